@@ -18,6 +18,7 @@ from .. import ir
 from ..dialects import func
 from . import ops  # noqa: F401  fills RULES
 from .errors import UnsupportedError
+from .growth import limit_result
 from .lowering import RULES, Draw, HostNumber, Lowering, Number, Value
 from .lowering import described as value_of
 from .ops.caches import cache_updates, update_cache
@@ -354,8 +355,10 @@ class _Importer:
         if tensors and not any(x.numel() for x in tensors):
             # Nothing is computed, whatever the op: not all kernels take no elements.
             return tree_map(lambda x: lowering.full(x.shape, 0, x.dtype) if isinstance(x, torch.Tensor) else x, fake)
-        result = rule(lowering, *map(self.values_of, node.args), **self.values_of(dict(node.kwargs)))
+        args, kwargs = self.values_of(node.args), self.values_of(dict(node.kwargs))
+        result = rule(lowering, *args, **kwargs)
         self.check(fake, result)
+        limit_result(lowering, op_name(node.target), args, kwargs)
         return result
 
     def check(self, fake: Any, result: Any) -> None:

@@ -29,9 +29,12 @@ def magnitude(value: Any, depth: int = 24) -> float:
     if not isinstance(value, Node):
         return abs(value) if isinstance(value, int | float) else MOST
     fake = value.meta.get("val")
-    if not isinstance(fake, torch.Tensor) or fake.dtype.is_floating_point:
+    if not isinstance(fake, torch.Tensor) or fake.dtype.is_complex:
         return MOST
-    most = 1 if fake.dtype is torch.bool else min(MOST, max(torch.iinfo(fake.dtype).max, -torch.iinfo(fake.dtype).min))
+    most: float = MOST
+    if not fake.dtype.is_floating_point:
+        limits = None if fake.dtype is torch.bool else torch.iinfo(fake.dtype)
+        most = 1 if limits is None else min(MOST, max(limits.max, -limits.min))
     bound = BOUNDS.get(value.target) if depth and value.op == "call_function" else None
     return most if bound is None else min(most, bound(value, lambda x: magnitude(x, depth - 1)))
 
@@ -60,6 +63,52 @@ def _numbers(node: Node) -> float:
     return max((abs(x) for x in node.args if isinstance(x, int | float)), default=0)
 
 
+def _products(node: Node, of: Of, first: int = 0) -> float:
+    """Sums of as many products as the last dimension of the left operand has elements."""
+    left, right = node.args[first : first + 2]
+    shape = largest_shape(left)  # type: ignore[arg-type]
+    return of(left) * of(right) * (shape[-1] if shape else 1)
+
+
+def _added_products(node: Node, of: Of) -> float:
+    """beta * addend + alpha * products; of `addbmm` and `addr` more or fewer of them."""
+    batch = largest_shape(node.args[1])[0] if node.target is aten.addbmm.default else 1  # type: ignore[arg-type]
+    beta, alpha = (abs(node.kwargs.get(name, 1)) for name in ("beta", "alpha"))  # type: ignore[arg-type]
+    left, right = of(node.args[1]), of(node.args[2])
+    products = left * right if node.target is aten.addr.default else batch * _products(node, of, first=1)
+    return beta * of(node.args[0]) + alpha * products
+
+
+def _product(node: Node, of: Of) -> float:
+    whole = largest_shape(node.args[0])  # type: ignore[arg-type]
+    dims = [whole[node.args[1]]] if len(node.args) > 1 and whole else whole  # type: ignore[index]
+    return _power(of(node.args[0]), math.prod(dims))
+
+
+def _power(base: float, exponent: float) -> float:
+    """No less than 1 to a power, at most that of 32 bits."""
+    base = max(base, 1)
+    return base**exponent if math.log2(base) * exponent < 31 else MOST
+
+
+def _powers(node: Node, of: Of) -> float:
+    return _power(of(node.args[0]), node.args[1]) if isinstance(node.args[1], int | float) else MOST
+
+
+def _shifted(node: Node, of: Of) -> float:
+    steps = node.args[1]
+    return of(node.args[0]) * 2**steps if isinstance(steps, int) and 0 <= steps < 64 else MOST
+
+
+def _gathered(node: Node, of: Of) -> float:
+    """Of sums at places, to each of which all elements of the last operand may go."""
+    source = node.args[-1] if isinstance(node.args[-1], Node) else None
+    if source is None:
+        return MOST
+    alpha = abs(node.kwargs.get("alpha", 1))  # type: ignore[arg-type]
+    return of(node.args[0]) + alpha * of(source) * math.prod(largest_shape(source))
+
+
 BOUNDS: dict[Any, Callable[[Node, Of], float]] = {
     **dict.fromkeys(
         [aten._to_copy.default, prims.convert_element_type.default, aten.clone.default, aten.view.default,
@@ -78,6 +127,24 @@ BOUNDS: dict[Any, Callable[[Node, Of], float]] = {
     aten.add.Tensor: lambda node, of: of(node.args[0]) + of(node.args[1]) if not node.kwargs else MOST,
     aten.sub.Tensor: lambda node, of: of(node.args[0]) + of(node.args[1]) if not node.kwargs else MOST,
     aten.mul.Tensor: lambda node, of: of(node.args[0]) * of(node.args[1]),
+    **dict.fromkeys(
+        [aten.mm.default, aten.bmm.default, aten.mv.default, aten.dot.default, aten.vdot.default], _products
+    ),
+    **dict.fromkeys(
+        [aten.addmm.default, aten.baddbmm.default, aten.addmv.default, aten.addbmm.default, aten.addr.default],
+        _added_products,
+    ),
+    aten.prod.default: _product,
+    aten.prod.dim_int: _product,
+    aten.cumprod.default: _product,
+    aten.pow.Tensor_Scalar: _powers,
+    aten.bitwise_left_shift.Tensor_Scalar: _shifted,
+    aten.__lshift__.Scalar: _shifted,
+    aten.scatter_add.default: _gathered,
+    aten.index_add.default: _gathered,
+    **dict.fromkeys([aten.floor.default, aten.ceil.default, aten.round.default], lambda node, of: of(node.args[0]) + 1),
+    aten.trunc.default: _same,
+    **dict.fromkeys([aten.sigmoid.default, aten._softmax.default, aten.rand.default], lambda node, of: 1),
     aten.where.self: lambda node, of: max(of(node.args[1]), of(node.args[2])),
     aten.cat.default: lambda node, of: max(map(of, node.args[0])),  # type: ignore[arg-type]
     aten.full.default: lambda node, of: of(node.args[1]),
@@ -85,10 +152,3 @@ BOUNDS: dict[Any, Callable[[Node, Of], float]] = {
     aten.zeros.default: lambda node, of: 0,
     aten.ones.default: lambda node, of: 1,
 }  # fmt: skip
-
-
-def fits(magnitudes: float, count: int, product: bool) -> bool:
-    """Whether a sum or product of so many integers fits for sure."""
-    if product:
-        return count * math.log2(max(magnitudes, 1)) < 31
-    return magnitudes * count < MOST

@@ -81,16 +81,25 @@ class HostNumber:
 # Lowers one call; gets what PyTorch's op gets, tensors as Values, and returns a Value, or a tuple with the results.
 Rule: TypeAlias = Callable[..., Any]
 RULES: dict[str, Rule] = {}
+# Of ops whose integers can exceed their operands: a rule that gets magnitudes in f32 and gives those of the results, or
+# None where these do not grow.
+GROWING: dict[str, Rule] = {}
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Registers a function for overloads of aten, named as in "add.Tensor"; ".default" is left out."""
+def rule(*names: str, grows: bool | Rule = False) -> Callable[[Rule], Rule]:
+    """Registers a function for overloads of aten, named as in "add.Tensor"; ".default" is left out.
+
+    grows: that integers can exceed the operands, as those of sums and products; the rule of their magnitudes where the
+    function itself, on magnitudes, does not bound them.
+    """
 
     def register(function: Rule) -> Rule:
         for name in names:
             if name in RULES:
                 raise ValueError(f"aten.{name} has two rules")
             RULES[name] = function
+            if grows:
+                GROWING[name] = function if grows is True else grows
         return function
 
     return register

@@ -12,7 +12,6 @@ from golden.elementwise import ELEMENTWISE
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..integers import MOST, magnitude
 from ..lowering import RULES, Lowering, Number, Value, rule
 from ..types import is_float, is_integer
 
@@ -56,22 +55,7 @@ def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
     if name == "remainder":
         refuse_zero(operands[1], dtype)
     values = as_values(g, operands, dtype)
-    if name == "multiply" and g.is_wide():
-        check_products(g, lambda x, y: g.mul(x, y), 1, *values)
     return g.finish(g.elementwise(getattr(ttir, name), *values), g.out())
-
-
-def check_products(
-    g: Lowering, combine: Callable[[Value, Value], Value], count: int, lhs: Value, rhs: Value, first: int = 0
-) -> None:
-    """Has the program refuse 64-bit sums of so many products that 32 bits may not hold.
-
-    first: which argument of the op `lhs` is; `rhs` is the next.
-    """
-    if magnitude(g.node.args[first]) * magnitude(g.node.args[first + 1]) * count < MOST:
-        return
-    wide = [g.call(ttir.abs, g.cast(x, torch.float32)) for x in (lhs, rhs)]
-    g.limit(combine(*wide), f"{g.node.name}, a product of int64")
 
 
 def refuse_zero(divisor: Value | Number, dtype: torch.dtype) -> None:
@@ -115,12 +99,13 @@ def _row(aten: str, name: str) -> None:
         return binary(g, name, *operands)
 
     lower.__name__ = lower.__qualname__ = f"lower_{name}"
-    rule(aten)(lower)
+    grows = name == "multiply"
+    rule(aten, grows=grows)(lower)
     # Overloads that take a number instead of a tensor.
     if aten.endswith(".Tensor"):
         for overload in (".Scalar", ".Scalar_Tensor", ".Tensor_Scalar"):
             if aten.removesuffix(".Tensor") + overload not in RULES:
-                rule(aten.removesuffix(".Tensor") + overload)(lower)
+                rule(aten.removesuffix(".Tensor") + overload, grows=grows)(lower)
 
 
 for _name, _op in ELEMENTWISE.items():
@@ -128,17 +113,26 @@ for _name, _op in ELEMENTWISE.items():
         _row(_op.aten, _name)
 
 
-@rule("add.Tensor", "add.Scalar")
+def scaled_sum(g: Lowering, x: Value | Number, y: Value | Number, alpha: Number = 1) -> Value | None:
+    """Magnitudes of x + alpha * y. A sum of two is not looked at: most of them are steps from one place to the next."""
+    return None if alpha == 1 else binary(g, "add", x, scaled(g, y, alpha))
+
+
+@rule("add.Tensor", "add.Scalar", grows=scaled_sum)
 def add(g: Lowering, x: Value | Number, y: Value | Number, alpha: Number = 1) -> Value:
     return binary(g, "add", x, scaled(g, y, alpha))
 
 
-@rule("sub.Tensor", "sub.Scalar")
+@rule("sub.Tensor", "sub.Scalar", grows=scaled_sum)
 def sub(g: Lowering, x: Value | Number, y: Value | Number, alpha: Number = 1) -> Value:
     return binary(g, "subtract", x, scaled(g, y, alpha))
 
 
-@rule("rsub.Scalar", "rsub.Tensor")
+def scaled_difference(g: Lowering, x: Value, y: Value | Number, alpha: Number = 1) -> Value | None:
+    return scaled_sum(g, y, x, alpha)
+
+
+@rule("rsub.Scalar", "rsub.Tensor", grows=scaled_difference)
 def rsub(g: Lowering, x: Value, y: Value | Number, alpha: Number = 1) -> Value:
     return binary(g, "subtract", y, scaled(g, x, alpha))
 
@@ -218,7 +212,15 @@ def fmod(g: Lowering, x: Value, y: Value | Number) -> Value:
     return g.finish(float_remainder(g, a, b), g.out())
 
 
-@rule("_to_copy", "to.dtype", "_to_dtype", "prims.convert_element_type")
+def converted(g: Lowering, x: Value, *args: Any, **kwargs: Any) -> Value | None:
+    """Magnitudes of floats that become integers. NaN and infinity become any integer in PyTorch, too."""
+    if not is_float(g.given[0].dtype):
+        return None
+    known = Value(ttir.isfinite(x.ir, results=[g.type(x.shape, torch.bool)]), x.shape, torch.bool)
+    return g.where(known, x, g.scalar(0, x))
+
+
+@rule("_to_copy", "to.dtype", "_to_dtype", "prims.convert_element_type", grows=converted)
 def to_copy(g: Lowering, x: Value, *args: Any, **kwargs: Any) -> Value:
     return g.cast(x, g.out().dtype)
 
@@ -272,12 +274,11 @@ def _clamps() -> None:
 _clamps()
 
 
-@rule("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar")
+@rule("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", grows=True)
 def power(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
     dtype = g.out().dtype
     if isinstance(y, int | float) and isinstance(x, Value):
         base = g.cast(x, dtype)
-        check_power(g, base, y)
         if y == 2:
             return g.finish(g.mul(base, base), g.out())
         if y == 3:
@@ -295,18 +296,7 @@ def power(g: Lowering, x: Value | Number, y: Value | Number) -> Value:
             return g.call(ttir.reciprocal, base)
         if dtype.is_floating_point and y == -2:
             return g.call(ttir.reciprocal, g.mul(base, base))
-    check_power(g, x, y)
     return binary(g, "pow", x, y)
-
-
-def check_power(g: Lowering, x: Value | Number, y: Value | Number) -> None:
-    """Has the program refuse 64-bit powers that 32 bits may not hold."""
-    largest = max(magnitude(g.node.args[0]), 1)
-    if not g.is_wide() or (isinstance(y, int | float) and y * math.log2(largest) < 31):
-        return
-    base, exponent = as_values(g, (x, y), torch.float32)
-    wide = g.elementwise(ttir.pow, g.call(ttir.abs, base), exponent)
-    g.limit(wide, f"{g.node.name}, a power of int64")
 
 
 @rule("gelu")
@@ -462,7 +452,13 @@ def softplus(g: Lowering, x: Value, beta: Number = 1, threshold: Number = 20) ->
     return g.cast(g.where(g.compare(ttir.gt, inner, g.scalar(threshold, wide)), wide, soft), x.dtype)
 
 
-@rule("bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar", "__lshift__.Scalar", "__lshift__.Tensor")
+def shifted_magnitude(g: Lowering, x: Value, y: Value | Number) -> Value:
+    values = as_values(g, (x, y), torch.float32)
+    return g.mul(values[0], g.elementwise(ttir.pow, g.scalar(2, values[0]), values[1]))
+
+
+@rule("bitwise_left_shift.Tensor", "bitwise_left_shift.Tensor_Scalar", "__lshift__.Scalar", "__lshift__.Tensor",
+      grows=shifted_magnitude)  # fmt: skip
 def shift_left(g: Lowering, x: Value, y: Value | Number) -> Value:
     return binary(g, "logical_left_shift", x, y)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
-from torch.fx import Node
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..integers import fits, largest_shape, magnitude
 from ..lowering import Lowering, Number, Value, dimension, rule
 from .elementwise import as_values
 
@@ -128,31 +127,37 @@ def scattered(g: Lowering, x: Value, dim: int, index: Value, source: Value, redu
             source = g.slice(source, d, 0, size)
     places = g.cast(index, torch.int32)
 
-    def scatter(x: Value, source: Value) -> Value:
-        result = ttir.scatter(x.ir, places.ir, source.ir, dimension(dim, x.rank), g.reduce_type(reduce))
-        return Value(result, x.shape, x.dtype)
-
-    args = g.node.args
-    count = 1 + (math.prod(largest_shape(args[-1])) if isinstance(args[-1], Node) else source.size)
-    if reduce == "sum" and g.is_wide() and not fits(max(map(magnitude, (args[0], args[-1]))), count, False):
-        wide = [g.call(ttir.abs, g.cast(v, torch.float32)) for v in (x, source)]
-        g.limit(scatter(*wide), f"{g.node.name}, a sum of int64")
-    return g.reshape(scatter(x, source), shape)
+    result = ttir.scatter(x.ir, places.ir, source.ir, dimension(dim, x.rank), g.reduce_type(reduce))
+    return g.reshape(Value(result, x.shape, x.dtype), shape)
 
 
-@rule("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce")
+def gathered_magnitude(
+    g: Lowering, x: Value, dim: int, index: Value, source: Value | Number, reduce: str = "invalid", **options: Any
+) -> Value | None:
+    """Of sums and products at places; of products, those of the magnitudes that are 1 or more."""
+    kind = REDUCTIONS.get(reduce)
+    if kind not in ("sum", "prod"):
+        return None
+    if not isinstance(source, Value):
+        source = g.full(index.shape, source, x.dtype)
+    if kind == "prod":
+        x, source = (g.elementwise(ttir.maximum, v, g.scalar(1, v)) for v in (x, source))
+    return scattered(g, x, dim, index, source, kind)
+
+
+@rule("scatter.src", "scatter.value", "scatter.reduce", "scatter.value_reduce", grows=gathered_magnitude)
 def scatter(g: Lowering, x: Value, dim: int, index: Value, source: Value | Number, reduce: str = "invalid") -> Value:
     if not isinstance(source, Value):
         source = g.full(index.shape, source, x.dtype)
     return scattered(g, x, dim, index, source, REDUCTIONS.get(reduce, reduce))
 
 
-@rule("scatter_add")
+@rule("scatter_add", grows=True)
 def scatter_add(g: Lowering, x: Value, dim: int, index: Value, source: Value) -> Value:
     return scattered(g, x, dim, index, source, "sum")
 
 
-@rule("scatter_reduce.two")
+@rule("scatter_reduce.two", grows=gathered_magnitude)
 def scatter_reduce(
     g: Lowering, x: Value, dim: int, index: Value, source: Value, reduce: str, include_self: bool = True
 ) -> Value:
@@ -181,7 +186,13 @@ def scatter_mean(g: Lowering, x: Value, dim: int, index: Value, source: Value, i
     return g.finish(g.div(total, count), g.out())
 
 
-@rule("index_put", "_unsafe_index_put", "index_put_")
+def put_magnitude(
+    g: Lowering, x: Value, indices: Sequence[Value | None], values: Value, accumulate: bool = False, *rest: Any
+) -> Value | None:
+    return index_put(g, x, indices, values, accumulate) if accumulate else None
+
+
+@rule("index_put", "_unsafe_index_put", "index_put_", grows=put_magnitude)
 def index_put(
     g: Lowering,
     x: Value,
@@ -221,7 +232,7 @@ def index_put(
     return g.permute(whole, [order.index(d) for d in range(x.rank)])
 
 
-@rule("index_add")
+@rule("index_add", grows=True)
 def index_add(g: Lowering, x: Value, dim: int, index: Value, source: Value, alpha: Number = 1) -> Value:
     dim = dimension(dim, x.rank)
     if alpha != 1:

@@ -10,10 +10,8 @@ import torch
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..integers import largest_shape
 from ..lowering import Lowering, Number, Value, rule
 from ..types import is_float
-from .elementwise import check_products
 
 
 def product(g: Lowering, a: Value, b: Value) -> Value:
@@ -23,19 +21,15 @@ def product(g: Lowering, a: Value, b: Value) -> Value:
     return g.value(ttir.matmul(a.ir, b.ir), a.dtype)
 
 
-@rule("mm", "bmm", "matmul")
+@rule("mm", "bmm", "matmul", grows=True)
 def mm(g: Lowering, a: Value, b: Value) -> Value:
     if min(a.rank, b.rank) < 2 or a.rank != b.rank:
         return matmul_of_ranks(g, a, b)
-    if g.is_wide():
-        check_products(g, lambda x, y: product(g, x, y), largest_shape(g.node.args[0])[-1], a, b)
     return g.finish(product(g, a, b), g.out())
 
 
 def matmul_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
     """torch.matmul of any ranks: vectors are rows or columns, batches broadcast."""
-    if g.is_wide():
-        check_products(g, lambda x, y: product_of_ranks(g, x, y), largest_shape(g.node.args[0])[-1], a, b)
     return g.finish(product_of_ranks(g, a, b), g.out())
 
 
@@ -54,12 +48,12 @@ def int_mm(g: Lowering, a: Value, b: Value) -> Value:
     return product(g, g.cast(a, torch.int32), g.cast(b, torch.int32))
 
 
-@rule("mv", "dot", "vdot")
+@rule("mv", "dot", "vdot", grows=True)
 def mv(g: Lowering, a: Value, b: Value) -> Value:
     return matmul_of_ranks(g, a, b)
 
 
-@rule("linear")
+@rule("linear", grows=True)
 def linear(g: Lowering, x: Value, weight: Value, bias: Value | None = None) -> Value:
     if weight.rank == 1:
         result = matmul_of_ranks(g, x, weight)
@@ -80,11 +74,9 @@ def added(g: Lowering, addend: Value, result: Value, beta: Number, alpha: Number
     return g.add(addend, result)
 
 
-@rule("addmm", "baddbmm", "addmv")
+@rule("addmm", "baddbmm", "addmv", grows=True)
 def addmm(g: Lowering, addend: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     out = g.out()
-    if g.is_wide():
-        check_products(g, lambda x, y: product_of_ranks(g, x, y), largest_shape(g.node.args[1])[-1], a, b, first=1)
     if alpha == 1 and beta == 1 and a.rank == b.rank == 2 and addend.rank == 1 and a.size and b.size:
         return g.finish(g.value(ttir.linear(a.ir, b.ir, bias=addend.ir), a.dtype), out)
     result = product(g, a, b) if a.rank == b.rank else matmul_of_ranks_into(g, a, b)
@@ -96,13 +88,13 @@ def matmul_of_ranks_into(g: Lowering, a: Value, b: Value) -> Value:
     return g.reshape(product(g, a, y), a.shape[:-1])
 
 
-@rule("addbmm")
+@rule("addbmm", grows=True)
 def addbmm(g: Lowering, addend: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     result = g.reduce(ttir.sum, product(g, a, b), [0], False)
     return added(g, addend, result, beta, alpha)
 
 
-@rule("addr")
+@rule("addr", grows=True)
 def addr(g: Lowering, addend: Value, a: Value, b: Value, beta: Number = 1, alpha: Number = 1) -> Value:
     out = g.out()
     result = g.mul(g.reshape(a, (a.size, 1)), g.reshape(b, (1, b.size)))

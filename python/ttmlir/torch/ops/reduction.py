@@ -10,27 +10,17 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
-from ..integers import fits, largest_shape, magnitude
-from ..lowering import Lowering, Number, Value, dimension, dimensions, rule
+from ..lowering import Lowering, Number, Rule, Value, dimension, dimensions, rule
 from ..types import is_float
 
 
-def check_total(g: Lowering, op: Callable[..., Any], x: Value, dims: Sequence[int]) -> None:
-    """Has the program refuse 64-bit sums and products that 32 bits may not hold.
+def growth(op: Callable[..., Any], lower: Rule) -> bool | Rule:
+    """Sums grow; of products, so do those of the magnitudes that are 1 or more."""
 
-    Magnitudes are added, so that prefixes of a cumulative op are below the last.
-    """
-    product = op in (ttir.prod, ttir.cumprod)
-    if not g.is_wide() or op not in (ttir.sum, ttir.prod, ttir.cumsum, ttir.cumprod):
-        return
-    shape = largest_shape(g.node.args[0]) or x.shape
-    if fits(magnitude(g.node.args[0]), math.prod(shape[d] for d in dims), product):
-        return
-    wide = g.call(ttir.abs, g.cast(x, torch.float32))
-    if product:
-        wide = g.elementwise(ttir.maximum, wide, g.scalar(1, wide))
-    kind = "product" if product else "sum"
-    g.limit(g.reduce(ttir.prod if product else ttir.sum, wide, dims, False), f"{g.node.name}, a {kind} of int64")
+    def of_products(g: Lowering, x: Value, *args: Any, **options: Any) -> Any:
+        return lower(g, g.elementwise(ttir.maximum, x, g.scalar(1, x)), *args, **options)
+
+    return of_products if op in (ttir.prod, ttir.cumprod) else op in (ttir.sum, ttir.cumsum)
 
 
 def _reduction(names: Sequence[str], op: Callable[..., Any]) -> None:
@@ -38,11 +28,10 @@ def _reduction(names: Sequence[str], op: Callable[..., Any]) -> None:
         x = g.cast(x, g.out().dtype)
         if not x.size:
             return g.full(g.out().shape, {ttir.sum: 0, ttir.prod: 1, ttir.mean: math.nan}[op], g.out().dtype)
-        check_total(g, op, x, dimensions(dim, x.rank))
         return g.finish(g.reduce(op, x, dimensions(dim, x.rank), keepdim), g.out())
 
     lower.__name__ = lower.__qualname__ = f"lower_{names[0]}"
-    rule(*names)(lower)
+    rule(*names, grows=growth(op, lower))(lower)
 
 
 _reduction(["sum.dim_IntList", "sum"], ttir.sum)
@@ -139,10 +128,9 @@ def _cumulative(name: str, op: Callable[..., Any]) -> None:
         x = g.cast(x, g.out().dtype)
         if not x.rank or not x.size:
             return x
-        check_total(g, op, x, [dimension(dim, x.rank)])
         return g.call(op, x, dim=dimension(dim, x.rank))
 
-    rule(name)(lower)
+    rule(name, grows=growth(op, lower))(lower)
 
 
 _cumulative("cumsum", ttir.cumsum)
