@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -22,6 +24,21 @@ from .partition import split
 from .program import Program, Times
 from .report import FORWARD, Report, add, counted, left_on_host
 from .strided import read_owners
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Leaves Python's cyclic garbage for later: a graph makes many objects that stay, and each search through all that
+    Dynamo holds takes half a second.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def compile_graph(

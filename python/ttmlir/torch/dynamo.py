@@ -19,7 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 
 from .capture import Captured, UnsuitedError, View, capture
-from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles
+from .compilation import called, compile_whole, left_to_pytorch, warn_of_doubles, without_collection
 from .decompositions import decompositions
 from .importer import is_write
 from .memory.aliases import is_strided, kept_memory
@@ -98,6 +98,16 @@ def compile_captured(
     mode: str | None = None,
 ) -> Callable[..., Any]:
     """What `backend` does."""
+    with without_collection():
+        return _compiled(graph_module, example_inputs, given, mode)
+
+
+def _compiled(
+    graph_module: GraphModule,
+    example_inputs: Sequence[Any],
+    given: Options | Mapping[str, Any] | None,
+    mode: str | None,
+) -> Callable[..., Any]:
     chosen = options_of(given)
     if mode is not None and mode not in MODES:
         raise OptionValueError(f"mode {mode!r} is not known; known: {', '.join(MODES)}", first_useful_frame=None)

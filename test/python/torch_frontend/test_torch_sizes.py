@@ -19,7 +19,7 @@ from ttmlir.torch.sizes import specialising
 
 SIZES = (17, 3, 0, 64, 1, 2, 65)
 WEIGHT = torch.linspace(-1, 1, 64).reshape(8, 8)
-IMAGES = torch.linspace(-1, 1, 5 * 3 * 3 * 3).reshape(5, 3, 3, 3)
+CONVOLUTION = nn.Conv2d(3, 5, 3, padding=1)
 
 
 def rows(n: int) -> tuple[torch.Tensor, ...]:
@@ -81,10 +81,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
     "views of an argument": (views, rows),
     "numbers": (with_numbers, rows),
     "convolution": (
-        lambda x: functional.conv2d(x, IMAGES, padding=1).relu().mean((2, 3)), lambda n: (torch.rand(n, 3, 6, 6),)
+        lambda x: CONVOLUTION(x).relu().mean((2, 3)), lambda n: (torch.rand(n, 3, 6, 6),)
     ),
     "images": (
-        lambda x: functional.max_pool2d(functional.conv2d(x, IMAGES), 2), lambda n: (torch.rand(1, 3, n + 5, n + 5),)
+        lambda x: functional.max_pool2d(CONVOLUTION(x), 2), lambda n: (torch.rand(1, 3, n + 5, n + 5),)
     ),
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ from torch.fx import GraphModule
 
 from ...ir import MLIRError
 from ...sizes import OpenSizeError
-from ..compilation import compile_graph, compile_whole, with_wide_integers
+from ..compilation import compile_graph, compile_whole, with_wide_integers, without_collection
 from ..errors import UnsupportedError
 from ..options import Options
 from ..program import Program
@@ -111,7 +111,8 @@ class Specialising:
         key = tuple(map(size_of, arguments)) if sizes is None else sizes.of(arguments)
         program = self.programs.get(key)
         if program is None:
-            program = self.programs[key] = self.compiled(key, arguments)
+            with without_collection():
+                program = self.programs[key] = self.compiled(key, arguments)
             if len(self.programs) > MOST_PROGRAMS:
                 self.programs.popitem(last=False)
         else:
