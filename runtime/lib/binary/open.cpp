@@ -76,7 +76,7 @@ public:
   Binder(const Open &open, std::span<const Program> programs, std::span<const int64_t> sizes,
          std::vector<TensorSpec> &specs, std::deque<std::shared_ptr<std::byte>> &constants)
       : open(open), made(programs.begin(), programs.end()), sizes(sizes), specs(specs), constants(constants),
-        bound(made.size()) {
+        written(static_cast<uint32_t>(specs.size())), bound(made.size()) {
     for (Program &program : made)
       program.specs = &specs;
   }
@@ -126,21 +126,19 @@ private:
     Program &program = made[index];
     bound[index] = true;
     const Open::OfProgram &own = open.programs[index];
-    std::vector<bool> isOpen(program.values.size(), false);
-    for (const uint32_t input : program.inputs)
-      isOpen[input] = true;
+    // What has the shape that the file says, and does not come from a number that depends on sizes, is as written.
+    const auto isResized = [&](uint32_t value) {
+      return value != absentOperand && program.values[value].spec >= written;
+    };
     auto next = own.numbers.begin();
     for (uint32_t i = 0; i < program.operations.size(); ++i) {
       const auto first = next;
       while (next != own.numbers.end() && next->operation == i)
         ++next;
       Operation &operation = program.operations[i];
-      const auto changes = [&](uint32_t value) { return value != absentOperand && isOpen[value]; };
-      if (first == next && operation.callees.empty() && std::ranges::none_of(operation.ins, changes) &&
+      if (first == next && operation.callees.empty() && std::ranges::none_of(operation.ins, isResized) &&
           std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(own, out); }))
         continue;
-      for (const uint32_t out : operation.outs)
-        isOpen[out] = true;
       try {
         bindOperation(index, operation, {first, next});
       } catch (const OpError &error) {
@@ -264,6 +262,7 @@ private:
   const std::span<const int64_t> sizes;
   std::vector<TensorSpec> &specs;
   std::deque<std::shared_ptr<std::byte>> &constants;
+  const uint32_t written;  // descriptions that the file has
   std::vector<bool> bound; // per program
 };
 
