@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import _ttmlir_runtime as tt
-import numpy as np
 import torch
+from torch.utils.dlpack import from_dlpack
 
 from ..chips import default_device, lower
 from ..passes import ttnn_to_flatbuffer_bin
 from .errors import OutOfRangeError, OverflowedError
 from .importer import Argument, Imported
 from .integers import LIMIT
+from .memory.weights import Resident, Together, samples_of, version_of
 from .options import Options
 from .residence import is_sole_user, kept
 
@@ -57,61 +57,6 @@ def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
 def is_shared(tensor: torch.Tensor) -> bool:
     """Whether the runtime can use PyTorch's memory."""
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
-
-
-# Elements of a weight that are compared at each call when not all are: the first, and others at equal distances.
-SAMPLES = 16
-
-
-def samples_of(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    """The bytes of SAMPLES elements, as they are whenever the array is read.
-
-    The memory is PyTorch's and is not kept alive: the array is to be read while `tensor` is there.
-    """
-    if not tensor.is_contiguous() or tensor.numel() == 0:
-        return np.empty(0, np.uint8)
-    width, count = tensor.element_size(), min(tensor.numel(), SAMPLES)
-    step = (tensor.numel() - 1) // (count - 1) * width if count > 1 else width
-    memory = memoryview((ctypes.c_char * tensor.nbytes).from_address(tensor.data_ptr()))
-    return np.ndarray((count, width), np.uint8, memory, strides=(step, 1))
-
-
-def version_of(tensor: torch.Tensor) -> int:
-    """Returns how often the tensor was written, as PyTorch counts it; it does not count for inference tensors."""
-    return 0 if tensor.is_inference() else tensor._version
-
-
-@dataclass
-class Resident:
-    """A weight as the program has it, and which state of which tensor it is.
-
-    storage: of the tensor. Another one may come to have its address.
-    copy: the values that were sent, where they are to be compared.
-    samples, known: some values, and what they were when the weight was sent.
-    """
-
-    tensor: weakref.ref[torch.Tensor]
-    storage: weakref.ref[torch.UntypedStorage]
-    address: int
-    version: int
-    value: Any
-    copy: torch.Tensor | None = None
-    samples: np.ndarray[Any, Any] | None = None
-    known: bytes = b""
-
-    def is_of(self, tensor: torch.Tensor) -> bool:
-        """Returns whether `tensor` is the weight, and its values are those that the program has."""
-        same = (
-            self.tensor() is tensor
-            and self.storage() is tensor.untyped_storage()
-            and self.version == version_of(tensor)
-            and self.address == tensor.data_ptr()
-        )
-        return (
-            same
-            and (self.samples is None or self.samples.tobytes() == self.known)
-            and (self.copy is None or torch.equal(self.copy, tensor))
-        )
 
 
 @dataclass
@@ -174,6 +119,16 @@ class Program:
     def __post_init__(self) -> None:
         self.ttir = str(self.imported.module) if self.keep_text else ""
         self.resident: dict[int, Resident] = {}
+        self.together: Together | None = None
+        # Arguments by place among the program's inputs: those written where they are, weights, and all others.
+        places = list(enumerate(self.tensors.items()))
+        updated, written = frozenset(self.imported.updated), {number for number, _ in self.imported.writes}
+        self.updates = [(place, number) for place, (number, _) in places if number in updated]
+        weights = [(place, number) for place, (number, _) in places if number in self.parameters - updated]
+        self.weights = [pair for pair in weights if pair[1] not in written]
+        self.written_weights = [pair for pair in weights if pair[1] in written]
+        stay = {place for place, _ in (*self.updates, *weights)}
+        self.activations = [(place, number, dtype) for place, (number, dtype) in places if place not in stay]
         self.make()
         self.ttnn = str(self.imported.module) if self.keep_text else ""
 
@@ -214,14 +169,14 @@ class Program:
         now = self.at(arguments)
         drawn = [draw() for draw in now.draws]  # alive until the run ends
         try:
-            inputs = [
-                self.updated(place, arguments[number], device)
-                if number in self.imported.updated
-                else self.weight(place, number, arguments[number], device)
-                if number in self.parameters
-                else self.activation(arguments[number], dtype, device)
-                for place, (number, dtype) in enumerate(self.tensors.items())
-            ]
+            inputs: list[Any] = [None] * len(self.tensors)
+            self.place_weights(inputs, arguments, device)
+            for place, argument in self.written_weights:
+                inputs[place] = self.weight(place, argument, arguments[argument], device)
+            for place, argument in self.updates:
+                inputs[place] = self.updated(place, arguments[argument], device)
+            for place, argument, dtype in self.activations:
+                inputs[place] = self.activation(arguments[argument], dtype, device)
             inputs += [self.send(tensor) for tensor in drawn]
             inputs += now.inputs
             results = runtime.submit(device, self.binary, 0, inputs)
@@ -230,7 +185,7 @@ class Program:
             raise
         if self.calls == 1:
             self.times.count_first_run(time.perf_counter() - started, device)
-        count_writes(arguments[number] for number in self.imported.updated)
+        count_writes(arguments[number] for _, number in self.updates)
         self.check_limits(results)
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
@@ -242,8 +197,9 @@ class Program:
                 returned.append(arguments[known.number])
             else:
                 returned.append(known if number is None else own(results[number], fake, taken, device))
-        for (number, result), fake in zip(self.imported.writes, now.outputs[count:], strict=True):
-            self.write(arguments[number], results[result], fake, taken, device)
+        with torch.no_grad():
+            for (number, result), fake in zip(self.imported.writes, now.outputs[count:], strict=True):
+                self.write(arguments[number], results[result], fake, taken, device)
         return returned
 
     def at(self, arguments: Sequence[Any]) -> Call:
@@ -258,7 +214,7 @@ class Program:
         """
         for number, text in self.imported.limits:
             (host,) = runtime.to_host(results[number], untilize=True)
-            if not float(torch.from_dlpack(host)[0]) < LIMIT:
+            if not float(from_dlpack(host)[0]) < LIMIT:
                 raise OverflowedError(f"{text}, may exceed the 32 bits in which the chip holds it")
 
     def check_range(self, arguments: Sequence[Any]) -> None:
@@ -297,17 +253,37 @@ class Program:
         return known
 
     def write(self, tensor: torch.Tensor, result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> None:
-        """Gives an argument its new values.
+        """Gives an argument its new values, where gradients are off.
 
         It takes the result's memory, which is the device's, where it alone uses its own; else values are copied.
         """
+        if tensor.dtype not in SHARED:
+            value = from_dlpack(runtime.to_host(result, untilize=True)[0])
+            self.transfers += 1
+            tensor.copy_(value if value.shape == tensor.shape else value.reshape(tensor.shape))
+            return
         value = own(result, fake, taken, device)
-        with torch.no_grad():
-            if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
-                tensor.set_(value)  # type: ignore[call-overload]
-            else:
-                self.transfers += 1
-                tensor.copy_(value)
+        if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
+            tensor.set_(value)  # type: ignore[call-overload]
+        else:
+            self.transfers += 1
+            tensor.copy_(value)
+
+    def place_weights(self, inputs: list[Any], arguments: Sequence[Any], device: Any) -> None:
+        """Puts weights where the program wants them among its inputs."""
+        given = [arguments[number] for _, number in self.weights]
+        if self.together is not None and self.together.are(given):
+            values = self.together.values
+        else:
+            values = [
+                self.weight(place, number, tensor, device)
+                for (place, number), tensor in zip(self.weights, given, strict=True)
+            ]
+            self.together = None
+            if not self.watch:
+                self.together = Together([self.resident[number] for _, number in self.weights], given)
+        for (place, _), value in zip(self.weights, values, strict=True):
+            inputs[place] = value
 
     def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
         """A weight where the program wants it; it is sent again when it is another tensor or was written.
@@ -355,7 +331,7 @@ def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.
     # The same element type and no other strides: the memory is that of the result.
     if tensor.numel() and tensor.dtype in SHARED and tensor.is_contiguous() and result.is_on_device():
         (host,) = runtime.to_host(result, untilize=True)
-        if torch.from_dlpack(host).data_ptr() == address:
+        if from_dlpack(host).data_ptr() == address:
             kept.keep(tensor, result, device)
     return tensor
 
@@ -363,7 +339,7 @@ def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.
 def to_torch(result: Any, fake: torch.Tensor) -> torch.Tensor:
     """A result in the dtype and with the strides that the graph promises."""
     (host,) = runtime.to_host(result, untilize=True)
-    tensor = torch.from_dlpack(host)
+    tensor = from_dlpack(host)
     if tensor.dtype is not fake.dtype:
         tensor = tensor.to(fake.dtype)
     shape = tuple(fake.shape)

@@ -35,9 +35,13 @@ def span(tensor: torch.Tensor) -> tuple[int, int]:
 
 def overlapping(arguments: Sequence[Any]) -> list[tuple[int, int]]:
     """Pairs of numbers of arguments whose memory overlaps: each that overlaps an earlier address is in one."""
-    spans = sorted(
-        (*span(x), number) for number, x in enumerate(arguments) if isinstance(x, torch.Tensor) and has_memory(x)
-    )
+    spans = []
+    for number, x in enumerate(arguments):
+        is_plain = type(x) in PLAIN or (isinstance(x, torch.Tensor) and has_memory(x))
+        if is_plain and x.layout is torch.strided and (nbytes := x.nbytes):
+            first = x.data_ptr()
+            spans.append((first, first + nbytes, number) if x.is_contiguous() else (*span(x), number))
+    spans.sort()
     end, owner, found = 0, -1, []
     for first, last, number in spans:
         if first < end:

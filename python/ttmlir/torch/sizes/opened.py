@@ -196,7 +196,7 @@ class OpenProgram(Program):
     def lower_at(self, point: Point) -> ir.Module:
         imported = self.imported_at(point)
         first = next(iter(self.lowered.values()))
-        for what in ("results", "writes", "limits"):
+        for what in ("results", "writes", "updated", "limits"):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
