@@ -245,6 +245,30 @@ TEST(Convolution, NaNPassesActivations) {
         }
 }
 
+TEST(Convolution, NaNReachesOnlyWindowsThatHoldIt) {
+  // In the first and the last channel of some pixels; numbers of channels are those around pairs, vectors and blocks.
+  for (const int64_t channels : {1, 2, 3, 17, 33, 65})
+    for (const auto &[kernel, stride, groups] : {std::tuple{1, 1, 1}, {3, 1, 1}, {3, 2, 1}, {1, 1, 2}, {3, 1, 2}})
+      for (const DataType type : {f32, bf16})
+        for (const bool transposed : {false, true}) {
+          const int64_t k = kernel, s = stride, in = channels * groups;
+          const std::vector<int64_t> extra = transposed ? std::vector<int64_t>{0, 0} : std::vector<int64_t>();
+          const Case c{{7, 6}, {k, k}, {s, s}, {1, 1}, {k / 2, k / 2}, 2, in, 16 * groups, groups, extra};
+          Value x = random(type, c.images(c.sizes, c.in), -4, 4, 1);
+          const Value w = random(type, c.filter(), 1, 2, 2);
+          for (int64_t pixel = 3; pixel < 78; pixel += 13) {
+            x.set(static_cast<size_t>(pixel * in), NaN);
+            x.set(static_cast<size_t>((pixel + 6) * in + in - 1), Inf);
+          }
+          const std::vector<double> expected = c.expected(x, w);
+          const Value found = run(c.name(), {&x, &w}, type, c.images(c.results(), c.out), c.attributes());
+          for (size_t i = 0; i < expected.size(); ++i)
+            ASSERT_EQ(std::isfinite(found.get(i)), std::isfinite(expected[i]))
+                << c.name() << " of " << channels << " channels, kernel " << k << ", stride " << s << ", " << groups
+                << " groups, " << (type == bf16 ? "bf16" : "f32") << ", at " << i;
+        }
+}
+
 TEST(Convolution, ActivationAndWeightsOfSequencesAsImages) {
   const Case c{{9}, {3}, {2}, {1}, {1}, 2};
   const Value x = random(f32, c.images(c.sizes, c.in)), w = random(f32, c.filter());

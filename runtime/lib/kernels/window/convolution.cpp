@@ -10,6 +10,7 @@
 #include "tt/units.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tt::ttnn {
@@ -31,12 +32,34 @@ int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
   return pixels >= fewPixels ? pixels : 0;
 }
 
-/// Whether the library's bf16 is right. Of more than 32 channels in odd number it multiplies pairs the last of which
-/// has a value of the next pixel, or what lies behind the image, times a zero, which is NaN where that value is not
-/// finite; of some it calls a kernel that it did not make.
-bool pairsChannels(const Convolution &c) {
-  const int64_t channels = c.window.channels / c.groups;
-  return channels <= 32 || channels % 2 == 0;
+/// Whether sums are over an odd number of channels. The library multiplies bf16 in pairs, of which the last then has a
+/// value of the next pixel, or what lies behind the image, times a zero: NaN where that value is not finite. Depthwise it
+/// multiplies single ones.
+bool hasOddChannels(const Convolution &c) {
+  const bool depthwise = c.groups > 1 && c.groups == c.window.channels && c.groups == c.out;
+  return !depthwise && c.window.channels / c.groups % 2 != 0;
+}
+
+/// Whether a convolution of bf16 can get one channel more, of zeros: it costs a copy of the image, where f32 would cost
+/// up to twice the time.
+bool canPad(const Convolution &c) { return c.groups == 1 && !c.transposed; }
+
+/// Copies pixels of so many channels, each with a zero behind.
+void padPixels(const uint16_t *from, uint16_t *to, int64_t pixels, int64_t channels) {
+  if (channels == 1) {
+    for (int64_t i = 0; i < pixels; ++i) {
+      to[2 * i] = from[i];
+      to[2 * i + 1] = 0;
+    }
+    return;
+  }
+  for (int64_t i = 0; i < pixels; ++i, from += channels, to += channels + 1) {
+    if (channels == 3)
+      std::memcpy(to, from, 3 * sizeof(uint16_t)); // of known size: two moves
+    else
+      std::memcpy(to, from, static_cast<size_t>(channels) * sizeof(uint16_t));
+    to[channels] = 0;
+  }
 }
 
 class LibraryConvolution final : public Kernel {
@@ -50,6 +73,11 @@ public:
       produced = type;
     } else {
       input = library::Packed(call, 0, type, layout);
+    }
+    if (type == DataType::BFloat16 && hasOddChannels(c)) {
+      channels = c.window.channels;
+      paddedPixels = volume(operand(call, 0).shape) / channels;
+      paddedPlace = layout.take(static_cast<size_t>(paddedPixels * (channels + 1)) * sizeof(uint16_t));
     }
     weights = library::Packed(call, 1, type, layout);
     if (biased)
@@ -73,8 +101,10 @@ public:
       else
         convolutions[slot].run({from, filter, to, pad});
     };
-    if (!pieces)
-      return convolve(0, input.get(buffers.ins[0], scratch), buffers.outs[0]);
+    if (!pieces) {
+      const std::byte *image = input.get(buffers.ins[0], scratch);
+      return convolve(0, paddedPixels ? padded(image, scratch) : image, buffers.outs[0]);
+    }
     parallelFor(slots, 1, [&](int64_t begin, int64_t end) {
       for (int64_t s = begin; s < end; ++s) {
         const auto slot = static_cast<size_t>(s);
@@ -96,12 +126,33 @@ public:
 private:
   using memory = dnnl::memory;
 
+  /// The image with a channel of zeros more.
+  const std::byte *padded(const std::byte *image, std::byte *scratch) const {
+    constexpr int64_t atOnce = 4096;
+    auto *from = reinterpret_cast<const uint16_t *>(image);
+    auto *to = reinterpret_cast<uint16_t *>(scratch + paddedPlace);
+    parallelFor(paddedPixels, atOnce, [&](int64_t begin, int64_t end) {
+      padPixels(from + begin * channels, to + begin * (channels + 1), end - begin, channels);
+    });
+    return scratch + paddedPlace;
+  }
+
+  /// How the library wants weights of a channel more: their own, with zeros where it has blocks of that dimension.
+  static memory::desc withoutPadding(memory::desc weights) {
+    const dnnl_blocking_desc_t &blocks = weights.data.format_desc.blocking;
+    if (std::find(blocks.inner_idxs, blocks.inner_idxs + blocks.inner_nblks, 1) ==
+        blocks.inner_idxs + blocks.inner_nblks)
+      throw dnnl::error(dnnl_unimplemented, "weights whose channels are in no blocks");
+    --weights.data.dims[1];
+    return weights;
+  }
+
   template <class Forward>
   void prepare(const Convolution &c, DataType type, DataType produced, std::string_view activation,
                dnnl::algorithm algorithm, const ConstantStore *store) {
     const size_t rank = c.window.axes.size();
-    memory::dims from = {c.window.batch, c.window.channels}, to = {c.window.batch, c.out}, strides, dilations, before,
-                 behind;
+    memory::dims from = {c.window.batch, c.window.channels + (paddedPixels ? 1 : 0)}, to = {c.window.batch, c.out},
+                 strides, dilations, before, behind;
     for (const Axis &a : c.window.axes) {
       from.push_back(a.size);
       to.push_back(a.out);
@@ -118,7 +169,9 @@ private:
     const memory::desc source(from, library::dataType(type), order);
     const memory::desc target(to, library::dataType(produced), order);
     const memory::desc given = filterOf(c, type);
-    const memory::desc anyOrder(given.dims(), library::dataType(type), memory::format_tag::any);
+    memory::dims filterDims = given.dims();
+    filterDims[1] += paddedPixels ? 1 : 0; // there are no groups then
+    const memory::desc anyOrder(filterDims, library::dataType(type), memory::format_tag::any);
     const memory::desc biasDesc({c.out}, memory::data_type::f32, memory::format_tag::a);
     constexpr auto kind = dnnl::prop_kind::forward_inference;
     using Description = typename Forward::desc;
@@ -147,7 +200,8 @@ private:
     one.reset();
     padBytes = (plan.scratchpad_desc().get_size() + 63) / 64 * 64;
     scratchpad = layout.take(static_cast<size_t>(slots) * padBytes);
-    ordered = library::Ordered(weights, given, plan.weights_desc(), layout, store);
+    const memory::desc wanted = paddedPixels ? withoutPadding(plan.weights_desc()) : plan.weights_desc();
+    ordered = library::Ordered(weights, given, wanted, layout, store);
   }
 
   /// Makes of `c` the convolution of a piece, an image of one line.
@@ -185,6 +239,8 @@ private:
   library::Ordered ordered;
   std::vector<library::Primitive> convolutions; // one for each slot
   size_t scratchpad = 0, padBytes = 0;
+  int64_t paddedPixels = 0, channels = 0; // of an image that gets a channel of zeros more
+  size_t paddedPlace = 0;
   int64_t pieces = 0, slots = 1; // pieces of all pixels, that threads share; 0: all at once
   size_t sourceValues = 0, targetValues = 0, sourcePlace = 0, targetPlace = 0; // of a piece, in f32
   Load<float> widen = loader<float>(DataType::BFloat16);
@@ -242,7 +298,7 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   std::string fused;
   if (library::fuses(epilogue.activation))
     fused = std::exchange(epilogue.activation, {});
-  if (usesBf16() && pairsChannels(c) && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
+  if (usesBf16() && (!hasOddChannels(c) || canPad(c)) && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
     const DataType produced = out.dtype == DataType::BFloat16 && epilogue.empty() ? out.dtype : DataType::Float32;
     try {
