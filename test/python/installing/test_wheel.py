@@ -78,7 +78,8 @@ def test_what_is_in_it(wheel):
         sources = ROOT / "python" / package
         missing = {f"{package}/{path.relative_to(sources)}" for path in sources.rglob("*.py")} - set(names)
         assert not missing
-    assert {"ttrt/include/ttnn/ttnn.hpp", "pjrt_plugin_tt/pjrt_plugin_tt.so"} <= set(names)
+    wanted = {"ttrt/include/ttnn/ttnn.hpp", "pjrt_plugin_tt/pjrt_plugin_tt.so", "ttmlir/_mlir_libs/ttmlir-read"}
+    assert wanted <= set(names)
     assert {name.rpartition("/")[2] for name in names if "/scripts/" in name} >= {"ttmlir-opt", "ttmlir-translate"}
 
 
@@ -95,6 +96,23 @@ def test_tools(installed):
     run(installed, "ttmlir-translate", "--ttnn-to-flatbuffer", "ttnn.mlir", "-o", "model.ttnn")
     assert "output_0" in run(installed, "ttrt", "run", "model.ttnn", "--non-zero")
     assert '"board": "n150"' in run(installed, "tt-smi", "-s", "-f", "-")
+
+
+def test_bytecode_is_read_by_another_process(installed):
+    program = """
+import io
+from ttmlir import apart, ir
+with ir.Context() as context:
+    written = io.BytesIO()
+    ir.Module.parse("func.func @f() { return }").operation.write_bytecode(written)
+    print(apart.PROGRAM, "func.func @f" in str(apart.read(context, written.getvalue())))
+    try:
+        apart.read(context, written.getvalue()[:20])
+    except ir.MLIRError:
+        print("refused")
+"""
+    path, is_read, refused = run(installed, "python", "-c", program).split()
+    assert Path(path).is_relative_to(installed) and is_read == "True" and refused == "refused"
 
 
 def test_packages(installed):

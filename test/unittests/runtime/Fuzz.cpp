@@ -221,6 +221,27 @@ Bytes cached() {
   return b.finish({b.op("ttnn.gt", {z, y}, deviceSpec({8, 8}, DataType::Bool)), right});
 }
 
+/// A loop of three turns with a branch of two in it: damaged, it may have no end.
+Bytes loop() {
+  ProgramBuilder b;
+  const TensorSpec one = deviceSpec({}), four = deviceSpec({4});
+  const auto a = b.input(four);
+  const auto same = b.endProgram("same", {a}, true);
+  const auto c = b.input(four);
+  const auto twice = b.endProgram("twice", {b.op("ttnn.add", {c, c}, four)}, true);
+  const auto number = b.input(one);
+  b.input(four);
+  const auto cond = b.endProgram("cond", {number}, true);
+  const auto left = b.input(one), x = b.input(four), chosen = b.value(four);
+  const auto less = b.op("ttnn.subtract", {left, b.constant(one, {1})}, one);
+  b.rawOp("ttcore.case", {less, x}, {chosen}, {b.integers("branches", {same, twice})});
+  const auto step = b.endProgram("body", {less, chosen}, true);
+  const auto given = b.input(four), last = b.value(one), y = b.value(four);
+  const auto turns = b.op("ttnn.neg", {b.constant(one, {-3})}, one);
+  b.rawOp("ttcore.while", {turns, given}, {last, y}, {b.integer("cond", cond), b.integer("body", step)});
+  return b.finish({y, last});
+}
+
 /// Commands, circular buffers and kernels of a TTMetal file, for `devices` in a row.
 Bytes metalProgram(int32_t devices) {
   ElementwiseProgram program({33, 50}, DataType::Float32, 2, "    add_binary_tile(0, 1, 0);\n", 0, 2, 3);
@@ -266,12 +287,13 @@ std::string attempt(const Bytes &bytes, size_t limit) {
         inputs.push_back(runtime::Tensor::onHost(spec));
         std::memset(inputs.back().data(), 0, inputs.back().bytes());
       }
+      const runtime::RunOptions bounded{.maxLoopTurns = 1000};
       for (int run = 0; run < 2; ++run)
-        for (const auto &output : runtime::submit(device, binary, i, inputs))
+        for (const auto &output : runtime::submit(device, binary, i, inputs, bounded))
           (void)runtime::toHost(output);
       // Observed, every value has memory of its own.
       const Observed observed;
-      for (const auto &output : runtime::submit(device, binary, i, inputs))
+      for (const auto &output : runtime::submit(device, binary, i, inputs, bounded))
         (void)runtime::toHost(output);
     }
     return "ran";
@@ -371,7 +393,8 @@ int main(int argc, char **argv) {
                                                   {"metal on 8 devices", metalProgram(8)},
                                                   {"collectives", collectives()},
                                                   {"distributed", distributed()},
-                                                  {"stages", stages()}};
+                                                  {"stages", stages()},
+                                                  {"loop", loop()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());
