@@ -116,6 +116,15 @@ private:
     const TensorSpec &old = program.spec(value);
     if (old.shape == shape)
       return;
+    // As a loader demands it of what is written.
+    bool fits = true;
+    int64_t elements = 1;
+    for (const int64_t size : shape)
+      fits = fits && size >= 0 && !__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) &&
+             elements <= largestSize;
+    if (!fits)
+      throw OpError("a value of shape " + toString(shape) + "; expected sizes from 0, of 2^44 elements at most, with " +
+                    describe());
     TensorSpec spec = old;
     spec.shape = std::move(shape);
     program.values[value].spec = static_cast<uint32_t>(specs.size());

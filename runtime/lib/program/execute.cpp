@@ -59,12 +59,18 @@ private:
 
 } // namespace
 
+static std::shared_ptr<std::byte> arenaOf(const Plan &plan) {
+  constexpr const char *purpose = "the intermediate values of a program";
+  // What is not to be run may be larger than the host.
+  if (plan.mode == Mode::Estimated)
+    return nullptr;
+  // Plans for sizes that change come and go.
+  return plan.image.boundOf.expired() ? sim::allocateHostOnce(plan.arenaBytes, purpose)
+                                      : sim::allocateHost(plan.arenaBytes, purpose);
+}
+
 Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device)
-    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device),
-      // What is not to be run may be larger than the host.
-      arena(plan.mode == Mode::Estimated
-                ? nullptr
-                : sim::allocateHostOnce(plan.arenaBytes, "the intermediate values of a program")),
+    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device), arena(arenaOf(plan)),
       inPointers(plan.inPointers), outPointers(plan.outPointers), alive(program.values.size()) {
   if (arena)
     for (const Plan::Place &place : plan.places) {

@@ -11,6 +11,7 @@
 
 #include "MetalBuilder.h"
 #include "tt/sim/host.h"
+#include "ttmlir/shapes/Expression.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -242,6 +243,34 @@ Bytes loop() {
   return b.finish({y, last});
 }
 
+/// Sizes that are open, in what follows from operands, attributes, constants and a program that is called.
+Bytes open() {
+  using shapes::Term;
+  const auto code = [](Term term, std::vector<int64_t> rest) {
+    rest.insert(rest.begin(), static_cast<int64_t>(term));
+    return rest;
+  };
+  ProgramBuilder b;
+  b.openSize("batch", 2, 40, 5);
+  b.openSize("length", 2, 300, 7);
+  const auto inner = b.input(deviceSpec({5, 7, 8}));
+  const auto callee = b.endProgram("eval", {b.op("ttnn.relu", {inner}, deviceSpec({5, 7, 8}))}, true);
+  const auto x = b.input(deviceSpec({5, 7, 8}));
+  b.openDimension(x, 0, code(Term::Size, {0}));
+  b.openDimension(x, 1, code(Term::Size, {1}));
+  const auto once = b.cached(callee, {x}, deviceSpec({5, 7, 8}));
+  const auto rows = b.op("ttnn.reshape", {once}, deviceSpec({35, 8}), {b.integers("shape", {35, 8})});
+  b.openNumber({0, 0}, code(Term::Product, {2, 0, 0, 1, 1}));
+  const auto y = b.op("ttnn.matmul", {rows, b.constant(deviceSpec({8, 16}), ramp(128))}, deviceSpec({35, 16}));
+  const auto share = b.constant(deviceSpec({1}), {1.0f / 7});
+  b.openNumber({0}, code(Term::Size, {1}), true);
+  const auto z = b.op("ttnn.multiply", {y, share}, deviceSpec({35, 16}));
+  const auto cut = b.op("ttnn.slice_static", {z}, deviceSpec({17, 16}),
+                        {b.integers("begins", {0, 0}), b.integers("ends", {17, 16}), b.integers("step", {1, 1})});
+  b.openNumber({1, 0}, code(Term::Quotient, {2, 0, 0, 0, 2}));
+  return b.finish({cut, z});
+}
+
 /// Commands, circular buffers and kernels of a TTMetal file, for `devices` in a row.
 Bytes metalProgram(int32_t devices) {
   ElementwiseProgram program({33, 50}, DataType::Float32, 2, "    add_binary_tile(0, 1, 0);\n", 0, 2, 3);
@@ -278,19 +307,33 @@ std::string attempt(const Bytes &bytes, size_t limit) {
       options.rows = program.meshShape[0];
       options.columns = program.meshShape[1];
       const auto device = runtime::openMeshDevice(options);
-      std::vector<runtime::Tensor> inputs;
-      for (uint32_t value : program.inputs) {
-        TensorSpec spec = program.spec(value);
-        if (spec.bytes() > limit)
-          throw OutOfMemoryError("input too large");
-        spec.layout = Layout::RowMajor;
-        inputs.push_back(runtime::Tensor::onHost(spec));
-        std::memset(inputs.back().data(), 0, inputs.back().bytes());
-      }
+      const auto inputsOf = [&](int64_t more) {
+        std::vector<runtime::Tensor> inputs;
+        for (uint32_t value : program.inputs) {
+          TensorSpec spec = program.spec(value);
+          for (int64_t &size : spec.shape)
+            for (const runtime::OpenSize &open : binary.openSizes())
+              if (size == open.written && size < 64) {
+                size += more;
+                break;
+              }
+          if (spec.bytes() > limit)
+            throw OutOfMemoryError("input too large");
+          spec.layout = Layout::RowMajor;
+          inputs.push_back(runtime::Tensor::onHost(spec));
+          std::memset(inputs.back().data(), 0, inputs.back().bytes());
+        }
+        return inputs;
+      };
+      const std::vector<runtime::Tensor> inputs = inputsOf(0);
       const runtime::RunOptions bounded{.maxLoopTurns = 1000};
       for (int run = 0; run < 2; ++run)
         for (const auto &output : runtime::submit(device, binary, i, inputs, bounded))
           (void)runtime::toHost(output);
+      if (!binary.openSizes().empty() && !program.isPrivate)
+        for (int64_t more : {1, 17, 0})
+          for (const auto &output : runtime::submit(device, binary, i, inputsOf(more), bounded))
+            (void)runtime::toHost(output);
       // Observed, every value has memory of its own.
       const Observed observed;
       for (const auto &output : runtime::submit(device, binary, i, inputs, bounded))
@@ -394,7 +437,8 @@ int main(int argc, char **argv) {
                                                   {"collectives", collectives()},
                                                   {"distributed", distributed()},
                                                   {"stages", stages()},
-                                                  {"loop", loop()}};
+                                                  {"loop", loop()},
+                                                  {"open", open()}};
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());

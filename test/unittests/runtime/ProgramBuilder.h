@@ -153,14 +153,33 @@ public:
     return op("ttcore.load_cached", std::move(ins), out, {integer("callee", callee)});
   }
 
+  //===- Open sizes, of the program that is being built ---------------------===//
+
+  void openSize(const char *name, int64_t least, int64_t most, int64_t written) {
+    openSizes.push_back(target::CreateOpenSizeDirect(fbb, name, least, most, written));
+  }
+  void openDimension(uint32_t value, uint32_t dimension, const std::vector<int64_t> &code) {
+    openDimensions.push_back(
+        target::CreateOpenDimensionDirect(fbb, static_cast<uint32_t>(programs.size()), value, dimension, &code));
+  }
+  /// Of the op that was added last.
+  void openNumber(const std::vector<uint32_t> &path, const std::vector<int64_t> &code, bool reciprocal = false) {
+    openNumbers.push_back(target::CreateOpenNumberDirect(fbb, static_cast<uint32_t>(programs.size()),
+                                                         static_cast<uint32_t>(operations.size() - 1), &path, &code,
+                                                         reciprocal));
+  }
+
   std::vector<std::byte> finish(std::vector<uint32_t> outputs) {
     endProgram("main", outputs, false);
+    flatbuffers::Offset<target::Open> open;
+    if (!openSizes.empty() || !openDimensions.empty() || !openNumbers.empty())
+      open = target::CreateOpenDirect(fbb, &openSizes, &openDimensions, &openNumbers);
     const std::vector<uint32_t> grid = {8, 8};
     std::vector<flatbuffers::Offset<target::ChipDesc>> chips = {
         target::CreateChipDescDirect(fbb, arch, &grid, 1499136, 12, 1073741824, 16, 32, 1024, 1024, 1073741824)};
     const auto system = target::CreateSystemDescDirect(fbb, &chips, &mesh);
     const auto root = target::CreateBinaryDirect(fbb, target::CreateVersion(fbb, 0, 1, 0), schemaVersion, system,
-                                                 &descs, &programs, &constants, "module {}");
+                                                 &descs, &programs, &constants, "module {}", {}, open);
     target::FinishSizePrefixedBinaryBuffer(fbb, root);
     const auto *data = reinterpret_cast<const std::byte *>(fbb.GetBufferPointer());
     return {data, data + fbb.GetSize()};
@@ -179,6 +198,9 @@ private:
   std::vector<flatbuffers::Offset<target::Program>> programs;
   flatbuffers::Offset<target::Pipeline> pipeline;
   std::vector<uint32_t> inputs;
+  std::vector<flatbuffers::Offset<target::OpenSize>> openSizes;
+  std::vector<flatbuffers::Offset<target::OpenDimension>> openDimensions;
+  std::vector<flatbuffers::Offset<target::OpenNumber>> openNumbers;
 };
 
 inline runtime::Tensor tensor(const std::vector<float> &values, Shape shape) {
