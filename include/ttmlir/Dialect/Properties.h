@@ -43,6 +43,9 @@ LogicalResult setProperties(StringRef op, Attribute dictionary, Property::EmitEr
 /// Returns "<op> has no attribute '<name>'", with the nearest of the known names, or all of them if none is near.
 std::string unknownAttribute(StringRef op, StringRef name, ArrayRef<StringRef> known);
 
+/// Whether one of the known names is near.
+bool isNearAttribute(StringRef name, ArrayRef<StringRef> known);
+
 } // namespace mlir::tt
 
 #endif // TTMLIR_DIALECT_PROPERTIES_H

@@ -42,6 +42,8 @@ std::string tt::unknownAttribute(StringRef op, StringRef name, ArrayRef<StringRe
   return text;
 }
 
+bool tt::isNearAttribute(StringRef name, ArrayRef<StringRef> known) { return !nearest(name, known).empty(); }
+
 LogicalResult Property::refuse(Attribute value, EmitError emitError) const {
   if (emitError)
     emitError() << "Invalid attribute `" << name << "` in property conversion: " << value;

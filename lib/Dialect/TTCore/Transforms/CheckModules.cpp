@@ -1,7 +1,10 @@
 //===- CheckModules.cpp - modules that passes do not look into ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Properties.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::tt::ttcore {
 #define GEN_PASS_DEF_TTCORECHECKMODULES
@@ -43,13 +46,46 @@ LogicalResult ttcore::checkModules(ModuleOp root, bool isFlat) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether an op of the dialect has an attribute of that name.
+static bool hasAttribute(Dialect *dialect, StringAttr name) {
+  return llvm::any_of(dialect->getContext()->getRegisteredOperationsByDialect(dialect->getNamespace()),
+                      [&](RegisteredOperationName op) { return llvm::is_contained(op.getAttributeNames(), name); });
+}
+
+/// Warns of attributes beside an op's own that are most likely meant as such: nobody reads them. Other tools attach
+/// what they like; MLIR asks them for a prefix, and without one only names of this dialect, or near those of the op,
+/// count.
+static void warnOfVanishing(ModuleOp root) {
+  static constexpr StringRef dialects[] = {"chlo", "d2m", "stablehlo", "ttir", "ttnn"};
+  // What other tools are known to attach.
+  static constexpr StringRef foreign[] = {"note", "operand_layout", "result_layout", "xla_shape"};
+  DenseSet<std::pair<StringAttr, StringAttr>> said;
+  root.walk([&](Operation *op) {
+    Dialect *dialect = op->getDialect();
+    if (!dialect || op->getDiscardableAttrs().empty() || !llvm::is_contained(dialects, dialect->getNamespace()))
+      return;
+    ArrayRef<StringAttr> own = op->getName().getAttributeNames();
+    SmallVector<StringRef> known = llvm::map_to_vector(own, [](StringAttr name) { return name.getValue(); });
+    llvm::erase_if(known, [](StringRef name) { return name.ends_with("SegmentSizes"); });
+    for (NamedAttribute each : op->getDiscardableAttrs()) {
+      StringAttr name = each.getName();
+      if (name.strref().contains('.') || llvm::is_contained(foreign, name.strref()) ||
+          !(isNearAttribute(name, known) || hasAttribute(dialect, name)) ||
+          !said.insert({op->getName().getIdentifier(), name}).second)
+        continue;
+      op->emitWarning() << unknownAttribute(op->getName().getStringRef(), name, known) << "; it is not read";
+    }
+  });
+}
+
 namespace {
 struct CheckModules : ttcore::impl::TTCoreCheckModulesBase<CheckModules> {
   using TTCoreCheckModulesBase::TTCoreCheckModulesBase;
   void runOnOperation() override {
     markAllAnalysesPreserved();
     if (failed(checkModules(getOperation(), isFlat)))
-      signalPassFailure();
+      return signalPassFailure();
+    warnOfVanishing(getOperation());
   }
 };
 } // namespace
