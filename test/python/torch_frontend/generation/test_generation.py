@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch_zoo
+import transformers
 from _ttmlir_runtime import Error, runtime
 from compiled import assert_agree, on_chip
 from torch import nn
@@ -262,3 +265,30 @@ def test_what_a_borrowed_tensor_of_the_device_takes() -> None:
     ]:
         with pytest.raises(Error, match=text):
             runtime.create_borrowed_device_tensor(tensor, chip, where)
+
+
+class Memory(transformers.StoppingCriteria):
+    """Notes what the process has in memory, in bytes, after each token; it stops nothing."""
+
+    def __init__(self) -> None:
+        self.found: list[int] = []
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        self.found.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+        return torch.zeros(len(input_ids), dtype=torch.bool)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cache", ["static", "dynamic"])
+def test_memory_does_not_grow_with_tokens(cache: str) -> None:
+    model, arguments = prompt("Llama")
+    model.forward = torch.compile(model.forward, backend="tt")
+    memory = Memory()
+    arguments |= {"cache_implementation": cache, "max_new_tokens": 300, "stopping_criteria": [memory]}
+    with record() as reports:
+        found = model.generate(**arguments)
+    assert found.shape[1] == arguments["input_ids"].shape[1] + 300 == 7 + len(memory.found)
+    programs = [program for report in reports for program in report.programs]
+    assert len(programs) <= (2 if cache == "static" else 3) and sum(program.calls for program in programs) == 300
+    # The default cache grows to 0.3 MB; a program for each length took megabytes of code and weights.
+    assert memory.found[-1] - memory.found[20] < 8 << 20

@@ -152,7 +152,7 @@ class Row:
     inputs: make the prompt. more: further arguments. run: calls.
     how: compiles the model; "forward" its method, "module" `model.compile`, "config" leaves it to `generate`.
     dynamic: as `torch.compile` takes it.
-    left: ops that PyTorch runs. needs: a package.
+    left: ops that PyTorch runs. needs: a package. slow: runs with --slow.
     """
 
     model: str = "llama"
@@ -163,6 +163,7 @@ class Row:
     dynamic: bool | None = None
     left: frozenset[str] = frozenset()
     needs: str = ""
+    slow: bool = False
 
 
 def quantised(backend: str, **settings: Any) -> dict[str, Any]:
@@ -177,13 +178,13 @@ SOUND = lambda: {"input_features": torch.randn(1, 8, 40, generator=torch.Generat
 ROWS = {
     "default": Row(more=LOGITS),
     "static": Row(more=LOGITS | STATIC),
-    "no-cache": Row(more={"use_cache": False}),
+    "no-cache": Row(more={"use_cache": False}, slow=True),
     "module": Row(how="module"),
-    "static-module": Row(more=STATIC, how="module"),
+    "static-module": Row(more=STATIC, how="module", slow=True),
     "compile-config": Row(more=LOGITS | STATIC, how="config"),
     "mistral": Row("mistral", more=LOGITS),
-    "mistral-static": Row("mistral", more=LOGITS | STATIC),
-    "gemma2": Row("gemma2", more=LOGITS),
+    "mistral-static": Row("mistral", more=LOGITS | STATIC, slow=True),
+    "gemma2": Row("gemma2", more=LOGITS, slow=True),
     "gemma2-static": Row("gemma2", more=LOGITS | STATIC),
     "gemma3": Row("gemma3", more=LOGITS),
     "gemma3-static": Row("gemma3", more=LOGITS | STATIC),
@@ -193,18 +194,21 @@ ROWS = {
         dynamic=False,
         left=frozenset({"quanto.quantize_affine.default", "quanto.unpack.default"}),
         needs="optimum.quanto",
+        slow=True,
     ),
-    "quantised-fp8": Row(more=quantised("fp8"), left=frozenset({"aten._to_copy.default", "aten.cat.default"})),
+    "quantised-fp8": Row(
+        more=quantised("fp8"), left=frozenset({"aten._to_copy.default", "aten.cat.default"}), slow=True
+    ),
     "beams": Row(inputs=partial(ids, 2), more={"num_beams": 3, "num_return_sequences": 2}),
     "beams-static": Row(more={"num_beams": 3} | STATIC),
-    "beam-samples": Row(more={"num_beams": 3} | SAMPLED),
+    "beam-samples": Row(more={"num_beams": 3} | SAMPLED, slow=True),
     "sampling": Row(inputs=partial(ids, 2), more=SAMPLED | {"top_k": 20, "top_p": 0.9}),
     "sampling-static": Row(more=SAMPLED | STATIC),
-    "several-sequences": Row(more=SAMPLED | {"num_return_sequences": 3}),
+    "several-sequences": Row(more=SAMPLED | {"num_return_sequences": 3}, slow=True),
     "padded-left": Row(inputs=partial(padded, True), more=LOGITS),
     "padded-right": Row(inputs=partial(padded, False), more=LOGITS),
     "padded-left-static": Row(inputs=partial(padded, True), more=LOGITS | STATIC),
-    "padded-right-gpt2": Row("gpt2", inputs=partial(padded, False), more=LOGITS),
+    "padded-right-gpt2": Row("gpt2", inputs=partial(padded, False), more=LOGITS, slow=True),
     "assisted": Row(run=assisted),
     "prompt-lookup": Row(inputs=lambda: {"input_ids": prompt().repeat(1, 2)}, more={"prompt_lookup_num_tokens": 3}),
     "chunked": Row(more={"prefill_chunk_size": 3}),
@@ -215,16 +219,16 @@ ROWS = {
     "goes-on": Row(run=twice),
     "own-static-cache": Row(run=with_static),
     "batches": Row(run=other_batches),
-    "batches-static": Row(more=STATIC, run=other_batches),
+    "batches-static": Row(more=STATIC, run=other_batches, slow=True),
     "t5": Row("t5", inputs=WORDS, more=LOGITS),
     "t5-static": Row("t5", inputs=WORDS, more=LOGITS | STATIC),
     "t5-beams": Row("t5", inputs=WORDS, more={"num_beams": 2}),
-    "t5-module": Row("t5", inputs=WORDS, how="module"),
+    "t5-module": Row("t5", inputs=WORDS, how="module", slow=True),
     "bart": Row("bart", inputs=WORDS, more=LOGITS),
     "bart-static": Row("bart", inputs=WORDS, more=LOGITS | STATIC),
-    "bart-beams": Row("bart", inputs=WORDS, more={"num_beams": 2}),
+    "bart-beams": Row("bart", inputs=WORDS, more={"num_beams": 2}, slow=True),
     "whisper": Row("whisper", inputs=SOUND),
-    "whisper-static": Row("whisper", inputs=SOUND, more=STATIC),
+    "whisper-static": Row("whisper", inputs=SOUND, more=STATIC, slow=True),
 }
 
 
@@ -252,7 +256,9 @@ def both(row: Row, tokens: int = TOKENS) -> tuple[list[torch.Tensor], list[torch
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if row.slow else name for name, row in ROWS.items()]
+)
 def test_the_tokens_are_those_of_pytorch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     row = ROWS[name]
     if row.needs:
