@@ -80,6 +80,8 @@ bool PreparedForms::affords(size_t bytes) {
   if (weightBytes <= smallModel)
     return true;
   const size_t most = std::max(least, weightBytes / 5);
+  if (bytes > most)
+    return false;
   if (secondBytes + bytes > most)
     prune();
   return secondBytes + bytes <= most;

@@ -142,12 +142,13 @@ static bool readsInPlace(const OpCall &call, const Product &p, Unit unit) {
   const std::byte *constant = library::constantOperand(call, 1);
   if (!constant)
     return p.k >= (p.m <= fewRows ? leastOfFew : leastDepth);
-  // Few rows wait for memory, whatever lies there. More are computed faster in panels, where these are afforded.
-  constexpr size_t small = size_t(1) << 18;
+  // Few rows wait for memory, whatever lies there. More are computed faster in panels, though not by so much that a
+  // model should have some of its weights twice: they have panels where all of them may.
+  constexpr size_t small = size_t(1) << 18, all = ~size_t(0);
   const size_t bytes =
       rightMatrices(p).offsets.size() * static_cast<size_t>(p.k * p.n) * (right == StorageType::BF16 ? 2 : 4);
   return p.k >= leastDepth && bytes > small &&
-         (p.m <= fewRows || (call.constants && !call.constants->affords({constant, bytes}, bytes)));
+         (p.m <= fewRows || (call.constants && !call.constants->affords({constant, bytes}, all)));
 }
 
 std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
