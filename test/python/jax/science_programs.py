@@ -453,6 +453,18 @@ SCIENCE = {
             raise AssertionError("2^31 fits no 32 bits")
         except ValueError as error:
             assert "has the value 2147483648" in str(error), error
+        key = jax.random.key(3)
+        for draw in (lambda: jax.random.normal(key, (9,), np.float32), lambda: jax.random.permutation(key, 9),
+                     lambda: jax.random.randint(key, (9,), -5, 9, np.int32)):
+            with jax.default_device(jax.devices("cpu")[0]):
+                expected = np.asarray(draw())
+            np.testing.assert_allclose(draw(), expected, rtol=1e-5)
+        for draw in (jax.random.uniform, jax.random.normal, lambda key: jax.random.randint(key, (3,), 0, 9)):
+            try:
+                draw(key)
+                raise AssertionError("64 bits are drawn in 32")
+            except jax.errors.JaxRuntimeError as error:
+                assert "of which the chip holds 32 bits" in str(error), error
         """,
     "tridiagonal systems that are singular, for inverse iteration": """
         random = np.random.default_rng(1)
