@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that leave sizes open: one flatbuffer for many lengths, batches and images.
+"""Compiles programs with open sizes (symbolic dimensions): one flatbuffer for many lengths, batches and images.
 
-Passes work with numbers. So a program is lowered for some points, which are sizes that have nothing in common; where
-the programs differ in numbers only, and each number is one expression of the sizes for all points, the flatbuffer
-holds for every size between the bounds. The runtime takes the sizes from the shapes of the inputs and infers the others
-by the same shape rules as the compiler.
+Passes work on static shapes. A program with open sizes is therefore lowered at several sample points, sets of sizes
+that have nothing in common. If the lowered programs differ only in numbers, and one expression of the sizes gives each
+number at all points, the flatbuffer is valid for all sizes within the bounds. The runtime takes the sizes from the
+shapes of the inputs and infers all other shapes with the shape rules that the compiler uses.
 """
 
 from __future__ import annotations
@@ -18,22 +18,32 @@ from . import ir
 from ._mlir_libs._ttmlir import translate as _translate
 from .passes import ttnn_to_flatbuffer_bin
 
-# Sizes of the points, from a small one to a large one: no multiples of tiles, with different remainders for what sizes
-# are divided by. A program that is the same for all of them depends on no threshold between them. Where it is not, the
-# next ones are taken: without small sizes, whose tiles are mostly padding, then without very large ones.
-GENERIC = ((13, 46, 92, 335, 131103), (37, 92, 335, 1046, 131103), (37, 92, 335, 1046, 8211), (37, 50, 92, 335, 1047))
+# Sizes at the sample points, from small to large: no multiples of the tile, and different remainders modulo small
+# divisors. If a program has the same ops at all of them, no pass compares a size with a threshold in between. If not,
+# the next row is tried, without very large sizes.
+GENERIC = ((37, 92, 335, 1046, 131103), (37, 92, 335, 1046, 8211), (37, 50, 92, 335, 1047))
+# Lower bounds that are tried, from the smallest: the program must be as at the other points. Slices and pads of small
+# sizes are often other ones.
+LEAST = (2, 5, 13)
+
+
+# The values of all sizes, in their order.
+Point = tuple[int, ...]
 
 
 class OpenSizeError(ValueError):
-    """A size decides what is computed: it cannot stay open. The message names the op and what depends on the size."""
+    """Raised when the ops of a program depend on a size. The message names the op and the attribute."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """A size that a program takes from `least` to `most`.
+    """Describes an open size and its bounds, both inclusive.
 
-    least: at least 2. Ops broadcast what is 1, and compute nothing of what is 0: these are programs of their own.
-    most: None for no bound but the program's own.
+    least: 2 or more. Sizes 0 and 1 need programs of their own: a size of 1 broadcasts, and 0 has no elements.
+    most: None leaves the bound to the compiler.
+
+    Raises:
+        ValueError: a bound is out of range.
     """
 
     name: str
@@ -48,13 +58,13 @@ class Size:
 
 
 def _values(size: Size, generic: Sequence[int]) -> list[int]:
-    """A value of a size for each point."""
+    """Returns the values of one size at the sample points."""
     most = generic[-1] if size.most is None else min(size.most, generic[-1])
     chosen = [value for value in generic[:-1] if size.least <= value < most]
     count = len(generic)
     if len(chosen) == count - 1:
         return [*chosen, most]
-    # Few generic values are between the bounds: others at growing distances.
+    # Too few generic values lie within the bounds: take others at growing distances.
     span = most - size.least
     spread = sorted({size.least + round(span * (i / (count - 1)) ** 2) for i in range(count)})
     if len(spread) < 3:
@@ -64,55 +74,115 @@ def _values(size: Size, generic: Sequence[int]) -> list[int]:
     return (spread * count)[:count]
 
 
-def points(sizes: Sequence[Size], generic: Sequence[int] = GENERIC[0]) -> list[tuple[int, ...]]:
-    """Sizes that a program is lowered for: values of each size, turned against those of the others.
+def points(sizes: Sequence[Size], generic: Sequence[int] = GENERIC[0]) -> list[Point]:
+    """Returns the sample points, each with one value per size.
+
+    Sizes take the generic values in different orders, so that no two sizes are equal at a point.
 
     Raises:
-        OpenSizeError: a size has so few values that there is nothing to leave open.
+        OpenSizeError: a size has fewer than three values.
     """
     count = len(generic)
     values = [_values(size, generic) for size in sizes]
 
     def value(place: int, point: int) -> int:
-        """Of sizes that have the same values, each has another one at every point."""
         turned, shift = values[place][(point + place) % count], place // count
         return turned + shift if turned + shift <= max(values[place]) else turned
 
     return [tuple(value(place, point) for place in range(len(sizes))) for point in range(count)]
 
 
-def open_flatbuffer(lower_at: Callable[[tuple[int, ...]], ir.Module], sizes: Sequence[Size]) -> bytes:
-    """One flatbuffer of a program for all sizes between the bounds.
+class _Compilation:
+    """Compiles a program at sample points, once at each."""
+
+    def __init__(self, lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size]) -> None:
+        self.lower_at, self.sizes = lower_at, sizes
+        self.files: dict[Point, bytes] = {}
+
+    def file(self, point: Point) -> bytes:
+        if point not in self.files:
+            self.files[point] = ttnn_to_flatbuffer_bin(self.lower_at(point))
+        return self.files[point]
+
+    def opened(self, at: Sequence[Point], least: Sequence[int]) -> bytes:
+        """Returns the file for all sizes from `least` to the largest samples.
+
+        Raises:
+            OpenSizeError: the ops of the program depend on a size.
+        """
+        bounds = [(least[i], max(point[i] for point in at)) for i in range(len(self.sizes))]
+        files, names = [self.file(point) for point in at], [size.name for size in self.sizes]
+        try:
+            made: bytes = _translate.open_sizes(files, names, bounds, at)
+            for file in files:
+                _require_same(made, file)
+        except (ValueError, tt.Error) as error:
+            raise OpenSizeError(str(error)) from None
+        return made
+
+    def extended(self, at: Sequence[Point], made: bytes) -> bytes:
+        """Returns the file with lower bounds that are as small as the program allows.
+
+        At the new bounds, the file must say what the compiler makes there: so a slice that ends at 10 is not taken for
+        one of fewer elements.
+        """
+        least = [min(point[i] for point in at) for i in range(len(self.sizes))]
+        every = range(len(self.sizes))
+        for which in [every, *([i] for i in every if 1 < len(self.sizes) <= 4)]:
+            for bound in LEAST:
+                lower = [max(self.sizes[i].least, bound) if i in which else least[i] for i in every]
+                if any(lower[i] >= least[i] for i in which if self.sizes[i].least < least[i]) or lower == least:
+                    continue
+                point = tuple(lower[i] if i in which else at[0][i] for i in every)
+                lower = [min(pair) for pair in zip(lower, least, strict=True)]
+                try:
+                    file = self.file(point)
+                    larger = self.opened(at, lower)
+                    _require_same(larger, file)
+                except (ir.MLIRError, ValueError, tt.Error):
+                    continue
+                made, least = larger, lower
+                break
+        return made
+
+
+def _require_same(made: bytes, file: bytes) -> None:
+    """
+    Raises:
+        tt.Error: a program of an open file, bound to the sizes of another one, is not as in that.
+    """
+    binary, expected = (tt.binary.load_binary_from_bytes(each) for each in (made, file))
+    for program in range(expected.get_num_programs()):
+        if not expected.is_program_private(program):
+            binary.require_same(expected, program)
+
+
+def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size]) -> bytes:
+    """Compiles one flatbuffer for all sizes within the bounds.
 
     Args:
-        lower_at: gives the module of TTNN programs for some sizes, in the order of `sizes`.
+        lower_at: returns the module of TTNN programs for given sizes, in the order of `sizes`. It is called once for
+            each point.
     Returns:
-        A flatbuffer whose `open_sizes` are the sizes. The most of a size is the largest one that the program was
-        lowered for.
+        The flatbuffer. Its `open_sizes` are `sizes` with the bounds for which the program was found to be the same,
+        which can be closer.
     Raises:
-        OpenSizeError: a size decides what is computed; names op and attribute.
-        ttmlir.ir.MLIRError: as `lower_at` and the translation do.
+        OpenSizeError: the ops of the program depend on a size; names op and attribute.
+        ttmlir.ir.MLIRError: `lower_at` or the translation failed.
     """
-    refused: OpenSizeError | None = None
-    tried: list[list[tuple[int, ...]]] = []
+    compilation = _Compilation(lower_at, sizes)
+    refused: OpenSizeError | ir.MLIRError | None = None
+    tried: list[list[Point]] = []
     for generic in GENERIC:
         at = points(sizes, generic)
         if at in tried:
             continue
         tried.append(at)
-        files = [ttnn_to_flatbuffer_bin(lower_at(point)) for point in at]
-        bounds = [(size.least, max(point[place] for point in at)) for place, size in enumerate(sizes)]
         try:
-            made: bytes = _translate.open_sizes(files, [size.name for size in sizes], bounds, at)
-            binary = tt.binary.load_binary_from_bytes(made)
-            for file in files:
-                expected = tt.binary.load_binary_from_bytes(file)
-                for program in range(expected.get_num_programs()):
-                    if not expected.is_program_private(program):
-                        binary.require_same(expected, program)
-        except (ValueError, tt.Error) as error:
-            refused = refused or OpenSizeError(str(error))
+            made = compilation.opened(at, [min(point[i] for point in at) for i in range(len(sizes))])
+        except (OpenSizeError, ir.MLIRError) as error:  # very large tensors are refused, too
+            refused = refused or error
             continue
-        return made
+        return compilation.extended(at, made)
     assert refused is not None
     raise refused

@@ -11,17 +11,18 @@
 
 namespace mlir::tt::ttnn {
 
-/// A number at each point.
+/// The values of a number at the sample points.
 using Series = llvm::SmallVector<int64_t, 6>;
 
-/// What numbers are made of: open sizes, and dimensions of operands.
+/// An operand of expressions: an open size, or a dimension of an operand of the op.
 struct Leaf {
   ::tt::shapes::Code code;
   Series series;
 };
 
-/// The plainest expression of leaves that has these values at all points, or nothing: a leaf, a multiple of one plus a
-/// constant, a multiple of a product of two or three, a sum of two, a quotient, what pads a size to a multiple.
+/// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
+/// factor * leaf + constant; factor * product of two or three leaves; leaf + factor * leaf + constant; factor * leaf
+/// divided by a constant (rounded up or down); the padding of a leaf to a multiple, and the remainder.
 std::optional<::tt::shapes::Code> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
 
 } // namespace mlir::tt::ttnn

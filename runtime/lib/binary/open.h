@@ -1,10 +1,10 @@
 //===- open.h - files that leave sizes open ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file can name sizes that its programs take as they come. What it says is for
-// one value of each; binding it to others gives an image for these, whose shapes
-// follow from the inputs op by op, by the shape rules. It is checked like what a
-// loader has read.
+// A file can leave sizes open. Its shapes and attributes are written for one value
+// of each open size. Binding the file to other values infers the shapes of all
+// results op by op with the shape rules, evaluates the attributes that depend on
+// sizes, and checks every changed op as the loader does.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace tt::runtime {
 
-/// What is open in a file.
+/// The open sizes of a file, and the numbers that depend on them.
 struct Open {
   struct Dimension {
     uint32_t value, dimension;
@@ -41,25 +41,26 @@ struct Open {
   std::vector<std::string_view> names() const;
 };
 
-/// Reads what is open in programs that have been read. Throws BinaryError.
+/// Reads the table of open sizes of a file whose programs have been read. Throws BinaryError.
 Open readOpen(const target::Open &from, std::span<const Program> programs, files::Place &place);
 
-/// The sizes that inputs of these shapes have, of all of the file: those that no input of the program tells are as
-/// written. Throws Error that names the input, the dimension and the size that it contradicts or whose bounds it
-/// leaves.
+/// Returns the values of all open sizes for inputs of these shapes. A size that no input of the program determines
+/// keeps its written value. Throws Error naming the input, the dimension, and the size that does not match or is out of
+/// bounds.
 std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t index, std::span<const Shape> inputs);
 
-/// The programs that `program` runs, itself among them, for other sizes. `specs` takes what their values are,
-/// `constants` has the memory of constants that depend on sizes. Throws OpError where an op does not take the sizes.
+/// Returns the programs with `program`, and all programs that it calls, bound to `sizes`. Appends the new tensor
+/// descriptions to `specs`, and memory of constants that depend on sizes to `constants`. Throws OpError naming the op
+/// that refuses the sizes.
 std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
                                   std::span<const int64_t> sizes, std::vector<TensorSpec> &specs,
                                   std::deque<std::shared_ptr<std::byte>> &constants);
 
-/// That programs have the same values and attributes, as a file that was compiled for some sizes and the open file for
-/// these must have. Throws OpError that names what differs.
+/// Throws OpError unless two programs have the same ops, shapes and attributes: those of a file that was compiled for
+/// some sizes, and those of the open file bound to these sizes.
 void requireSame(std::span<const Program> programs, std::span<const Program> others, size_t program);
 
-/// Images for the sizes that were met last.
+/// The most recently bound images of a file.
 struct Bindings {
   static constexpr size_t kept = 4;
   struct Entry {
@@ -68,7 +69,7 @@ struct Bindings {
     std::shared_ptr<BinaryImage> image;
   };
   ForkAware<std::mutex> mutex;
-  std::vector<Entry> entries; // the last one first
+  std::vector<Entry> entries; // most recent first
 };
 
 } // namespace tt::runtime

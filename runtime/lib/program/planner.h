@@ -114,7 +114,7 @@ private:
   /// Counts the weights that the program was given.
   void enterWeights();
 
-  //===- What a plan for other sizes has, too (reuse.cpp) -------------------===//
+  //===- Reuse of the plan for other sizes (reuse.cpp) ----------------------===//
 
   /// Whether the op has the operands, results and attributes that it has in the plan before, and constants where that
   /// has the same.

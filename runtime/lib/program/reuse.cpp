@@ -1,10 +1,10 @@
-//===- reuse.cpp - what a plan for other sizes has, too -------------------===//
+//===- reuse.cpp - reuse of the plan for other sizes ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program whose sizes are open is planned for each of them. Most of what takes
-// time does not depend on sizes: kernels of ops whose operands stay as they are,
-// and what is computed ahead from weights. Values are not compared; a constant
-// is the same where it is computed by the same op from the same constants.
+// A program with open sizes is planned for each set of sizes. Most of the work
+// does not depend on sizes: kernels of ops whose operands keep their shapes, and
+// constants that are computed from weights. Constants are identified by how they
+// are computed, not by their values: the same op on the same constants.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,9 @@
 //===- OpenSizes.h - files that leave sizes open ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes work with numbers. A program whose sizes are open is compiled for some
-// points, which are values of these sizes that have nothing in common: where the
-// files differ in numbers only, and each number is one expression of the sizes
-// for all points, the file holds for other sizes, too.
+// Passes work on static shapes. A program with open sizes is compiled at several
+// sample points. If the files differ only in numbers, and one expression of the
+// sizes gives each number at all points, the file is valid for other sizes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_TTNN_OPENSIZES_H
@@ -18,14 +17,14 @@
 
 namespace mlir::tt::ttnn {
 
-/// A size that a program takes from `least` to `most`.
+/// An open size and its bounds, both inclusive.
 struct OpenSize {
   std::string name;
   int64_t least, most;
 };
 
-/// Makes one file of those of a program for each point, which has a value of every size. Fails where a size decides
-/// what is computed: the message names op and attribute.
+/// Merges the files of one program, compiled at each of `points`, into a file with open sizes. Each point has one value
+/// per size. Fails if the ops of the program depend on a size; the message names the op and the attribute.
 llvm::Expected<std::string> openSizes(llvm::ArrayRef<llvm::StringRef> files, llvm::ArrayRef<OpenSize> sizes,
                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> points);
 

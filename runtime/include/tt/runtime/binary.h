@@ -101,8 +101,7 @@ struct SystemDesc {
   std::vector<uint32_t> meshShape;
 };
 
-/// A size that the programs of a file leave open: they take any from `least` to `most`. What the file says of shapes is
-/// for `written`.
+/// An open size of a file and its bounds, both inclusive. The file's shapes are written for `written`.
 struct OpenSize {
   std::string_view name;
   int64_t least, most, written;
@@ -133,12 +132,13 @@ public:
   /// Throws Error naming the number of programs.
   const Program &program(size_t index) const;
   std::span<const std::byte> bytes() const;
-  /// The sizes that are open; none in most files, and in what `bound` gives.
+  /// The open sizes; empty for files with static shapes, and for bound binaries.
   std::span<const OpenSize> openSizes() const;
-  /// The file for inputs of these shapes, of each device, to a program; itself where no size is open. What was bound
-  /// last is kept. Throws Error that names input, dimension and size, OpError where an op does not take the sizes.
+  /// Binds the open sizes to inputs of these shapes (per device) of a program; returns itself if no size is open. The
+  /// most recent bindings are cached. Throws Error naming input, dimension and size, OpError naming the op that refuses
+  /// the sizes.
   Binary bound(size_t program, std::span<const Shape> inputs) const;
-  /// That the file, for the sizes of another one, says the same of a program as that. Throws Error where it does not.
+  /// Throws Error unless this file, bound to the sizes of `other`, has the same program.
   void requireSame(const Binary &other, size_t program) const;
   /// Whether it has kernels in C++ or machine code for the host, which run only after allowNative().
   bool hasNative() const;
