@@ -5,6 +5,9 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace tt::python {
 namespace {
 
@@ -32,9 +35,57 @@ std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, In
       device->allocate(sim::footprint(device->chip(), spec), "a buffer allocated by hand"), static_cast<size_t>(size)});
 }
 
+/// Values in host memory, and what they were when this was made.
+class HostSamples {
+public:
+  explicit HostSamples(const std::vector<nb::object> &arrays) {
+    for (const nb::object &object : arrays) {
+      HostArray array = hostArray(object);
+      if (array.shape.size() != 2 || array.type != HostType::UInt8 || (array.shape[1] > 1 && array.stride[1] != 1))
+        throw Error("samples are of shape " + toString(array.shape) +
+                    "; expected rows of bytes that lie side by side, as uint8 of rank 2");
+      rows.push_back({std::move(array), known.size()});
+      const Rows &added = rows.back();
+      known.resize(known.size() + static_cast<size_t>(added.array.elements()));
+      added.each([&](const std::byte *now, size_t before, size_t width) {
+        std::memcpy(known.data() + before, now, width);
+        return true;
+      });
+    }
+  }
+  bool areUnchanged() const {
+    return std::ranges::all_of(rows, [this](const Rows &each) {
+      return each.each([this](const std::byte *now, size_t before, size_t width) {
+        return std::memcmp(known.data() + before, now, width) == 0;
+      });
+    });
+  }
+
+private:
+  struct Rows {
+    HostArray array;
+    size_t first; // in `known`
+
+    /// Calls f(row, place in `known`, bytes) until it is false; whether it never was.
+    template <class F> bool each(F f) const {
+      const auto width = static_cast<size_t>(array.shape[1]);
+      const auto *row = static_cast<const std::byte *>(array.data);
+      for (int64_t i = 0; i < array.shape[0]; ++i)
+        if (!f(row + i * array.stride[0], first + static_cast<size_t>(i) * width, width))
+          return false;
+      return true;
+    }
+  };
+  std::vector<Rows> rows;
+  std::vector<std::byte> known;
+};
+
 } // namespace
 
 void bindUtils(nb::module_ &module) {
+  nb::class_<HostSamples>(module, "HostSamples", "Rows of bytes in host memory, and what they were at first.")
+      .def(nb::init<const std::vector<nb::object> &>(), nb::arg("arrays"), "Arrays of uint8 of rank 2.")
+      .def("are_unchanged", &HostSamples::areUnchanged, "Whether all of them are what they were.");
   // A runtime's tensor is one of the library's here, and so is a device.
   using Tensor = ::tt::ttnn::Tensor;
   module.def(

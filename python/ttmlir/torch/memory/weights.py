@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from _ttmlir_runtime.utils import HostSamples
 
 # Elements of a weight that are compared at each call when not all are: the first, and others at equal distances.
 SAMPLES = 16
@@ -87,10 +88,7 @@ class Together:
         self.versions = [weight.version for weight in weights]
         inference = any(tensor.is_inference() for tensor in tensors)
         self.version_of: Callable[[Any], int] = version_of if inference else attrgetter("_version")
-        samples = [weight.samples for weight in weights if weight.samples is not None and weight.samples.size]
-        widths = {x.shape[1] for x in samples}
-        self.samples = [[x for x in samples if x.shape[1] == width] for width in widths]
-        self.known = self.sampled()
+        self.samples = HostSamples([x for x in (weight.samples for weight in weights) if x is not None and x.size])
         # Values are compared that were sent, not those of now.
         self.suits = all(weight.copy is None for weight in weights) and all(
             weight.samples is None or weight.samples.tobytes() == weight.known for weight in weights
@@ -98,9 +96,6 @@ class Together:
 
     def end(self, _: object) -> None:
         self.valid = False
-
-    def sampled(self) -> list[bytes]:
-        return [np.concatenate(samples).tobytes() for samples in self.samples]
 
     def are(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Returns whether the weights are these tensors, with the values that the program has."""
@@ -110,5 +105,5 @@ class Together:
             and list(map(id, tensors)) == self.ids
             and list(map(self.version_of, tensors)) == self.versions
             and list(map(torch.Tensor.data_ptr, tensors)) == self.addresses
-            and self.sampled() == self.known
+            and self.samples.are_unchanged()
         )
