@@ -312,8 +312,26 @@ struct FuseAttention : Fusion<MatmulOp> {
     return success();
   }
 };
+
+/// Attention over keys and values whose heads are repeated: heads of the query share them.
+struct ShareHeads : Fusion<ScaledDotProductAttentionOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(ScaledDotProductAttentionOp op, PatternRewriter &rewriter) const override {
+    auto key = state.passed<RepeatInterleaveOp>(op.getKey()), value = state.passed<RepeatInterleaveOp>(op.getValue());
+    auto repeatsHeads = [](RepeatInterleaveOp repeat) {
+      return repeat && (repeat.getDim() == 1 || repeat.getDim() == -3);
+    };
+    if (!repeatsHeads(key) || !repeatsHeads(value) || key.getRepeats() != value.getRepeats())
+      return rewriter.notifyMatchFailure(op, "its keys and values are not repeated alike");
+    auto shared = ScaledDotProductAttentionOp::create(
+        rewriter, op.getLoc(), op.getType(), op.getQuery(), key.getInput(), value.getInput(), op.getAttentionMask(),
+        op.getAttentionSink(), op.getIsCausalAttr(), op.getScaleAttr(), op.getSlidingWindowSizeAttr());
+    rewriter.replaceOp(op, shared);
+    return success();
+  }
+};
 } // namespace
 
 void ttir::populateAttentionFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseAttention>(patterns.getContext(), state);
+  patterns.add<FuseAttention, ShareHeads>(patterns.getContext(), state);
 }

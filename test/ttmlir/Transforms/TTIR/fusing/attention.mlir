@@ -64,6 +64,40 @@ func.func @torch(%q: tensor<2x4x8x64xbf16>, %k: tensor<2x2x8x64xbf16>, %v: tenso
 
 // -----
 
+// Attention as an op: heads that several share are not repeated, also where a cache is written before.
+// CHECK-LABEL: @shared_heads
+// CHECK-NEXT: "ttir.update_cache"(%arg1
+// CHECK-NEXT: "ttir.scaled_dot_product_attention"(%arg0, %arg1, %arg2, %arg5) {{.*}} scale = 5.000000e-01 : f32}> : (tensor<2x4x1x16xf32>, tensor<2x2x8x16xf32>, tensor<2x2x8x16xf32>, tensor<1x1x1x8xf32>)
+// CHECK-NEXT: return
+func.func @shared_heads(%q: tensor<2x4x1x16xf32>, %k: tensor<2x2x8x16xf32>, %v: tensor<2x2x8x16xf32>, %row: tensor<1x2x2x16xf32>, %i: tensor<1xi32>, %m: tensor<1x1x1x8xf32>) -> tensor<2x4x1x16xf32> {
+  "ttir.update_cache"(%k, %row, %i) <{batch_offset = 0 : i32}> : (tensor<2x2x8x16xf32>, tensor<1x2x2x16xf32>, tensor<1xi32>) -> ()
+  %k0 = "ttir.repeat_interleave"(%k) <{dim = 1 : si32, repeats = 2 : ui32}> : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
+  %v0 = "ttir.repeat_interleave"(%v) <{dim = -3 : si32, repeats = 2 : ui32}> : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
+  %0 = "ttir.scaled_dot_product_attention"(%q, %k0, %v0, %m) <{is_causal = false, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>, scale = 5.000000e-01 : f32}> : (tensor<2x4x1x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x1x1x8xf32>) -> tensor<2x4x1x16xf32>
+  return %0 : tensor<2x4x1x16xf32>
+}
+
+// -----
+
+// What is written after heads were repeated is not seen by attention, and positions are no heads.
+// CHECK-LABEL: @kept_repeats
+// CHECK: %[[K:.*]] = "ttir.repeat_interleave"(%arg1)
+// CHECK: %[[V:.*]] = "ttir.repeat_interleave"(%arg2)
+// CHECK: "ttir.scaled_dot_product_attention"(%arg0, %[[K]], %[[V]])
+// CHECK: %[[L:.*]] = "ttir.repeat_interleave"(%arg1)
+// CHECK: "ttir.scaled_dot_product_attention"(%arg0, %[[L]], %[[L]])
+func.func @kept_repeats(%q: tensor<2x4x1x16xf32>, %k: tensor<2x2x8x16xf32>, %v: tensor<2x2x8x16xf32>, %row: tensor<1x2x2x16xf32>, %i: tensor<1xi32>) -> (tensor<2x4x1x16xf32>, tensor<2x4x1x16xf32>) {
+  %k0 = "ttir.repeat_interleave"(%k) <{dim = 1 : si32, repeats = 2 : ui32}> : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
+  %v0 = "ttir.repeat_interleave"(%v) <{dim = 1 : si32, repeats = 2 : ui32}> : (tensor<2x2x8x16xf32>) -> tensor<2x4x8x16xf32>
+  "ttir.update_cache"(%k, %row, %i) <{batch_offset = 0 : i32}> : (tensor<2x2x8x16xf32>, tensor<1x2x2x16xf32>, tensor<1xi32>) -> ()
+  %0 = "ttir.scaled_dot_product_attention"(%q, %k0, %v0) <{is_causal = false, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<2x4x1x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x1x16xf32>
+  %l0 = "ttir.repeat_interleave"(%k) <{dim = 2 : si32, repeats = 2 : ui32}> : (tensor<2x2x8x16xf32>) -> tensor<2x2x16x16xf32>
+  %1 = "ttir.scaled_dot_product_attention"(%q, %l0, %l0) <{is_causal = false, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<2x4x1x16xf32>, tensor<2x2x16x16xf32>, tensor<2x2x16x16xf32>) -> tensor<2x4x1x16xf32>
+  return %0, %1 : tensor<2x4x1x16xf32>, tensor<2x4x1x16xf32>
+}
+
+// -----
+
 // A condition as the mask, and a softmax written out.
 // CHECK-LABEL: @condition
 // CHECK: %[[M:.*]] = "ttir.where"(%arg3, {{.*}}) : (tensor<1x1x8x8xi1>, tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x8x8xf32>
