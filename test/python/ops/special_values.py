@@ -11,8 +11,10 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
@@ -22,7 +24,7 @@ from golden.mapping import find_op
 from golden.op import TensorSpec
 from golden.tensor import GoldenMapTensor
 from op_cases import HOST, TABLE, attribute_values, execute, lowered, method_name, tagged
-from ttmlir.passes import ttnn_to_flatbuffer_bin
+from ttmlir.passes import ttir_to_ttmetal_pipeline, ttmetal_to_flatbuffer_bin, ttnn_to_flatbuffer_bin
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 # Bits of the mantissa, and the largest relative error of a result.
@@ -200,7 +202,12 @@ def prepared(name: str, dtype: str, place: str) -> Prepared:
     module = module_of(name, dtype, calls, place)
     if place == "host":
         module = tagged(module, lambda op: op.name == name)
-    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))), allow_native=True)
+    if place == "cores":
+        ttir_to_ttmetal_pipeline(module)
+        data = ttmetal_to_flatbuffer_bin(module)
+    else:
+        data = ttnn_to_flatbuffer_bin(lowered(module, (1, 1)))
+    binary = rt.binary.load_binary_from_bytes(data, allow_native=True)
     return Prepared(name, dtype, place, operands, binary, inputs)
 
 
@@ -216,7 +223,12 @@ def differing(name: str, dtype: str, got: torch.Tensor, want: torch.Tensor) -> t
     return ~same
 
 
-PLACES = ("plain", "chained", "constant", "host")
+TILE_OPS = (Path(__file__).resolve().parents[3] / "include/ttmlir/Target/TTMetal/TileOps.def").read_text()
+PLACES: dict[str, frozenset[str]] = {
+    **dict.fromkeys(("plain", "chained", "constant"), frozenset(ELEMENTWISE)),
+    "host": HOST,
+    "cores": frozenset(f"ttir.{name}" for name in re.findall(r"^TT_TILE_OP\((\w+),", TILE_OPS, re.MULTILINE)),
+}
 
 
 def cases() -> list[tuple[str, str, str]]:
@@ -224,5 +236,5 @@ def cases() -> list[tuple[str, str, str]]:
     return [
         (name, dtype, place)
         for name, dtype, place in itertools.product(ELEMENTWISE, DTYPES, PLACES)
-        if place != "host" or name in HOST
+        if name in PLACES[place] and (place, dtype) != ("cores", "f16")  # whose tiles hold no f16
     ]
