@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,8 @@ class CompiledModel:
             raise UnsupportedError("the model has ops with effects (tokens)")
         state = [i for i, spec in enumerate(specs) if spec.kind in STATE]
         self._state = {i: self._tensor(specs[i]) for i in state}
-        self._parameters, self._run, self.closed = state, None, ""
+        self._parameters, self.closed = state, ""
+        self._run: Callable[[Sequence[Any]], Any]
         self.program = self._compiled()
         self.ttir, self.ttnn = self.program.ttir, self.program.ttnn
         self._outputs = signature.output_specs

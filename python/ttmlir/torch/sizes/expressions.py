@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import sympy
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import Graph, GraphModule, Node
@@ -141,10 +141,10 @@ class OpenSize:
 
 def linear(expression: Any) -> tuple[sympy.Symbol, int, int] | None:
     """The symbol, scale and shift of scale * symbol + shift, or None for any other expression."""
-    symbols = getattr(expression, "free_symbols", ())
+    symbols = list(getattr(expression, "free_symbols", ()))
     if len(symbols) != 1:
         return None
-    (symbol,) = symbols
+    symbol = symbols[0]
     scale, shift = expression.coeff(symbol, 1), expression.coeff(symbol, 0)
     if not (scale.is_Integer and shift.is_Integer) or scale == 0 or expression != scale * symbol + shift:
         return None
@@ -152,7 +152,7 @@ def linear(expression: Any) -> tuple[sympy.Symbol, int, int] | None:
 
 
 def read_size(dimension: int) -> Callable[[Any], int]:
-    return lambda tensor: tensor.shape[dimension]
+    return lambda tensor: int(tensor.shape[dimension])
 
 
 def read_stride(dimension: int) -> Callable[[Any], int]:
@@ -160,7 +160,7 @@ def read_stride(dimension: int) -> Callable[[Any], int]:
 
 
 def read_offset(tensor: torch.Tensor) -> int:
-    return tensor.storage_offset()
+    return int(tensor.storage_offset())
 
 
 def read_number(number: Any) -> int:
@@ -198,18 +198,13 @@ class Sizes:
         self.graph_module = graph_module
         self.placeholders = graph_module.graph.find_nodes(op="placeholder")
         self.table = Table()
-        self.zero = self.table.place(0)
         self.environment: Any = None
         self.open = self._sources(ranges or {})
         self.symbols = [size.symbol for size in self.open]
         # Those that a tensor has as a dimension.
-        self.bare = {
-            n.node.expr
-            for node in self.placeholders
-            if isinstance(value := node.meta.get("val"), torch.Tensor)
-            for n in value.shape
-            if isinstance(n, torch.SymInt)
-        }
+        shapes = [x.shape for node in self.placeholders if isinstance(x := node.meta.get("val"), torch.Tensor)]
+        numbers: list[Any] = [n for shape in shapes for n in shape]
+        self.bare = {n.node.expr for n in numbers if isinstance(n, torch.SymInt)}
         self.dimensions: set[int] = set()  # places of sizes of tensors
         self.used: set[int] = set()  # places of numbers that the graph computes with
         self.values = [self._described(node) for node in graph_module.graph.nodes]

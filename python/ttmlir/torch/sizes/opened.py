@@ -46,7 +46,7 @@ class Group:
     carried: bool
 
 
-def group_of(sizes: Sizes, members: Sequence[int], bound: int | None) -> Group:
+def group_of(sizes: Sizes, members: Sequence[int], way: Way) -> Group:
     """
     Raises:
         OpenSizeError: the bounds of the members leave no size.
@@ -54,7 +54,7 @@ def group_of(sizes: Sizes, members: Sequence[int], bound: int | None) -> Group:
     open_sizes = [sizes.open[i] for i in members]
     factor = math.lcm(*(size.factor for size in open_sizes))
     least = max(2, *(-(-size.least // factor) for size in open_sizes))
-    bounds = [bound, *(size.most for size in open_sizes)]
+    bounds = [way.most, *(size.most - way.below for size in open_sizes if size.most is not None)]
     most = min((n // factor for n in bounds if n is not None), default=None)
     name = str(open_sizes[0].symbol)
     if most is not None and most < least:
@@ -69,11 +69,13 @@ class Way:
 
     groups: sizes that are equal at each call, by their places in `Sizes.open`.
     fixed: sizes and the value that they have. most: of each size; None for no bound.
+    below: how far bounds of PyTorch's are left: a slice of all of a table is no slice.
     """
 
     groups: tuple[tuple[int, ...], ...]
     fixed: tuple[tuple[int, int], ...] = ()
     most: int | None = None
+    below: int = 0
 
 
 def each_alone(free: Sequence[int], fixed: Mapping[int, int]) -> Way:
@@ -113,7 +115,7 @@ class OpenProgram(Program):
     ) -> None:
         self.sizes = sizes
         self.fixed = way.fixed
-        self.groups = [group_of(sizes, members, way.most) for members in way.groups]
+        self.groups = [group_of(sizes, members, way) for members in way.groups]
         self.declared = [group.declared for group in self.groups]
         self.context = ir.Context()
         self.lowered: dict[Point, Imported] = {}

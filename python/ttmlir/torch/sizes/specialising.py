@@ -29,6 +29,7 @@ MOST_PROGRAMS = 32
 MOST_SIZES, MOST_WAYS = 8, 6
 # Bounds of sizes that are tried where the graph has no form for very large ones.
 BOUNDS = (8211, 1047)
+OUTSIDE = "sizes beyond the bounds of the programs that leave them open"
 SINGULAR = "sizes that are 0 or 1, where ops may mean something else"
 
 Run: TypeAlias = Callable[[Sequence[Any]], Any]
@@ -162,8 +163,9 @@ class Specialising:
             if way in self._tried or len(self._tried) >= MOST_WAYS:
                 continue
             self._tried.add(way)
-            if (found := self.compiled_open(way, point)) is not None:
+            if (found := self.compiled_open(way, point)) is not None and self._opened[-1][0].accepts(point):
                 return found
+        self.closed = self.closed or OUTSIDE
         return None
 
     def ways(self, sizes: Sizes, point: Point) -> list[Way]:
@@ -192,19 +194,24 @@ class Specialising:
             self.closed = f"PyTorch runs {', '.join(sorted(on_host))}"
             return None
         watch = self.training if self.options.watch_weights is None else self.options.watch_weights
-        for most in (None, *BOUNDS):
+        self.closed, program, bounds_left = "", None, [*BOUNDS]
+        while program is None:
             try:
-                bounded = replace(way, most=most)
-                program = OpenProgram(sizes, bounded, self.parameters, self.options, watch, self.keep_text)
-            except (OpenSizeError, UnsupportedError) as error:
+                program = OpenProgram(sizes, way, self.parameters, self.options, watch, self.keep_text)
+            except UnsupportedError as error:
                 self.closed = str(error)
                 return None
+            except OpenSizeError as error:
+                self.closed = self.closed or str(error)
+                if way.below or all(sizes.open[i].most is None for members in way.groups for i in members):
+                    return None
+                way = replace(way, below=1)
             except MLIRError as error:  # some op refuses tensors that are too large
                 self.closed = self.closed or first_line(error)
-            else:
-                break
-        else:
-            return None
+                if not bounds_left:
+                    return None
+                way = replace(way, most=bounds_left.pop(0))
+        self.closed = ""
         bounds = tuple(bound_text(s.name, s.least, s.most) for s in program.declared)
         add(Report(self.kind, counted(graph), programs=[program], unsuited=self.unsuited, open=bounds))
         run = with_wide_integers(program, lambda given: sizes.at(sizes.of(given)))
