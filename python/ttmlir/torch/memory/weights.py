@@ -79,9 +79,10 @@ class Together:
 
     def __init__(self, weights: Sequence[Resident], tensors: Sequence[torch.Tensor]) -> None:
         self.values = [weight.value for weight in weights]
-        self.valid = True
-        self.held = [  # a tensor or storage that is gone may have its address taken by another
-            weakref.ref(known, self.end) for tensor in tensors for known in (tensor, tensor.untyped_storage())
+        # A tensor or storage that is gone may have its address taken by another. No cycle: values go with the program.
+        self.gone: list[object] = []
+        self.held = [
+            weakref.ref(known, self.gone.append) for tensor in tensors for known in (tensor, tensor.untyped_storage())
         ]
         self.ids = list(map(id, tensors))
         self.addresses = [weight.address for weight in weights]
@@ -94,13 +95,10 @@ class Together:
             weight.samples is None or weight.samples.tobytes() == weight.known for weight in weights
         )
 
-    def end(self, _: object) -> None:
-        self.valid = False
-
     def are(self, tensors: Sequence[torch.Tensor]) -> bool:
         """Returns whether the weights are these tensors, with the values that the program has."""
         return (
-            self.valid
+            not self.gone
             and self.suits
             and list(map(id, tensors)) == self.ids
             and list(map(self.version_of, tensors)) == self.versions
