@@ -4,6 +4,7 @@
 #include "Bindings.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 
 #include <cstring>
 #include <filesystem>
@@ -57,6 +58,14 @@ void bindBinary(nb::module_ &module) {
           },
           nb::arg("program_index"), nb::arg("shapes"),
           "The binary for inputs of these shapes, of each device; itself where no size is open.")
+      .def(
+          "bound_to",
+          [](const Binary &self, IndexArgument index, const std::map<std::string, int64_t> &sizes) {
+            return self.boundTo(programIndex(index),
+                                std::vector<std::pair<std::string, int64_t>>(sizes.begin(), sizes.end()));
+          },
+          nb::arg("program_index"), nb::arg("sizes"),
+          "The binary for values of its open sizes, by name; others keep those that the file is written for.")
       .def(
           "require_same",
           [](const Binary &self, const Binary &other, IndexArgument index) {

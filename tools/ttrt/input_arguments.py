@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import difflib
 import math
 import re
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from .file import Program, Tensor
+    from .file import File, Program, Tensor
 
 READS = (".npz", ".npy", ".safetensors", ".pt", ".pth")
 WRITES = (".npz", ".pt", ".pth")
@@ -77,6 +78,33 @@ def init(text: str) -> Init:
     raise argparse.ArgumentTypeError(f"{what!r} is no way to make inputs; expected {known}{hint}")
 
 
+def sizes(text: str) -> dict[str, int]:
+    """Reads "batch=4,length=128"."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if not name or not number.isdecimal() or name in found:
+            raise argparse.ArgumentTypeError(f"{part!r} is no size; expected NAME=N, and each name once")
+        found[name] = int(number)
+    return found
+
+
+def sized(file: File, args: argparse.Namespace) -> File:
+    """Returns the file for the values of its open sizes that `args` gives.
+
+    Raises:
+        InputError: the sizes are for one program, and there are several.
+        _ttmlir_runtime.Error: a name that the file does not have, or a value out of bounds; names both.
+    """
+    if not args.sizes:
+        return file
+    programs = file.chosen(args.program)
+    if len(programs) != 1:
+        names = ", ".join(p.name for p in programs)
+        raise InputError(f"--sizes are for one program; choose one of {names} by --program")
+    return dataclasses.replace(file, binary=file.binary.bound_to(programs[0].index, args.sizes))
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("inputs")
     group.add_argument(
@@ -86,6 +114,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--weights", metavar="FILE", help="tensors for those inputs that it names; --init makes the others"
     )
     group.add_argument("--init", type=init, action="append", default=[], metavar="[NAME=]WHAT", help=HELP)
+    group.add_argument(
+        "--sizes",
+        type=sizes,
+        default={},
+        metavar="NAME=N,...",
+        help="values of the sizes that the file leaves open (`ttrt read` lists them)",
+    )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of random inputs (default: %(default)s)")
 
 

@@ -30,6 +30,7 @@ def version(file: File) -> dict[str, Any]:
         "file": file.path,
         "version": description["version"],
         "schema_version": description["schema_version"],
+        "open_sizes": description["open_sizes"],
         "native": description.get("native"),
     }
 
@@ -244,6 +245,9 @@ def link_rows(name: str, links: dict[tuple[int, int], int], op: MeshOp | None) -
 def show_version(file: File) -> None:
     found = version(file)
     rows = [("compiler", found["version"]), ("schema version", found["schema_version"])]
+    for each in found["open_sizes"]:
+        bounds = f"{grouped(each['least'])} to {grouped(each['most'])}; shapes are those for {grouped(each['written'])}"
+        rows.append((f"size {each['name']}", bounds))
     if found["native"]:
         native = found["native"]
         rows.append(("native code", f"{grouped(native['bytes'])} bytes for {native['triple']}"))

@@ -147,7 +147,9 @@ def checked(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     checked(args)
-    file = load(args.file, allow_native=args.allow_native)
+    file = input_arguments.sized(load(args.file, allow_native=args.allow_native), args)
+    if args.golden and args.sizes:
+        raise InputError(f"{args.file}: goldens are those of its MLIR, which has fixed shapes; leave out --sizes")
     if args.exact and file.is_metal:
         raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no exact arithmetic")
     programs = file.chosen(args.program)

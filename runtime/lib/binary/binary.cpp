@@ -122,10 +122,33 @@ std::span<const OpenSize> Binary::openSizes() const {
 }
 
 Binary Binary::bound(size_t program, std::span<const Shape> inputs) const {
+  const BinaryImage &open = impl();
+  return open.open ? boundToSizes(program, sizesOf(*open.open, this->program(program), program, inputs)) : *this;
+}
+
+Binary Binary::boundTo(size_t program, std::span<const std::pair<std::string, int64_t>> given) const {
+  (void)this->program(program);
+  std::vector<int64_t> sizes;
+  std::string names;
+  for (const OpenSize &size : openSizes()) {
+    sizes.push_back(size.written);
+    names += (names.empty() ? "" : ", ") + std::string(size.name);
+  }
+  for (const auto &[name, value] : given) {
+    const auto found = std::ranges::find(openSizes(), name, &OpenSize::name);
+    if (found == openSizes().end())
+      throw Error(fileName() + ": has no open size \"" + name + "\"; expected " +
+                  (names.empty() ? "none, as all shapes are static" : "one of " + names));
+    if (value < found->least || value > found->most)
+      throw Error(fileName() + ": size " + name + " is " + std::to_string(value) + "; expected " +
+                  std::to_string(found->least) + " to " + std::to_string(found->most));
+    sizes[static_cast<size_t>(found - openSizes().begin())] = value;
+  }
+  return sizes.empty() ? *this : boundToSizes(program, std::move(sizes));
+}
+
+Binary Binary::boundToSizes(size_t program, std::vector<int64_t> sizes) const {
   BinaryImage &open = impl();
-  if (!open.open)
-    return *this;
-  std::vector<int64_t> sizes = sizesOf(*open.open, this->program(program), program, inputs);
   std::lock_guard lock(open.bindings.mutex);
   auto &entries = open.bindings.entries;
   auto found = std::ranges::find_if(

@@ -194,6 +194,12 @@ std::string Binary::asJson() const {
     json.begin('{').key("file").string(fileName());
     json.key("version").string(version());
     json.key("schema_version").number(schemaVersion());
+    json.key("open_sizes").begin('[');
+    for (const auto &[name, least, most, written] : openSizes()) {
+      json.begin('{').key("name").string(name).key("least").number(least);
+      json.key("most").number(most).key("written").number(written).end('}');
+    }
+    json.end(']');
     json.key("system_desc");
     writeSystemDesc(json, impl());
     json.key("programs").begin('[');

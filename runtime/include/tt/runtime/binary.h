@@ -138,6 +138,9 @@ public:
   /// most recent bindings are cached. Throws Error naming input, dimension and size, OpError naming the op that refuses
   /// the sizes.
   Binary bound(size_t program, std::span<const Shape> inputs) const;
+  /// The same for values of the open sizes by name; others keep the written value. Throws Error for an unknown name or
+  /// a value out of bounds.
+  Binary boundTo(size_t program, std::span<const std::pair<std::string, int64_t>> sizes) const;
   /// Throws Error unless this file, bound to the sizes of `other`, has the same program.
   void requireSame(const Binary &other, size_t program) const;
   /// Whether it has kernels in C++ or machine code for the host, which run only after allowNative().
@@ -162,6 +165,8 @@ public:
   bool operator==(const Binary &) const = default;
 
 private:
+  Binary boundToSizes(size_t program, std::vector<int64_t> sizes) const;
+
   std::shared_ptr<BinaryImage> image;
 };
 
