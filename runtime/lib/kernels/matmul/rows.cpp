@@ -129,7 +129,8 @@ private:
 
 } // namespace
 
-/// Whether the right matrix is better read where it is than brought into panels.
+/// Whether the right matrix is better read where it is than brought into panels. For few rows its shape decides alone,
+/// so that a program gives the same bits whether it knows its weights or not.
 static bool readsInPlace(const OpCall &call, const Product &p, Unit unit) {
   constexpr int64_t most = 63, tileRows = 15;
   // Of other types, a copy of a weight would be kept for the product alone.
@@ -138,17 +139,16 @@ static bool readsInPlace(const OpCall &call, const Product &p, Unit unit) {
   if (!isRead || p.bRow != 1 || p.m > (panels::wholeTiles(unit) ? tileRows : most))
     return false;
   // The elements of a sum are added up at its end, which costs as much as a few steps along k.
-  constexpr int64_t leastDepth = 128, leastOfFew = 32;
-  const std::byte *constant = library::constantOperand(call, 1);
-  if (!constant)
-    return p.k >= (p.m <= fewRows ? leastOfFew : leastDepth);
-  // Few rows wait for memory, whatever lies there. More are computed faster in panels, though not by so much that a
-  // model should have some of its weights twice: they have panels where all of them may.
+  constexpr int64_t leastDepth = 128;
   constexpr size_t small = size_t(1) << 18, all = ~size_t(0);
   const size_t bytes =
       rightMatrices(p).offsets.size() * static_cast<size_t>(p.k * p.n) * (right == StorageType::BF16 ? 2 : 4);
-  return p.k >= leastDepth && bytes > small &&
-         (p.m <= fewRows || (call.constants && !call.constants->affords({constant, bytes}, all)));
+  if (p.k < leastDepth || bytes <= small)
+    return false;
+  // Few rows wait for memory, whatever lies there. More are computed faster in panels, though not by so much that a
+  // model should have some of its weights twice: they have panels where all of them may.
+  const std::byte *constant = library::constantOperand(call, 1);
+  return p.m <= fewRows || (constant && call.constants && !call.constants->affords({constant, bytes}, all));
 }
 
 std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
