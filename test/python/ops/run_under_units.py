@@ -22,7 +22,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
-sys.path[:0] = [str(path) for path in (HERE, HERE.parent, ROOT, ROOT / "tools", ROOT / "build/python_packages")]
+sys.path[:0] = [
+    str(path) for path in (HERE, HERE / "special", HERE.parent, ROOT, ROOT / "tools", ROOT / "build/python_packages")
+]
 
 import _ttmlir_runtime as rt  # noqa: E402
 import torch  # noqa: E402

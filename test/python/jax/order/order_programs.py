@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that depend on the order of numbers, over zeros, infinities and NaN of both signs: on `tt` and on the CPU.
 
-    JAX_PLATFORMS=tt,cpu .venv/bin/python test/python/jax/order_programs.py --dtype bfloat16
+    JAX_PLATFORMS=tt,cpu .venv/bin/python test/python/jax/order/order_programs.py --dtype bfloat16
 
 Prints a line for each program: its name, and what differs, or "ok". What is only moved is compared bit by bit, else the
 sign of a NaN is nobody's.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise functions of JAX over zeros of both signs, infinities, NaN and ties: on `tt` and on the CPU.
 
-    JAX_PLATFORMS=tt,cpu .venv/bin/python test/python/jax/special_programs.py --dtype bfloat16
+    JAX_PLATFORMS=tt,cpu .venv/bin/python test/python/jax/order/special_programs.py --dtype bfloat16
 
 NumPy's ufuncs that JAX has, functions of jax.lax that are primitives, and activations of jax.nn; of two operands, also
 with a number for each. Prints a line for each function: its name, and what differs, or "ok". Numbers below the normal

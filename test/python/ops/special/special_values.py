@@ -223,7 +223,7 @@ def differing(name: str, dtype: str, got: torch.Tensor, want: torch.Tensor) -> t
     return ~same
 
 
-TILE_OPS = (Path(__file__).resolve().parents[3] / "include/ttmlir/Target/TTMetal/TileOps.def").read_text()
+TILE_OPS = (Path(__file__).resolve().parents[4] / "include/ttmlir/Target/TTMetal/TileOps.def").read_text()
 PLACES: dict[str, frozenset[str]] = {
     **dict.fromkeys(("plain", "chained", "constant"), frozenset(ELEMENTWISE)),
     "host": HOST,
