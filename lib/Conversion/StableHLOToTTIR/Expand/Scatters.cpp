@@ -1,9 +1,10 @@
-//===- Scatters.cpp - scatters whose regions are formulas -----------------===//
+//===- Scatters.cpp - scatters of formulas, and gathers of one slice ------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Expressions.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -179,4 +180,35 @@ private:
 };
 } // namespace
 
-void hlo::addScatterExpansions(RewritePatternSet &patterns) { patterns.add<ExpandScatter>(patterns.getContext()); }
+namespace {
+/// A gather of one slice at a known place, as JAX writes `x[1:]` of a symbolic size.
+struct ExpandGatherOfSlice : OpRewritePattern<stablehlo::GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(stablehlo::GatherOp op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType()), from = cast<RankedTensorType>(op.getOperand().getType());
+    ArrayRef<int64_t> sizes = op.getSliceSizes(), map = op.getDimensionNumbers().getStartIndexMap();
+    DenseIntElementsAttr starts;
+    if (!type.hasStaticShape() || !from.hasStaticShape() || type.getNumElements() == 0 ||
+        ShapedType::getNumElements(sizes) != type.getNumElements() ||
+        !matchPattern(op.getStartIndices(), m_Constant(&starts)) ||
+        starts.getNumElements() != static_cast<int64_t>(map.size()))
+      return failure();
+    const bool isUnsigned = starts.getElementType().isUnsignedInteger();
+    SmallVector<int64_t> at(from.getRank(), 0), limits(sizes), strides(from.getRank(), 1);
+    for (auto [dim, start] : llvm::zip_equal(map, starts.getValues<APInt>())) {
+      const int64_t last = from.getDimSize(dim) - sizes[dim];
+      at[dim] = isUnsigned ? static_cast<int64_t>(start.getLimitedValue(last))
+                           : std::clamp<int64_t>(start.getSExtValue(), 0, last);
+      limits[dim] += at[dim];
+    }
+    Value slice = stablehlo::SliceOp::create(rewriter, op.getLoc(), from.clone(sizes), op.getOperand(), at, limits,
+                                             strides);
+    rewriter.replaceOpWithNewOp<stablehlo::ReshapeOp>(op, type, slice);
+    return success();
+  }
+};
+} // namespace
+
+void hlo::addScatterExpansions(RewritePatternSet &patterns) {
+  patterns.add<ExpandScatter, ExpandGatherOfSlice>(patterns.getContext());
+}

@@ -145,3 +145,25 @@ func.func @together(%x: tensor<2xi32>) -> tensor<2xi32> {
   %0 = stablehlo.add %x, %zero : tensor<2xi32>
   return %0 : tensor<2xi32>
 }
+
+// The smaller one of the upper bound and the larger one of the lower bound; bounds may be scalars.
+// FOLD-LABEL: @clamped
+// FOLD-DAG: %[[I:.*]] = stablehlo.constant dense<[0, 4, 5]> : tensor<3xi32>
+// FOLD-DAG: %[[U:.*]] = stablehlo.constant dense<[1, 4, 200]> : tensor<3xui8>
+// FOLD-DAG: %[[F:.*]] = stablehlo.constant dense<[0.000000e+00, 1.500000e+00, 2.000000e+00]> : tensor<3xf32>
+// FOLD: return %[[I]], %[[U]], %[[F]]
+func.func @clamped() -> (tensor<3xi32>, tensor<3xui8>, tensor<3xf32>) {
+  %low = stablehlo.constant dense<0> : tensor<i32>
+  %high = stablehlo.constant dense<[3, 4, 5]> : tensor<3xi32>
+  %i = stablehlo.constant dense<[-7, 4, 9]> : tensor<3xi32>
+  %0 = stablehlo.clamp %low, %i, %high : (tensor<i32>, tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>
+  %one = stablehlo.constant dense<1> : tensor<ui8>
+  %large = stablehlo.constant dense<200> : tensor<ui8>
+  %u = stablehlo.constant dense<[0, 4, 255]> : tensor<3xui8>
+  %1 = stablehlo.clamp %one, %u, %large : (tensor<ui8>, tensor<3xui8>, tensor<ui8>) -> tensor<3xui8>
+  %zero = stablehlo.constant dense<0.0> : tensor<3xf32>
+  %two = stablehlo.constant dense<2.0> : tensor<3xf32>
+  %f = stablehlo.constant dense<[-1.0, 1.5, 3.0]> : tensor<3xf32>
+  %2 = stablehlo.clamp %zero, %f, %two : tensor<3xf32>
+  return %0, %1, %2 : tensor<3xi32>, tensor<3xui8>, tensor<3xf32>
+}

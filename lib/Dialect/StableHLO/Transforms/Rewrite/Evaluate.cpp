@@ -325,6 +325,8 @@ public:
       return converted(from);
     if (isa<stablehlo::SelectOp>(op))
       return isFloat ? selected<APFloat>() : selected<APInt>();
+    if (isa<stablehlo::ClampOp>(op))
+      return isFloat ? clamped<APFloat>() : clamped<APInt>();
     return {};
   }
 
@@ -381,6 +383,25 @@ private:
     SmallVector<T> results, a = elementsOf<T>(operands[1], asSplat), b = elementsOf<T>(operands[2], asSplat);
     for (size_t i = 0; i < a.size(); ++i)
       results.push_back(preds[preds.size() == 1 ? 0 : i] ? a[i] : b[i]);
+    return made<T>(results);
+  }
+
+  /// The smaller one of `max` and the larger one of `min` and the operand, as the specification says.
+  template <class T> DenseElementsAttr clamped() const {
+    constexpr bool isFloat = std::is_same_v<T, APFloat>;
+    const Binary *largest = llvm::find_if(binaries, [](const Binary &row) { return row.op == "stablehlo.maximum"; });
+    const Binary *smallest = llvm::find_if(binaries, [](const Binary &row) { return row.op == "stablehlo.minimum"; });
+    const auto apply = [sign = Sign(to.getElementType())](const Binary *row, const T &a, const T &b) {
+      if constexpr (isFloat)
+        return row->floats(a, b);
+      else
+        return *row->ints(a, b, sign);
+    };
+    SmallVector<T> low = elementsOf<T>(operands[0], operands[0].isSplat()), results;
+    SmallVector<T> high = elementsOf<T>(operands[2], operands[2].isSplat());
+    for (auto [i, value] : llvm::enumerate(elementsOf<T>(operands[1], asSplat)))
+      results.push_back(apply(smallest, apply(largest, low[low.size() == 1 ? 0 : i], value),
+                              high[high.size() == 1 ? 0 : i]));
     return made<T>(results);
   }
 
