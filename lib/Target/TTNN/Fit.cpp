@@ -169,8 +169,31 @@ static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> 
   return std::nullopt;
 }
 
+/// floor((leaf + shift) / divisor), as strides of windows have it, where the points have all remainders: they tell every
+/// shift from the others.
+static std::optional<Code> fitShifted(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (const Leaf &leaf : leaves) {
+    if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX - largestDivisor; }))
+      continue;
+    for (int64_t divisor = 2; divisor < static_cast<int64_t>(leaf.series.size()); ++divisor) {
+      if (!llvm::all_of(llvm::seq(divisor), [&](int64_t remainder) {
+            return llvm::any_of(leaf.series, [&](int64_t value) { return value % divisor == remainder; });
+          }))
+        continue;
+      for (int64_t shift = 0; shift < divisor; ++shift) {
+        Leaf quotient{pair(Term::Quotient, plus(leaf.code, shift), constant(divisor)), {}};
+        for (int64_t value : leaf.series)
+          quotient.series.push_back((value + shift) / divisor);
+        if (auto numbers = line(series, quotient.series))
+          return plus(multiple(numbers->first, quotient.code), numbers->second);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Code> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient})
+  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient, fitShifted})
     if (std::optional<Code> code = form(series, leaves))
       return code;
   return std::nullopt;
