@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import _ttmlir_runtime as tt
 
@@ -157,7 +158,10 @@ def _require_same(made: bytes, file: bytes) -> None:
             binary.require_same(expected, program)
 
 
-def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size]) -> bytes:
+Choose: TypeAlias = Callable[[Sequence[Size], Sequence[int]], list[Point]]
+
+
+def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size], choose: Choose = points) -> bytes:
     """Compiles one flatbuffer for all sizes within the bounds.
 
     Args:
@@ -174,7 +178,7 @@ def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size
     refused: OpenSizeError | ir.MLIRError | None = None
     tried: list[list[Point]] = []
     for generic in GENERIC:
-        at = points(sizes, generic)
+        at = choose(sizes, generic)
         if at in tried:
             continue
         tried.append(at)

@@ -10,45 +10,15 @@ from typing import Any
 
 import _ttmlir_runtime as tt
 import jax
-import ml_dtypes
 import numpy as np
+from jax import export
 
 from .. import ir, passes
 from ..chips import default_device, lower
 from ..emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ..files import write_whole
-
-runtime = tt.runtime
-PLATFORM = "tt"
-# What the runtime takes from the host.
-DATA_TYPES = {
-    np.dtype(name): getattr(runtime.DataType, value)
-    for name, value in {
-        np.float32: "Float32",
-        np.float64: "Float64",
-        np.float16: "Float16",
-        ml_dtypes.bfloat16: "BFloat16",
-        np.int64: "Int64",
-        np.int32: "Int32",
-        np.int16: "Int16",
-        np.int8: "Int8",
-        np.uint8: "UInt8",
-        np.uint16: "UInt16",
-        np.uint32: "UInt32",
-        np.bool_: "Bool",
-    }.items()
-}
-
-
-def held_type(dtype: np.dtype) -> np.dtype:
-    """The type of NumPy that a program takes and gives instead, for those that the runtime does not know."""
-    if dtype in DATA_TYPES:
-        return dtype
-    if np.issubdtype(dtype, np.complexfloating):
-        return np.dtype(np.float32)  # twice as many: real and imaginary part
-    if dtype in (ml_dtypes.int2, ml_dtypes.int4):
-        return np.dtype(np.int32)
-    return np.dtype(np.uint8 if dtype in (ml_dtypes.uint2, ml_dtypes.uint4) else np.float32)
+from .arrays import fetch, fits, runtime, send
+from .exported import PLATFORM, ExportedFunction, is_symbolic
 
 
 class CompiledFunction:
@@ -92,32 +62,16 @@ class CompiledFunction:
         inputs = [self._send(i, array, info) for i, (array, info) in enumerate(zip(arrays, expected, strict=True))]
         results = runtime.submit(default_device(), self.binary, 0, inputs)
         infos, out = jax.tree.flatten(self._lowered.out_info)
-        return jax.tree.unflatten(out, [self._fetch(r, info) for r, info in zip(results, infos, strict=True)])
+        values = [fetch(result, np.dtype(info.dtype)) for result, info in zip(results, infos, strict=True)]
+        return jax.tree.unflatten(out, values)
 
     def _send(self, index: int, array: np.ndarray, info: Any) -> Any:
         dtype = np.dtype(info.dtype)
-        if array.shape != info.shape or (array.dtype != dtype and not np.can_cast(array.dtype, dtype, "same_kind")):
+        if array.shape != info.shape or not fits(array, dtype):
             raise ValueError(
                 f"argument {index} is {array.dtype}{list(array.shape)}, expected {dtype}{list(info.shape)}"
             )
-        rows = array.astype(dtype, copy=False)
-        if np.iscomplexobj(rows):
-            rows = np.stack([rows.real, rows.imag], -1)
-        # Scalars, too: `ascontiguousarray` would make them vectors.
-        rows = rows.astype(held_type(dtype), order="C", copy=False)
-        strides = [step // rows.itemsize for step in rows.strides]
-        # The runtime copies the values.
-        return runtime.create_owned_host_tensor(
-            rows.ctypes.data, list(rows.shape), strides, rows.itemsize, DATA_TYPES[rows.dtype]
-        )
-
-    def _fetch(self, result: Any, info: Any) -> np.ndarray:
-        (host,) = runtime.to_host(result, untilize=True)
-        dtype = np.dtype(info.dtype)
-        pair = (2,) if np.issubdtype(dtype, np.complexfloating) else ()
-        values = np.empty((*info.shape, *pair), held_type(dtype))
-        runtime.memcpy(values.ctypes.data, host, DATA_TYPES[values.dtype])
-        return (values[..., 0] + 1j * values[..., 1] if pair else values).astype(dtype, copy=False)
+        return send(array, dtype)
 
     def report(self) -> str:
         """What the ops would take on the chip, as a table; nothing is run."""
@@ -154,15 +108,27 @@ class CompiledFunction:
 
 
 def compile(
-    function: Callable[..., Any], args: Sequence[Any] = (), options: str = "", **kwargs: Any
-) -> CompiledFunction:
+    function: Callable[..., Any] | export.Exported, args: Sequence[Any] = (), options: str = "", **kwargs: Any
+) -> CompiledFunction | ExportedFunction:
     """A function compiled for these example arguments: arrays, shapes (`jax.ShapeDtypeStruct`) or trees of them.
 
     Args:
+        function: of JAX, or what `jax.export` made of one, which has its shapes.
         options: of `ttir-to-ttnn-backend-pipeline`, as text.
         kwargs: keyword arguments of the function.
+    Returns:
+        A function to call; for symbolic shapes, and what was exported, one that takes arrays of any sizes.
     Raises:
         ttmlir.ir.MLIRError: an op that has no form on the chip; has the diagnostics.
     """
+    if isinstance(function, export.Exported):
+        if args or kwargs:
+            raise TypeError("an exported function has its shapes; expected no example arguments")
+        return ExportedFunction(function, options)
+    if is_symbolic((args, kwargs)):
+        exported = export.export(
+            jax.jit(function), platforms=[PLATFORM], disabled_checks=[export.DisabledSafetyCheck.platform()]
+        )
+        return ExportedFunction(exported(*args, **kwargs), options)
     traced = jax.jit(function, keep_unused=True).trace(*args, **kwargs)
     return CompiledFunction(traced.lower(lowering_platforms=(PLATFORM,)), options)
