@@ -209,7 +209,8 @@ class Lowering:
             else:
                 splat = ir.IntegerAttr.get(kind, wrapped(int(value), dtype))
             if self.is_open and math.prod(shape) > 1:  # a constant would have all elements for the largest sizes
-                known = ttir.full([int(n) for n in shape], splat, results=[self.type(shape, dtype)])
+                alone = ir.DenseElementsAttr.get_splat(self.type((1,) * len(shape), dtype), splat)
+                known = ttir.broadcast(ttir.constant(alone), [int(n) for n in shape])
             else:
                 known = ttir.constant(ir.DenseElementsAttr.get_splat(self.type(shape, dtype), splat))
             self._constants[key] = known

@@ -19,6 +19,7 @@ from ttmlir.torch.sizes import specialising
 
 SIZES = (17, 3, 0, 64, 1, 2, 65)
 WEIGHT = torch.linspace(-1, 1, 64).reshape(8, 8)
+FILLED = (torch.bool, torch.int64, torch.bfloat16)
 CONVOLUTION = nn.Conv2d(3, 5, 3, padding=1)
 
 
@@ -77,6 +78,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
     "padding": (lambda x: functional.pad(x, (1, 2, 3, 4), value=7.0), rows),
     "expand": (lambda x: x[:, None].expand(-1, 3, 8).reshape(-1, 8) * 2, rows),
     "triangle": (lambda x: torch.tril(x @ x.T) + torch.ones(x.shape[0], x.shape[0]).triu(1), rows),
+    "filled": (
+        lambda x: tuple(x + torch.full((x.shape[0], 1), True, dtype=d) for d in FILLED),
+        rows,
+    ),
     "an argument written": (written, rows),
     "views of an argument": (views, rows),
     "numbers": (with_numbers, rows),
@@ -89,8 +94,8 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
 }  # fmt: skip
 
 
-# Whose sizes the chip's layouts or constants depend on: they may have a program for each size.
-MAY_CLOSE = {"attention", "reshape", "halves", "images"}
+# Where sizes within the graph are 0 or 1 also for other sizes of its arguments: they may have a program for each size.
+MAY_CLOSE = {"halves"}
 
 
 def strides(value: Any) -> list[int]:
