@@ -167,6 +167,7 @@ def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size
     Args:
         lower_at: returns the module of TTNN programs for given sizes, in the order of `sizes`. It is called once for
             each point.
+        choose: returns the points, where not all sizes go together.
     Returns:
         The flatbuffer. Its `open_sizes` are `sizes` with the bounds for which the program was found to be the same,
         which can be closer.

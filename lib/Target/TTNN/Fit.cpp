@@ -169,8 +169,8 @@ static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> 
   return std::nullopt;
 }
 
-/// floor((leaf + shift) / divisor), as strides of windows have it, where the points have all remainders: they tell every
-/// shift from the others.
+/// floor((leaf + shift) / divisor), as strides of windows have it, where the points have all remainders: they tell
+/// every shift from the others.
 static std::optional<Code> fitShifted(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   for (const Leaf &leaf : leaves) {
     if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX - largestDivisor; }))

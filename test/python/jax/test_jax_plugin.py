@@ -183,6 +183,33 @@ PROGRAMS = {
         x = jnp.arange(5) * 3
         assert x.dtype == np.int64 and x.tolist() == [0, 3, 6, 9, 12]
         """,
+    "exported functions with symbolic shapes": """
+        from jax import export
+        b, l = export.symbolic_shape("b, l", constraints=["l >= 2"])
+        def attention(x, w):
+            scores = jnp.einsum("bld,bmd->blm", x @ w, x)
+            places = jnp.arange(x.shape[1])
+            y = jax.nn.softmax(jnp.where(places[:, None] >= places, scores, -1e9), -1) @ x
+            first = jax.lax.dynamic_slice_in_dim(y, x.shape[1] // 2, 1, 1)
+            return y.reshape(-1, 4).mean(0) * x.shape[0], first, y[:, 1:]
+        made = export.export(jax.jit(attention))(
+            jax.ShapeDtypeStruct((b, l, 4), jnp.float32), jax.ShapeDtypeStruct((4, 4), jnp.float32))
+        assert made.platforms == ("tt",)
+        again = export.deserialize(made.serialize())
+        w = np.eye(4, dtype=np.float32)
+        for sizes in [(1, 2), (2, 17), (64, 3)]:
+            x = np.random.default_rng(0).standard_normal((*sizes, 4), np.float32)
+            with jax.default_device(jax.devices("cpu")[0]):
+                expected = jax.tree.map(np.asarray, attention(jnp.asarray(x), jnp.asarray(w)))
+            for found in (made.call(x, w), jax.jit(again.call)(x, w)):
+                jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5), found, expected)
+        try:
+            made.call(x[:, :1], w)
+        except ValueError as error:
+            assert "constraint l >= 2" in str(error), error
+        else:
+            raise AssertionError("one element was taken for two")
+        """,
 }
 
 ERRORS = {

@@ -201,8 +201,8 @@ struct ExpandGatherOfSlice : OpRewritePattern<stablehlo::GatherOp> {
                            : std::clamp<int64_t>(start.getSExtValue(), 0, last);
       limits[dim] += at[dim];
     }
-    Value slice = stablehlo::SliceOp::create(rewriter, op.getLoc(), from.clone(sizes), op.getOperand(), at, limits,
-                                             strides);
+    Value slice =
+        stablehlo::SliceOp::create(rewriter, op.getLoc(), from.clone(sizes), op.getOperand(), at, limits, strides);
     rewriter.replaceOpWithNewOp<stablehlo::ReshapeOp>(op, type, slice);
     return success();
   }

@@ -400,8 +400,8 @@ private:
     SmallVector<T> low = elementsOf<T>(operands[0], operands[0].isSplat()), results;
     SmallVector<T> high = elementsOf<T>(operands[2], operands[2].isSplat());
     for (auto [i, value] : llvm::enumerate(elementsOf<T>(operands[1], asSplat)))
-      results.push_back(apply(smallest, apply(largest, low[low.size() == 1 ? 0 : i], value),
-                              high[high.size() == 1 ? 0 : i]));
+      results.push_back(
+          apply(smallest, apply(largest, low[low.size() == 1 ? 0 : i], value), high[high.size() == 1 ? 0 : i]));
     return made<T>(results);
   }
 
