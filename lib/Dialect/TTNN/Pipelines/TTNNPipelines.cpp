@@ -114,7 +114,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   addHostPasses(manager);
   // TTNN, with everything in its place.
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRLocalizePresharded());
-  manager.addPass(createTTNNLayout());
+  manager.addPass(createTTNNLayout({options.openSizes}));
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
     manager.addNestedPass<func::FuncOp>(createTTNNFusing({/*enableRoPEFusion=*/true}));

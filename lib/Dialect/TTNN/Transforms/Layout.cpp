@@ -157,6 +157,8 @@ private:
 };
 
 struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
+  using TTNNLayoutBase::TTNNLayoutBase;
+
   void runOnOperation() override {
     mesh = ttcore::distributedOver(getOperation());
     Distribution distribution(getOperation());
@@ -251,9 +253,8 @@ private:
       return emitError() << " is " << type << "; the runtime has tensors of up to " << maxElements << " elements";
 
     // Block formats are tiles wherever they lie.
-    Layout order = (onHost || isMostlyPadding(tensor.getShape(), *dataType)) && !ttcore::isBlockFormat(*dataType)
-                       ? Layout::RowMajor
-                       : Layout::Tile;
+    const bool inRows = onHost || (!openSizes && isMostlyPadding(tensor.getShape(), *dataType));
+    Layout order = inRows && !ttcore::isBlockFormat(*dataType) ? Layout::RowMajor : Layout::Tile;
     auto layout = TTNNLayoutAttr::get(type.getContext(), tensor.getShape(), *dataType, order,
                                       onHost ? BufferType::SystemMemory : BufferType::DRAM,
                                       distributed || tensor.getEncoding() ? mesh : ttcore::TensorMeshAttr());

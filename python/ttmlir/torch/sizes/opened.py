@@ -202,7 +202,7 @@ class OpenProgram(Program):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
-        lower(imported.module, self.pipeline)
+        lower(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
         self.times.passes += time.perf_counter() - started
         return imported.module
 

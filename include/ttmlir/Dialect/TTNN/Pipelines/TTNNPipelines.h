@@ -94,6 +94,9 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       *this, "enable-fusing-conv2d-with-multiply-pattern",
       llvm::cl::desc("Scale the weights of a convolution by what its result is multiplied with"),
       llvm::cl::init(false)};
+  Option<bool> openSizes{*this, "open-sizes",
+                         llvm::cl::desc("Choose layouts that are the same for other sizes of the inputs"),
+                         llvm::cl::init(false)};
   Option<bool> permuteMatmulFusion{
       *this, "enable-permute-matmul-fusion",
       llvm::cl::desc("Take permutes of operands of matmul and linear into their transposition flags"),

@@ -13,7 +13,8 @@ def TTNNLayout : Pass<"ttnn-layout"> {
     and biases of convolutions with the constants that they are computed from, unless something else reads them: the
     library prepares them from rows, and tiles of small windows would be mostly padding. Other tensors whose last two
     sizes are below 32 lie in rows in DRAM where tiles would take a MiB or more, and eight times the memory of rows: the
-    gradient of a kernel of 1 x 1, and images of 8 x 8. A tensor that a mesh_shard has
+    gradient of a kernel of 1 x 1, and images of 8 x 8. With `open-sizes` these are tiled, too, so that layouts do not
+    depend on sizes. A tensor that a mesh_shard has
     distributed, and what is computed from it, is marked with its mesh; in a module also what loops and branches carry,
     which are given in parts what they have in parts. Tensors of tiles become tensors
     of the element type that holds the tiles' values; the layout keeps the format.
@@ -28,6 +29,8 @@ def TTNNLayout : Pass<"ttnn-layout"> {
     func.func @f(%a: tensor<64x128xf32, #ttnn_layout>) -> tensor<64x128xf32, #ttnn_layout> {
     ```
   }];
+  let options = [Option<"openSizes", "open-sizes", "bool", "false",
+                        "Choose layouts that do not depend on sizes">];
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
 }
 
