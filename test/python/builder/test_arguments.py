@@ -149,7 +149,7 @@ def test_what_is_no_module_and_no_op() -> None:
         build_module(misspelt, "ttir")
 
 
-@pytest.mark.parametrize("shape", [(-1, 8), (1.5, 8), ("4", 8)], ids=str)
+@pytest.mark.parametrize("shape", [(-1, 8), (1.5, 8), ("4", 8), ("", 8)], ids=str)
 def test_shapes(shape: Any) -> None:
     def made(builder: Any) -> None:
         @builder.func([shape], [torch.float32])

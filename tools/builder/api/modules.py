@@ -8,14 +8,14 @@ import os
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP035 - programs take these names from here
 
 from golden.optional import torch
-from ttmlir import ir, passes
+from ttmlir import passes
 from ttmlir.files import write_whole
-from ttmlir.ir import Context, Location, Module
+from ttmlir.ir import Context, Module
+from ttmlir.sizes import OpenSizeError
 
 from builder.base import loading
 from builder.base.builder import DEFAULT_MESH, Builder
@@ -26,7 +26,8 @@ from builder.base.builder_utils import (
     get_artifact_dir,
     mesh_shape_of,
 )
-from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.base.errors import TTBuilderCompileException
+from builder.base.open_shapes import OpenShapes, bounds_of
 from builder.execution.argument_checks import check_device, checked_arguments
 from builder.execution.debugging import BreakpointCallback
 from builder.execution.device_tensors import load_binary
@@ -34,43 +35,17 @@ from builder.execution.flatbuffers import execute_cpp, execute_fb, execute_py
 from builder.execution.report import GoldenReport
 from builder.execution.verdicts import Verdict
 from builder.goldens.module_goldens import IntermediateGoldens, Programs
+from builder.goldens.open_goldens import OpenGoldens
 
-from .artifacts import FLATBUFFERS, Artifact, check_target, emitted, is_emit_option, lowering_of
+from .artifacts import FLATBUFFERS, Artifact, check_target, lowering_of
 from .least_time import ShardingChoice, ShardingVariant, get_optimal_module_least_time
+from .lowering import SYSTEM_DESC, Lowering, builder_class, built, dialect_of, lower
+from .lowering import builder_classes as builder_classes
+from .lowering import run_pipeline as run_pipeline
+from .open_modules import Source, compiled
 from .permutations import generate_all_module_permutations, get_optimal_module_least_num_collectives
 
-SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
 Target = Literal["ttnn", "ttmetal", "emitc", "emitpy"]
-
-NUMBER_OPS = "ttir-number-ops"
-
-
-def builder_classes() -> dict[str, type[Builder]]:
-    from builder.stablehlo.stablehlo_builder import StableHLOBuilder
-    from builder.ttir.ttir_builder import TTIRBuilder
-    from builder.ttnn.ttnn_builder import TTNNBuilder
-
-    return {"ttir": TTIRBuilder, "ttnn": TTNNBuilder, "stablehlo": StableHLOBuilder}
-
-
-def builder_class(dialect: str) -> type[Builder]:
-    classes = builder_classes()
-    if dialect not in classes:
-        raise ValueError(f"no builder for {dialect!r}{did_you_mean(dialect, classes)}")
-    return classes[dialect]
-
-
-def dialect_of(builder: Builder) -> str:
-    return next(name for name, cls in builder_classes().items() if isinstance(builder, cls))
-
-
-def module_location(function: Callable[..., Any], context: Context) -> Location:
-    """Where the module function starts; arguments, functions and returns are there, too."""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return Location.unknown(context)
-    return Location.file(os.path.abspath(code.co_filename), code.co_firstlineno, 0, context=context)
-
 
 # ---------------------------------------------------------------------- building
 
@@ -84,6 +59,7 @@ def build_module(
     save_artifacts: bool = False,
     artifact_dir: str | os.PathLike[str] = ".",
     system_desc_path: str | os.PathLike[str] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> tuple[Module, Builder]:
     """Build the module that `mod` describes.
 
@@ -92,25 +68,18 @@ def build_module(
         builder_type: "ttir", "ttnn" or "stablehlo".
         mesh_name, mesh_dict: the mesh, by its axes: OrderedDict([("x", 2), ("y", 4)]).
         save_artifacts: write <artifact_dir>/<builder_type>_module.mlir.
+        sizes: values of the sizes that shapes of inputs name. A module has numbers; sizes that are not given have some.
     Returns:
         (module, builder). Goldens are in the builder and computed when asked for.
     Raises:
         TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
     """
-    module, builder = built(mod, builder_type, mesh_name, mesh_dict, system_desc_path)
+    shapes = OpenShapes(bounds_of(sizes))
+    module, builder = built(mod, builder_type, mesh_name, mesh_dict, system_desc_path, shapes)
+    shapes.check_names(sizes or {}, "sizes")
     if save_artifacts:
         save_module(module, Path(artifact_dir), builder_type)
     return module, builder
-
-
-def built(
-    mod: Callable[[Any], Any], builder_type: str, mesh_name: Any, mesh_dict: Any, system_desc_path: Any = None
-) -> tuple[Module, Builder]:
-    cls = builder_class(builder_type)
-    context = Context()
-    builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
-    with context:
-        return builder.build(mod), builder
 
 
 def save_module(module: Module, folder: Path, builder_type: str) -> None:
@@ -193,109 +162,6 @@ def split_mlir_file(
 # ---------------------------------------------------------------------- compiling
 
 
-@dataclass(frozen=True)
-class Lowering:
-    """How a module is compiled; the fields are the keyword arguments of the compile functions.
-
-    system_desc_path: description of the chip; one that is not there means the default chip.
-    target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,
-        "emitc", a C++ program, or "emitpy", a Python program.
-    argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
-    custom_pipeline: name or function to run instead of the back end's pipeline.
-    pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
-        ttir_pipeline_options says the same.
-    shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
-    print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder; a function
-        that is given as pipeline gets print_ir= as well.
-    """
-
-    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC
-    target: str = "ttnn"
-    argument_types_string: str | None = None
-    custom_pipeline: Callable[..., Any] | str | None = None
-    pipeline_options: Sequence[str] | str | None = None
-    ttir_pipeline_options: Sequence[str] | str | None = None
-    shlo_pipeline_options: Sequence[str] | str | None = None
-    shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
-    print_ir: bool | str = False
-
-    def options(self, mesh_shape: Sequence[int], system_desc_path: str | os.PathLike[str] | None) -> str:
-        options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
-        path = system_desc_path or self.system_desc_path
-        if path and Path(path).exists():
-            options.append(f"system-desc-path={path}")
-        if self.argument_types_string:
-            options.append(f"argument-types={self.argument_types_string}")
-        return " ".join([*options, *(o for o in self._given() if not is_emit_option(o))])
-
-    def emit_options(self) -> list[str]:
-        return [o for o in self._given() if is_emit_option(o)]
-
-    def _given(self) -> list[str]:
-        """Single options: one string may have several."""
-        return [*single(self.pipeline_options), *single(self.ttir_pipeline_options)]
-
-
-def single(options: Sequence[str] | str | None) -> list[str]:
-    """Options one by one; a string may have several."""
-    texts = [options] if isinstance(options, str) else options or ()
-    return [option for text in texts for option in text.split()]
-
-
-def run_pipeline(
-    module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
-) -> None:
-    """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
-    if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
-        raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
-    try:
-        if isinstance(pipeline, str):
-            name, _, inner = pipeline.partition("{")
-            own = inner.rstrip("} ")
-            passes.run_pass(module, name.strip().removeprefix("--"), own or options, print_ir)
-        elif print_ir:
-            pipeline(module, options, print_ir=print_ir)
-        else:
-            pipeline(module, options)
-    except (ir.MLIRError, ValueError, RuntimeError) as error:
-        diagnostics = diagnostics_of(error)
-        raise TTBuilderCompileException(
-            f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics
-        ) from error
-
-
-def keep_observed(module: Any, snapshot: Any) -> None:
-    """Tell the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
-    sources = snapshot.intermediates.bypassed | (snapshot.intermediates.to_check or frozenset())
-    if sources:
-        with module.context:
-            module.attributes["ttcore.observed"] = ir.DenseI64ArrayAttr.get(sorted(map(int, sources)))
-
-
-def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
-    """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
-    check_target(how.target)
-    dialect = dialect_of(builder)
-    for name in ("shlo_pipeline_options", "shlo_to_ttir_pipeline_options"):
-        if getattr(how, name) and dialect != "stablehlo":
-            raise ValueError(f"{name} is {getattr(how, name)!r}: for StableHLO modules, and this one is of {dialect}")
-    snapshot = builder.goldens.snapshot(module)
-    clone = module.operation.clone(ip=False)
-    keep_observed(clone, snapshot)
-    if dialect == "stablehlo":
-        # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
-        run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
-        given = " ".join(single(how.shlo_pipeline_options))
-        run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
-        given = " ".join(single(how.shlo_to_ttir_pipeline_options))
-        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
-    form = lowering_of(how.target)
-    options = how.options(mesh_shape, builder.system_desc_path)
-    what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
-    run_pipeline(clone, how.custom_pipeline or form.pipeline, options, what, how.print_ir)
-    return emitted(clone, how.target, how.emit_options()), clone, snapshot
-
-
 def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> Path:
     """Write the module and the lowered module; returns the path of the latter."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -351,7 +217,7 @@ def compile_module_to_flatbuffer(
 
 def flatbuffer_compiler(
     dialect: str, name: str
-) -> Callable[..., tuple[Builder, str | bytes, Programs, IntermediateGoldens]]:
+) -> Callable[..., tuple[Builder, str | bytes, Programs | OpenGoldens, IntermediateGoldens]]:
     """The compile function of a dialect."""
 
     def compile_to_flatbuffer(
@@ -370,23 +236,24 @@ def flatbuffer_compiler(
         shlo_pipeline_options: Sequence[str] | str | None = None,
         shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
         output_root: str | os.PathLike[str] | None = None,
-    ) -> tuple[Builder, str | bytes, Programs, IntermediateGoldens]:
+        sizes: Mapping[str, Any] | None = None,
+    ) -> tuple[Builder, str | bytes, Programs | OpenGoldens, IntermediateGoldens]:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
             shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
         )  # fmt: skip
         check_target(target)
-        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
-        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        made = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
         root = artifact_dir if output_root is None else output_root
         if root is None:
-            return builder, artifact.data, snapshot.programs, snapshot.intermediates
+            return made.builder, made.artifact.data, made.programs, made.intermediates
         folder = Path(root) / f"{dialect}-builder-artifacts" / target
-        path = artifact.write(folder)
+        path = made.artifact.write(folder)
         if save_artifacts:
             # Programs of the ecosystem name the folder that they read from, others the root of all.
-            save_texts(folder if artifact_dir in (".", None) else Path(artifact_dir), dialect, module, lowered, target)
-        return builder, path, snapshot.programs, snapshot.intermediates
+            texts = folder if artifact_dir in (".", None) else Path(artifact_dir)
+            save_texts(texts, dialect, made.module, made.lowered, target)
+        return made.builder, path, made.programs, made.intermediates
 
     return named(
         compile_to_flatbuffer,
@@ -397,11 +264,15 @@ def flatbuffer_compiler(
         for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too:
         test_{dialect}.mlir and ttnn_compiled.mlir, there or in artifact_dir.
         artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
+        sizes: bounds of the sizes that shapes of inputs name, {{"batch": (2, 64)}}; None as the second has no end, one
+        number is the size. Sizes without bounds take any number.
 
         Returns:
             (builder, path of what was written, goldens of inputs and outputs by program, goldens of ops by number).
             When nothing is written, the place of the path is taken by the flatbuffer's bytes, or the program's text.
+            With open sizes, `goldens.at(batch=8)` has those of other sizes, which `execute_fb(..., at=)` runs.
         Raises:
+            OpenSizeError: a size decides what is computed; names op and attribute.
             TTBuilderCompileException: an op cannot be built, or a pass refused the module; has the diagnostics.
         """,
     )
@@ -464,6 +335,9 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         shlo_pipeline_options: Sequence[str] | str | None = None,
         shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
         exact: bool = False,
+        sizes: Mapping[str, Any] | None = None,
+        at: Mapping[str, int] | None = None,
+        inputs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     ) -> GoldenReport:
         how = Lowering(
             system_desc_path, target, argument_types_string, custom_pipeline, pipeline_options, ttir_pipeline_options,
@@ -476,27 +350,28 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
             target, enable_intermediate_verification=enable_intermediate_verification, dump_memory=dump_memory,
             breakpoint_callback=breakpoint_callback is not None,
         )  # fmt: skip
-        module, builder = build_module(fn, dialect, mesh_name, mesh_dict)
-        artifact, lowered, snapshot = lower(module, builder, builder.mesh_shape, how)
+        made = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
+        if (at is not None or inputs is not None) and not isinstance(made.programs, OpenGoldens):
+            raise ValueError(f"{'inputs' if at is None else 'at'} is for programs whose input shapes name sizes")
         folder, path = ".", None
         if save_artifacts or dump_memory:
-            folder = get_artifact_dir(output_root, type(builder).__name__, test_base)
+            folder = get_artifact_dir(output_root, type(made.builder).__name__, test_base)
         if save_artifacts:
-            path = save_texts(Path(folder), dialect, module, lowered, target)
-            artifact.write(folder)
+            path = save_texts(Path(folder), dialect, made.module, made.lowered, target)
+            made.artifact.write(folder)
         if skip_exec:
             return GoldenReport(pcc=pcc, path=path)
         if target not in FLATBUFFERS:
             report = execute_emitted(
-                artifact, snapshot.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
+                made.artifact, made.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
                 disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
                 exact=exact,
             )  # fmt: skip
         else:
             report = execute_fb(
-                artifact.data, snapshot.programs, snapshot.intermediates, pcc, atol, rtol, disable_golden, device,
+                made.artifact.data, made.programs, made.intermediates, pcc, atol, rtol, disable_golden, device,
                 check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
-                dump_memory, breakpoint_callback, exact,
+                dump_memory, breakpoint_callback, exact, inputs=inputs, at=at,
             )  # fmt: skip
         report.path = path
         return report
@@ -510,6 +385,7 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         <output_root>/<the builder's class>-builder-artifacts/<test_base>.
         Arguments: see `build_module`, `Lowering` and `execute_fb`. Programs of the targets "emitc" and "emitpy" are
         compared by their outputs; what looks at single ops is for "ttnn".
+        sizes: as compiling takes it; at, inputs: the sizes of the run, as `execute_fb` takes them.
 
         Returns:
             The report, as `execute_fb` does; an empty one with skip_exec. With save_artifacts it stands for the path of
@@ -542,6 +418,7 @@ __all__ = [
     "GoldenReport",
     "List",
     "Literal",
+    "OpenSizeError",
     "Operand",
     "Optional",
     "OrderedDict",

@@ -32,6 +32,7 @@ from .builder_utils import (
     tensor_type,
 )
 from .errors import TTBuilderCompileException, diagnostics_of
+from .open_shapes import OpenShapes
 
 DEFAULT_MESH = OrderedDict([("x", 1), ("y", 1)])
 
@@ -80,6 +81,7 @@ class ModuleBuilder:
         self._module: Any = None
         self._declares_meshes = False
         self.goldens = Goldens(self._mesh_shape, seed)
+        self.open_shapes = OpenShapes()
 
     @property
     def context(self) -> ir.Context:
@@ -99,6 +101,11 @@ class ModuleBuilder:
 
     def get_shape(self, input: Operand) -> Shape:
         return list(ir.RankedTensorType(input.type).shape)
+
+    def size(self, name: str) -> int:
+        """What a size that shapes of inputs name is in this build of the module."""
+        self.open_shapes.check_names({name: None}, "size")
+        return self.open_shapes.value(name)
 
     def get_type(self, input: Operand) -> ir.Type:
         """The element type."""
@@ -193,7 +200,7 @@ class ModuleBuilder:
 
     def func(
         self,
-        input_shapes: Sequence[Shape],
+        input_shapes: Sequence[Sequence[int | str | None]],
         input_types: Sequence[torch.dtype | TypeInfo],
         ttnn_inputs: bool = False,
         custom_inputs: Sequence[Any] | None = None,
@@ -203,7 +210,8 @@ class ModuleBuilder:
         """Decorator: build a public function now, by calling what is decorated with its operands and this builder.
 
         Args:
-            input_shapes, input_types: one for each argument; types beyond that are not looked at.
+            input_shapes, input_types: one for each argument; types beyond that are not looked at. A dimension is a
+                number, the name of a size that stays open, or None for a size of its own.
             ttnn_inputs: arguments have layouts, which those of the "ttnn" builder have; others refuse it.
             custom_inputs: values of the arguments, as for `set_goldens`.
             presharded_args: argument index -> shard dims, see `preshard_arg`.
@@ -215,11 +223,14 @@ class ModuleBuilder:
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
         for index, shape in enumerate(input_shapes):
-            if not all(isinstance(size, Integral) and 0 <= size < 1 << 63 for size in shape):
-                raise ValueError(f"input {index} has shape {tuple(shape)}; expected integers of at least 0")
+            if not all(is_dimension(size) for size in shape):
+                raise ValueError(
+                    f"input {index} has shape {tuple(shape)}; expected integers of at least 0, names of sizes, or None"
+                )
 
         def build(function: Callable[..., Any]) -> Callable[..., Any]:
-            types = [self.argument_type(s, t) for s, t in zip(input_shapes, input_types, strict=True)]
+            shapes = self.open_shapes.resolved(function.__name__, input_shapes)
+            types = [self.argument_type(s, t) for s, t in zip(shapes, input_types, strict=True)]
             with self._function(function, types, self._loc) as built:
                 operands = list(built.block.arguments)
                 for i, value in enumerate(custom_inputs or ()):
@@ -383,6 +394,15 @@ def check_parameters(function: Callable[..., Any], operands: int) -> None:
         inspect.signature(function).bind(*[None] * (operands + 1))
     except TypeError as error:
         raise TypeError(f"{function.__name__} is called with {operands} operands and the builder: {error}") from None
+
+
+def is_dimension(size: Any) -> bool:
+    """A number, the name of a size, or None."""
+    return (
+        size is None
+        or (isinstance(size, str) and size.isidentifier())
+        or (isinstance(size, Integral) and 0 <= size < 1 << 63)
+    )
 
 
 def dict_of(attribute: Any) -> dict[str, ir.Attribute]:

@@ -21,6 +21,7 @@ from golden import GoldenMapTensor
 
 from builder.base.errors import TTBuilderRuntimeException, did_you_mean
 from builder.goldens.module_goldens import ProgramGoldens, Programs
+from builder.goldens.open_goldens import OpenGoldens
 
 # What runs the files that compiling writes, by their suffix.
 RUNS: dict[str, tuple[str, str]] = {
@@ -169,7 +170,7 @@ def check_goldens(function: str, goldens: Any) -> None:
         TypeError: they are not {program: {"input_0": value, ..., "output_0": value, ...}}.
     """
     # Those of a builder are right, and are computed when they are looked at.
-    if goldens is None or isinstance(goldens, Programs):
+    if goldens is None or isinstance(goldens, (Programs, OpenGoldens)):
         return
     if not isinstance(goldens, Mapping):
         raise TypeError(

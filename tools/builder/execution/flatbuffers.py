@@ -37,6 +37,7 @@ from .device_tensors import (
 from .emitted_programs import execute_cpp, execute_py
 from .memory_log import MemoryLog
 from .op_watcher import OpWatcher, hooks
+from .open_programs import for_run
 from .program_outputs import (
     goldens_of,
     numbered,
@@ -71,6 +72,8 @@ def execute_fb(
     breakpoint_callback: BreakpointCallback | None = None,
     exact: bool = False,
     max_loop_turns: int | None = None,
+    inputs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+    at: Mapping[str, int] | None = None,
 ) -> GoldenReport:
     """Run every public program of a binary and compare its outputs with their goldens.
 
@@ -94,6 +97,9 @@ def execute_fb(
         exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A `device`
             that is given must have been opened so.
         max_loop_turns: turns that the loops of a program may take together; more are an error.
+        inputs: of the function, or by function, of any sizes that the program leaves open; goldens are computed for
+            them. Without goldens, nothing is compared.
+        at: sizes by name, to run with random inputs. Sizes that the program does not take have a program of their own.
     Returns:
         The report; `print(report)` shows it as a table.
     Raises:
@@ -105,6 +111,9 @@ def execute_fb(
     check_device("execute_fb", device)
     check_goldens("execute_fb", input_output_goldens)
     executable = load_binary(compiled_bin)
+    known = for_run(executable, input_output_goldens, intermediate_goldens, inputs, at)
+    executable, input_output_goldens, intermediate_goldens = known
+    compares = input_output_goldens is not None and not (inputs is not None and intermediate_goldens is None)
     folder = Path(artifact_dir)
     report = GoldenReport(pcc=pcc)
     intermediates = intermediate_goldens if isinstance(intermediate_goldens, IntermediateGoldens) else None
@@ -120,8 +129,8 @@ def execute_fb(
         for place, index in enumerate(programs):
             watcher = None
             name = executable.get_program_name(index)
-            known = None if disable_golden else intermediates
-            debugger = Debugger.of(executable, index, used, known, breakpoint_callback)
+            sources = None if disable_golden else intermediates
+            debugger = Debugger.of(executable, index, used, sources, breakpoint_callback)
             if verify or bypass or dump_memory or debugger is not None:
                 watcher = OpWatcher(intermediates, verify, bypass, MemoryLog(used) if dump_memory else None, debugger)
             goldens = goldens_of(input_output_goldens, place, name)
@@ -138,7 +147,7 @@ def execute_fb(
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / "golden_report.json", report.to_json())
     raise_failures(report)
-    if input_output_goldens is not None and not disable_golden:
+    if compares and not disable_golden:
         raise_uncompared(report)
     return report
 

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build a module from its function, and lower it: what the functions of `modules` have in common."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ttmlir import ir, passes
+from ttmlir.ir import Context, Location, Module
+
+from builder.base.builder import Builder
+from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
+from builder.base.open_shapes import OpenShapes
+
+from .artifacts import Artifact, check_target, emitted, is_emit_option, lowering_of
+
+SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
+NUMBER_OPS = "ttir-number-ops"
+
+
+def builder_classes() -> dict[str, type[Builder]]:
+    from builder.stablehlo.stablehlo_builder import StableHLOBuilder
+    from builder.ttir.ttir_builder import TTIRBuilder
+    from builder.ttnn.ttnn_builder import TTNNBuilder
+
+    return {"ttir": TTIRBuilder, "ttnn": TTNNBuilder, "stablehlo": StableHLOBuilder}
+
+
+def builder_class(dialect: str) -> type[Builder]:
+    classes = builder_classes()
+    if dialect not in classes:
+        raise ValueError(f"no builder for {dialect!r}{did_you_mean(dialect, classes)}")
+    return classes[dialect]
+
+
+def dialect_of(builder: Builder) -> str:
+    return next(name for name, cls in builder_classes().items() if isinstance(builder, cls))
+
+
+def module_location(function: Callable[..., Any], context: Context) -> Location:
+    """Where the module function starts; arguments, functions and returns are there, too."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return Location.unknown(context)
+    return Location.file(os.path.abspath(code.co_filename), code.co_firstlineno, 0, context=context)
+
+
+def built(
+    mod: Callable[[Any], Any],
+    builder_type: str,
+    mesh_name: Any,
+    mesh_dict: Any,
+    system_desc_path: Any = None,
+    sizes: OpenShapes | None = None,
+) -> tuple[Module, Builder]:
+    """The module that a function makes, for sizes as they are in `sizes`, which takes the shapes of its inputs."""
+    cls = builder_class(builder_type)
+    context = Context()
+    builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
+    builder.open_shapes = sizes or OpenShapes()
+    with context:
+        return builder.build(mod), builder
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How a module is compiled; the fields are the keyword arguments of the compile functions.
+
+    system_desc_path: description of the chip; one that is not there means the default chip.
+    target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,
+        "emitc", a C++ program, or "emitpy", a Python program.
+    argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
+    custom_pipeline: name or function to run instead of the back end's pipeline.
+    pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
+        ttir_pipeline_options says the same.
+    shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
+    print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder; a function
+        that is given as pipeline gets print_ir= as well.
+    """
+
+    system_desc_path: str | os.PathLike[str] | None = SYSTEM_DESC
+    target: str = "ttnn"
+    argument_types_string: str | None = None
+    custom_pipeline: Callable[..., Any] | str | None = None
+    pipeline_options: Sequence[str] | str | None = None
+    ttir_pipeline_options: Sequence[str] | str | None = None
+    shlo_pipeline_options: Sequence[str] | str | None = None
+    shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
+    print_ir: bool | str = False
+
+    def options(self, mesh_shape: Sequence[int], system_desc_path: str | os.PathLike[str] | None) -> str:
+        options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
+        path = system_desc_path or self.system_desc_path
+        if path and Path(path).exists():
+            options.append(f"system-desc-path={path}")
+        if self.argument_types_string:
+            options.append(f"argument-types={self.argument_types_string}")
+        return " ".join([*options, *(o for o in self._given() if not is_emit_option(o))])
+
+    def emit_options(self) -> list[str]:
+        return [o for o in self._given() if is_emit_option(o)]
+
+    def _given(self) -> list[str]:
+        """Single options: one string may have several."""
+        return [*single(self.pipeline_options), *single(self.ttir_pipeline_options)]
+
+
+def single(options: Sequence[str] | str | None) -> list[str]:
+    """Options one by one; a string may have several."""
+    texts = [options] if isinstance(options, str) else options or ()
+    return [option for text in texts for option in text.split()]
+
+
+def run_pipeline(
+    module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
+) -> None:
+    """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
+    if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
+        raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
+    try:
+        if isinstance(pipeline, str):
+            name, _, inner = pipeline.partition("{")
+            own = inner.rstrip("} ")
+            passes.run_pass(module, name.strip().removeprefix("--"), own or options, print_ir)
+        elif print_ir:
+            pipeline(module, options, print_ir=print_ir)
+        else:
+            pipeline(module, options)
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        diagnostics = diagnostics_of(error)
+        raise TTBuilderCompileException(
+            f"{what} failed" + ("" if diagnostics else f": {error}"), diagnostics
+        ) from error
+
+
+def keep_observed(module: Any, snapshot: Any) -> None:
+    """Tell the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
+    sources = snapshot.intermediates.bypassed | (snapshot.intermediates.to_check or frozenset())
+    if sources:
+        with module.context:
+            module.attributes["ttcore.observed"] = ir.DenseI64ArrayAttr.get(sorted(map(int, sources)))
+
+
+def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
+    """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
+    lowered, snapshot = lowered_module(module, builder, mesh_shape, how)
+    return emitted(lowered, how.target, how.emit_options()), lowered, snapshot
+
+
+def lowered_module(
+    module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering, is_open: bool = False
+) -> tuple[Any, Any]:
+    """(the lowered module, the goldens). is_open: lowered as for other sizes of the inputs."""
+    check_target(how.target)
+    dialect = dialect_of(builder)
+    for name in ("shlo_pipeline_options", "shlo_to_ttir_pipeline_options"):
+        if getattr(how, name) and dialect != "stablehlo":
+            raise ValueError(f"{name} is {getattr(how, name)!r}: for StableHLO modules, and this one is of {dialect}")
+    snapshot = builder.goldens.snapshot(module)
+    clone = module.operation.clone(ip=False)
+    keep_observed(clone, snapshot)
+    if dialect == "stablehlo":
+        # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
+        run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
+        given = " ".join(single(how.shlo_pipeline_options))
+        run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
+        given = " ".join(single(how.shlo_to_ttir_pipeline_options))
+        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
+    form = lowering_of(how.target)
+    options = how.options(mesh_shape, builder.system_desc_path)
+    if is_open and how.custom_pipeline is None:
+        options += " open-sizes=true"
+    what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
+    run_pipeline(clone, how.custom_pipeline or form.pipeline, options, what, how.print_ir)
+    return clone, snapshot

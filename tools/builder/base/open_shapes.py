@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes that input shapes name instead of giving a number, and what they are in one build of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+from ttmlir.sizes import GENERIC
+
+from .errors import did_you_mean
+
+OpenShape = tuple[int | str, ...]
+LARGEST = (1 << 44) - 1
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a size is allowed to be: from least to most, without an end where most is None."""
+
+    least: int = 0
+    most: int | None = None
+
+    def check(self, name: str, value: int) -> None:
+        """
+        Raises:
+            ValueError: the value is not between the bounds.
+        """
+        if value < self.least or (self.most is not None and value > self.most):
+            end = "more" if self.most is None else str(self.most)
+            join = " or " if self.most is None else " to "
+            raise ValueError(f"size {name!r} is {value}; expected {self.least}{join}{end}")
+
+
+def bounds_of(sizes: Mapping[str, Any] | None) -> dict[str, Bounds]:
+    """Bounds by name, of {"batch": (2, 64)}, of (2, None) without an end, or of one number.
+
+    Raises:
+        TypeError, ValueError: names the size, and what was expected.
+    """
+    return {name: bounds_from(name, given) for name, given in (sizes or {}).items()}
+
+
+def bounds_from(name: Any, given: Any) -> Bounds:
+    expected = "a number, or (least, most) with 0 <= least <= most, most a number or None"
+    what = f"sizes[{name!r}] is {given!r}; expected {expected}"
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"sizes has the key {name!r}; expected the name of a size")
+    pair = (given, given) if is_size(given) else given
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not is_size(pair[0]):
+        raise TypeError(what)
+    least, most = pair
+    if most is not None and not is_size(most):
+        raise TypeError(what)
+    if not 0 <= least <= (LARGEST if most is None else min(int(most), LARGEST)):
+        raise ValueError(what)
+    return Bounds(int(least), None if most is None else int(most))
+
+
+def is_size(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+@dataclass
+class OpenShapes:
+    """Gives the sizes that shapes name their numbers in one build.
+
+    bounds: of sizes, by name; others take any number.
+    values: of sizes, by name; the others get numbers that have nothing in common.
+    shapes: of the inputs of each function, with the names.
+    """
+
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    values: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, list[OpenShape]] = field(default_factory=dict)
+
+    def resolved(self, function: str, shapes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
+        """The shapes in numbers. None is a size of its own, called by function, input and dimension: main_0_1."""
+        named: list[OpenShape] = [
+            tuple(f"{function}_{i}_{d}" if size is None else size for d, size in enumerate(shape))
+            for i, shape in enumerate(shapes)
+        ]
+        if any(isinstance(size, str) for shape in named for size in shape):
+            self.shapes[function] = named
+        return [tuple(self.value(size) if isinstance(size, str) else size for size in shape) for shape in named]
+
+    def value(self, name: str) -> int:
+        """What a size is in this build."""
+        if name not in self.values:
+            bounds = self.bounds.get(name, Bounds())
+            most = LARGEST if bounds.most is None else bounds.most
+            generic = GENERIC[0][len(self.values) % 4]
+            self.values[name] = min(max(generic, bounds.least), most)
+        return self.values[name]
+
+    @property
+    def names(self) -> list[str]:
+        """Those that shapes have, in the order of the inputs."""
+        return list(
+            dict.fromkeys(s for shapes in self.shapes.values() for shape in shapes for s in shape if isinstance(s, str))
+        )
+
+    def check_names(self, given: Mapping[str, Any], parameter: str) -> None:
+        """
+        Raises:
+            ValueError: a name that no shape has.
+        """
+        for name in given:
+            if name not in self.names:
+                hint = did_you_mean(name, self.names) if self.names else "; the shapes of the inputs are numbers"
+                raise ValueError(f"{parameter} has the size {name!r}, which no input names{hint}")
