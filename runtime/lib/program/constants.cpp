@@ -160,7 +160,7 @@ void Planner::planCall() {
   const Operation &operation = this->operation();
   for (uint32_t out : operation.outs) {
     const auto groups = made.memory.groups.size();
-    addGroup(out, op, sim::footprint(chip, program.spec(out)), resultLabel());
+    addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
     if (made.memory.groups.size() > groups)
       made.memory.groups.back().cached = true;
   }
@@ -219,7 +219,7 @@ void Planner::planControl() {
       isRead[made.rootOf[operation.ins[i]]] = true;
   }
   for (uint32_t out : operation.outs)
-    addGroup(out, op, sim::footprint(chip, program.spec(out)), resultLabel());
+    addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
   if (!observed)
     addWorkingMemory(callees);
 

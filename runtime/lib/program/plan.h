@@ -230,8 +230,9 @@ struct Plan {
   std::vector<int64_t> circular;        // bytes of each op's circular buffers on a core
   std::vector<ttnn::Cost> costs;        // per op
   sim::Duration totalDuration;
-  std::vector<bool> written; // per value: an op changes it in place
-  sim::Chips chips;          // whose shards of distributed values this process has
+  std::vector<uint32_t> groupOf; // per value, of device memory
+  std::vector<bool> written;     // per value: an op changes it in place
+  sim::Chips chips;              // whose shards of distributed values this process has
 
   /// A constant of an op, or the shard of it that a device has. An address alone may be that of another one later.
   struct Constant {

@@ -10,6 +10,9 @@
 
 namespace tt::runtime {
 
+/// Of what takes no device memory.
+static const sim::Label nowhere = "nothing";
+
 static bool onHost(const TensorSpec &spec) { return spec.memory.buffer == BufferType::SystemMemory; }
 
 static bool callsOthers(const Program &program) {
@@ -67,6 +70,7 @@ std::shared_ptr<const Plan> Planner::make() {
   bindSteps();
   describeOutputs();
   describeParameters();
+  made.groupOf = std::move(groupOf);
   return plan;
 }
 
@@ -106,12 +110,17 @@ void Planner::findLastUses() {
     constantsAfter[i] = constantsAfter[i + 1] + lastUsed[i + 1];
 }
 
-void Planner::checkSize(uint32_t value, const std::string &what) const {
+void Planner::checkSize(uint32_t value) const {
   const size_t bytes = program.spec(value).bytes() * (shards(value) > 1 ? made.chips.count() : 1);
+  const auto input = std::ranges::find(program.inputs, value);
   if (made.mode != Mode::Estimated && bytes > sim::hostMemoryLimit())
-    throw OutOfMemoryError(made.name() + ": " + what + " of shape " + toString(program.spec(value).shape) + " has " +
-                           std::to_string(bytes) + " bytes; the limit of host memory is " +
-                           std::to_string(sim::hostMemoryLimit()));
+    throw OutOfMemoryError(
+        made.name() + ": " +
+        (input != program.inputs.end()
+             ? "input " + std::to_string(input - program.inputs.begin()) + " of " + made.name()
+             : "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")") +
+        " of shape " + toString(program.spec(value).shape) + " has " + std::to_string(bytes) +
+        " bytes; the limit of host memory is " + std::to_string(sim::hostMemoryLimit()));
 }
 
 std::string Planner::resultLabel() const {
@@ -125,8 +134,7 @@ std::string Planner::resultLabel() const {
 void Planner::planInputs() {
   for (uint32_t i = 0; i < program.inputs.size(); ++i) {
     const uint32_t value = program.inputs[i];
-    const std::string name = "input " + std::to_string(i) + " of " + made.name();
-    checkSize(value, name);
+    checkSize(value);
     Plan::Root &root = made.roots[value];
     root.home = observed ? Plan::Home::Arena : Plan::Home::Input;
     root.index = i;
@@ -139,17 +147,28 @@ void Planner::planInputs() {
       isSame[value] = previous && previous->roots[value].home == Plan::Home::Constant &&
                       previous->program.spec(previous->program.inputs[i]) == program.spec(value);
     }
-    addGroup(value, 0, sim::footprint(chip, program.spec(value)), name, static_cast<int32_t>(i));
+    const bool isKnown = previous && previous->program.spec(value) == program.spec(value);
+    addGroup(value, 0, sim::footprint(chip, program.spec(value)),
+             isKnown ? labelBefore(value) : labelOf(value, "input " + std::to_string(i) + " of " + made.name()),
+             static_cast<int32_t>(i));
   }
 }
 
-void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input) {
+sim::Label Planner::labelOf(uint32_t value, const std::string &what) const {
+  const TensorSpec &spec = program.spec(value);
+  return what + ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
+         (spec.layout == Layout::Tile ? " in tiles" : " in rows");
+}
+
+sim::Label Planner::labelBefore(uint32_t value) const {
+  const uint32_t group = previous->groupOf[value];
+  return group == MemoryPlan::none ? nowhere : previous->memory.groups[group].label;
+}
+
+void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, sim::Label label, int32_t input) {
   if (footprint.buffer == BufferType::SystemMemory)
     return;
   groupOf[value] = static_cast<uint32_t>(made.memory.groups.size());
-  const TensorSpec &spec = program.spec(value);
-  label += ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
-           (spec.layout == Layout::Tile ? " in tiles" : " in rows");
   made.memory.groups.push_back({footprint, std::move(label), input});
   made.memory.events.push_back({at, true, groupOf[value]});
   references.push_back(1);
@@ -163,7 +182,7 @@ void Planner::planOperation() {
     return;
   }
   for (uint32_t out : operation.outs) {
-    checkSize(out, "result of op " + std::to_string(op) + " (" + std::string(operation.info->name) + ")");
+    checkSize(out);
     Plan::Root &root = made.roots[out];
     root.home = Plan::Home::Arena;
     setShards(root, out);
@@ -346,6 +365,7 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
 /// Room on the device for the results, and the time the op takes there.
 void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
   const Operation &operation = this->operation();
+  const bool isKnown = isAsBefore();
   bool works = false;
   for (size_t i = 0; i < operation.outs.size(); ++i) {
     const uint32_t out = operation.outs[i];
@@ -363,14 +383,14 @@ void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
         continue;
       }
     }
-    addGroup(out, op, footprint, resultLabel());
+    addGroup(out, op, footprint, isKnown ? labelBefore(out) : labelOf(out, resultLabel()));
   }
   for (const auto &in : call.ins)
     works = works || (in && !onHost(*in));
   // Marks of the debug dialect are for those who look; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
-  if (isAsBefore()) {
+  if (isKnown) {
     made.costs[op] = previous->costs[op];
     made.durations[op] = previous->durations[op];
     made.circular[op] = previous->circular[op];
@@ -421,7 +441,8 @@ void Planner::planOutputs() {
       continue;
     }
     // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
-    addGroup(value, opCount, made.memory.groups[group].footprint, "output " + std::to_string(k) + " of " + made.name());
+    addGroup(value, opCount, made.memory.groups[group].footprint,
+             labelOf(value, "output " + std::to_string(k) + " of " + made.name()));
     made.memory.outputGroups[k] = groupOf[value];
     taken.push_back(true);
     groupOf[value] = group;

@@ -46,7 +46,8 @@ private:
   /// Values that an op changes in place share their memory with no other.
   void findWritten();
   void findLastUses();
-  void checkSize(uint32_t value, const std::string &what) const;
+  /// Throws OutOfMemoryError for an input, or a result of the op, that exceeds the limit of host memory.
+  void checkSize(uint32_t value) const;
   std::string resultLabel() const;
   void planInputs();
   void planOperation();
@@ -58,7 +59,10 @@ private:
   /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
   /// False where a kernel for all devices does as well.
   bool addOwnStep(ttnn::OpCall &call);
-  void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, std::string label, int32_t input = -1);
+  void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, sim::Label label, int32_t input = -1);
+  /// Says what a value is that takes device memory.
+  sim::Label labelOf(uint32_t value, const std::string &what) const;
+  sim::Label labelBefore(uint32_t value) const;
   void planDeviceMemory(int alias, const ttnn::OpCall &call);
   /// What ranks exchange before the mesh step that was added last.
   void planExchange();
