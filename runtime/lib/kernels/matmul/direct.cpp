@@ -3,6 +3,8 @@
 
 #include "kernels/matmul/direct.h"
 
+#include <algorithm>
+
 namespace tt::ttnn {
 namespace {
 
@@ -31,6 +33,10 @@ template <class T, int rows> void rowGroup(const T *a, const T *b, T *c, int64_t
 } // namespace
 
 template <class T> void multiplyRows(const T *a, const T *b, T *c, int64_t begin, int64_t end, int64_t n, int64_t k) {
+  if (k == 0) { // there is nothing to read, not even an address
+    std::fill_n(c + begin * n, (end - begin) * n, T(0));
+    return;
+  }
   int64_t m = begin;
   for (; m + 4 <= end; m += 4)
     rowGroup<T, 4>(a + m * k, b, c + m * n, n, k);
