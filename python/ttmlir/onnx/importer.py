@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import torch
 
     from ..torch import CompiledModel, Options
+    from .sizes import Input, OpenModel
 
 # onnx2torch asks for torchvision, whose builds for other machines replace PyTorch: two ops alone use it.
 INSTALL = "pip install 'ttmlir[onnx]' && pip install --no-deps onnx2torch"
@@ -102,39 +103,52 @@ def _read(path: Path) -> Any:
     return model
 
 
-def _examples(path: Path, model: Any, sizes: Mapping[str, int]) -> list[torch.Tensor]:
-    """A tensor of ones for each input of the model."""
+Bounds: TypeAlias = "tuple[int, int | None]"
+
+
+def _inputs(path: Path, model: Any, sizes: Mapping[str, int | Bounds]) -> tuple[list[Input], dict[str, Bounds]]:
+    """The inputs of the model, and the bounds of their named dimensions that have no size."""
     import onnx
     import torch
 
+    from .sizes import Input
+
     weights = {initializer.name for initializer in model.graph.initializer}
-    examples, unknown = [], set(sizes)
+    inputs, unknown, bounds = [], set(sizes), dict[str, Any]()
     for value in model.graph.input:
         if value.name in weights:
             continue
         kind = value.type.tensor_type
-        shape = []
+        shape: list[int | str] = []
         for i, dim in enumerate(kind.shape.dim):
             if dim.HasField("dim_value"):
                 shape.append(dim.dim_value)
-            elif dim.dim_param in sizes:
-                unknown.discard(dim.dim_param)
-                shape.append(sizes[dim.dim_param])
-            else:
+                continue
+            if not dim.dim_param:
                 raise OnnxError(
-                    f"{path}: input {value.name}: dimension {i} ({dim.dim_param or 'without a name'}) has no size; "
-                    "programs have fixed sizes: give it by sizes={name: size}, or give inputs"
+                    f"{path}: input {value.name}: dimension {i} has neither a size nor a name; give example inputs"
                 )
+            unknown.discard(dim.dim_param)
+            given = sizes.get(dim.dim_param, (0, None))
+            shape.append(given if isinstance(given, int) else dim.dim_param)
+            if not isinstance(given, int):
+                bounds[dim.dim_param] = given
         dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
-        examples.append(torch.ones(shape, dtype=getattr(torch, str(dtype))))
+        inputs.append(Input(value.name, tuple(shape), getattr(torch, str(dtype))))
     if unknown:
         raise OnnxError(f"{path}: sizes has {min(unknown)!r}, which no dimension is called")
-    return examples
+    for name, (least, most) in bounds.items():
+        if least < 0 or (most is not None and most < least):
+            raise OnnxError(f"{path}: size {name} goes from {least} to {most}; expected the larger one last")
+    return inputs, bounds
 
 
 def _converted(path: Path, model: Any) -> torch.nn.Module:
+    convert = onnx2torch().convert
+    from .reshapes import with_constant_reshapes, with_known_shapes
+
     try:
-        return onnx2torch().convert(model).eval()
+        return with_constant_reshapes(convert(with_known_shapes(model))).eval()
     except NotImplementedError as error:
         found = re.search(r"operation_type='(\w+)', version=(\d+)", str(error))
         op = f"op {found[1]} of opset {found[2]}" if found else str(error)
@@ -155,21 +169,31 @@ def load(path: str | os.PathLike[str]) -> torch.nn.Module:
 def compile(
     path: str | os.PathLike[str],
     inputs: Sequence[torch.Tensor] | None = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[str, int | Bounds] | None = None,
     options: Options | Mapping[str, Any] | None = None,
-) -> CompiledModel:
+) -> CompiledModel | OpenModel:
     """An ONNX model compiled, to be called with tensors in the order of the model's inputs.
 
     Args:
-        inputs: examples; None for tensors of the shapes and types that the file states.
-        sizes: of named dimensions, for shapes that have some ({"batch": 1}).
+        inputs: examples, whose sizes the program has; None for the shapes and types that the file states.
+        sizes: of named dimensions: one size ({"batch": 1}), or the least and the most ({"batch": (1, 64)}). Named
+            dimensions without a size may have any.
+    Returns:
+        A program for fixed sizes, or a model that takes all of them.
     Raises:
-        OnnxError: see `load`; or a dimension without a size.
+        OnnxError: see `load`; or a dimension that has neither a size nor a name.
         ttmlir.torch.UnsupportedError: an op that has no form on the chip.
     """
     path = Path(path)
     model = _read(path)
-    examples = list(inputs) if inputs is not None else _examples(path, model, sizes or {})
     from ..torch import compile as compile_module
 
-    return compile_module(_converted(path, model), examples, options=options)
+    if inputs is not None:
+        return compile_module(_converted(path, model), list(inputs), options=options)
+    declared, bounds = _inputs(path, model, sizes or {})
+    module = _converted(path, model)
+    if bounds:
+        from .sizes import OpenModel
+
+        return OpenModel(module, declared, bounds, options)
+    return compile_module(module, [each.example({}) for each in declared], options=options)

@@ -19,7 +19,7 @@ WEIGHT = np.random.default_rng(0).standard_normal((4, 3, 3, 3), np.float32)
 OUT = np.random.default_rng(1).standard_normal((4 * 8 * 8, 5), np.float32)
 
 
-def network(path: str, batch: int | str = 2, op: str = "Relu", opset: int = 17) -> None:
+def network(path: str, batch: int | str | None = 2, op: str = "Relu", opset: int = 17) -> None:
     """conv 3x3, an op, flatten, product with a matrix, softmax."""
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
@@ -52,13 +52,17 @@ def test_a_network() -> None:
 
 def test_dimensions_with_names() -> None:
     network("net.onnx", batch="batch")
-    with pytest.raises(tt.OnnxError, match=r"net\.onnx: input x: dimension 0 \(batch\) has no size; .* sizes="):
-        tt.compile("net.onnx")
     with pytest.raises(tt.OnnxError, match="sizes has 'length', which no dimension is called"):
         tt.compile("net.onnx", sizes={"batch": 1, "length": 3})
     x = torch.rand(3, 3, 8, 8)
     for compiled in (tt.compile("net.onnx", sizes={"batch": 3}), tt.compile("net.onnx", [x])):
         torch.testing.assert_close(compiled(x), expected(x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_dimension_without_size_and_name() -> None:
+    network("net.onnx", batch=None)
+    with pytest.raises(tt.OnnxError, match=r"net\.onnx: input x: dimension 0 has neither a size nor a name; give"):
+        tt.compile("net.onnx")
 
 
 def test_by_torch_compile() -> None:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX files with named dimensions: one program for all sizes, equal to ONNX's reference at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+import ttmlir.onnx as tt
+import ttmlir.onnx.sizes
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+RANDOM = np.random.default_rng(0)
+KERNEL = numpy_helper.from_array(RANDOM.standard_normal((4, 3, 3, 3)).astype(np.float32), "w")
+MATRIX = numpy_helper.from_array(RANDOM.standard_normal((8, 4)).astype(np.float32), "m")
+node = helper.make_node
+
+
+def numbers(name: str, *values: int) -> Any:
+    return numpy_helper.from_array(np.array(values, np.int64), name)
+
+
+Row = tuple[list[Any], dict[str, list[int | str]], Sequence[Any]]
+X: dict[str, list[int | str]] = {"x": ["batch", "sequence", 8]}
+ROWS: dict[str, Row] = {
+    "softmax": ([node("Softmax", ["x"], ["y"], axis=1)], X, ()),
+    "matmul and mean": (
+        [node("MatMul", ["x", "m"], ["a"]), node("ReduceMean", ["a"], ["y"], axes=[1], keepdims=0)],
+        X,
+        [MATRIX],
+    ),
+    "attention": (
+        [
+            node("Transpose", ["x"], ["t"], perm=[0, 2, 1]),
+            node("MatMul", ["x", "t"], ["s"]),
+            node("Softmax", ["s"], ["p"], axis=-1),
+            node("MatMul", ["p", "x"], ["y"]),
+        ],
+        X,
+        (),
+    ),
+    "merged dimensions": ([node("Reshape", ["x", "r"], ["y"])], X, [numbers("r", -1, 8)]),
+    "heads": (
+        [node("Reshape", ["x", "r"], ["h"]), node("Transpose", ["h"], ["y"], perm=[0, 2, 1, 3])],
+        X,
+        [numbers("r", 0, -1, 2, 4)],
+    ),
+    "shape that is computed": (
+        [
+            node("Shape", ["x"], ["s"]),
+            node("Gather", ["s", "zero"], ["b"]),
+            node("Concat", ["b", "rest"], ["r"], axis=0),
+            node("Reshape", ["x", "r"], ["y"]),
+        ],
+        X,
+        [numbers("zero", 0), numbers("rest", -1)],
+    ),
+    "convolution": (
+        [
+            node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1], strides=[2, 2]),
+            node("Relu", ["a"], ["b"]),
+            node("GlobalAveragePool", ["b"], ["c"]),
+            node("Flatten", ["c"], ["y"]),
+        ],
+        {"x": ["batch", 3, "height", "width"]},
+        [KERNEL],
+    ),
+    "cache": (
+        [node("Concat", ["past", "new"], ["y"], axis=1)],
+        {"past": ["batch", "length", 4], "new": ["batch", "step", 4]},
+        (),
+    ),
+}
+
+# Of results that have other ranks than 3.
+RANKS = {"matmul and mean": 2, "merged dimensions": 2, "heads": 4, "shape that is computed": 2, "convolution": 2}
+
+
+def save(name: str) -> onnx.ModelProto:
+    nodes, inputs, weights = ROWS[name]
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in inputs.items()]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * RANKS.get(name, 3))
+    graph = helper.make_graph(nodes, "net", values, [result], list(weights))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, "net.onnx")
+    return model
+
+
+def arguments(name: str, base: int) -> list[np.ndarray]:
+    names = list(dict.fromkeys(n for shape in ROWS[name][1].values() for n in shape if isinstance(n, str)))
+    sizes = {n: base + place for place, n in enumerate(names)}
+    shapes = [[n if isinstance(n, int) else sizes[n] for n in shape] for shape in ROWS[name][1].values()]
+    return [RANDOM.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_one_program_for_all_sizes(name: str) -> None:
+    evaluator = ReferenceEvaluator(save(name))
+    compiled = tt.compile("net.onnx")
+    assert isinstance(compiled, ttmlir.onnx.sizes.OpenModel)
+    assert compiled.program is not None and not compiled.closed
+    for base in (1, 2, 17, 30):
+        given = arguments(name, base)
+        (expected,) = evaluator.run(None, dict(zip(ROWS[name][1], given, strict=True)))
+        found = compiled(*map(torch.from_numpy, given))
+        torch.testing.assert_close(found, torch.from_numpy(expected), rtol=1e-4, atol=1e-4)
+    # Those with a size of 1 alone have a program of their own.
+    assert len(compiled._fixed) == 1
+
+
+def test_refuses_other_sizes() -> None:
+    save("cache")
+    compiled = tt.compile("net.onnx", sizes={"length": (2, 64), "step": (0, None)})
+    past, new = torch.ones(2, 5, 4), torch.ones(2, 1, 4)
+    assert compiled(past, new).shape == (2, 6, 4)
+    with pytest.raises(ValueError, match=r"input past: dimension 1 \(length\) is 65; expected 2 to 64"):
+        compiled(torch.ones(2, 65, 4), new)
+    with pytest.raises(ValueError, match=r"input past: dimension 1 \(length\) is 1; expected 2 to 64"):
+        compiled(torch.ones(2, 1, 4), new)
+    with pytest.raises(
+        ValueError, match=r"input new: dimension 0 \(batch\) is 3; expected 2, as input past: dimension 0 is"
+    ):
+        compiled(past, torch.ones(3, 1, 4))
+    with pytest.raises(ValueError, match="input new: dimension 2 is 5; expected 4"):
+        compiled(past, torch.ones(2, 1, 5))
+    with pytest.raises(ValueError, match=r"input new is float32\[2, 4\]; expected float32\[batch, step, 4\]"):
+        compiled(past, torch.ones(2, 4))
+    with pytest.raises(ValueError, match="the model takes 2 inputs and was given 1"):
+        compiled(past)
+    with pytest.raises(tt.OnnxError, match="size length goes from 5 to 2"):
+        tt.compile("net.onnx", sizes={"length": (5, 2)})
+
+
+def test_some_sizes_may_be_given() -> None:
+    save("attention")
+    compiled = tt.compile("net.onnx", sizes={"batch": 2})
+    assert list(compiled.sizes) == ["sequence"]
+    assert compiled(torch.ones(2, 9, 8)).shape == (2, 9, 8)
+    with pytest.raises(ValueError, match="input x: dimension 0 is 3; expected 2"):
+        compiled(torch.ones(3, 9, 8))
+    (path,) = compiled.save("net.ttnn")
+    assert path.suffix == ".ttnn"
