@@ -344,6 +344,11 @@ Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, const E
       values.push_back(*value);
   if (values.size() < constants.size())
     return decides("the values of its constant depend on them");
+  // One value for all sizes is repeated with its bits: -0.0, too.
+  if (all_of(values, [&](double value) { return bit_cast<uint64_t>(value) == bit_cast<uint64_t>(values.front()); })) {
+    numbers.push_back({program, operation, path, {}});
+    return Error::success();
+  }
   const bool isFloat = type == fb::DataType::Float32 || type == fb::DataType::Float16 || type == fb::DataType::BFloat16;
   return addReal(values, isFloat ? type : fb::DataType::Float32, "its constant", known);
 }

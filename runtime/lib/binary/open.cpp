@@ -170,12 +170,16 @@ private:
     for (const uint32_t in : operation.ins)
       operands.push_back(in == absentOperand ? shapes::View() : shapes::View(program.spec(in).shape));
     std::vector<ttnn::NamedAttribute> attributes;
-    std::vector<std::pair<ttnn::ConstantAttribute *, double>> filled;
+    std::vector<std::pair<ttnn::ConstantAttribute *, std::optional<double>>> filled;
     if (!numbers.empty())
       attributes = copyOf(operation.attributes);
     for (const Open::Number &each : numbers) {
-      const int64_t value = number(each.code, operands, "attribute " + attributes[each.path[0]].name);
       const Found found = numberIn(attributes, each.path);
+      if (each.code.empty()) {
+        filled.emplace_back(found.constant, std::nullopt);
+        continue;
+      }
+      const int64_t value = number(each.code, operands, "attribute " + attributes[each.path[0]].name);
       const auto real = each.reciprocal ? 1 / static_cast<double>(value) : static_cast<double>(value);
       if (found.integer)
         *found.integer = value;
@@ -200,7 +204,7 @@ private:
       resize(program, operation.outs[i], std::move(results[i]));
     if (!filled.empty()) {
       for (const auto &[constant, value] : filled)
-        constant->bytes = fill(program.spec(operation.outs[0]), value);
+        constant->bytes = fill(program.spec(operation.outs[0]), constant->bytes, value);
       operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
     }
     const ttnn::OpCall call = program.call(operation);
@@ -214,18 +218,22 @@ private:
         throw OpError("its constant has " + std::to_string(constant->bytes.size()) + " bytes, for other sizes");
   }
 
-  /// A constant of one value.
-  std::span<const std::byte> fill(const TensorSpec &spec, double value) {
+  /// A constant of one value, or of the one that it has.
+  std::span<const std::byte> fill(const TensorSpec &spec, std::span<const std::byte> old, std::optional<double> value) {
     if (sim::isBlockFormat(spec.dtype))
       throw OpError("its constant is of type " + std::string(toString(spec.dtype)) + " and depends on sizes");
     const size_t bytes = spec.bytes(), width = storageBytes(spec.dtype);
     const auto memory = sim::allocateHost(bytes, "a constant");
     constants.push_back(memory);
-    const auto real = static_cast<float>(value);
-    const auto integer = static_cast<int64_t>(value);
+    if (!value && old.size() < width)
+      throw OpError("its constant has no value for other sizes");
+    const auto real = static_cast<float>(value.value_or(0));
+    const auto integer = static_cast<int64_t>(value.value_or(0));
     for (size_t at = 0; at < bytes; at += width)
       if (at)
         std::memcpy(memory.get() + at, memory.get(), width);
+      else if (!value)
+        std::memcpy(memory.get(), old.data(), width);
       else if (ttnn::isInteger(spec.dtype))
         ttnn::storer<int64_t>(spec.dtype)(&integer, memory.get(), 1);
       else
@@ -333,9 +341,11 @@ Open readOpen(const target::Open &from, std::span<const Program> programs, files
       place.failIndex(field + ".operation", each->operation(), program.operations.size(), "operations");
     if (count(each->path()) > files::maxDepth)
       place.fail(field + ".path", "has " + std::to_string(each->path()->size()) + " numbers", "fewer");
-    Open::Number number{each->operation(), numbers(each->path()), code(each->code(), field), each->reciprocal()};
+    Open::Number number{each->operation(), numbers(each->path()), {}, each->reciprocal()};
     std::vector<ttnn::NamedAttribute> attributes = copyOf(program.operations[each->operation()].attributes);
     const Found found = numberIn(attributes, number.path);
+    if (!found.constant || count(each->code()))
+      number.code = code(each->code(), field);
     if (!found || (found.integer && number.reciprocal))
       place.fail(field + ".path", "leads to no number of an attribute that can be this one", "one");
     if (found.constant && program.operations[each->operation()].outs.empty())
@@ -452,7 +462,9 @@ struct SameAs {
   template <class T> const T &theirs() const { return std::get<T>(other.value); }
   template <class T> bool operator()(const T &value) const { return value == theirs<T>(); }
   bool operator()(const ttnn::ConstantAttribute &value) const {
-    return value.bytes.size() == theirs<ttnn::ConstantAttribute>().bytes.size();
+    const auto &expected = theirs<ttnn::ConstantAttribute>().bytes;
+    return value.bytes.size() == expected.size() &&
+           (expected.empty() || std::memcmp(value.bytes.data(), expected.data(), expected.size()) == 0);
   }
   bool operator()(const ttnn::EnumAttribute &value) const { return value.value == theirs<ttnn::EnumAttribute>().value; }
   bool operator()(const ttnn::StructAttribute &value) const {

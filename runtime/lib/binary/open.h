@@ -28,7 +28,7 @@ struct Open {
   struct Number {
     uint32_t operation;
     std::vector<uint32_t> path; // of attribute, fields and items, element
-    shapes::Code code;
+    shapes::Code code;       // none: a constant repeats the value that it has
     bool reciprocal = false; // 1 over what the expression gives
   };
   struct OfProgram {
