@@ -90,9 +90,12 @@ def compiled(source: Source, sizes: Mapping[str, Any] | None) -> Compiled:
     def lower_at(point: Sequence[int]) -> Any:
         values = {**shapes.values, **dict(zip((size.name for size in open_sizes), point, strict=True))}
         at = OpenShapes(bounds, values)
-        made, own = source.built(at)
-        with told(at):
-            return lowered_module(made, own, own.mesh_shape, source.how, is_open=True)[0]
+        try:
+            made, own = source.built(at)
+            with told(at):
+                return lowered_module(made, own, own.mesh_shape, source.how, is_open=True)[0]
+        except TTBuilderCompileException as error:  # of this size: it was compiled for another one
+            raise OpenSizeError(str(error)) from error
 
     data = open_flatbuffer(lower_at, open_sizes)
     goldens = OpenGoldens(builds(source, bounds, shapes.names), shapes.shapes, dict(shapes.values))
