@@ -134,7 +134,7 @@ def parse(text: str) -> Expression:
                 return Expression(leaf=name)
             case ast.BinOp(left=left, right=right, op=op) if type(op) in IN_TEXT:
                 return Expression(IN_TEXT[type(op)], (read(left), read(right)))
-            case ast.BinOp(left=left, right=ast.Constant(value=int(power)), op=ast.Pow()) if power > 0:
+            case ast.BinOp(left=left, right=ast.Constant(value=int(power)), op=ast.Pow()) if 0 < power <= 8:
                 base = read(left)
                 product = base
                 for _ in range(power - 1):
@@ -172,8 +172,9 @@ class Dimensions:
     """The dimensions of the arguments of a module.
 
     shapes, elements: of the arguments: sizes, with -1 for what is open, and the element type as text.
-    names: sizes, in the order in which the module has them. expressions: of open dimensions, in sizes.
+    names: sizes, in the order in which the module has them. read: how each follows from dimensions of arguments.
     assertions: in dimensions of arguments. bounds: upper bounds of dimensions (`#stablehlo.bounds`).
+    stated: dimensions as text, where the caller gave it.
     """
 
     shapes: list[list[int]]
@@ -182,6 +183,7 @@ class Dimensions:
     read: dict[str, Expression] = field(default_factory=dict)
     assertions: list[Assertion] = field(default_factory=list)
     bounds: dict[tuple[int, int], int] = field(default_factory=dict)
+    stated: dict[Any, str] = field(default_factory=dict)
 
     def open(self) -> Iterator[tuple[int, int]]:
         for i, shape in enumerate(self.shapes):
@@ -189,7 +191,7 @@ class Dimensions:
 
     def text(self, argument: int) -> str:
         """The shape of an argument, with expressions or `?` for what is open."""
-        named = {read.leaf: name for name, read in self.read.items()}
+        named = {read.leaf: name for name, read in self.read.items()} | self.stated
         return (
             "["
             + ", ".join(
@@ -313,7 +315,15 @@ def computed(op: Any, operands: tuple[Expression, ...]) -> Expression | None:
     operator = name.partition(".")[2]
     if name == "stablehlo.compare":
         operator = re.findall(r"\b(?:EQ|NE|GE|GT|LE|LT)\b", str(op.attributes["comparison_direction"]))[0]
-    return Expression(operator, operands) if operator in OPERATORS and len(op.results) == 1 else None
+    if operator not in OPERATORS or len(op.results) != 1:
+        return None
+    made = Expression(operator, operands)
+    if any(operand.operator or operand.leaf is not None for operand in operands):
+        return made
+    try:
+        return Expression(value=made({}))
+    except ArithmeticError:
+        return None
 
 
 def function_named(module: ir.Module, name: str) -> Any:
@@ -399,6 +409,7 @@ def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
                     raise ValueError(f"shapes: dimension {d} of argument {i} is {n} in the module, not '{part}'")
                 continue
             ties.append(((i, d), part, expression))
+            made.stated[i, d] = part
     # Plain names are read where they stand; others follow, or are solved for the name that they bring.
     for place, _, expression in ties:
         if isinstance(expression.leaf, str):
