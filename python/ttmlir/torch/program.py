@@ -18,6 +18,7 @@ from ..passes import ttnn_to_flatbuffer_bin
 from .errors import OutOfRangeError, OverflowedError
 from .importer import Argument, Imported
 from .integers import LIMIT
+from .lowering import Draw
 from .memory.weights import Resident, Together, samples_of, version_of
 from .options import Options
 from .residence import is_sole_user, kept
@@ -204,7 +205,9 @@ class Program:
 
     def at(self, arguments: Sequence[Any]) -> Call:
         """What this call depends on."""
-        return Call(self.outputs, self.imported.known, self.imported.draws)
+        # Numbers that are values of open sizes are inputs of open programs only.
+        draws = [draw for draw in self.imported.draws if isinstance(draw, Draw)]
+        return Call(self.outputs, self.imported.known, draws)
 
     def check_limits(self, results: Sequence[Any]) -> None:
         """Refuses results of integers beyond 32 bits.

@@ -401,7 +401,7 @@ def is_dimension(size: Any) -> bool:
     return (
         size is None
         or (isinstance(size, str) and size.isidentifier())
-        or (isinstance(size, Integral) and 0 <= size < 1 << 63)
+        or (isinstance(size, Integral) and 0 <= int(size) < 1 << 63)
     )
 
 
