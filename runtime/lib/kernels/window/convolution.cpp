@@ -33,8 +33,8 @@ int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
 }
 
 /// Whether sums are over an odd number of channels. The library multiplies bf16 in pairs, of which the last then has a
-/// value of the next pixel, or what lies behind the image, times a zero: NaN where that value is not finite. Depthwise it
-/// multiplies single ones.
+/// value of the next pixel, or what lies behind the image, times a zero: NaN where that value is not finite. Depthwise
+/// it multiplies single ones.
 bool hasOddChannels(const Convolution &c) {
   const bool depthwise = c.groups > 1 && c.groups == c.window.channels && c.groups == c.out;
   return !depthwise && c.window.channels / c.groups % 2 != 0;
