@@ -30,6 +30,7 @@ NAMED = ("n", "m")
 # The sizes at which calls are built. Values are computed at the first ones, which no other dimension is like.
 POINTS = ((37, 59), (53, 101), (2, 3), (101, 2), (14, 29))
 DRAWN = POINTS[0]
+NOT_OF_0_OR_1 = "is 0; expected a positive size|expected a position from 0 to"
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
 
@@ -335,16 +336,22 @@ def check(module: OpenModule) -> str | None:
         AssertionError: a result differs; has the module.
     """
     import _ttmlir_runtime as tt
+    from builder.base.errors import TTBuilderCompileException
     from golden import GoldenMapTensor
     from op_cases import execute, lowered
     from ttmlir.passes import ttnn_to_flatbuffer_bin
     from ttmlir.sizes import OpenSizeError, Size, open_flatbuffer
 
     load = tt.binary.load_binary_from_bytes
+
+    def lower_at(sizes: Sequence[int]) -> Any:
+        try:
+            return lowered(module.built(sizes), (1, 1), "open-sizes=true")
+        except TTBuilderCompileException as error:
+            raise OpenSizeError(str(error)) from error
+
     try:
-        data = open_flatbuffer(
-            lambda at: lowered(module.built(at), (1, 1), "open-sizes=true"), [Size(name) for name in module.names]
-        )
+        data = open_flatbuffer(lower_at, [Size(name) for name in module.names])
     except OpenSizeError as error:
         return str(error)
     binary = load(data)
@@ -355,7 +362,34 @@ def check(module: OpenModule) -> str | None:
         for output, (a, b) in enumerate(zip(wanted, found, strict=True)):
             same = a[0].shape == b[0].shape and a[0].dtype == b[0].dtype and torch.equal(bits(a[0]), bits(b[0]))
             assert same, f"seed {module.seed}, sizes {sizes}: output {output} differs\n{module.source}"
+    for size in (0, 1):
+        check_own_program(module, binary, (size,) * len(module.names))
     return None
+
+
+def check_own_program(module: OpenModule, binary: Any, sizes: tuple[int, ...]) -> None:
+    """Sizes that the open program does not take: it says so, and a program of their own runs, where they make sense."""
+    import _ttmlir_runtime as tt
+    import pytest
+    from builder.base.errors import TTBuilderCompileException
+    from golden import GoldenMapTensor
+    from op_cases import execute, lowered
+    from ttmlir.passes import ttnn_to_flatbuffer_bin
+
+    try:
+        built = module.built(sizes)
+    except TTBuilderCompileException:
+        return  # no module for these sizes
+    inputs = [GoldenMapTensor({0: x}) for x in module.drawn_inputs(sizes)]
+    with pytest.raises(tt.Error, match="expected it for"):
+        execute(binary, 0, inputs, (1, 1))
+    own = tt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(built, (1, 1))))
+    try:
+        found = execute(own, 0, inputs, (1, 1))
+    except tt.Error as error:  # images without pixels, places in an empty table
+        assert re.search(NOT_OF_0_OR_1, str(error)), f"seed {module.seed}, sizes {sizes}: {error}"
+        return
+    assert len(found) == len(module.outputs), f"seed {module.seed}, sizes {sizes}"
 
 
 def main() -> None:
