@@ -8,6 +8,7 @@ variables and checks them by calls of `shape_assertion`. This code is read as ex
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -161,9 +162,10 @@ class Assertion:
     shown: tuple[Expression, ...]
 
     def text(self, values: Values) -> str:
-        text = self.message.partition(" Please see ")[0]
+        text = self.message.partition(" Please see ")[0] or "an assertion of the module about its shapes does not hold"
         for i, number in enumerate(self.shown):
-            text = text.replace(f"{{{i}}}", str(number(values)))
+            with contextlib.suppress(ArithmeticError):  # what has no value stays as it is
+                text = text.replace(f"{{{i}}}", str(number(values)))
         return re.sub(r",?\s+\.?$", "", text)
 
 
@@ -174,7 +176,7 @@ class Dimensions:
     shapes, elements: of the arguments: sizes, with -1 for what is open, and the element type as text.
     names: sizes, in the order in which the module has them. read: how each follows from dimensions of arguments.
     assertions: in dimensions of arguments. bounds: upper bounds of dimensions (`#stablehlo.bounds`).
-    stated: dimensions as text, where the caller gave it.
+    stated: dimensions as text, where the caller gave it. unnamed: sizes that neither the module nor the caller named.
     """
 
     shapes: list[list[int]]
@@ -184,6 +186,7 @@ class Dimensions:
     assertions: list[Assertion] = field(default_factory=list)
     bounds: dict[tuple[int, int], int] = field(default_factory=dict)
     stated: dict[Any, str] = field(default_factory=dict)
+    unnamed: list[str] = field(default_factory=list)
 
     def open(self) -> Iterator[tuple[int, int]]:
         for i, shape in enumerate(self.shapes):
@@ -456,4 +459,5 @@ def name_others(made: Dimensions) -> None:
         known = set[Any]().union(*(read.leaves() for read in made.read.values()))
         tied = {leaf for a in made.assertions if a.condition.operator == "EQ" for leaf in a.condition.leaves()}
         if place not in known and not (place in tied and made.read):
-            made.read[f"arg{place[0]}_{place[1]}"] = Expression(leaf=place)
+            made.unnamed.append(f"arg{place[0]}_{place[1]}")
+            made.read[made.unnamed[-1]] = Expression(leaf=place)

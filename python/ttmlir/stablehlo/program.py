@@ -13,7 +13,7 @@ from .. import ir, passes
 from ..chips import lower
 from ..dialects import stablehlo
 from ..sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
-from .dimensions import Dimensions, SizeError, read_dimensions
+from .dimensions import Dimensions, SizeError, holds, read_dimensions
 
 # Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
 BOUNDS = (None, 8211, 1047)
@@ -118,6 +118,12 @@ class OpenProgram:
             except ir.MLIRError as error:
                 refused = refused or error
         assert refused is not None
+        unnamed = self.dimensions.unnamed
+        if len(unnamed) > 1:
+            raise OpenSizeError(
+                f"{str(refused).strip()}\n{', '.join(unnamed)} are sizes of their own; "
+                "name those that are equal by shapes="
+            )
         raise refused
 
     def _size(self, name: str, bound: int | None) -> Size:
@@ -132,7 +138,7 @@ class OpenProgram:
 
         def admits(n: int) -> bool:
             found = read.solve(n, {})
-            return found is not None and all(condition(dict([found])) for condition in alone)
+            return found is not None and all(holds(condition, dict([found])) for condition in alone)
 
         least = max(2, least)
         first = next((n for n in (least, *GENERIC[0], LARGEST) if n >= least and admits(n)), None)

@@ -154,10 +154,31 @@ def test_refuses_shapes(shapes: Sequence[tuple[int, ...]], message: str) -> None
 def test_without_names_each_dimension_is_a_size() -> None:
     program = OpenProgram(PRODUCT)
     assert program.dimensions.names == ["arg0_0", "arg0_1", "arg1_0"]
-    with pytest.raises((OpenSizeError, ir.MLIRError)):
+    with pytest.raises(OpenSizeError, match="arg0_0, arg0_1, arg1_0 are sizes of their own; name those that are equal"):
         _ = program.flatbuffer
     a, b = np.ones((3, 5), np.float32), np.ones((5, 8), np.float32)
     np.testing.assert_allclose(run(program, a, b)[0], np.tanh(a @ b), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [("add", "of 5 and 5"), ("divide", "of 5 and {1}")],
+)
+def test_assertions_of_a_module(operator: str, message: str) -> None:
+    """A quotient of 0 does not hold, and is no error of Python's."""
+    condition = f"""
+    %size = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %none = stablehlo.constant dense<0> : tensor<i32>
+    %six = stablehlo.constant dense<6> : tensor<i32>
+    %other = stablehlo.{operator} %size, %none : tensor<i32>
+    %holds = stablehlo.compare GE, %other, %six : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.custom_call @shape_assertion(%holds, %size, %other) {{has_side_effect = true,
+        error_message = "of {{0}} and {{1}}"}} : (tensor<i1>, tensor<i32>, tensor<i32>) -> ()"""
+    text = f"func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {{{condition}\n return %a : tensor<?xf32>}}"
+    with pytest.raises(SizeError, match=message):
+        OpenProgram(text).check([(5,)])
+    if operator == "add":
+        assert OpenProgram(text).check([(6,)]) == {"arg0_0": 6}
 
 
 @pytest.mark.parametrize(
