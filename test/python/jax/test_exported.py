@@ -23,7 +23,7 @@ SIZES = (1, 2, 17, 64)
 class Row:
     """A function, the symbolic shapes of its arguments, and what JAX may assume of them.
 
-    is_open: one program takes all sizes. tied: sizes besides SIZES for all names, as those of each name.
+    is_open: one program takes all sizes. sizes: sets of sizes, besides those that all have one of SIZES.
     """
 
     function: Callable[..., object]
@@ -46,6 +46,15 @@ def convolution(x: jax.Array, k: jax.Array) -> jax.Array:
 
 def strided(x: jax.Array, k: jax.Array) -> jax.Array:
     return jax.lax.conv_general_dilated(x, k, (2, 2), "VALID")
+
+
+def twice_strided(x: jax.Array, k: jax.Array) -> jax.Array:
+    return strided(strided(x, k), k)
+
+
+def padded(x: jax.Array, k: jax.Array) -> jax.Array:
+    """Padding that depends on what is left over when the size is divided by the stride."""
+    return jax.lax.conv_general_dilated(x, k, (3, 3), "SAME")
 
 
 def parts(x: jax.Array) -> tuple[jax.Array, ...]:
@@ -77,6 +86,13 @@ ROWS = {
     "mean": Row(lambda x: (jnp.mean(x), jnp.mean(x, 0), jnp.max(x, 1)), ["b, l, 4"], sizes=PAIRS),
     "convolution": Row(convolution, ["b, 3, h, w", "4, 3, 3, 3"], sizes=[{"b": 3, "h": 2, "w": 31}]),
     "strided": Row(strided, ["b, 3, h, w", "4, 3, 3, 3"], ["h >= 3", "w >= 3"], sizes=[{"b": 3, "h": 5, "w": 30}]),
+    "strided twice": Row(
+        twice_strided,
+        ["b, 3, h, w", "3, 3, 3, 3"],
+        ["h >= 12", "w >= 12"],
+        sizes=[{"b": 2, "h": n, "w": n + 5} for n in range(12, 20)],
+    ),
+    "padded": Row(padded, ["b, 3, h, w", "3, 3, 3, 3"], ["h >= 3", "w >= 3"], is_open=False),
     "tied": Row(tied, ["b, 3", "2*b, b + 5", "b + 1, 3"]),
     "double only": Row(lambda x: jnp.tanh(x.reshape(2, -1)), ["2*l"]),
     "odd only": Row(lambda x: jnp.tanh(x[1:].reshape(2, -1)), ["2*l + 1"]),
@@ -86,7 +102,7 @@ ROWS = {
         ["b >= 2*c"],
         sizes=[{"b": 2, "c": 1}, {"b": 17, "c": 2}, {"b": 64, "c": 31}, {"b": 300, "c": 17}],
     ),
-    "size decides": Row(lambda x: x @ jnp.asarray(np.eye(8, dtype=np.float32)), ["8*l, 8"]),
+    "multiple": Row(lambda x: x.reshape(-1, 64).sum(1), ["8*l, 8"]),
 }
 
 
