@@ -58,7 +58,7 @@ def compare(a: Tensor, b: Tensor, comparison_direction: str) -> Tensor:
 
 def sign(x: Tensor) -> Tensor:
     """torch's sign of NaN, and of -0, is 0."""
-    return torch.where(torch.abs(x) > 0, torch.sign(x), x)
+    return torch.where(torch.abs(x) > 0, torch.sign(x), x) if x.dtype.is_floating_point else torch.sign(x)
 
 
 def remainder(a: Tensor, b: Tensor) -> Tensor:
