@@ -203,7 +203,7 @@ class Program:
                 self.write(arguments[number], results[result], fake, taken, device)
         return returned
 
-    def at(self, arguments: Sequence[Any]) -> Call:
+    def at(self, _arguments: Sequence[Any]) -> Call:
         """What this call depends on."""
         # Numbers that are values of open sizes are inputs of open programs only.
         draws = [draw for draw in self.imported.draws if isinstance(draw, Draw)]
