@@ -9,6 +9,7 @@ shapes of the inputs and infers all other shapes with the shape rules that the c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -67,7 +68,9 @@ def _values(size: Size, generic: Sequence[int]) -> list[int]:
         return [*chosen, most]
     # Too few generic values lie within the bounds: take others at growing distances.
     span = most - size.least
-    spread = sorted({size.least + round(span * (i / (count - 1)) ** 2) for i in range(count)})
+    # Not all of one remainder modulo a small divisor.
+    apart = [0, 1, 2, *[0] * (count - 3)]
+    spread = sorted({min(size.least + round(span * (i / (count - 1)) ** 2) + apart[i], most) for i in range(count)})
     if len(spread) < 3:
         raise OpenSizeError(
             f"size {size.name} goes from {size.least} to {most}, which are few: each is a program of its own"
@@ -91,6 +94,24 @@ def points(sizes: Sequence[Size], generic: Sequence[int] = GENERIC[0]) -> list[P
         return turned + shift if turned + shift <= max(values[place]) else turned
 
     return [tuple(value(place, point) for place in range(len(sizes))) for point in range(count)]
+
+
+# A quotient is certain if the points have all remainders modulo its divisor. Larger divisors are not looked for.
+LARGEST_DIVISOR = 64
+QUOTIENT = re.compile(r"perhaps a quotient by (\d+)")
+
+
+def _dense(at: Sequence[Point], divisor: int) -> list[Point]:
+    """Returns the points and others, with all remainders of sizes modulo a divisor, also of what is half as large."""
+    more = []
+    for j in range(2 * divisor):
+        point = []
+        for place in range(len(at[0])):
+            values = [each[place] for each in at]
+            least, most = min(values), max(values)
+            point.append(least + (j + 1 + 7 * place) % (most - least + 1))
+        more.append(tuple(point))
+    return list(dict.fromkeys([*at, *more]))
 
 
 class _Compilation:
@@ -120,6 +141,22 @@ class _Compilation:
         except (ValueError, tt.Error) as error:
             raise OpenSizeError(str(error)) from None
         return made
+
+    def certain(self, at: list[Point]) -> tuple[list[Point], bytes]:
+        """Returns the file for the points, or for more of them if a number is a quotient, and these points.
+
+        Raises:
+            OpenSizeError: the ops of the program depend on a size.
+        """
+        while True:
+            try:
+                return at, self.opened(at, [min(point[i] for point in at) for i in range(len(self.sizes))])
+            except OpenSizeError as error:
+                found = QUOTIENT.search(str(error))
+                more = _dense(at, int(found[1])) if found and int(found[1]) <= LARGEST_DIVISOR else at
+                if len(more) == len(at):
+                    raise
+                at = more
 
     def extended(self, at: Sequence[Point], made: bytes) -> bytes:
         """Returns the file with lower bounds that are as small as the program allows.
@@ -184,7 +221,7 @@ def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size
             continue
         tried.append(at)
         try:
-            made = compilation.opened(at, [min(point[i] for point in at) for i in range(len(sizes))])
+            at, made = compilation.certain(at)
         except (OpenSizeError, ir.MLIRError) as error:  # very large tensors are refused, too
             refused = refused or error
             continue

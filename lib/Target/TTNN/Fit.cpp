@@ -91,15 +91,6 @@ static std::optional<Leaf> multiplied(const Leaf &a, const Leaf &b) {
   return std::nullopt;
 }
 
-/// floor(leaf / divisor), or rounded up.
-static Leaf divided(const Leaf &leaf, int64_t divisor, bool up) {
-  const int64_t addend = up ? divisor - 1 : 0;
-  Leaf result{pair(Term::Quotient, plus(leaf.code, addend), constant(divisor)), {}};
-  for (int64_t value : leaf.series)
-    result.series.push_back((value + addend) / divisor);
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Forms, from the plainest on
 //===----------------------------------------------------------------------===//
@@ -147,54 +138,65 @@ static std::optional<Code> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leave
   return std::nullopt;
 }
 
-static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (const Leaf &leaf : leaves) {
-    if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX - largestDivisor; }))
-      continue;
-    for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
-      for (bool up : {false, true}) {
-        const Leaf quotient = divided(leaf, divisor, up);
-        if (std::optional<int64_t> factor = factorOf(series, quotient.series))
-          return multiple(*factor, quotient.code);
-        // What pads a size to a multiple, and what is left over.
-        for (int64_t sign : {1, -1}) {
-          Series rest;
-          for (auto [value, size] : zip_equal(series, leaf.series))
-            rest.push_back(value + sign * size);
-          if (std::optional<int64_t> factor = factorOf(rest, quotient.series))
-            return pair(Term::Sum, multiple(*factor, quotient.code), multiple(-sign, leaf.code));
-        }
-      }
-  }
-  return std::nullopt;
+/// Whether the points have all remainders modulo the divisor: only then do they tell every shift from the others.
+static bool hasAllRemainders(const Leaf &leaf, int64_t divisor) {
+  return llvm::all_of(llvm::seq(divisor), [&](int64_t remainder) {
+    return llvm::any_of(leaf.series, [&](int64_t value) { return value % divisor == remainder; });
+  });
 }
 
-/// floor((leaf + shift) / divisor), as strides of windows have it, where the points have all remainders: they tell
-/// every shift from the others.
-static std::optional<Code> fitShifted(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (const Leaf &leaf : leaves) {
-    if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX - largestDivisor; }))
-      continue;
-    for (int64_t divisor = 2; divisor < static_cast<int64_t>(leaf.series.size()); ++divisor) {
-      if (!llvm::all_of(llvm::seq(divisor), [&](int64_t remainder) {
-            return llvm::any_of(leaf.series, [&](int64_t value) { return value % divisor == remainder; });
-          }))
-        continue;
-      for (int64_t shift = 0; shift < divisor; ++shift) {
-        Leaf quotient{pair(Term::Quotient, plus(leaf.code, shift), constant(divisor)), {}};
-        for (int64_t value : leaf.series)
-          quotient.series.push_back((value + shift) / divisor);
-        if (auto numbers = line(series, quotient.series))
-          return plus(multiple(numbers->first, quotient.code), numbers->second);
+/// factor * floor((leaf + shift) / divisor) + addend, or that plus or minus the leaf: what strides of windows leave of
+/// a size, what pads it to a multiple, and what is left over.
+static std::optional<Code> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf, int64_t divisor) {
+  for (int64_t shift = 0; shift < divisor; ++shift) {
+    Leaf quotient{pair(Term::Quotient, plus(leaf.code, shift), constant(divisor)), {}};
+    for (int64_t value : leaf.series)
+      quotient.series.push_back((value + shift) / divisor);
+    for (int64_t sign : {0, 1, -1}) {
+      Series rest;
+      for (auto [value, size] : zip_equal(series, leaf.series))
+        rest.push_back(value + sign * size);
+      if (auto numbers = line(rest, quotient.series)) {
+        Code code = plus(multiple(numbers->first, quotient.code), numbers->second);
+        return sign ? pair(Term::Sum, code, multiple(-sign, leaf.code)) : code;
       }
     }
   }
   return std::nullopt;
 }
 
+/// The divisors by which a leaf has quotients of these values.
+static SmallVector<int64_t> divisorsOf(ArrayRef<int64_t> series, const Leaf &leaf) {
+  SmallVector<int64_t> found;
+  if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX / 2; }))
+    return found;
+  for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
+    if (fitDivisor(series, leaf, divisor))
+      found.push_back(divisor);
+  return found;
+}
+
+/// A quotient, where the points leave no other one possible.
+static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (const Leaf &leaf : leaves)
+    if (SmallVector<int64_t> divisors = divisorsOf(series, leaf);
+        divisors.size() == 1 && hasAllRemainders(leaf, divisors.front()))
+      return fitDivisor(series, leaf, divisors.front());
+  return std::nullopt;
+}
+
 std::optional<Code> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient, fitShifted})
+  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient})
     if (std::optional<Code> code = form(series, leaves))
       return code;
   return std::nullopt;
+}
+
+std::optional<int64_t> mlir::tt::ttnn::possibleDivisor(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves, int64_t most) {
+  std::optional<int64_t> largest;
+  for (const Leaf &leaf : leaves)
+    for (int64_t divisor : divisorsOf(series, leaf))
+      if (divisor <= most)
+        largest = std::max(largest.value_or(0), divisor);
+  return largest;
 }

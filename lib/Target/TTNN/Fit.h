@@ -22,8 +22,12 @@ struct Leaf {
 
 /// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
 /// factor * leaf + constant; factor * product of two or three leaves; leaf + factor * leaf + constant; factor * leaf
-/// divided by a constant (rounded up or down); the padding of a leaf to a multiple, and the remainder.
+/// divided by a constant, shifted; the padding of a leaf to a multiple, and the remainder.
 std::optional<::tt::shapes::Code> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
+
+/// Returns the largest divisor, up to `most`, by which a leaf has a quotient of these values, if there is one. `fit`
+/// takes a quotient only if no other divisor is possible and the points have all remainders modulo it.
+std::optional<int64_t> possibleDivisor(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves, int64_t most);
 
 } // namespace mlir::tt::ttnn
 

@@ -69,6 +69,11 @@ private:
   }
   /// "4, 8 and 12 for batch 1, 2 and 3"
   std::string listed(ArrayRef<int64_t> series) const;
+  /// Says which quotient a number may be that more points would tell from others.
+  static std::string uncertain(ArrayRef<int64_t> series, ArrayRef<Leaf> known) {
+    std::optional<int64_t> divisor = possibleDivisor(series, known, 64);
+    return divisor ? ", perhaps a quotient by " + std::to_string(*divisor) : "";
+  }
 
   /// The same part of every file, in the order of points.
   template <class T> using Each = SmallVector<const T *, 6>;
@@ -251,7 +256,7 @@ Error Comparison::addNumber(const Series &series, StringRef name, ArrayRef<Leaf>
     return Error::success();
   std::optional<Code> code = fit(series, known);
   if (!code)
-    return decides("attribute ", name.str(), " is ", listed(series));
+    return decides("attribute ", name.str(), " is ", listed(series), uncertain(series, known));
   numbers.push_back({program, operation, path, std::move(*code)});
   return Error::success();
 }

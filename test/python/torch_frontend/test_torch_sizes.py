@@ -359,3 +359,43 @@ def test_exported_sizes_that_cannot_stay_open(tmp_path: Path) -> None:
     assert compiled.closed
     with pytest.raises(ttmlir.torch.UnsupportedError, match="the sizes of the model cannot stay open in a file: "):
         compiled.save(tmp_path / "model.ttnn")
+
+
+QUOTIENTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "rounded": lambda x: x.roll((x.shape[0] + 4) // 8, 0),
+    "fifths": lambda x: x.roll((x.shape[0] + 1) // 5, 0),
+    "down": lambda x: x.roll((x.shape[0] - 1) // 8, 0),
+    "pads": lambda x: torch.nn.functional.pad(x, (0, 0, (x.shape[0] + 4) // 8, x.shape[0] - (x.shape[0] + 4) // 8)),
+    "windows": lambda x: x.unfold(0, 8, 8).sum(-1),
+    "ends": lambda x: x[(x.shape[0] + 4) // 8 :] * 2,
+    "one": lambda x: x[(x.shape[0] - 1) // 8] * 2,
+    "remainder": lambda x: x.roll(x.shape[0] % 7, 0),
+    "multiple": lambda x: torch.nn.functional.pad(x, (0, 0, 0, -x.shape[0] % 32)),
+    "hundredths": lambda x: x.roll((x.shape[0] + 3) // 100, 0),
+}
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_quotients_of_sizes(name: str) -> None:
+    """A few points do not tell floor((n + 4) / 8) from n / 8 rounded up: wrong numbers are wrong values in silence."""
+    function = QUOTIENTS[name]
+    compiled = torch.compile(function, backend="tt", dynamic=True)
+    for n in (37, 50, 9, 14, 39, 44, 54, 59, 63, 64, 65, 66, 67, 96, 99, 100, 128, 129, 199, 200, 1023, 1024, 1025):
+        x = torch.arange(n * 8.0).view(n, 8)
+        with torch.no_grad():
+            assert torch.equal(compiled(x), function(x)), n
+
+
+@pytest.mark.parametrize("most", [34, 66, 1026])
+def test_remainders_within_bounds(most: int) -> None:
+    """Bounds must not choose points that are all even."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x.roll(x.shape[0] % 2, 0) * 2
+
+    compiled = torch.compile(function, backend="tt")
+    for n in (6, 7, 9, 2, 3, 33, 34):
+        x = torch.arange(n * 8.0).view(n, 8)
+        torch._dynamo.mark_dynamic(x, 0, min=2, max=most)
+        with torch.no_grad():
+            assert torch.equal(compiled(x), function(x)), n

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -94,6 +94,8 @@ def mask(b: Any, n: int) -> Any:
     return b.lt(columns, rows)
 
 
+ELIDED = "program main has other ops for other sizes|another op, ttnn.reshape, is there for other sizes"
+
 CASES: dict[str, OpenCase] = {
     "broadcast of two": OpenCase(
         lambda n, m: [(n, 1), (1, m), (m,)], lambda b, a, n, m: b.add(b.add(a[0], a[1]), a[2])
@@ -105,7 +107,8 @@ CASES: dict[str, OpenCase] = {
     "last rows": one(lambda b, x, n, m: sliced(b, x, n - 2, n)),
     "chunks": one(lambda b, x, n, m: b.concat([sliced(b, x, (n + 1) // 2, n), sliced(b, x, 0, (n + 1) // 2)], dim=0)),
     "at least 20": one(lambda b, x, n, m: b.pad(x, padding=[0, max(n, 20) - n, 0, 0], value=0.5)),
-    "pad to a multiple": one(padded),
+    # A size that is a multiple is padded by 0, which is another program.
+    "pad to a multiple": replace(one(padded), closed=ELIDED),
     "repeat_interleave": one(lambda b, x, n, m: b.repeat_interleave(x, repeats=3, dim=0)),
     "repeat": one(lambda b, x, n, m: b.repeat(x, repeat_dimensions=[2, 3])),
     "topk of all but one": one(lambda b, x, n, m: b.topk(x, k=n - 1, dim=0, largest=True, sorted=True)),
@@ -212,5 +215,5 @@ CASES: dict[str, OpenCase] = {
         lambda b, a, n, m: sliced(b, a[0], 0, int(n**0.5)),
         closed=r"ttnn.slice_static at .*: attribute ends\[0\] is 6, 9, 18, 32 and 362 for n 37, 92",
     ),
-    "what is left of 7": one(lambda b, x, n, m: b.pad(x, padding=[n % 7, 0, 0, 0], value=0.5)),
+    "what is left of 7": replace(one(lambda b, x, n, m: b.pad(x, padding=[n % 7, 0, 0, 0], value=0.5)), closed=ELIDED),
 }
