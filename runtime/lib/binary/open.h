@@ -28,8 +28,8 @@ struct Open {
   struct Number {
     uint32_t operation;
     std::vector<uint32_t> path; // of attribute, fields and items, element
-    shapes::Code code;       // none: a constant repeats the value that it has
-    bool reciprocal = false; // 1 over what the expression gives
+    shapes::Code code;          // none: a constant repeats the value that it has
+    bool reciprocal = false;    // 1 over what the expression gives
   };
   struct OfProgram {
     std::vector<Dimension> dimensions; // by value

@@ -61,7 +61,8 @@ TEST(Binary, RefusesOtherFiles) {
   ProgramBuilder other;
   other.schemaVersion = 77;
   other.input(hostSpec({1}));
-  EXPECT_MESSAGE(BinaryError, other.load({0}), "has schema version 77, but this runtime reads " + std::to_string(target::schemaVersion));
+  EXPECT_MESSAGE(BinaryError, other.load({0}),
+                 "has schema version 77, but this runtime reads " + std::to_string(target::schemaVersion));
 }
 
 TEST(Binary, ChecksIndices) {
