@@ -17,7 +17,7 @@ from .. import ir, passes
 from ..chips import default_device, lower
 from ..emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ..files import write_whole
-from .arrays import fetch, fits, runtime, send
+from ..arrays import fetch, fits, runtime, send
 from .exported import PLATFORM, ExportedFunction, is_symbolic
 
 

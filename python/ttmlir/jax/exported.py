@@ -18,7 +18,7 @@ from ..emitted import check_suffix
 from ..files import write_whole
 from ..sizes import OpenSizeError, Size
 from ..stablehlo import OpenProgram
-from .arrays import fetch, fits, runtime, send
+from ..arrays import fetch, fits, runtime, send
 
 PLATFORM = "tt"
 

@@ -1,6 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models, by onnx2torch and `ttmlir.torch`: `ttmlir.onnx.compile("model.onnx")`."""
+"""ONNX files as programs for Tenstorrent chips."""
 
-from .importer import OnnxError, compile, load, operators
+from __future__ import annotations
 
-__all__ = ["OnnxError", "compile", "load", "operators"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .errors import OnnxError
+
+if TYPE_CHECKING:
+    from .program import OnnxProgram, compile
+
+__all__ = ["OnnxError", "OnnxProgram", "compile"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what needs the package onnx when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .model import require_onnx
+
+    require_onnx()
+    return getattr(importlib.import_module(f"{__name__}.program"), name)

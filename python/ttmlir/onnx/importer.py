@@ -1,199 +1,400 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX files as modules of PyTorch, by onnx2torch, and compiled."""
+"""ONNX graphs as modules of StableHLO and TTIR, for given sizes of the inputs."""
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import os
-import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
+import numpy as np
+import onnx
+import onnx.defs
+from onnx import AttributeProto, helper, numpy_helper
 
-    from ..torch import CompiledModel, Options
-    from .sizes import Input, OpenModel
+from .. import ir
+from ..dialects import func
+from . import ops  # noqa: F401  fills OPS
+from .emitter import Emitter
+from .errors import Expand, OnnxError, Refused
+from .folding import LARGEST, evaluate, results_are_small
+from .model import Model, domain_of
+from .registry import OPS, REFUSED, Node
+from .values import Array, Given, Optional, Sequence as ValueSequence, Value
 
-# onnx2torch asks for torchvision, whose builds for other machines replace PyTorch: two ops alone use it.
-INSTALL = "pip install 'ttmlir[onnx]' && pip install --no-deps onnx2torch"
-NEEDS_TORCHVISION = ("NonMaxSuppression", "RoiAlign")
-TO_ONNX = "python -m tf2onnx.convert --{kind} {path} --output model.onnx"
-TENSORFLOW = (
-    "is TensorFlow's; export it as StableHLO, "
-    "jax.jit(jax.experimental.jax2tf.call_tf(function)).lower(*inputs).as_text(), "
-    "for ttmlir-opt --stablehlo-to-ttir-pipeline, or as ONNX: {to_onnx}"
-)
-# Suffixes of TensorFlow's files, and tf2onnx's option for them.
-OTHERS = {".tflite": "tflite", ".pb": "graphdef", ".keras": "keras", ".h5": "keras"}
-
-
-class OnnxError(RuntimeError):
-    """A model that cannot be compiled; the text names the file, the op or input, and what to do."""
+MOST_VARYING = 64  # elements of an array of sizes
+DEEPEST = 64  # of graphs and functions inside of others
 
 
-@contextmanager
-def _stand_in() -> Iterator[None]:
-    """A torchvision with nothing in it, as long as onnx2torch is imported."""
+@dataclass
+class Trace:
+    """What one import knew of each value: its shape, and its elements where they were known."""
 
-    def missing(*_: Any, **__: Any) -> Any:
-        raise OnnxError(f"the ops {' and '.join(NEEDS_TORCHVISION)} need torchvision")
-
-    modules = {name: ModuleType(name) for name in ("torchvision", "torchvision.ops")}
-    for name in ("roi_align", "nms", "box_convert"):
-        setattr(modules["torchvision.ops"], name, missing)
-    modules["torchvision"].ops = modules["torchvision.ops"]  # type: ignore[attr-defined]
-    sys.modules.update(modules)
-    try:
-        yield
-    finally:
-        for name in modules:
-            sys.modules.pop(name, None)
+    values: dict[str, tuple[tuple[int, ...], Array | None]] = field(default_factory=dict)
 
 
-def onnx2torch() -> ModuleType:
-    """The importer.
+@dataclass
+class Imported:
+    """A module of one function @main: the model's inputs, then `parameters`, arrays by name.
 
-    Raises:
-        OnnxError: it or what it needs is not installed; says how to install it.
+    outputs: names and types of the results.
     """
-    for package in ("onnx", "torch", "onnx2torch"):
-        if importlib.util.find_spec(package) is None:
-            raise OnnxError(f"ONNX models need the package {package}: {INSTALL}")
-    try:
-        return importlib.import_module("onnx2torch")
-    except (ImportError, RuntimeError):  # no torchvision, or one of another PyTorch
-        for name in [name for name in sys.modules if name.partition(".")[0] in ("onnx2torch", "torchvision")]:
-            del sys.modules[name]
-    with _stand_in():
-        return importlib.import_module("onnx2torch")
+
+    module: ir.Module
+    parameters: list[tuple[str, Array]]
+    outputs: list[tuple[str, Value]]
+    trace: Trace
 
 
-def operators() -> dict[str, list[int]]:
-    """The ops of ONNX that there are converters for, with the opset versions that they were defined in."""
-    onnx2torch()
-    registry: Any = importlib.import_module("onnx2torch.node_converters.registry")
-    found: dict[str, list[int]] = {}
-    for key in registry._CONVERTER_REGISTRY:
-        if key.domain in ("", "ai.onnx"):
-            found.setdefault(key.operation_type, []).append(key.version)
-    return {name: sorted(versions) for name, versions in sorted(found.items())}
+class Scope:
+    """Names of one graph, and of those around it. prefix: makes names of different scopes different."""
+
+    def __init__(self, opsets: Mapping[str, int], around: Scope | None = None, prefix: str = "") -> None:
+        self.around, self.prefix, self.opsets = around, prefix, opsets
+        self.values: dict[str, Given] = {}
+
+    def find(self, name: str) -> Given:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.values:
+                return scope.values[name]
+            scope = scope.around
+        raise Refused(f"no value is called {name!r}")
 
 
-def _read(path: Path) -> Any:
-    if path.suffix in OTHERS or (path / "saved_model.pb").is_file():
-        kind = OTHERS.get(path.suffix, "saved-model")
-        raise OnnxError(f"{path}: {TENSORFLOW.format(to_onnx=TO_ONNX.format(kind=kind, path=path))}")
-    onnx2torch()
-    import onnx
+class Graph(Emitter):
+    """The emitter, with what rules of control flow need: the graphs that are attributes of nodes."""
 
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        model = onnx.load(os.fspath(path))
-        onnx.checker.check_model(model)
-    except Exception as error:  # protobuf's and onnx's have no common type
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise OnnxError(f"{path}: no valid ONNX model: {reason}") from None
-    return model
+    def __init__(self, context: ir.Context, importer: Importer) -> None:
+        super().__init__(context)
+        self.importer = importer
+        self.scope: Scope = Scope({})
+
+    def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], label: str = "") -> list[Given]:
+        """The outputs of a graph inside of the current node, imported at the current insertion point."""
+        return self.importer.subgraph(graph, given, self.scope, label)
 
 
-Bounds: TypeAlias = "tuple[int, int | None]"
-
-
-def _inputs(path: Path, model: Any, sizes: Mapping[str, int | Bounds]) -> tuple[list[Input], dict[str, Bounds]]:
-    """The inputs of the model, and the bounds of their named dimensions that have no size."""
-    import onnx
-    import torch
-
-    from .sizes import Input
-
-    weights = {initializer.name for initializer in model.graph.initializer}
-    inputs, unknown, bounds = [], set(sizes), dict[str, Any]()
-    for value in model.graph.input:
-        if value.name in weights:
-            continue
-        kind = value.type.tensor_type
-        shape: list[int | str] = []
-        for i, dim in enumerate(kind.shape.dim):
-            if dim.HasField("dim_value"):
-                shape.append(dim.dim_value)
-                continue
-            if not dim.dim_param:
-                raise OnnxError(
-                    f"{path}: input {value.name}: dimension {i} has neither a size nor a name; give example inputs"
-                )
-            unknown.discard(dim.dim_param)
-            given = sizes.get(dim.dim_param, (0, None))
-            shape.append(given if isinstance(given, int) else dim.dim_param)
-            if not isinstance(given, int):
-                bounds[dim.dim_param] = given
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
-        inputs.append(Input(value.name, tuple(shape), getattr(torch, str(dtype))))
-    if unknown:
-        raise OnnxError(f"{path}: sizes has {min(unknown)!r}, which no dimension is called")
-    for name, (least, most) in bounds.items():
-        if least < 0 or (most is not None and most < least):
-            raise OnnxError(f"{path}: size {name} goes from {least} to {most}; expected the larger one last")
-    return inputs, bounds
-
-
-def _converted(path: Path, model: Any) -> torch.nn.Module:
-    convert = onnx2torch().convert
-    from .reshapes import with_constant_reshapes, with_known_shapes
-
-    try:
-        return with_constant_reshapes(convert(with_known_shapes(model))).eval()
-    except NotImplementedError as error:
-        found = re.search(r"operation_type='(\w+)', version=(\d+)", str(error))
-        op = f"op {found[1]} of opset {found[2]}" if found else str(error)
-        known = operators().get(found[1], []) if found else []
-        hint = f"; there is one of opset {', '.join(map(str, known))}" if known else ""
-        raise OnnxError(f"{path}: {op} has no converter in onnx2torch{hint}") from None
-
-
-def load(path: str | os.PathLike[str]) -> torch.nn.Module:
-    """An ONNX model as a module of PyTorch, for `torch.compile(backend="tt")` or training.
-
-    Raises:
-        OnnxError: a package is missing, or the file is not valid, TensorFlow's, or has an op without a converter.
-    """
-    return _converted(Path(path), _read(Path(path)))
-
-
-def compile(
-    path: str | os.PathLike[str],
-    inputs: Sequence[torch.Tensor] | None = None,
-    sizes: Mapping[str, int | Bounds] | None = None,
-    options: Options | Mapping[str, Any] | None = None,
-) -> CompiledModel | OpenModel:
-    """An ONNX model compiled, to be called with tensors in the order of the model's inputs.
+def import_model(
+    model: Model,
+    shapes: Mapping[str, Sequence[int]],
+    known: Mapping[str, Array] | None = None,
+    traces: Sequence[Trace] = (),
+    inside: bool = False,
+) -> Imported:
+    """The module of a model for these shapes of its inputs, in the current context.
 
     Args:
-        inputs: examples, whose sizes the program has; None for the shapes and types that the file states.
-        sizes: of named dimensions: one size ({"batch": 1}), or the least and the most ({"batch": (1, 64)}). Named
-            dimensions without a size may have any.
-    Returns:
-        A program for fixed sizes, or a model that takes all of them.
+        known: inputs whose elements are known, and which are no arguments of the program.
+        traces: of imports for other sizes; then the program is to be taken for all sizes. Numbers that differ in them
+            become numbers of the program.
+        inside: weights are constants of the module.
     Raises:
-        OnnxError: see `load`; or a dimension that has neither a size nor a name.
-        ttmlir.torch.UnsupportedError: an op that has no form on the chip.
+        OnnxError: names file, node and reason.
+        OpenSizeError: a size decides what is computed.
     """
-    path = Path(path)
-    model = _read(path)
-    from ..torch import compile as compile_module
+    return Importer(model, traces).run(shapes, known or {}, inside)
 
-    if inputs is not None:
-        return compile_module(_converted(path, model), list(inputs), options=options)
-    declared, bounds = _inputs(path, model, sizes or {})
-    module = _converted(path, model)
-    if bounds:
-        from .sizes import OpenModel
 
-        return OpenModel(module, declared, bounds, options)
-    return compile_module(module, [each.example({}) for each in declared], options=options)
+class Importer:
+    def __init__(self, model: Model, traces: Sequence[Trace] = ()) -> None:
+        self.model, self.traces = model, traces
+        self.trace = Trace()
+        self.context: ir.Context = ir.Context.current
+        self.graph = Graph(self.context, self)
+        self.depth = 0
+
+    def run(self, shapes: Mapping[str, Sequence[int]], known: Mapping[str, Array], inside: bool) -> Imported:
+        model, g = self.model, self.graph
+        g.is_open, g.inside = bool(self.traces), inside
+        scope = Scope(model.opsets)
+        with ir.Location.unknown(self.context):
+            module = ir.Module.create()
+            given = [x for x in model.inputs if x.name not in known]
+            with self.blamed("input", ""):
+                types = [g.type(shapes[x.name], x.dtype) for x in given]
+            with ir.InsertionPoint(module.body):
+                function = func.FuncOp("main", (types, []))
+            block = g.block = function.add_entry_block([ir.Location.name(x.name) for x in given])
+            for declared, argument in zip(given, block.arguments, strict=True):
+                value = Value(tuple(map(int, shapes[declared.name])), declared.dtype, argument)
+                scope.values[declared.name] = self.seen(scope, declared.name, value)
+            for name, array in (*model.weights.items(), *known.items()):
+                scope.values[name] = Value.of(array, name)
+            with ir.InsertionPoint(block):
+                self.nodes(model.proto.graph.node, scope)
+                outputs = []
+                for name in model.outputs:
+                    with self.blamed(f"output {name}", ""):
+                        value = scope.find(name)
+                        if not isinstance(value, Value):
+                            raise Refused(f"is {type(value).__name__.lower()}; expected a tensor")
+                        outputs.append((name, Value(value.shape, value.dtype, g.ir(value))))
+                func.ReturnOp([value.ir for _, value in outputs])
+            function.attributes["function_type"] = ir.TypeAttr.get(
+                ir.FunctionType.get([a.type for a in block.arguments], [v.ir.type for _, v in outputs])
+            )
+            kinds = ["input"] * len(given) + ["parameter"] * len(g.parameters)
+            function.arg_attrs = [
+                ir.DictAttr.get({"ttcore.argument_type": g.attribute(f"#ttcore.argument_type<{kind}>")})
+                for kind in kinds
+            ]
+        return Imported(module, g.parameters, outputs, self.trace)
+
+    #
+    # Nodes
+    #
+
+    @contextmanager
+    def blamed(self, what: str, place: str) -> Iterator[None]:
+        try:
+            yield
+        except Refused as error:
+            raise OnnxError(f"{self.model.path}: {what}{place}: {error}") from None
+
+    def nodes(self, protos: Sequence[onnx.NodeProto], scope: Scope) -> None:
+        for i, proto in enumerate(protos):
+            name = proto.name or next(filter(None, proto.output), "")
+            label = f"{scope.prefix}node {i} {name!r} ({domain_of(proto.domain)}{'.' if proto.domain else ''}{proto.op_type})"
+            with self.blamed(label, ""), ir.Location.name(scope.prefix + name):
+                made = self.node(proto, scope, label)
+                for output, value in zip(proto.output, made, strict=False):
+                    if output:
+                        scope.values[output] = self.seen(scope, output, value)
+                lacking = [x for x in proto.output[len(made) :] if x]
+                if lacking:
+                    raise Refused(f"output {lacking[0]!r} is not made here")
+
+    def seen(self, scope: Scope, name: str, value: Given) -> Given:
+        """Notes what is known of a value, and whether it depends on open sizes."""
+        if not isinstance(value, Value):
+            return value
+        key = scope.prefix + name
+        self.trace.values[key] = (value.shape, value.known if value.ir is None else None)
+        if not value.name:
+            value.name = key
+        return value
+
+    def node(self, proto: onnx.NodeProto, scope: Scope, label: str) -> Sequence[Given]:
+        domain = domain_of(proto.domain)
+        inputs = [scope.find(name) if name else None for name in proto.input]
+        own = self.model.functions.get((domain, proto.op_type, proto.overload))
+        if own is not None:
+            return self.function(own, proto, inputs, scope)
+        opset = scope.opsets.get(domain, 1 if domain else onnx.defs.onnx_opset_version())
+        schema = self.schema(proto.op_type, opset, domain)
+        row = OPS.get((domain, proto.op_type))
+        node = Node(
+            proto, domain, proto.op_type, schema.since_version if schema is not None else opset, opset,
+            attributes_of(proto), list(proto.output), label,
+        )  # fmt: skip
+        folded = self.folded(node, schema, inputs, scope, row)
+        if folded is not None:
+            return folded
+        if row is not None:
+            try:
+                self.graph.scope = scope
+                made = row.rule(self.graph, node, *inputs)
+                return made if isinstance(made, tuple | list) else (made,)
+            except Expand:
+                pass
+            except ir.MLIRError as error:
+                raise Refused(str(error).strip()) from None
+        body = self.body(schema, node, inputs, opset)
+        if body is not None:
+            return self.function(body, proto, inputs, scope, schema)
+        if (domain, proto.op_type) in REFUSED:
+            raise Refused(REFUSED[domain, proto.op_type])
+        if schema is None and row is None:
+            raise Refused(f"domain {domain or 'ai.onnx'} has no op {proto.op_type} in opset {opset}")
+        raise Refused("this op has no form on the chip")
+
+    @staticmethod
+    def schema(name: str, opset: int, domain: str) -> Any:
+        try:
+            return onnx.defs.get_schema(name, opset, domain)
+        except onnx.defs.SchemaError:
+            return None
+
+    def body(self, schema: Any, node: Node, inputs: Sequence[Given], opset: int) -> Any:
+        """The function by which ONNX defines an op, or None."""
+        if schema is None:
+            return None
+        found = None
+        if schema.has_function:
+            versions = [v for v in schema.function_opset_versions if v <= opset] or schema.function_opset_versions
+            found = schema.get_function_with_opset_version(max(versions))
+        elif schema.has_context_dependent_function:
+            kinds = [type_of(x).SerializeToString() if isinstance(x, Value) else b"" for x in inputs]
+            known = schema.context_dependent_function_opset_versions
+            versions = [v for v in known if v <= opset] or known
+            raw = schema.get_context_dependent_function_with_opset_version(
+                max(versions), node.proto.SerializeToString(), kinds
+            )
+            found = onnx.FunctionProto.FromString(raw) if raw else None
+        return onnx.FunctionProto.FromString(found) if isinstance(found, bytes) else found
+
+    def function(self, body: Any, proto: onnx.NodeProto, inputs: Sequence[Given], scope: Scope,
+                 schema: Any = None) -> Sequence[Given]:  # fmt: skip
+        """A call of a function, inlined. schema: of an op that the function defines, for defaults of attributes."""
+        opsets = {domain_of(x.domain): x.version for x in body.opset_import} or scope.opsets
+        inner = Scope({**scope.opsets, **opsets}, None, f"{scope.prefix}{proto.name or proto.output[0]}/")
+        for i, name in enumerate(body.input):
+            inner.values[name] = inputs[i] if i < len(inputs) else None
+        given = {a.name: a for a in body.attribute_proto}
+        if schema is not None:
+            defaults = {name: x.default_value for name, x in schema.attributes.items()}
+            given |= {name: x for name, x in defaults.items() if x.type != AttributeProto.UNDEFINED}
+        given |= {a.name: a for a in proto.attribute}
+        with self.nested():
+            self.nodes([bound(node, given) for node in body.node], inner)
+        return [inner.find(name) for name in body.output]
+
+    def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], around: Scope, label: str) -> list[Given]:
+        inner = Scope(around.opsets, around, f"{around.prefix}{label}/" if label else around.prefix)
+        for tensor in graph.initializer:
+            inner.values[tensor.name] = Value.of(numpy_helper.to_array(tensor), tensor.name)
+        names = [x.name for x in graph.input if x.name not in inner.values]
+        if len(names) != len(given):
+            raise Refused(f"graph {graph.name!r} takes {len(names)} inputs and gets {len(given)}")
+        for name, value in zip(names, given, strict=True):
+            inner.values[name] = self.seen(inner, name, value)
+        with self.nested():
+            self.nodes(graph.node, inner)
+        self.graph.scope = around
+        return [inner.find(x.name) for x in graph.output]
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise Refused(f"graphs and functions are nested more than {DEEPEST} deep")
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    #
+    # Known values
+    #
+
+    def folded(self, node: Node, schema: Any, inputs: Sequence[Given], scope: Scope, row: Any) -> list[Value] | None:
+        """The outputs of a node whose inputs are known and small."""
+        if schema is None or (row is not None and row.keep):
+            return None
+        arrays: list[Array | None] = []
+        for x in inputs:
+            if x is not None and (not isinstance(x, Value) or x.known is None or x.size > LARGEST):
+                return None
+            arrays.append(x.known if x is not None else None)
+        if not node.proto.input or any(a.type == AttributeProto.GRAPH for a in node.proto.attribute):
+            return None
+        if self.traces and not self.folds(node, scope):
+            return None
+        if not results_are_small(schema, node.proto, arrays, scope.opsets):
+            return None
+        found = evaluate(node.proto, node.domain, node.version, arrays, scope.opsets)
+        if found is None or any(x.size > LARGEST or x.dtype.kind in "OUST" for x in found):
+            return None
+        given = [x for x in inputs if isinstance(x, Value)]
+        values = [Value.of(x) for x in found]
+        if any(x.varying for x in given):
+            self.require_undecided(node, given, values)
+            for output, value in zip(node.outputs, values, strict=False):
+                value.varying = self.varies(scope.prefix + output)
+                value.emit = self.emitted(node, row, inputs, len(values), value, scope)
+        return values
+
+    def folds(self, node: Node, scope: Scope) -> bool:
+        """Whether the outputs have elements that were known for all sizes, of one shape."""
+        for output in filter(None, node.outputs):
+            known = [trace.values.get(scope.prefix + output) for trace in self.traces]
+            shapes = {x[0] if x is not None and x[1] is not None else None for x in known}
+            if len(shapes) != 1 or None in shapes:
+                return False
+            (shape,) = shapes
+            if self.varies(scope.prefix + output) and int(np.prod(shape or (1,))) > MOST_VARYING:
+                return False
+        return True
+
+    def varies(self, key: str) -> bool:
+        """Whether elements differ between the imports for other sizes."""
+        known = [trace.values[key][1] for trace in self.traces if key in trace.values]
+        return any(x is None or known[0] is None or x.tobytes() != known[0].tobytes() for x in known)
+
+    def require_undecided(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        """
+        Raises:
+            OpenSizeError: the node compares a size for equality, which some sizes fulfil that were not looked at.
+        """
+        from ..sizes import OpenSizeError
+
+        if node.op != "Equal":
+            return
+        sizes = [x for x in inputs if x.varying]
+        others = [x.known for x in inputs if not x.varying and x.known is not None]
+        if len(sizes) == 1 and others and all(int(n) < 0 for n in others[0].flatten()):
+            if sizes[0].known is not None and (sizes[0].known.astype(np.int64) >= 0).all():
+                return
+        raise OpenSizeError(f"{node.place} compares a size with a number")
+
+    def emitted(self, node: Node, row: Any, inputs: Sequence[Given], count: int, value: Value,
+                scope: Scope) -> Callable[[], Value]:  # fmt: skip
+        def emit() -> Value:
+            if row is None:
+                raise Refused(f"{node.place} depends on an open size and is no integer")
+            self.graph.scope = scope
+            made = row.rule(self.graph, node, *inputs)
+            results = made if isinstance(made, tuple | list) else (made,)
+            return results[0] if count == 1 else results[node.outputs.index(value.name.removeprefix(scope.prefix))]
+
+        return emit
+
+
+def type_of(value: Value) -> onnx.TypeProto:
+    return helper.make_tensor_type_proto(int(helper.np_dtype_to_tensor_dtype(value.dtype)), value.shape)
+
+
+def attributes_of(proto: onnx.NodeProto) -> dict[str, Any]:
+    """Attributes as Python's numbers, texts, lists, arrays and graphs."""
+    found: dict[str, Any] = {}
+    for attribute in proto.attribute:
+        value = helper.get_attribute_value(attribute)
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
+        elif attribute.type == AttributeProto.STRINGS:
+            value = [x.decode(errors="replace") for x in value]
+        elif attribute.type == AttributeProto.TENSOR:
+            value = numpy_helper.to_array(value)
+        elif attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS):
+            value = list(value)
+        found[attribute.name] = value
+    return found
+
+
+def bound(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
+    """A node of a function's body with the attributes of the call in place of those that refer to them."""
+    if not any(a.ref_attr_name or a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute):
+        return node
+    made = onnx.NodeProto()
+    made.CopyFrom(node)
+    del made.attribute[:]
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            value = given.get(attribute.ref_attr_name)
+            if value is not None:
+                copied = made.attribute.add()
+                copied.CopyFrom(value)
+                copied.name = attribute.name
+        else:
+            copied = made.attribute.add()
+            copied.CopyFrom(attribute)
+            for graph in [copied.g] if attribute.type == AttributeProto.GRAPH else copied.graphs:
+                nodes = [bound(x, given) for x in graph.node]
+                del graph.node[:]
+                graph.node.extend(nodes)
+    return made
+
+
+__all__ = ["Imported", "Importer", "Optional", "Trace", "ValueSequence", "import_model"]

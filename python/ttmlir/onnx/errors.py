@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of the importer."""
+
+from __future__ import annotations
+
+
+class OnnxError(RuntimeError):
+    """A model that cannot be compiled; the text names the file, the node or input, and what was expected."""
+
+
+class Refused(Exception):
+    """Raised by rules for a node that has no form here; the importer adds file, node and place."""
+
+
+class Expand(Exception):
+    """Raised by rules for a form of an op that the function body of its definition covers."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of ops: rules by domain and name, and what a rule gets of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .errors import Refused
+
+if TYPE_CHECKING:
+    import onnx
+
+MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
+
+
+@dataclass
+class Node:
+    """A node of a graph.
+
+    version: of the op's definition, the newest that is not newer than the model's opset. attributes: with texts as str.
+    outputs: names, "" for those that nobody asks for. place: where it is in the file.
+    """
+
+    proto: onnx.NodeProto
+    domain: str
+    op: str
+    version: int
+    opset: int
+    attributes: Mapping[str, Any]
+    outputs: list[str]
+    place: str = ""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """An attribute, or `default`."""
+        return self.attributes.get(name, default)
+
+    def need(self, name: str) -> Any:
+        """An attribute that the op must have.
+
+        Raises:
+            Refused: it is missing.
+        """
+        if name not in self.attributes:
+            raise Refused(f"attribute {name} is missing")
+        return self.attributes[name]
+
+    def wants(self, output: int) -> bool:
+        """Whether an output, by number, has a name."""
+        return output < len(self.outputs) and bool(self.outputs[output])
+
+
+# Gets the graph (`emitter.Graph`), the node and its inputs, None for those that are left out; returns the output, or
+# a tuple of outputs.
+Rule: TypeAlias = Callable[..., Any]
+
+
+@dataclass
+class Op:
+    """A row of the table.
+
+    moves: elements of the output are elements of the first inputs, unchanged.
+    keep: constants are not folded, because the rule does it or has more to do.
+    """
+
+    domain: str
+    name: str
+    rule: Rule
+    moves: bool = False
+    keep: bool = False
+
+
+OPS: dict[tuple[str, str], Op] = {}
+
+
+def op(*names: str, domain: str = "", moves: bool = False, keep: bool = False) -> Callable[[Rule], Rule]:
+    """Registers the rule of ops; one rule has all versions, `node.version` tells them apart."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            if (domain, name) in OPS:
+                raise ValueError(f"op {domain or 'ai.onnx'}.{name} has two rules")
+            OPS[domain, name] = Op(domain, name, rule, moves, keep)
+        return rule
+
+    return register
+
+
+# Ops of the default domain that cannot be, and why.
+REFUSED: dict[tuple[str, str], str] = {}
+
+
+def refuse(reason: str, *names: str, domain: str = "") -> None:
+    """Registers ops that have no form on the chip."""
+    for name in names:
+        REFUSED[domain, name] = reason
