@@ -213,7 +213,7 @@ class Emitter:
 
     def ttir(self, op: str, *operands: Value, shape: Sequence[int] | None = None, dtype: DType | None = None,
              **attributes: Any) -> Value:  # fmt: skip
-        """An op of TTIR with one result; its type is inferred, or that of the first operand with `shape` and `dtype`."""
+        """An op of TTIR with one result, whose type is inferred, or the first operand's with `shape` and `dtype`."""
         values = [self.ir(x) for x in operands]
         made = getattr(ttir, op)
         if shape is None and dtype is None:

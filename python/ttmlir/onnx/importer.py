@@ -15,13 +15,14 @@ from onnx import AttributeProto, helper, numpy_helper
 
 from .. import ir
 from ..dialects import func
+from ..sizes import OpenSizeError
 from . import ops  # noqa: F401  fills OPS
 from .emitter import Emitter
 from .errors import Expand, OnnxError, Refused
 from .folding import LARGEST, evaluate, results_are_small
 from .model import Model, domain_of
 from .registry import OPS, REFUSED, Node
-from .values import Array, Given, Optional, Sequence as ValueSequence, Value
+from .values import Array, Given, Value
 
 MOST_VARYING = 64  # elements of an array of sizes
 DEEPEST = 64  # of graphs and functions inside of others
@@ -70,6 +71,7 @@ class Graph(Emitter):
         super().__init__(context)
         self.importer = importer
         self.scope: Scope = Scope({})
+        self.where = ""  # the first output of the current node
 
     def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], label: str = "") -> list[Given]:
         """The outputs of a graph inside of the current node, imported at the current insertion point."""
@@ -152,11 +154,17 @@ class Importer:
             yield
         except Refused as error:
             raise OnnxError(f"{self.model.path}: {what}{place}: {error}") from None
+        except (OnnxError, OpenSizeError):
+            raise
+        except Exception as error:  # whatever a rule did not foresee of a damaged node
+            reason = (str(error).strip() or "no reason given").splitlines()[0]
+            raise OnnxError(f"{self.model.path}: {what}{place}: {type(error).__name__}: {reason}") from error
 
     def nodes(self, protos: Sequence[onnx.NodeProto], scope: Scope) -> None:
         for i, proto in enumerate(protos):
             name = proto.name or next(filter(None, proto.output), "")
-            label = f"{scope.prefix}node {i} {name!r} ({domain_of(proto.domain)}{'.' if proto.domain else ''}{proto.op_type})"
+            op = ".".join(filter(None, (domain_of(proto.domain), proto.op_type)))
+            label = f"{scope.prefix}node {i} {name!r} ({op})"
             with self.blamed(label, ""), ir.Location.name(scope.prefix + name):
                 made = self.node(proto, scope, label)
                 for output, value in zip(proto.output, made, strict=False):
@@ -171,7 +179,9 @@ class Importer:
         if not isinstance(value, Value):
             return value
         key = scope.prefix + name
-        self.trace.values[key] = (value.shape, value.known if value.ir is None else None)
+        self.trace.values[key] = (value.shape, value.known)
+        if self.traces and value.known is not None:
+            value.varying = self.varies(key)
         if not value.name:
             value.name = key
         return value
@@ -194,7 +204,7 @@ class Importer:
             return folded
         if row is not None:
             try:
-                self.graph.scope = scope
+                self.graph.scope, self.graph.where = scope, next(filter(None, proto.output), proto.name)
                 made = row.rule(self.graph, node, *inputs)
                 return made if isinstance(made, tuple | list) else (made,)
             except Expand:
@@ -239,7 +249,7 @@ class Importer:
                  schema: Any = None) -> Sequence[Given]:  # fmt: skip
         """A call of a function, inlined. schema: of an op that the function defines, for defaults of attributes."""
         opsets = {domain_of(x.domain): x.version for x in body.opset_import} or scope.opsets
-        inner = Scope({**scope.opsets, **opsets}, None, f"{scope.prefix}{proto.name or proto.output[0]}/")
+        inner = Scope({**scope.opsets, **opsets}, None, f"{scope.prefix}{proto.output[0] or proto.name}/")
         for i, name in enumerate(body.input):
             inner.values[name] = inputs[i] if i < len(inputs) else None
         given = {a.name: a for a in body.attribute_proto}
@@ -252,7 +262,8 @@ class Importer:
         return [inner.find(name) for name in body.output]
 
     def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], around: Scope, label: str) -> list[Given]:
-        inner = Scope(around.opsets, around, f"{around.prefix}{label}/" if label else around.prefix)
+        where = self.graph.where
+        inner = Scope(around.opsets, around, "/".join([*filter(None, (around.prefix.rstrip("/"), where, label)), ""]))
         for tensor in graph.initializer:
             inner.values[tensor.name] = Value.of(numpy_helper.to_array(tensor), tensor.name)
         names = [x.name for x in graph.input if x.name not in inner.values]
@@ -262,7 +273,7 @@ class Importer:
             inner.values[name] = self.seen(inner, name, value)
         with self.nested():
             self.nodes(graph.node, inner)
-        self.graph.scope = around
+        self.graph.scope, self.graph.where = around, where
         return [inner.find(x.name) for x in graph.output]
 
     @contextmanager
@@ -301,9 +312,9 @@ class Importer:
         values = [Value.of(x) for x in found]
         if any(x.varying for x in given):
             self.require_undecided(node, given, values)
-            for output, value in zip(node.outputs, values, strict=False):
+            for i, (output, value) in enumerate(zip(node.outputs, values, strict=False)):
                 value.varying = self.varies(scope.prefix + output)
-                value.emit = self.emitted(node, row, inputs, len(values), value, scope)
+                value.emit = self.emitted(node, row, inputs, i, scope)
         return values
 
     def folds(self, node: Node, scope: Scope) -> bool:
@@ -328,26 +339,25 @@ class Importer:
         Raises:
             OpenSizeError: the node compares a size for equality, which some sizes fulfil that were not looked at.
         """
-        from ..sizes import OpenSizeError
-
         if node.op != "Equal":
             return
         sizes = [x for x in inputs if x.varying]
         others = [x.known for x in inputs if not x.varying and x.known is not None]
-        if len(sizes) == 1 and others and all(int(n) < 0 for n in others[0].flatten()):
-            if sizes[0].known is not None and (sizes[0].known.astype(np.int64) >= 0).all():
-                return
+        negative = bool(others) and all(int(n) < 0 for n in others[0].flatten())
+        known = sizes[0].known if len(sizes) == 1 else None
+        if negative and known is not None and (known.astype(np.int64) >= 0).all():
+            return
         raise OpenSizeError(f"{node.place} compares a size with a number")
 
-    def emitted(self, node: Node, row: Any, inputs: Sequence[Given], count: int, value: Value,
-                scope: Scope) -> Callable[[], Value]:  # fmt: skip
+    def emitted(self, node: Node, row: Any, inputs: Sequence[Given], output: int, scope: Scope) -> Callable[[], Value]:
+        """Makes an output of a node that was folded."""
+
         def emit() -> Value:
             if row is None:
                 raise Refused(f"{node.place} depends on an open size and is no integer")
             self.graph.scope = scope
             made = row.rule(self.graph, node, *inputs)
-            results = made if isinstance(made, tuple | list) else (made,)
-            return results[0] if count == 1 else results[node.outputs.index(value.name.removeprefix(scope.prefix))]
+            return made[output] if isinstance(made, tuple | list) else made
 
         return emit
 
@@ -395,6 +405,3 @@ def bound(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
                 del graph.node[:]
                 graph.node.extend(nodes)
     return made
-
-
-__all__ = ["Imported", "Importer", "Optional", "Trace", "ValueSequence", "import_model"]
