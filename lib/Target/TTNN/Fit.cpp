@@ -56,26 +56,33 @@ static std::optional<Series> difference(ArrayRef<int64_t> a, ArrayRef<int64_t> b
   return combined(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_sub_overflow(x, y, to); });
 }
 
-/// factor * b + addend is a at every point.
-static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  for (size_t i = 1; i < a.size(); ++i) {
+/// factor * b + addend is a at every point. `a` and `b` give their values at a point, of which few are asked for where
+/// there is no such line.
+template <class A, class B> static std::optional<std::pair<int64_t, int64_t>> line(size_t count, A a, B b) {
+  const int64_t firstA = a(0), firstB = b(0);
+  for (size_t i = 1; i < count; ++i) {
     int64_t rise, run;
-    if (b[i] == b[0] || __builtin_sub_overflow(a[i], a[0], &rise) || __builtin_sub_overflow(b[i], b[0], &run))
+    if (b(i) == firstB || __builtin_sub_overflow(a(i), firstA, &rise) || __builtin_sub_overflow(b(i), firstB, &run))
       continue;
     if (rise == 0 || rise % run != 0)
       return std::nullopt;
     const int64_t factor = rise / run;
     int64_t first, addend;
-    if (__builtin_mul_overflow(factor, b[0], &first) || __builtin_sub_overflow(a[0], first, &addend))
+    if (__builtin_mul_overflow(factor, firstB, &first) || __builtin_sub_overflow(firstA, first, &addend))
       return std::nullopt;
-    for (auto [x, y] : zip_equal(a, b)) {
+    for (size_t j = 0; j < count; ++j) {
       int64_t value;
-      if (__builtin_mul_overflow(factor, y, &value) || __builtin_add_overflow(value, addend, &value) || value != x)
+      if (__builtin_mul_overflow(factor, b(j), &value) || __builtin_add_overflow(value, addend, &value) ||
+          value != a(j))
         return std::nullopt;
     }
     return std::pair(factor, addend);
   }
   return std::nullopt;
+}
+
+static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  return line(a.size(), [&](size_t i) { return a[i]; }, [&](size_t i) { return b[i]; });
 }
 
 /// factor * b is a at every point.
@@ -145,30 +152,41 @@ static bool hasAllRemainders(const Leaf &leaf, int64_t divisor) {
   });
 }
 
+/// Whether a multiple of a quotient can rise by `rise` where the leaf rises by `run`, whatever its shift: the quotient
+/// rises by one of two numbers.
+static bool canRise(int64_t rise, int64_t run, int64_t divisor) {
+  const int64_t steps = run / divisor;
+  return rise != 0 && (steps == 0 || rise % steps == 0 || rise % (steps + 1) == 0);
+}
+
 /// factor * floor((leaf + shift) / divisor) + addend, or that plus or minus the leaf: what strides of windows leave of
 /// a size, what pads it to a multiple, and what is left over.
 static std::optional<Code> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf, int64_t divisor) {
-  for (int64_t shift = 0; shift < divisor; ++shift) {
-    Leaf quotient{pair(Term::Quotient, plus(leaf.code, shift), constant(divisor)), {}};
-    for (int64_t value : leaf.series)
-      quotient.series.push_back((value + shift) / divisor);
-    for (int64_t sign : {0, 1, -1}) {
-      Series rest;
-      for (auto [value, size] : zip_equal(series, leaf.series))
-        rest.push_back(value + sign * size);
-      if (auto numbers = line(rest, quotient.series)) {
-        Code code = plus(multiple(numbers->first, quotient.code), numbers->second);
+  const ArrayRef<int64_t> size = leaf.series;
+  const auto [least, most] = std::minmax_element(size.begin(), size.end());
+  const size_t small = least - size.begin(), large = most - size.begin();
+  SmallVector<int64_t> signs;
+  for (int64_t sign : {0, 1, -1})
+    if (canRise(series[large] - series[small] + sign * (*most - *least), *most - *least, divisor))
+      signs.push_back(sign);
+  for (int64_t shift = 0; shift < (signs.empty() ? 0 : divisor); ++shift)
+    for (int64_t sign : signs)
+      if (auto numbers = line(
+              series.size(), [&](size_t i) { return series[i] + sign * size[i]; },
+              [&](size_t i) { return (size[i] + shift) / divisor; })) {
+        const Code quotient = pair(Term::Quotient, plus(leaf.code, shift), constant(divisor));
+        Code code = plus(multiple(numbers->first, quotient), numbers->second);
         return sign ? pair(Term::Sum, code, multiple(-sign, leaf.code)) : code;
       }
-    }
-  }
   return std::nullopt;
 }
 
 /// The divisors by which a leaf has quotients of these values.
 static SmallVector<int64_t> divisorsOf(ArrayRef<int64_t> series, const Leaf &leaf) {
   SmallVector<int64_t> found;
-  if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > INT64_MAX / 2; }))
+  constexpr int64_t most = INT64_MAX / 8; // no sum below overflows
+  if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > most; }) ||
+      llvm::any_of(series, [](int64_t value) { return value < -most || value > most; }))
     return found;
   for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
     if (fitDivisor(series, leaf, divisor))
