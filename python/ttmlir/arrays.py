@@ -38,6 +38,8 @@ def held_type(dtype: np.dtype) -> np.dtype:
         return np.dtype(np.float32)  # twice as many: real and imaginary part
     if dtype in (ml_dtypes.int2, ml_dtypes.int4):
         return np.dtype(np.int32)
+    if dtype == np.uint64:
+        return np.dtype(np.uint32)
     return np.dtype(np.uint8 if dtype in (ml_dtypes.uint2, ml_dtypes.uint4) else np.float32)
 
 
@@ -46,9 +48,28 @@ def fits(array: np.ndarray, dtype: np.dtype) -> bool:
     return array.dtype == dtype or np.can_cast(array.dtype, dtype, "same_kind")
 
 
+def require_held(array: np.ndarray) -> None:
+    """
+    Raises:
+        ValueError: a value that the chip does not hold: it has 64-bit numbers in 32 bits.
+    """
+    if array.dtype == np.float64:
+        finite = array[np.isfinite(array)]
+        beyond = finite[np.abs(finite) > np.finfo(np.float32).max]
+        if beyond.size:
+            raise ValueError(f"value {beyond[0]} of float64 does not fit into the float32 in which the chip holds it")
+    elif array.dtype == np.uint64 and array.size and array.max() >= 2**32:
+        raise ValueError(f"value {array.max()} of uint64 does not fit into the 32 bits in which the chip holds it")
+
+
 def send(array: np.ndarray, dtype: np.dtype) -> Any:
-    """The values of an array, copied, as a tensor of the runtime for an argument of `dtype`."""
+    """The values of an array, copied, as a tensor of the runtime for an argument of `dtype`.
+
+    Raises:
+        ValueError: see `require_held`.
+    """
     rows = array.astype(dtype, copy=False)
+    require_held(rows)
     if np.iscomplexobj(rows):
         rows = np.stack([rows.real, rows.imag], -1)
     # Scalars, too: `ascontiguousarray` would make them vectors.
