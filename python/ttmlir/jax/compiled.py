@@ -14,10 +14,10 @@ import numpy as np
 from jax import export
 
 from .. import ir, passes
+from ..arrays import fetch, fits, runtime, send
 from ..chips import default_device, lower
 from ..emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ..files import write_whole
-from ..arrays import fetch, fits, runtime, send
 from .exported import PLATFORM, ExportedFunction, is_symbolic
 
 

@@ -13,12 +13,12 @@ import jax
 import numpy as np
 from jax import export
 
+from ..arrays import fetch, fits, runtime, send
 from ..chips import default_device
 from ..emitted import check_suffix
 from ..files import write_whole
 from ..sizes import OpenSizeError, Size
 from ..stablehlo import OpenProgram
-from ..arrays import fetch, fits, runtime, send
 
 PLATFORM = "tt"
 

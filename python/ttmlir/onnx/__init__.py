@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from .errors import OnnxError
 
 if TYPE_CHECKING:
-    from .program import OnnxProgram, compile
+    from .compiled import OnnxModel, compile, export, load
+    from .program import OnnxProgram
+    from .table import operators
 
-__all__ = ["OnnxError", "OnnxProgram", "compile"]
+__all__ = ["OnnxError", "OnnxModel", "OnnxProgram", "compile", "export", "load", "operators"]
+MODULES = {"OnnxProgram": "program", "operators": "table"}
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +24,4 @@ def __getattr__(name: str) -> Any:
     from .model import require_onnx
 
     require_onnx()
-    return getattr(importlib.import_module(f"{__name__}.program"), name)
+    return getattr(importlib.import_module(f"{__name__}.{MODULES.get(name, 'compiled')}"), name)

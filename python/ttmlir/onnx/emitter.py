@@ -38,6 +38,7 @@ class Emitter:
         self.is_open = False
         self.inside = False  # weights become constants of the module
         self.parameters: list[tuple[str, Array]] = []
+        self.names: set[str] = set()  # of arguments
         self._parameters: dict[int, ir.Value] = {}
         self._constants: dict[Any, ir.Value] = {}
         self.depth = 0  # of regions
@@ -110,8 +111,12 @@ class Emitter:
             with ir.InsertionPoint.at_block_begin(self.block):
                 return self._constant(array)
         if id(array) not in self._parameters:
-            argument = self.block.add_argument(self.type(array.shape, array.dtype), ir.Location.name(name or "weight"))
-            self.parameters.append((name or f"constant_{len(self.parameters)}", array))
+            name = name or f"constant_{len(self.parameters)}"
+            while name in self.names:
+                name += "_"
+            self.names.add(name)
+            argument = self.block.add_argument(self.type(array.shape, array.dtype), ir.Location.name(name))
+            self.parameters.append((name, array))
             self._parameters[id(array)] = argument
         return self._parameters[id(array)]
 
@@ -436,6 +441,20 @@ class Emitter:
             self.ir(x), self.ir(indices), self.attribute(text), self.ints(sizes), results=[self.type(shape, x.dtype)]
         )
         return Value(shape, x.dtype, made)
+
+    def dynamic_slice(self, x: Value, starts: Sequence[Value | int], sizes: Sequence[int]) -> Value:
+        """Elements from computed positions on, moved so that they lie inside. starts: numbers, or i32 values, []."""
+        made = stablehlo.dynamic_slice(self.ir(x), self._starts(starts), self.ints(sizes))
+        return Value(tuple(int(n) for n in sizes), x.dtype, made)
+
+    def dynamic_update_slice(self, x: Value, update: Value, starts: Sequence[Value | int]) -> Value:
+        """`x` with the elements from these positions on replaced."""
+        return Value(
+            x.shape, x.dtype, stablehlo.dynamic_update_slice(self.ir(x), self.ir(update), self._starts(starts))
+        )
+
+    def _starts(self, starts: Sequence[Value | int]) -> list[ir.Value]:
+        return [self.ir(self.full((), n, I32) if isinstance(n, int) else self.cast(n, I32)) for n in starts]
 
     def wrapped(self, indices: Value, size: int) -> Value:
         """Positions where negative ones count from the end."""

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+# Errors say it of nodes that need the elements of a value, which a call may bring.
+NEEDS_VALUES = "known when it is compiled"
+
 
 class OnnxError(RuntimeError):
     """A model that cannot be compiled; the text names the file, the node or input, and what was expected."""

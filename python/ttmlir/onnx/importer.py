@@ -22,7 +22,8 @@ from .errors import Expand, OnnxError, Refused
 from .folding import LARGEST, evaluate, results_are_small
 from .model import Model, domain_of
 from .registry import OPS, REFUSED, Node
-from .values import Array, Given, Value
+from .values import Array, Given, Optional, Value
+from .values import Sequence as Items
 
 MOST_VARYING = 64  # elements of an array of sizes
 DEEPEST = 64  # of graphs and functions inside of others
@@ -39,13 +40,16 @@ class Trace:
 class Imported:
     """A module of one function @main: the model's inputs, then `parameters`, arrays by name.
 
-    outputs: names and types of the results.
+    outputs: names and types of the results. counts: of each output of the model, how many results a sequence is, None
+    for a tensor. labels: nodes by the names that locations have.
     """
 
     module: ir.Module
     parameters: list[tuple[str, Array]]
     outputs: list[tuple[str, Value]]
     trace: Trace
+    counts: list[int | None] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 class Scope:
@@ -80,7 +84,7 @@ class Graph(Emitter):
 
 def import_model(
     model: Model,
-    shapes: Mapping[str, Sequence[int]],
+    shapes: Mapping[str, Sequence[Any]],
     known: Mapping[str, Array] | None = None,
     traces: Sequence[Trace] = (),
     inside: bool = False,
@@ -88,6 +92,7 @@ def import_model(
     """The module of a model for these shapes of its inputs, in the current context.
 
     Args:
+        shapes: of each input; of a sequence a list of shapes.
         known: inputs whose elements are known, and which are no arguments of the program.
         traces: of imports for other sizes; then the program is to be taken for all sizes. Numbers that differ in them
             become numbers of the program.
@@ -106,43 +111,56 @@ class Importer:
         self.context: ir.Context = ir.Context.current
         self.graph = Graph(self.context, self)
         self.depth = 0
+        self.labels: dict[str, str] = {}
 
-    def run(self, shapes: Mapping[str, Sequence[int]], known: Mapping[str, Array], inside: bool) -> Imported:
+    def run(self, shapes: Mapping[str, Sequence[Any]], known: Mapping[str, Array], inside: bool) -> Imported:
         model, g = self.model, self.graph
         g.is_open, g.inside = bool(self.traces), inside
         scope = Scope(model.opsets)
         with ir.Location.unknown(self.context):
             module = ir.Module.create()
             given = [x for x in model.inputs if x.name not in known]
+            listed = [(x, shape) for x in given for shape in (shapes[x.name] if x.is_sequence else [shapes[x.name]])]
             with self.blamed("input", ""):
-                types = [g.type(shapes[x.name], x.dtype) for x in given]
+                types = [g.type(shape, x.dtype) for x, shape in listed]
             with ir.InsertionPoint(module.body):
                 function = func.FuncOp("main", (types, []))
-            block = g.block = function.add_entry_block([ir.Location.name(x.name) for x in given])
-            for declared, argument in zip(given, block.arguments, strict=True):
-                value = Value(tuple(map(int, shapes[declared.name])), declared.dtype, argument)
-                scope.values[declared.name] = self.seen(scope, declared.name, value)
+            block = g.block = function.add_entry_block([ir.Location.name(x.name) for x, _ in listed])
+            arguments = [
+                Value(tuple(map(int, shape)), x.dtype, argument)
+                for (x, shape), argument in zip(listed, block.arguments, strict=True)
+            ]
+            g.names |= {x.name for x in given}
+            rest = iter(arguments)
+            for x in given:
+                value: Given = (
+                    Items(tuple(next(rest) for _ in shapes[x.name]), x.dtype) if x.is_sequence else next(rest)
+                )
+                scope.values[x.name] = self.seen(scope, x.name, value)
             for name, array in (*model.weights.items(), *known.items()):
                 scope.values[name] = Value.of(array, name)
             with ir.InsertionPoint(block):
                 self.nodes(model.proto.graph.node, scope)
-                outputs = []
+                outputs, counts = [], list[int | None]()
                 for name in model.outputs:
                     with self.blamed(f"output {name}", ""):
                         value = scope.find(name)
-                        if not isinstance(value, Value):
-                            raise Refused(f"is {type(value).__name__.lower()}; expected a tensor")
-                        outputs.append((name, Value(value.shape, value.dtype, g.ir(value))))
+                        value = value.value if isinstance(value, Optional) else value
+                        items = value.items if isinstance(value, Items) else [value]
+                        if not all(isinstance(x, Value) for x in items):
+                            raise Refused("is an optional without a value; expected tensors")
+                        counts.append(len(items) if isinstance(value, Items) else None)
+                        outputs += [(name, Value(x.shape, x.dtype, g.ir(x))) for x in items]
                 func.ReturnOp([value.ir for _, value in outputs])
             function.attributes["function_type"] = ir.TypeAttr.get(
                 ir.FunctionType.get([a.type for a in block.arguments], [v.ir.type for _, v in outputs])
             )
-            kinds = ["input"] * len(given) + ["parameter"] * len(g.parameters)
+            kinds = ["input"] * len(listed) + ["parameter"] * len(g.parameters)
             function.arg_attrs = [
                 ir.DictAttr.get({"ttcore.argument_type": g.attribute(f"#ttcore.argument_type<{kind}>")})
                 for kind in kinds
             ]
-        return Imported(module, g.parameters, outputs, self.trace)
+        return Imported(module, g.parameters, outputs, self.trace, counts, self.labels)
 
     #
     # Nodes
@@ -165,6 +183,7 @@ class Importer:
             name = proto.name or next(filter(None, proto.output), "")
             op = ".".join(filter(None, (domain_of(proto.domain), proto.op_type)))
             label = f"{scope.prefix}node {i} {name!r} ({op})"
+            self.labels.setdefault(scope.prefix + name, label)
             with self.blamed(label, ""), ir.Location.name(scope.prefix + name):
                 made = self.node(proto, scope, label)
                 for output, value in zip(proto.output, made, strict=False):

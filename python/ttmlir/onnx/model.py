@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import OnnxError
+from .files import (
+    Folder,
+    NotWalkable,
+    Place,
+    array_of,
+    dense_of,
+    mapped,
+    narrow_types,
+    one_line,
+    tensors_of,
+    without_values,
+)
 from .values import Array, DType
 
 if TYPE_CHECKING:
@@ -25,24 +38,42 @@ TENSORFLOW = (
     "jax.jit(jax.experimental.jax2tf.call_tf(function)).lower(*inputs).as_text(), "
     "for ttmlir-opt --stablehlo-to-ttir-pipeline, or as ONNX: {to_onnx}"
 )
+# Fields of a tensor that have values, beside raw_data.
+TYPED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 # Suffixes of TensorFlow's files, and tf2onnx's option for them.
 OTHERS = {".tflite": "tflite", ".pb": "graphdef", ".keras": "keras", ".h5": "keras"}
 
 
+# The oldest opset of the default domain whose ops the table has; older models are brought to it.
+OLDEST = 7
+
+
 @dataclass(frozen=True)
 class Declared:
-    """An input of a model. shape: sizes, names, and None for what has neither; None where the rank is not known."""
+    """An input or output of a model.
+
+    shape: sizes, names, and None for what has neither; None where the rank is not known. is_sequence: a list of
+    tensors, whose shapes are not known.
+    """
 
     name: str
     shape: tuple[int | str | None, ...] | None
     dtype: DType
+    is_sequence: bool = False
+
+    def __str__(self) -> str:
+        sizes = "..." if self.shape is None else ", ".join("?" if n is None else str(n) for n in self.shape)
+        text = f"{self.dtype.name}[{sizes}]"
+        return f"list of {text}" if self.is_sequence else text
 
 
 @dataclass
 class Model:
     """A model, checked.
 
-    weights: arrays by name; external ones are mapped. functions: the model's own, by domain, name and overload.
+    outputs: names. weights: arrays by name; external ones are mapped. functions: the model's own, by domain, name and
+    overload. optional: inputs that have values in the file, which a call may replace. results: outputs with what the
+    file says of them.
     """
 
     path: Path
@@ -52,6 +83,8 @@ class Model:
     weights: Mapping[str, Array]
     opsets: dict[str, int]
     functions: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    optional: list[Declared] = field(default_factory=list)
+    results: list[Declared] = field(default_factory=list)
 
 
 def domain_of(name: str) -> str:
@@ -81,52 +114,187 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     require_onnx()
     import onnx
 
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise FileNotFoundError(f"{path}: no such file")
+    data = mapped(path, str(path))
+    places: list[Place | None] = []
     try:
-        proto = onnx.load(os.fspath(path))
-        onnx.checker.check_model(proto)
-    except Exception as error:  # protobuf's and onnx's have no common type
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise OnnxError(f"{path}: no valid ONNX model: {reason}") from None
-    return model_of(proto, path)
+        with contextlib.suppress(NotWalkable):
+            skeleton, places = without_values(memoryview(data))
+            proto = onnx.ModelProto.FromString(skeleton)
+        if not places or len(places) != len(proto.graph.initializer):
+            proto = onnx.ModelProto.FromString(data.tobytes())
+            places = [None] * len(proto.graph.initializer)
+    except Exception as error:  # protobuf's have no common type
+        raise OnnxError(f"{path}: no valid ONNX model: {one_line(error)}") from None
+    # Copied: another program may write the file while this one uses the model.
+    raws = [None if place is None else data[place[0] : place[1]].copy() for place in places]
+    return checked(proto, path, Folder(path), raws)
 
 
 def model_of(proto: onnx.ModelProto, path: Path = Path("model")) -> Model:
-    """A model from what the onnx package has read."""
-    import onnx
-    from onnx import numpy_helper
+    """Returns a model from what the onnx package has read.
 
-    graph = proto.graph
-    weights = {tensor.name: np.asarray(numpy_helper.to_array(tensor)) for tensor in graph.initializer}
-    for sparse in graph.sparse_initializer:
+    Raises:
+        OnnxError: it is not valid.
+    """
+    import onnx
+
+    if not isinstance(proto, onnx.ModelProto):
+        raise OnnxError(f"{path}: is {type(proto).__name__}; expected the path of a file or an onnx.ModelProto")
+    return checked(proto, path, Folder(None), [None] * len(proto.graph.initializer))
+
+
+def checked(proto: onnx.ModelProto, path: Path, folder: Folder, raws: Sequence[Array | None]) -> Model:
+    """Returns the model that a file describes.
+
+    raws: values of initializers that are not in `proto`.
+
+    Raises:
+        OnnxError: it is not valid; names the file and what is wrong.
+    """
+    import onnx
+
+    try:
+        weights = weights_of(proto, folder, raws)
+        proto = with_own_values(proto, folder)
+        proto, weights = modern(proto, weights)
+        onnx.checker.check_model(without_weights(proto))
+        return described(proto, path, weights)
+    except OnnxError as error:
+        raise OnnxError(f"{path}: {error}") from None
+    except Exception as error:  # protobuf's and onnx's have no common type
+        raise OnnxError(f"{path}: no valid ONNX model: {one_line(error)}") from None
+
+
+def weights_of(proto: onnx.ModelProto, folder: Folder, raws: Sequence[Array | None]) -> dict[str, Array]:
+    from onnx import TensorProto
+
+    weights: dict[str, Array] = {}
+    for tensor, raw in zip(proto.graph.initializer, raws, strict=True):
+        kept = [name for name in TYPED if len(getattr(tensor, name))]
+        if raw is not None and (kept or tensor.HasField("raw_data")):
+            raise OnnxError(f"tensor {tensor.name!r} has values in raw_data and in {(kept or ['raw_data'])[0]}")
+        if tensor.data_location == TensorProto.EXTERNAL:
+            weights[tensor.name] = folder.external(tensor)
+        else:
+            weights[tensor.name] = array_of(tensor, raw)
+    for sparse in proto.graph.sparse_initializer:
         weights[sparse.values.name] = dense_of(sparse)
-    inputs = []
-    for value in graph.input:
-        if value.name in weights:  # opsets up to 12 list weights among the inputs
-            continue
-        kind = value.type.WhichOneof("value")
-        if kind != "tensor_type":
-            raise OnnxError(f"{path}: input {value.name} is no tensor but {str(kind).removesuffix('_type')}")
-        tensor = value.type.tensor_type
-        shape: list[int | str | None] = []
-        for dim in tensor.shape.dim:
-            shape.append(dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None)
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-        inputs.append(Declared(value.name, tuple(shape) if tensor.HasField("shape") else None, dtype))
+    return weights
+
+
+def with_own_values(proto: onnx.ModelProto, folder: Folder) -> onnx.ModelProto:
+    """Returns the model with values of inner graphs and attributes inside that are in other files."""
+    from onnx import TensorProto
+
+    def outside(model: onnx.ModelProto) -> list[Any]:
+        every = [t for graph in (model.graph, *model.functions) for t in tensors_of(graph)]
+        return [tensor for tensor in every if tensor.data_location == TensorProto.EXTERNAL]
+
+    if not outside(proto):
+        return proto
+    made = type(proto)()
+    made.CopyFrom(proto)
+    for tensor in outside(made):
+        array = folder.external(tensor)
+        if tensor.data_type in narrow_types():
+            raise OnnxError(f"external data of tensor {tensor.name!r}: its type has several elements in a byte")
+        del tensor.external_data[:]
+        tensor.data_location = TensorProto.DEFAULT
+        tensor.raw_data = array.tobytes()
+    return made
+
+
+def without_weights(proto: onnx.ModelProto) -> onnx.ModelProto:
+    """Returns the model for the checker: its initializers, which were looked at, are empty."""
+
+    def copied(to: Any, message: Any, but: str) -> None:
+        for kind, value in message.ListFields():
+            if kind.name == but:
+                continue
+            if hasattr(value, "extend"):
+                getattr(to, kind.name).extend(value)
+            elif hasattr(value, "CopyFrom"):
+                getattr(to, kind.name).CopyFrom(value)
+            else:
+                setattr(to, kind.name, value)
+
+    kept = type(proto)()
+    copied(kept, proto, "graph")
+    kept.graph.SetInParent()
+    copied(kept.graph, proto.graph, "initializer")
+    for tensor in proto.graph.initializer:
+        kept.graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=[0])
+    return kept
+
+
+def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """Returns a model of an opset before `OLDEST` as one of that, and its weights; others unchanged.
+
+    Raises:
+        OnnxError: the onnx package cannot convert it.
+    """
+    import onnx
+    from onnx import numpy_helper, version_converter
+
+    opsets = {domain_of(opset.domain): opset.version for opset in proto.opset_import}
+    version = opsets.get("", OLDEST)
+    if not 1 <= version < OLDEST:
+        return proto, weights
+    whole = type(proto)()
+    whole.CopyFrom(proto)
+    for tensor in whole.graph.initializer:
+        tensor.CopyFrom(numpy_helper.from_array(weights[tensor.name], tensor.name))
+    onnx.checker.check_model(whole)
+    try:
+        made = version_converter.convert_version(whole, OLDEST)
+    except Exception as error:  # the package has no common type
+        raise OnnxError(
+            f"opset {version} of ai.onnx is older than {OLDEST}, and the model does not convert: {one_line(error)}"
+        ) from None
+    return made, weights | {t.name: array_of(t) for t in made.graph.initializer}
+
+
+def described(proto: onnx.ModelProto, path: Path, weights: dict[str, Array]) -> Model:
+    graph = proto.graph
+    inputs = [declared(value, "input") for value in graph.input]
+    results = [declared(value, "output") for value in graph.output]
     functions = {(domain_of(f.domain), f.name, f.overload): f for f in proto.functions}
     opsets = {domain_of(opset.domain): opset.version for opset in proto.opset_import}
-    return Model(path, proto, inputs, [value.name for value in graph.output], weights, opsets, functions)
+    return Model(
+        path, proto, [x for x in inputs if x.name not in weights], [x.name for x in results], weights, opsets,
+        functions, [x for x in inputs if x.name in weights], results,
+    )  # fmt: skip
 
 
-def dense_of(sparse: Any) -> Array:
-    """A sparse tensor with its zeros."""
-    from onnx import numpy_helper
+def declared(value: onnx.ValueInfoProto, what: str) -> Declared:
+    """
+    Raises:
+        OnnxError: it is neither a tensor nor a sequence of tensors, or has a type that no program has.
+    """
+    from onnx import TensorProto, helper
 
-    values, indices = numpy_helper.to_array(sparse.values), numpy_helper.to_array(sparse.indices)
-    dense = np.zeros(tuple(sparse.dims), values.dtype)
-    if indices.ndim == 1:
-        dense.reshape(-1)[indices] = values
-    else:
-        dense[tuple(indices.T)] = values
-    return dense
+    proto = value.type
+    is_sequence = proto.WhichOneof("value") == "sequence_type"
+    kind = proto.sequence_type.elem_type if is_sequence else proto
+    if kind.WhichOneof("value") != "tensor_type":
+        if what == "output":  # what it is says the program
+            return Declared(value.name, None, np.dtype(object))
+        found = str(proto.WhichOneof("value")).removesuffix("_type")
+        raise OnnxError(f"{what} {value.name} is no tensor but {found}")
+    tensor = kind.tensor_type
+    if what == "input" and tensor.elem_type in (TensorProto.STRING, TensorProto.UNDEFINED):
+        name = TensorProto.DataType.Name(tensor.elem_type).lower()
+        raise OnnxError(f"{what} {value.name} has elements of type {name}; expected numbers")
+    try:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeError, ValueError):
+        raise OnnxError(f"{what} {value.name} has elements of the unknown type {tensor.elem_type}") from None
+    if is_sequence or not tensor.HasField("shape"):
+        return Declared(value.name, None, dtype, is_sequence)
+    shape: list[int | str | None] = []
+    for dim in tensor.shape.dim:
+        size = dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
+        shape.append(dim.dim_param or None if size is None else size)
+    return Declared(value.name, tuple(shape), dtype)

@@ -1,88 +1,269 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models compiled: programs for given sizes, or for all that a model leaves open."""
+"""ONNX models compiled: programs for given sizes, and programs that leave sizes open."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+import re
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import _ttmlir_runtime as tt
 import numpy as np
 
 from .. import ir, passes
-from ..arrays import fetch, held_type, runtime, send
+from ..arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ..chips import default_device, lower
-from .importer import import_model
-from .model import Model, read_model
+from ..sizes import OpenSizeError, Size, open_flatbuffer, points
+from .errors import OnnxError
+from .files import one_line
+from .importer import Imported, Trace, import_model
+from .model import Model
 from .values import Array
 
-
-class OnnxProgram:
-    """A model compiled for the shapes of some inputs; called with arrays in the order of the model's inputs."""
-
-    def __init__(self, model: Model, shapes: Mapping[str, Sequence[int]], options: str = "", known: Any = None) -> None:
-        self.model = model
-        self.inputs = [x for x in model.inputs if x.name not in (known or {})]
-        with ir.Context():
-            imported = import_model(model, shapes, known)
-            self.source = str(imported.module)
-            passes.stablehlo_to_ttir_pipeline(imported.module)
-            self.ttir = str(imported.module)
-            lower(imported.module, options)
-            self.ttnn = str(imported.module)
-            self.flatbuffer: bytes = passes.ttnn_to_flatbuffer_bin(imported.module)
-        self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
-        self.shapes = {x.name: tuple(shapes[x.name]) for x in model.inputs}
-        self.types = [value.dtype for _, value in imported.outputs]
-        self.weights = [place(array) for _, array in imported.parameters]
-
-    def __call__(self, *arrays: Any) -> list[Array]:
-        given = []
-        for declared, value in zip(self.inputs, arrays, strict=True):
-            array = np.asarray(value)
-            if array.shape != self.shapes[declared.name] or array.dtype != declared.dtype:
-                raise ValueError(f"input {declared.name} is {array.dtype}{list(array.shape)}, expected "
-                                 f"{declared.dtype}{list(self.shapes[declared.name])}")  # fmt: skip
-            given.append(send(array, array.dtype))
-        results = runtime.submit(default_device(), self.binary, 0, [*given, *(tensor for tensor, _ in self.weights)])
-        return [fetch(result, dtype) for result, dtype in zip(results, self.types, strict=True)]
+# Types of the device whose values NumPy's arrays share as they lie.
+SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "uint16", "uint32")} | {
+    dtype for dtype in DATA_TYPES if dtype.name == "bfloat16"
+}
+# Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
+BOUNDS = (None, 8211, 1047)
+# Sample points whose imports tell what depends on sizes.
+TRACES = 3
 
 
-SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "uint16", "uint32")}
+class Placed:
+    """A tensor of the runtime, and the array whose memory it borrows."""
+
+    __slots__ = ("__weakref__", "array", "tensor")
+
+    def __init__(self, tensor: Any, array: Array) -> None:
+        self.tensor, self.array = tensor, array
 
 
-def place(array: Array) -> tuple[Any, Array]:
-    """A weight as a tensor of the runtime, and the memory that it borrows."""
-    if (array.dtype in SHARED or array.dtype.name == "bfloat16") and array.size:
-        from ..arrays import DATA_TYPES
+class Weights:
+    """Weights of a model as tensors of the runtime, each one once for all of the model's programs."""
 
-        rows = np.ascontiguousarray(array)
-        tensor = runtime.create_borrowed_host_tensor(
-            rows.ctypes.data, list(rows.shape), [s // rows.itemsize for s in rows.strides], rows.itemsize,
-            DATA_TYPES[rows.dtype],
-        )  # fmt: skip
-        tensor.set_parameter()
-        return tensor, rows
-    tensor = send(array.astype(held_type(array.dtype)), held_type(array.dtype))
+    def __init__(self) -> None:
+        self._placed: weakref.WeakValueDictionary[Any, Placed] = weakref.WeakValueDictionary()
+
+    def place(self, array: Array, layout: Any) -> Placed:
+        """Returns an array as a program takes it. Memory is shared where the program has the array's type."""
+        key = array.ctypes.data, array.shape, array.strides, array.dtype, layout.dtype
+        found = self._placed.get(key)
+        if found is None or not array.size:
+            found = self._placed[key] = placed(array, layout)
+        return found
+
+
+def borrowed(array: Array) -> Any:
+    """Returns an array in rows as a tensor of the runtime that uses its memory."""
+    strides = [step // array.itemsize for step in array.strides]
+    return runtime.create_borrowed_host_tensor(
+        array.ctypes.data, list(array.shape), strides, array.itemsize, DATA_TYPES[array.dtype]
+    )
+
+
+def placed(array: Array, layout: Any) -> Placed:
+    if array.dtype in SHARED and array.size:
+        rows = np.ascontiguousarray(array).reshape(array.shape)
+        tensor = borrowed(rows)
+        if layout.dtype != DATA_TYPES[rows.dtype]:
+            tensor, rows = runtime.to_layout(tensor, default_device(), layout, True), array
+    else:
+        tensor, rows = send(array, held_type(array.dtype)), array
+        if array.size:
+            tensor = runtime.to_layout(tensor, default_device(), layout, True)
     tensor.set_parameter()
-    return tensor, array
+    return Placed(tensor, rows)
 
 
-def compile(path: str | os.PathLike[str], inputs: Sequence[Any] | None = None,
-            sizes: Mapping[str, int] | None = None, options: str = "") -> OnnxProgram:  # fmt: skip
-    """A model compiled, to be called with arrays in the order of the model's inputs.
+def tensor_of(array: Array) -> Any:
+    """Returns an input as a tensor of the runtime; the caller keeps the array."""
+    if array.dtype in SHARED and array.size and array.flags.c_contiguous:
+        return borrowed(array)
+    return send(array, array.dtype)
+
+
+def blamed(model: Model, labels: Mapping[str, str], error: ir.MLIRError) -> OnnxError:
+    """Returns what the compiler said as an error that names the node."""
+    for diagnostic in error.error_diagnostics:
+        place = str(diagnostic.location)
+        names = [name for name in re.findall(r'"((?:[^"\\]|\\.)*)"', place) if name in labels]
+        if names:
+            return OnnxError(f"{model.path}: {labels[names[0]]}: {one_line(Exception(diagnostic.message))}")
+    said = error.error_diagnostics
+    return OnnxError(f"{model.path}: {said[0].message if said else one_line(error)}")
+
+
+class Program:
+    """A flatbuffer with the weights of its model, to be called with arrays of the right shapes and types.
+
+    is_open: takes several sets of sizes. counts: see `Imported`.
+    """
+
+    def __init__(self, imported: Imported, flatbuffer: bytes, weights: Weights) -> None:
+        self.flatbuffer = flatbuffer
+        # Machine code that it has was compiled here.
+        self.binary = tt.binary.load_binary_from_bytes(flatbuffer, allow_native=True)
+        self.types = [value.dtype for _, value in imported.outputs]
+        self.counts = imported.counts
+        self.parameters = imported.parameters
+        self._store = weights
+        self._weights: list[Placed] | None = None
+
+    def run(self, arrays: Sequence[Array]) -> list[Any]:
+        """Returns the outputs, lists for sequences."""
+        if self._weights is None:
+            self._weights = [
+                self._store.place(array, runtime.get_layout(self.binary, 0, len(arrays) + i))
+                for i, (_, array) in enumerate(self.parameters)
+            ]
+        given = [tensor_of(array) for array in arrays]
+        given += [placed.tensor for placed in self._weights]
+        results = runtime.submit(default_device(), self.binary, 0, given)
+        found = [fetch(result, dtype) for result, dtype in zip(results, self.types, strict=True)]
+        if not any(count is not None for count in self.counts):
+            return found
+        rest = iter(found)
+        return [next(rest) if count is None else [next(rest) for _ in range(count)] for count in self.counts]
+
+
+class Fixed(Program):
+    """A model compiled for shapes of its inputs."""
+
+    def __init__(
+        self,
+        model: Model,
+        shapes: Mapping[str, Sequence[Any]],
+        options: str = "",
+        known: Mapping[str, Array] | None = None,
+        weights: Weights | None = None,
+    ) -> None:
+        self.model, self.options, self.known = model, options, dict(known or {})
+        self.shapes = {x.name: shapes[x.name] for x in model.inputs if x.name not in self.known}
+        with ir.Context():
+            imported = self.imported()
+            try:
+                passes.stablehlo_to_ttir_pipeline(imported.module)
+                lower(imported.module, options)
+                flatbuffer = passes.ttnn_to_flatbuffer_bin(imported.module)
+            except ir.MLIRError as error:
+                raise blamed(model, imported.labels, error) from None
+            imported.module = None  # type: ignore[assignment]  # goes with its context
+        super().__init__(imported, flatbuffer, weights or Weights())
+
+    def imported(self, inside: bool = False) -> Imported:
+        return import_model(self.model, self.shapes, self.known, inside=inside)
+
+    def at(self, inside: bool = False) -> ir.Module:
+        """Returns the module of StableHLO and TTIR, in the current context."""
+        return self.imported(inside).module
+
+
+class OnnxProgram(Fixed):
+    """A model compiled for shapes of its inputs; called with arrays in their order, returns a list."""
+
+    @property
+    def inputs(self) -> list[Any]:
+        return [x for x in self.model.inputs if x.name not in self.known]
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        flat: list[Array] = []
+        for declared, value in zip(self.inputs, arrays, strict=True):
+            if declared.is_sequence:
+                flat += map(np.asarray, value)
+                continue
+            array, expected = np.asarray(value), tuple(self.shapes[declared.name])
+            if array.shape != expected or array.dtype != declared.dtype:
+                have = f"{array.dtype}{list(array.shape)}"
+                raise ValueError(f"input {declared.name} is {have}, expected {declared.dtype}{list(expected)}")
+            flat.append(array)
+        return self.run(flat)
+
+
+class Open(Program):
+    """A model compiled for all of some sizes.
+
+    declared: the open sizes, with their bounds. names: those of each of them that are one size.
 
     Args:
-        inputs: examples, whose shapes the program has; None for the shapes that the file states.
-        sizes: of named dimensions.
+        at: returns the shapes of inputs for values of the open sizes.
+        traces: imports for other sizes.
+    Raises:
+        OpenSizeError: a size decides what is computed; names the op.
+        OnnxError: as `import_model` does.
     """
-    model = read_model(path)
-    shapes = {}
-    for i, declared in enumerate(model.inputs):
-        if inputs is not None:
-            shapes[declared.name] = np.shape(inputs[i])
-        else:
-            shapes[declared.name] = tuple((sizes or {}).get(n, 0) if isinstance(n, str) else n or 0
-                                          for n in declared.shape or ())  # fmt: skip
-    return OnnxProgram(model, shapes, options)
+
+    def __init__(
+        self,
+        model: Model,
+        declared: Sequence[Size],
+        at: Callable[[Sequence[int]], Mapping[str, Sequence[Any]]],
+        options: str = "",
+        known: Mapping[str, Array] | None = None,
+        weights: Weights | None = None,
+        inside: bool = False,
+    ) -> None:
+        self.model, self.options, self.known = model, options, dict(known or {})
+        self.shapes_at, self.inside = at, inside
+        self.first: Imported | None = None
+        flatbuffer = self._compiled(declared)
+        assert self.first is not None
+        self.first.module = None  # type: ignore[assignment]
+        super().__init__(self.first, flatbuffer, weights or Weights())
+        self.declared = [Size(*bounds) for bounds in self.binary.open_sizes]
+
+    def _compiled(self, declared: Sequence[Size]) -> bytes:
+        refused: Exception | None = None
+        for bound in BOUNDS:
+            sizes = [Size(s.name, s.least, least_of(s.most, bound, s.least)) for s in declared]
+            try:
+                self.traces = self._traced(sizes)
+                return open_flatbuffer(self._lowered, sizes)
+            except ir.MLIRError as error:
+                refused = refused or blamed(self.model, self.first.labels if self.first else {}, error)
+        assert refused is not None
+        raise refused
+
+    def _traced(self, sizes: Sequence[Size]) -> list[Trace]:
+        traces = []
+        for point in points(sizes)[:TRACES]:
+            with ir.Context():
+                traces.append(import_model(self.model, self.shapes_at(point), self.known).trace)
+        return traces
+
+    def at(self, point: Sequence[int], inside: bool = False) -> Imported:
+        """Returns the module of StableHLO and TTIR for some sizes, in the current context."""
+        return import_model(self.model, self.shapes_at(point), self.known, self.traces, inside)
+
+    def _lowered(self, point: Sequence[int]) -> ir.Module:
+        with ir.Context():
+            imported = self.at(point, self.inside)
+            if self.first is None:
+                self.first = imported
+            self._require_same(imported)
+            passes.stablehlo_to_ttir_pipeline(imported.module)
+            lower(imported.module, f"{self.options} open-sizes=true")
+            return imported.module
+
+    def _require_same(self, imported: Imported) -> None:
+        first = self.first
+        assert first is not None
+        if [x.dtype for _, x in imported.outputs] != [x.dtype for _, x in first.outputs]:
+            raise OpenSizeError("types of results depend on the sizes")
+        if imported.counts != first.counts:
+            raise OpenSizeError("how many results there are depends on the sizes")
+        if len(imported.parameters) != len(first.parameters):
+            raise OpenSizeError("how many weights there are depends on the sizes")
+        for (name, array), (_, known) in zip(imported.parameters, first.parameters, strict=True):
+            is_same = array.ctypes.data == known.ctypes.data and array.strides == known.strides
+            if array.shape != known.shape or array.dtype != known.dtype or not (
+                is_same or array.tobytes() == known.tobytes()
+            ):  # fmt: skip
+                raise OpenSizeError(f"the values of {name} depend on the sizes")
+
+
+def least_of(first: int | None, second: int | None, least: int) -> int | None:
+    """Returns the smaller of two bounds, None for none, and not less than `least`."""
+    known = [n for n in (first, second) if n is not None]
+    return max(min(known), least) if known else None

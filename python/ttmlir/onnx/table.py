@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ops of ONNX that programs can have, with their versions, and those that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import onnx.defs
+
+from . import ops  # noqa: F401  fills the table
+from .model import OLDEST
+from .registry import OPS, REFUSED
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An op.
+
+    domain: "ai.onnx" for the default one. versions: the opsets that defined it anew, from the one that opset 7 has.
+    how: "rule" for a rule of its own, "function" for ONNX's definition by other ops, "" for none. reason: why not.
+    """
+
+    domain: str
+    name: str
+    versions: tuple[int, ...]
+    how: str
+    reason: str = ""
+
+
+def operators() -> list[Operator]:
+    """Returns the ops of ONNX's own domains, and those of others that have a rule."""
+    versions: dict[tuple[str, str], list[int]] = {}
+    functions: set[tuple[str, str]] = set()
+    for schema in onnx.defs.get_all_schemas_with_history():
+        domain = "" if schema.domain == "ai.onnx" else schema.domain
+        if schema.deprecated:
+            continue
+        key = domain, schema.name
+        versions.setdefault(key, []).append(schema.since_version)
+        if schema.has_function or schema.has_context_dependent_function:
+            functions.add(key)
+    for key in OPS:
+        versions.setdefault(key, [1])
+    found = []
+    for (domain, name), known in sorted(versions.items()):
+        key = domain, name
+        how = "rule" if key in OPS else "function" if key in functions and key not in REFUSED else ""
+        reason = "" if how else REFUSED.get(key, "this op has no form on the chip")
+        found.append(Operator(domain or "ai.onnx", name, tuple(current(domain, known)), how, reason))
+    return found
+
+
+def current(domain: str, versions: Iterable[int]) -> list[int]:
+    """Returns the versions that models can have: of the default domain, from the one of the oldest opset."""
+    known = sorted(versions)
+    if domain:
+        return known
+    first = max((n for n in known if n <= OLDEST), default=known[0])
+    return [n for n in known if n >= first]
+
+
+def page() -> str:
+    """Returns the table as Markdown, one paragraph a domain, and a table of what is refused."""
+    parts = []
+    every = operators()
+    for domain in dict.fromkeys(x.domain for x in every):
+        rows = [x for x in every if x.domain == domain and x.how]
+        if rows:
+            names = "; ".join(f"{x.name} {', '.join(map(str, x.versions))}" for x in rows)
+            parts.append(f"`{domain}`: {names}.")
+    refused: dict[str, list[str]] = {}
+    for x in every:
+        if not x.how:
+            name = x.name if x.domain == "ai.onnx" else f"{x.domain}.{x.name}"
+            refused.setdefault(x.reason, []).append(name)
+    rows = [f"| {', '.join(names)} | {reason} |" for reason, names in refused.items()]
+    return "\n\n".join([*parts, "\n".join(["| refused | why |", "|---|---|", *rows])])
