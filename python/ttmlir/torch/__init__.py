@@ -14,6 +14,9 @@ from .errors import UnsupportedError
 from .exported import CompiledModel, compile, export
 from .importer import import_graph
 from .options import Options
+from .sizes.convolutions import install as _install
+
+_install()
 
 __all__ = [
     "CompiledModel",

@@ -28,6 +28,7 @@ from .memory.sharing import overlapping
 from .options import Options
 from .program import Program
 from .report import FORWARD
+from .sizes.convolutions import any_image_size
 
 # Where a saved program has its weights.
 BESIDE, INSIDE = "beside", "inside"
@@ -252,6 +253,8 @@ def compile(
     Raises:
         UnsupportedError: an op that has no form on the chip; names it, its operands and the line of Python.
     """
-    if not isinstance(model, ExportedProgram):
-        model = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
-    return CompiledModel(model.run_decompositions(decompositions(composite=True)), Options.of(options))
+    with any_image_size():
+        if not isinstance(model, ExportedProgram):
+            model = torch.export.export(model, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
+        decomposed = model.run_decompositions(decompositions(composite=True))
+    return CompiledModel(decomposed, Options.of(options))

@@ -171,6 +171,49 @@ def test_sizes_that_change_by_themselves() -> None:
     assert reports[1].programs[0].calls == 5
 
 
+def images() -> nn.Module:
+    """Layers whose numbers of elements cross PyTorch's threshold between two kernels, each at another size."""
+    layers = [
+        *(nn.Conv2d(3, 8, 3, stride=2, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(3, 2, 1)),
+        *(nn.Conv2d(8, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 16, 1, stride=2), nn.AvgPool2d(2)),
+        *(nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten()),
+    ]
+    return nn.Sequential(*layers).eval()
+
+
+def sized_images() -> list[torch.Tensor]:
+    return [torch.rand(1, 3, n, n + 7 * (i % 2)) for i, n in enumerate((64, 49, 200, 37, 128, 90, 256, 65))]
+
+
+def test_images_that_change_by_themselves() -> None:
+    """One image: PyTorch's guards on the kernels that it would choose are none of this backend's."""
+    net = images()
+    compiled = on_chip(net)
+    with torch.no_grad(), record() as reports:
+        for x in sized_images():
+            assert_agree(compiled(x), net(x), f"{list(x.shape)}")
+    assert [len(r.open) for r in reports] == [0, 2], [(r.open, r.closed) for r in reports]
+
+
+def test_images_of_other_backends_have_their_guards() -> None:
+    graphs = []
+    torch._dynamo.reset()
+    compiled = torch.compile(images(), backend=lambda graph, _: graphs.append(graph) or graph.forward)  # type: ignore[func-returns-value]
+    with torch.no_grad():
+        for x in sized_images():
+            compiled(x)
+    assert len(graphs) > 2
+
+
+def test_exported_images() -> None:
+    net = images()
+    auto = torch.export.Dim.AUTO
+    model = ttmlir.torch.compile(net, (torch.rand(1, 3, 64, 71),), dynamic_shapes=({2: auto, 3: auto},))
+    assert not model.closed
+    for x in sized_images():
+        assert_agree(model(x), net(x), f"{list(x.shape)}")
+
+
 def test_numbers_that_are_arguments() -> None:
     """An integer that no tensor has as a size, and one that is a multiple."""
 
