@@ -17,7 +17,7 @@ from .. import ir, passes
 from ..arrays import fits
 from ..chips import lower
 from ..sizes import OpenSizeError, Size, points
-from .errors import NEEDS_VALUES, OnnxError
+from .errors import OnnxError, needs_values
 from .importer import import_model
 from .model import Declared, Model, domain_of, model_of, read_model
 from .program import Fixed, Open, Program, Weights
@@ -204,8 +204,8 @@ class OnnxModel:
         self._last = key
         try:
             return self._for(shapes, sizes, values, key), values, key
-        except OnnxError:
-            if self._by_values:
+        except OnnxError as error:
+            if self._by_values or not needs_values(error):
                 raise
             for number, found in enumerate(value_sets(arrays), 1):
                 if found:
@@ -551,7 +551,7 @@ def compile(
         try:
             _ = made.program
         except OnnxError as error:
-            if NEEDS_VALUES not in str(error):
+            if not needs_values(error):
                 raise
     else:
         require_form(made)
@@ -580,7 +580,7 @@ def require_form(model: OnnxModel) -> None:
             return
         except OnnxError as error:
             refused = refused or error
-    if refused is not None and NEEDS_VALUES not in str(refused):
+    if refused is not None and not needs_values(refused):
         raise refused
 
 

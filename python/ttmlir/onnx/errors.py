@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 # Errors say it of nodes that need the elements of a value, which a call may bring.
-NEEDS_VALUES = "known when it is compiled"
+NEEDS_VALUES = "known"
 
 
 class OnnxError(RuntimeError):
@@ -17,3 +17,8 @@ class Refused(Exception):
 
 class Expand(Exception):
     """Raised by rules for a form of an op that the function body of its definition covers."""
+
+
+def needs_values(error: OnnxError) -> bool:
+    """Returns whether a node may have a form when elements of inputs are known."""
+    return NEEDS_VALUES in str(error)

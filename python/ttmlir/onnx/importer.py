@@ -22,7 +22,7 @@ from .errors import Expand, OnnxError, Refused
 from .folding import LARGEST, evaluate, results_are_small
 from .model import Model, domain_of
 from .registry import OPS, REFUSED, Node
-from .values import Array, Given, Optional, Value
+from .values import F32, Array, Given, Optional, Value
 from .values import Sequence as Items
 
 MOST_VARYING = 64  # elements of an array of sizes
@@ -255,7 +255,7 @@ class Importer:
             versions = [v for v in schema.function_opset_versions if v <= opset] or schema.function_opset_versions
             found = schema.get_function_with_opset_version(max(versions))
         elif schema.has_context_dependent_function:
-            kinds = [type_of(x).SerializeToString() if isinstance(x, Value) else b"" for x in inputs]
+            kinds = [b"" if x is None else type_of(x).SerializeToString() for x in inputs]
             known = schema.context_dependent_function_opset_versions
             versions = [v for v in known if v <= opset] or known
             raw = schema.get_context_dependent_function_with_opset_version(
@@ -381,7 +381,15 @@ class Importer:
         return emit
 
 
-def type_of(value: Value) -> onnx.TypeProto:
+def type_of(value: Given) -> onnx.TypeProto:
+    if isinstance(value, Optional):
+        return helper.make_optional_type_proto(type_of(value.value))
+    if isinstance(value, Items):
+        dtype = value.items[0].dtype if value.items else value.dtype or F32
+        kind = helper.make_tensor_type_proto(int(helper.np_dtype_to_tensor_dtype(dtype)), None)
+        return helper.make_sequence_type_proto(kind)
+    if value is None:
+        return onnx.TypeProto()
     return helper.make_tensor_type_proto(int(helper.np_dtype_to_tensor_dtype(value.dtype)), value.shape)
 
 
