@@ -1,6 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of ops, by family."""
 
-from . import convolution, creation, elementwise, linear, movement, normalization, recurrent
+from . import (
+    activations,
+    casts,
+    convolution,
+    creation,
+    elementwise,
+    linear,
+    movement,
+    normalization,
+    recurrent,
+)
 
-__all__ = ["convolution", "creation", "elementwise", "linear", "movement", "normalization", "recurrent"]
+__all__ = [
+    "activations",
+    "casts",
+    "convolution",
+    "creation",
+    "elementwise",
+    "linear",
+    "movement",
+    "normalization",
+    "recurrent",
+]
