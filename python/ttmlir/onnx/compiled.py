@@ -313,11 +313,11 @@ class OnnxModel:
 
     def _opened_first(self) -> Open | None:
         """The program for all sizes; compiled when it is first needed."""
-        if not self._sizes.bounds:
-            return None
         unknown = next((name for name, shape in self._sizes.shapes.items() if shape is None), None)
         if unknown is not None:
             self._closed = self._closed or f"the file does not say how many dimensions input {unknown} has"
+            return None
+        if not self._sizes.bounds:
             return None
         (way, *_) = self._ways({name: 0 for name in self._sizes.bounds})
         if way not in self._tried:

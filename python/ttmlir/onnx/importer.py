@@ -81,6 +81,11 @@ class Graph(Emitter):
         """The outputs of a graph inside of the current node, imported at the current insertion point."""
         return self.importer.subgraph(graph, given, self.scope, label)
 
+    def is_open_size(self, x: Value, dim: int) -> bool:
+        traces = self.importer.traces
+        known = [trace.values[x.name][0] for trace in traces if x.name in trace.values]
+        return bool(traces) and (len(known) < len(traces) or len({shape[dim] for shape in known}) > 1)
+
 
 def import_model(
     model: Model,
@@ -229,7 +234,7 @@ class Importer:
             except Expand:
                 pass
             except ir.MLIRError as error:
-                raise Refused(str(error).strip()) from None
+                raise Refused(said_by(error)) from None
         body = self.body(schema, node, inputs, opset)
         if body is not None:
             return self.function(body, proto, inputs, scope, schema)
@@ -379,6 +384,12 @@ class Importer:
             return made[output] if isinstance(made, tuple | list) else made
 
         return emit
+
+
+def said_by(error: ir.MLIRError) -> str:
+    """Returns the first message of an error."""
+    found = error.error_diagnostics
+    return found[0].message if found else " ".join(str(error).split())
 
 
 def type_of(value: Given) -> onnx.TypeProto:

@@ -226,6 +226,9 @@ def without_weights(proto: onnx.ModelProto) -> onnx.ModelProto:
     copied(kept.graph, proto.graph, "initializer")
     for tensor in proto.graph.initializer:
         kept.graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=[0])
+    for value in (*kept.graph.input, *kept.graph.output):
+        if value.type.HasField("tensor_type"):  # of any rank, which the checker does not know
+            value.type.tensor_type.shape.SetInParent()
     return kept
 
 
@@ -250,8 +253,9 @@ def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.Mode
     try:
         made = version_converter.convert_version(whole, OLDEST)
     except Exception as error:  # the package has no common type
+        reason = one_line(error).rpartition(" failed: ")[2]
         raise OnnxError(
-            f"opset {version} of ai.onnx is older than {OLDEST}, and the model does not convert: {one_line(error)}"
+            f"opset {version} of ai.onnx is older than {OLDEST}, and the model does not convert: {reason}"
         ) from None
     return made, weights | {t.name: array_of(t) for t in made.graph.initializer}
 
@@ -262,6 +266,11 @@ def described(proto: onnx.ModelProto, path: Path, weights: dict[str, Array]) -> 
     results = [declared(value, "output") for value in graph.output]
     functions = {(domain_of(f.domain), f.name, f.overload): f for f in proto.functions}
     opsets = {domain_of(opset.domain): opset.version for opset in proto.opset_import}
+    from onnx.defs import onnx_opset_version
+
+    if opsets.get("", 0) > onnx_opset_version():
+        newest = onnx_opset_version()
+        raise OnnxError(f"opset {opsets['']} of ai.onnx is newer than {newest}, the newest that the package onnx knows")
     return Model(
         path, proto, [x for x in inputs if x.name not in weights], [x.name for x in results], weights, opsets,
         functions, [x for x in inputs if x.name in weights], results,

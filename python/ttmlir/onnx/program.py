@@ -16,8 +16,7 @@ from ..arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ..chips import default_device, lower
 from ..sizes import OpenSizeError, Size, open_flatbuffer, points
 from .errors import OnnxError
-from .files import one_line
-from .importer import Imported, Trace, import_model
+from .importer import Imported, Trace, import_model, said_by
 from .model import Model
 from .values import Array
 
@@ -90,9 +89,8 @@ def blamed(model: Model, labels: Mapping[str, str], error: ir.MLIRError) -> Onnx
         place = str(diagnostic.location)
         names = [name for name in re.findall(r'"((?:[^"\\]|\\.)*)"', place) if name in labels]
         if names:
-            return OnnxError(f"{model.path}: {labels[names[0]]}: {one_line(Exception(diagnostic.message))}")
-    said = error.error_diagnostics
-    return OnnxError(f"{model.path}: {said[0].message if said else one_line(error)}")
+            return OnnxError(f"{model.path}: {labels[names[0]]}: {' '.join(diagnostic.message.split())}")
+    return OnnxError(f"{model.path}: {said_by(error)}")
 
 
 class Program:

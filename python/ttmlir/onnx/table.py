@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import onnx.defs
 
@@ -68,7 +71,7 @@ def page() -> str:
         rows = [x for x in every if x.domain == domain and x.how]
         if rows:
             names = "; ".join(f"{x.name} {', '.join(map(str, x.versions))}" for x in rows)
-            parts.append(f"`{domain}`: {names}.")
+            parts.append("\n".join(textwrap.wrap(f"`{domain}`: {names}.", 120, break_on_hyphens=False)))
     refused: dict[str, list[str]] = {}
     for x in every:
         if not x.how:
@@ -76,3 +79,19 @@ def page() -> str:
             refused.setdefault(x.reason, []).append(name)
     rows = [f"| {', '.join(names)} | {reason} |" for reason, names in refused.items()]
     return "\n\n".join([*parts, "\n".join(["| refused | why |", "|---|---|", *rows])])
+
+
+BEGIN, END = "## Ops\n", "<!-- end of the table -->"
+
+
+def write(path: Path) -> None:
+    """Brings the table of a page up to date."""
+    text = path.read_text(encoding="utf-8")
+    head, _, rest = text.partition(BEGIN)
+    intro = rest.partition("\n`ai.onnx`:")[0].rstrip("\n")
+    tail = rest.partition(END)[2]
+    path.write_text(f"{head}{BEGIN}{intro}\n\n{page()}\n\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -11,7 +11,6 @@ import onnx
 import pytest
 import torch
 import ttmlir.onnx as tt
-import ttmlir.onnx.sizes
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -102,15 +101,15 @@ def arguments(name: str, base: int) -> list[np.ndarray]:
 def test_one_program_for_all_sizes(name: str) -> None:
     evaluator = ReferenceEvaluator(save(name))
     compiled = tt.compile("net.onnx")
-    assert isinstance(compiled, ttmlir.onnx.sizes.OpenModel)
-    assert compiled.program is not None and not compiled.closed
     for base in (1, 2, 17, 30):
         given = arguments(name, base)
         (expected,) = evaluator.run(None, dict(zip(ROWS[name][1], given, strict=True)))
         found = compiled(*map(torch.from_numpy, given))
         torch.testing.assert_close(found, torch.from_numpy(expected), rtol=1e-4, atol=1e-4)
-    # Those with a size of 1 alone have a program of their own.
-    assert len(compiled._fixed) == 1
+    assert compiled.closed == ""
+    assert all(size.least <= 13 for size in compiled.open_sizes)
+    # The first call, whose sizes of 1 have a program of their own.
+    assert len(compiled._fixed) == 1 and len(compiled._opened) == 1
 
 
 def test_refuses_other_sizes() -> None:
@@ -128,12 +127,18 @@ def test_refuses_other_sizes() -> None:
         compiled(past, torch.ones(3, 1, 4))
     with pytest.raises(ValueError, match="input new: dimension 2 is 5; expected 4"):
         compiled(past, torch.ones(2, 1, 5))
-    with pytest.raises(ValueError, match=r"input new is float32\[2, 4\]; expected float32\[batch, step, 4\]"):
+    with pytest.raises(ValueError, match=r"input new has the shape \[2, 4\]; expected \[batch, step, 4\]"):
         compiled(past, torch.ones(2, 4))
-    with pytest.raises(ValueError, match="the model takes 2 inputs and was given 1"):
+    with pytest.raises(TypeError, match=r"the model takes 2 inputs \(.*\) and was given 1: new missing"):
         compiled(past)
     with pytest.raises(tt.OnnxError, match="size length goes from 5 to 2"):
         tt.compile("net.onnx", sizes={"length": (5, 2)})
+    with pytest.raises(
+        tt.OnnxError, match="sizes has 'width', which no dimension is called; known: batch, length, ste"
+    ):
+        tt.compile("net.onnx", sizes={"width": 5})
+    with pytest.raises(tt.OnnxError, match="size batch is -1; expected a number from 0, or bounds"):
+        tt.compile("net.onnx", sizes={"batch": -1})
 
 
 def test_some_sizes_may_be_given() -> None:
@@ -145,3 +150,61 @@ def test_some_sizes_may_be_given() -> None:
         compiled(torch.ones(3, 9, 8))
     (path,) = compiled.save("net.ttnn")
     assert path.suffix == ".ttnn"
+    assert tt.compile("net.onnx", sizes={"batch": 2, "sequence": 3}).open_sizes == []
+
+
+def test_examples_fix_all_sizes() -> None:
+    save("attention")
+    compiled = tt.compile("net.onnx", [np.ones((2, 9, 8), np.float32)])
+    assert compiled.sizes == {}
+    with pytest.raises(ValueError, match="input x: dimension 1 is 8; expected 9"):
+        compiled(torch.ones(2, 8, 8))
+
+
+def made(nodes: list[Any], shape: Any, *weights: Any) -> onnx.ModelProto:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "net", [x], [y], list(weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_dimensions_without_names_and_of_any_rank() -> None:
+    x = RANDOM.standard_normal((5, 7, 8)).astype(np.float32)
+    model = tt.compile(made([node("MatMul", ["x", "m"], ["y"])], [None, None, 8], MATRIX))
+    assert list(model.sizes) == ["x_0", "x_1"]
+    for given in (x, x[:3, :2]):
+        np.testing.assert_allclose(model(given), given @ numpy_helper.to_array(MATRIX), rtol=1e-4, atol=1e-4)
+    assert model.closed == "" and [size.name for size in model.open_sizes] == ["x_0", "x_1"]
+    assert tt.compile(model.model.proto, sizes={"x_0": 5}).sizes == {"x_1": (0, None)}
+    model = tt.compile(made([node("Relu", ["x"], ["y"])], None))
+    for given in (x, x[0], x[0, 0]):
+        np.testing.assert_array_equal(model(given), np.maximum(given, 0))
+    assert model.closed == "the file does not say how many dimensions input x has"
+
+
+def test_sizes_that_have_to_be_equal() -> None:
+    """Names that differ in the file, where a product needs one size."""
+    inputs = {"x": ["a", 4], "z": ["b", 4]}
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in inputs.items()]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node("Add", ["x", "z"], ["y"])], "net", values, [y])
+    model = tt.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8))
+    for n in (3, 5, 8, 9):
+        x, z = (RANDOM.standard_normal((n, 4)).astype(np.float32) for _ in range(2))
+        np.testing.assert_allclose(model(x, z), x + z, rtol=1e-6)
+    # One for the first call, one for all others; and sizes of 1 broadcast.
+    assert (len(model._fixed), len(model._opened)) == (1, 1)
+    assert model(x[:1], z).shape == (9, 4)
+    assert "operands" in model.closed
+    with pytest.raises(tt.OnnxError, match=r"do not broadcast"):
+        model(x[:5], z)
+
+
+def test_programs_for_sizes_are_dropped() -> None:
+    compiled = tt.compile(made([node("Relu", ["x"], ["y"])], ["n"]), sizes={"n": (0, 1)})
+    assert compiled(np.ones(0, np.float32)).shape == (0,)
+    assert compiled(np.ones(1, np.float32)).shape == (1,)
+    model = tt.compile(made([node("Relu", ["x"], ["y"])], None))
+    for rank in range(1, 20):
+        model(np.ones((1,) * min(rank, 6) + (rank,), np.float32))
+    assert len(model._fixed) == 16
