@@ -33,6 +33,7 @@ ELEMENT_TYPES: dict[DType, str] = {
     for name, mlir in {
         "float8_e4m3fn": "f8E4M3FN", "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e5m2": "f8E5M2",
         "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU", "float4_e2m1fn": "f4E2M1FN",
+        "float6_e2m3fn": "f6E2M3FN", "float6_e3m2fn": "f6E3M2FN",
     }.items()
 }  # fmt: skip
 
