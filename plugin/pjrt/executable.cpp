@@ -67,7 +67,7 @@ int64_t bytesOf(const std::vector<Slot> &slots) {
 ProgramPtr finish(std::shared_ptr<Program> program) {
   Compiled &compiled = program->compiled;
   program->binary = runtime::Binary::load(std::as_bytes(std::span(compiled.flatbuffer)), nullptr, compiled.name);
-  const auto programs = program->binary.programs();
+  const auto &programs = program->binary.programs();
   const auto main = std::ranges::find_if(programs, [](const auto &found) { return found.name == "main"; });
   if (main == programs.end())
     invalid("the program of " + compiled.name + " has no function main");

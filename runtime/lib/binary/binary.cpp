@@ -42,10 +42,10 @@ BinaryImage::BinaryImage(std::string name, std::span<const std::byte> bytes, std
 BinaryImage::BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t program, std::span<const int64_t> sizes)
     : name(open->name), id(nextId.fetch_add(1)), bytes(open->bytes), owner(open->owner), isMapped(open->isMapped),
       root(open->root), version(open->version), system(open->system), schemaVersion(open->schemaVersion),
-      mlir(open->mlir), systemDesc(open->systemDesc), specs(open->specs), constants(open->constants),
+      mlir(open->mlir), systemDesc(open->systemDesc), specsOfOpen(open->specs), constants(open->constants),
       alignedConstants(open->alignedConstants), nativeHash(open->nativeHash), nativeTriple(open->nativeTriple),
       nativeBytes(open->nativeBytes), boundOf(open) {
-  programs = bindPrograms(*open->open, open->programs, program, sizes, specs, alignedConstants);
+  programs = bindPrograms(*open->open, open->programs, program, sizes, *specs, alignedConstants);
   checkCalls(*this);
 }
 
@@ -114,7 +114,7 @@ uint64_t Binary::id() const { return impl().id; }
 const std::string &Binary::fileName() const { return impl().name; }
 uint32_t Binary::schemaVersion() const { return impl().schemaVersion; }
 const SystemDesc &Binary::systemDesc() const { return impl().systemDesc; }
-std::span<const Program> Binary::programs() const { return impl().programs; }
+const SharedList<Program> &Binary::programs() const { return impl().programs; }
 std::span<const std::byte> Binary::bytes() const { return impl().bytes; }
 
 std::span<const OpenSize> Binary::openSizes() const {
@@ -206,7 +206,7 @@ std::string Binary::version() const {
 std::string_view Binary::mlir() const { return impl().mlir; }
 
 const Program &Binary::program(size_t index) const {
-  const auto programs = this->programs();
+  const SharedList<Program> &programs = this->programs();
   if (index >= programs.size())
     throw Error(fileName() + ": there is no program " + std::to_string(index) + "; it has " +
                 std::to_string(programs.size()));

@@ -46,10 +46,13 @@ public:
   std::string_view mlir;
 
   SystemDesc systemDesc;
-  std::vector<TensorSpec> specs;
+  /// Descriptions of values, which stay in their places.
+  using Specs = std::deque<TensorSpec>;
+  const std::shared_ptr<Specs> specs = std::make_shared<Specs>();
+  std::shared_ptr<const Specs> specsOfOpen; // of boundOf, which the programs use, too
   std::vector<std::span<const std::byte>> constants;
   std::deque<std::shared_ptr<std::byte>> alignedConstants; // of those not aligned in the file
-  std::vector<Program> programs;
+  SharedList<Program> programs;
   std::optional<uint64_t> nativeHash; // of native code, where there is some
   std::string nativeTriple;           // of the machine that it is for
   size_t nativeBytes = 0;

@@ -123,11 +123,11 @@ void writeSystemDesc(Json &json, const BinaryImage &image) {
 }
 
 /// Ops of a TTNN program, commands of a TTMetal one.
-void writeSteps(Json &json, const BinaryImage &image, const Program &program) {
+void writeSteps(Json &json, const BinaryImage &image, size_t program) {
   if (image.metal)
-    metal::writeCommands(json, image, static_cast<size_t>(&program - image.programs.data()));
+    metal::writeCommands(json, image, program);
   else
-    writeOperations(json, program);
+    writeOperations(json, image.programs[program]);
 }
 
 void writeStageValues(Json &json, const std::vector<StageValue> &values) {
@@ -157,7 +157,8 @@ void writePipeline(Json &json, const Pipeline &pipeline) {
   json.end('}');
 }
 
-void writeProgram(Json &json, const BinaryImage &image, const Program &program) {
+void writeProgram(Json &json, const BinaryImage &image, size_t index) {
+  const Program &program = image.programs[index];
   json.begin('{').key("name").string(program.name);
   json.key("private").boolean(program.isPrivate);
   json.key("mesh_shape").numbers(program.meshShape);
@@ -173,7 +174,7 @@ void writeProgram(Json &json, const BinaryImage &image, const Program &program) 
   }
   json.end(']');
   json.key("operations");
-  writeSteps(json, image, program);
+  writeSteps(json, image, index);
   if (program.pipeline) {
     json.key("pipeline");
     writePipeline(json, *program.pipeline);
@@ -203,8 +204,8 @@ std::string Binary::asJson() const {
     json.key("system_desc");
     writeSystemDesc(json, impl());
     json.key("programs").begin('[');
-    for (const Program &program : programs())
-      writeProgram(json, impl(), program);
+    for (size_t index = 0; index < programs().size(); ++index)
+      writeProgram(json, impl(), index);
     json.end(']');
     json.key("constants").begin('[');
     for (const auto &constant : impl().constants)
@@ -228,7 +229,8 @@ std::string Binary::outputsAsJson(size_t index) const {
   return written([&](Json &json) { writeValues(json, program(index), program(index).outputs); });
 }
 std::string Binary::operationsAsJson(size_t index) const {
-  return written([&](Json &json) { writeSteps(json, impl(), program(index)); });
+  (void)program(index); // which must be there
+  return written([&](Json &json) { writeSteps(json, impl(), index); });
 }
 std::string Binary::mlirAsJson() const {
   return written([&](Json &json) {

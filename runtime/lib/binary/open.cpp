@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <unordered_map>
 
 namespace tt::runtime {
 namespace {
@@ -71,24 +72,29 @@ std::vector<ttnn::NamedAttribute> copyOf(const ttnn::Attributes &attributes) {
 
 //===- Binding ------------------------------------------------------------===//
 
+/// Whether the shape of a value is told.
+bool isTold(const Open::OfProgram &own, uint32_t value) {
+  const auto found = std::ranges::lower_bound(own.dimensions, value, {}, &Open::Dimension::value);
+  return found != own.dimensions.end() && found->value == value;
+}
+
 class Binder {
 public:
-  Binder(const Open &open, std::span<const Program> programs, std::span<const int64_t> sizes,
-         std::vector<TensorSpec> &specs, std::deque<std::shared_ptr<std::byte>> &constants)
-      : open(open), made(programs.begin(), programs.end()), sizes(sizes), specs(specs), constants(constants),
-        written(static_cast<uint32_t>(specs.size())), bound(made.size()) {
-    for (Program &program : made)
-      program.specs = &specs;
-  }
+  Binder(const Open &open, const SharedList<Program> &programs, std::span<const int64_t> sizes,
+         std::deque<TensorSpec> &specs, std::deque<std::shared_ptr<std::byte>> &constants)
+      : open(open), made(programs), sizes(sizes), specs(specs), constants(constants), changed(made.size()),
+        resized(made.size()), bound(made.size()) {}
 
-  std::vector<Program> bind(size_t program) {
+  SharedList<Program> bind(size_t program) {
     const auto &own = open.programs[program].dimensions;
-    for (const uint32_t input : made[program].inputs) {
-      Shape shape = made[program].spec(input).shape;
-      for (const Open::Dimension &dimension : own)
-        if (dimension.value == input)
-          shape[dimension.dimension] = number(dimension.code, {}, "an input");
-      resize(made[program], input, std::move(shape));
+    for (auto dimension = own.begin(); dimension != own.end();) {
+      const uint32_t value = dimension->value;
+      Shape shape = made[program].spec(value).shape;
+      const bool isInput = std::ranges::find(made[program].inputs, value) != made[program].inputs.end();
+      for (; dimension != own.end() && dimension->value == value; ++dimension)
+        if (isInput)
+          shape[dimension->dimension] = number(dimension->code, {}, "an input");
+      resize(program, value, std::move(shape));
     }
     bindOperations(program);
     return std::move(made);
@@ -111,11 +117,30 @@ private:
     return all;
   }
 
-  /// Values have descriptions together, so one that changes gets a new one.
-  void resize(Program &program, uint32_t value, Shape shape) {
-    const TensorSpec &old = program.spec(value);
-    if (old.shape == shape)
+  /// The program with what changes in it.
+  Program &own(size_t index) {
+    if (!changed[index]) {
+      changed[index] = std::make_shared<Program>(made[index]);
+      made.replace(index, changed[index]);
+    }
+    return *changed[index];
+  }
+
+  /// Values have descriptions together, so one that changes gets another one.
+  void resize(size_t index, uint32_t value, Shape shape) {
+    const TensorSpec *const old = made[index].values[value].spec;
+    if (old->shape == shape)
       return;
+    Value &resizedValue = own(index).values[value];
+    auto &flags = resized[index];
+    flags.resize(made[index].values.size(), false);
+    flags[value] = true;
+    const auto [first, last] = resizedSpecs.equal_range(old);
+    for (auto known = first; known != last; ++known)
+      if (known->second->shape == shape) {
+        resizedValue.spec = known->second;
+        return;
+      }
     // As a loader demands it of what is written.
     bool fits = true;
     int64_t elements = 1;
@@ -125,33 +150,33 @@ private:
     if (!fits)
       throw OpError("a value of shape " + toString(shape) + "; expected sizes from 0, of 2^44 elements at most, with " +
                     describe());
-    TensorSpec spec = old;
+    TensorSpec spec = *old;
     spec.shape = std::move(shape);
-    program.values[value].spec = static_cast<uint32_t>(specs.size());
     specs.push_back(std::move(spec));
+    resizedValue.spec = &specs.back();
+    resizedSpecs.emplace(old, &specs.back());
   }
 
   void bindOperations(size_t index) {
-    Program &program = made[index];
     bound[index] = true;
-    const Open::OfProgram &own = open.programs[index];
+    const Open::OfProgram &written = open.programs[index];
     // What has the shape that the file says, and does not come from a number that depends on sizes, is as written.
     const auto isResized = [&](uint32_t value) {
-      return value != absentOperand && program.values[value].spec >= written;
+      return value != absentOperand && value < resized[index].size() && resized[index][value];
     };
-    auto next = own.numbers.begin();
-    for (uint32_t i = 0; i < program.operations.size(); ++i) {
+    auto next = written.numbers.begin();
+    for (const uint32_t i : written.operations) {
       const auto first = next;
-      while (next != own.numbers.end() && next->operation == i)
+      while (next != written.numbers.end() && next->operation == i)
         ++next;
-      Operation &operation = program.operations[i];
+      const Operation &operation = made[index].operations[i];
       if (first == next && operation.callees.empty() && std::ranges::none_of(operation.ins, isResized) &&
-          std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(own, out); }))
+          std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(written, out); }))
         continue;
       try {
-        bindOperation(index, operation, {first, next});
+        bindOperation(index, i, {first, next});
       } catch (const OpError &error) {
-        throw OpError("program \"" + std::string(program.name) + "\": op " + std::to_string(i) + " (" +
+        throw OpError("program \"" + std::string(made[index].name) + "\": op " + std::to_string(i) + " (" +
                       std::string(operation.info->name) + ")" +
                       (operation.loc.empty() ? "" : " at " + std::string(operation.loc)) + " with " + describe() +
                       ": " + error.what());
@@ -159,20 +184,15 @@ private:
     }
   }
 
-  static bool isTold(const Open::OfProgram &own, uint32_t value) {
-    const auto found = std::ranges::lower_bound(own.dimensions, value, {}, &Open::Dimension::value);
-    return found != own.dimensions.end() && found->value == value;
-  }
-
-  void bindOperation(size_t index, Operation &operation, std::span<const Open::Number> numbers) {
-    Program &program = made[index];
+  void bindOperation(size_t index, uint32_t at, std::span<const Open::Number> numbers) {
+    const Operation &written = made[index].operations[at];
     std::vector<shapes::View> operands;
-    for (const uint32_t in : operation.ins)
-      operands.push_back(in == absentOperand ? shapes::View() : shapes::View(program.spec(in).shape));
+    for (const uint32_t in : written.ins)
+      operands.push_back(in == absentOperand ? shapes::View() : shapes::View(made[index].spec(in).shape));
     std::vector<ttnn::NamedAttribute> attributes;
     std::vector<std::pair<ttnn::ConstantAttribute *, std::optional<double>>> filled;
     if (!numbers.empty())
-      attributes = copyOf(operation.attributes);
+      attributes = copyOf(written.attributes);
     for (const Open::Number &each : numbers) {
       const Found found = numberIn(attributes, each.path);
       if (each.code.empty()) {
@@ -188,31 +208,39 @@ private:
       else
         filled.emplace_back(found.constant, real);
     }
+    ttnn::OpCall call = made[index].call(written);
+    const auto setAttributes = [&] {
+      auto operation = std::make_shared<Operation>(written);
+      operation->attributes = call.attributes =
+          ttnn::Attributes(std::string(written.info->name), std::move(attributes));
+      own(index).operations.replace(at, std::move(operation));
+    };
     if (!numbers.empty() && filled.empty())
-      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
+      setAttributes();
     std::vector<Shape> results;
-    for (const uint32_t out : operation.outs)
-      results.push_back(program.spec(out).shape);
-    if (!operation.callees.empty())
-      bindCallees(program, operation, results);
-    else if (!infer(program, operation, results))
+    for (const TensorSpec &out : call.outs)
+      results.push_back(out.shape);
+    if (!written.callees.empty())
+      bindCallees(index, written, results);
+    else if (!infer(*written.info, call, results))
       for (size_t i = 0; i < results.size(); ++i)
         for (const Open::Dimension &dimension :
-             std::ranges::equal_range(open.programs[index].dimensions, operation.outs[i], {}, &Open::Dimension::value))
+             std::ranges::equal_range(open.programs[index].dimensions, written.outs[i], {}, &Open::Dimension::value))
           results[i][dimension.dimension] = number(dimension.code, operands, "result " + std::to_string(i));
-    for (size_t i = 0; i < results.size(); ++i)
-      resize(program, operation.outs[i], std::move(results[i]));
+    for (size_t i = 0; i < results.size(); ++i) {
+      call.outs[i].shape = results[i];
+      resize(index, written.outs[i], std::move(results[i]));
+    }
     if (!filled.empty()) {
       for (const auto &[constant, value] : filled)
-        constant->bytes = fill(program.spec(operation.outs[0]), constant->bytes, value);
-      operation.attributes = ttnn::Attributes(std::string(operation.info->name), std::move(attributes));
+        constant->bytes = fill(call.outs[0], constant->bytes, value);
+      setAttributes();
     }
-    const ttnn::OpCall call = program.call(operation);
-    ttnn::check(*operation.info, call);
+    ttnn::check(*written.info, call);
     for (const TensorSpec &out : call.outs)
       if (!out.memory.shardShape.empty() && out.memory.layout != MemoryLayout::Interleaved)
         throw OpError("its result is sharded for other sizes");
-    for (const auto &[name, attribute] : operation.attributes.all())
+    for (const auto &[name, attribute] : call.attributes.all())
       if (const auto *constant = std::get_if<ttnn::ConstantAttribute>(&attribute.value);
           constant && (call.outs.empty() || constant->bytes.size() != call.outs[0].bytes()))
         throw OpError("its constant has " + std::to_string(constant->bytes.size()) + " bytes, for other sizes");
@@ -242,14 +270,11 @@ private:
   }
 
   /// The shapes that follow from operands and attributes alone; false where the op leaves them open.
-  static bool infer(const Program &program, const Operation &operation, std::vector<Shape> &results) {
-    const ttnn::ShapeRule *rule = ttnn::findShapeRule(*operation.info);
+  static bool infer(const ttnn::OpInfo &info, const ttnn::OpCall &call, std::vector<Shape> &results) {
+    const ttnn::ShapeRule *rule = ttnn::findShapeRule(info);
     if (!rule)
       return false;
-    std::vector<std::optional<TensorSpec>> ins;
-    for (const uint32_t in : operation.ins)
-      ins.push_back(in == absentOperand ? std::nullopt : std::optional(program.spec(in)));
-    const ttnn::CallOp op(*rule, ins, operation.attributes, program.meshShape);
+    const ttnn::CallOp op(*rule, call.ins, call.attributes, call.meshShape);
     shapes::Results found;
     if (shapes::infer(*rule->rule, op, found) || found.size() != results.size())
       return false;
@@ -259,15 +284,15 @@ private:
   }
 
   /// A program that an op runs gets what the op gives it, and the op gives what the program does.
-  void bindCallees(const Program &program, const Operation &operation, std::vector<Shape> &results) {
+  void bindCallees(size_t index, const Operation &operation, std::vector<Shape> &results) {
     const size_t first = operation.call == Operation::Call::Case ? 1 : 0;
     for (const uint32_t callee : operation.callees) {
-      Program &other = made[callee];
       if (!bound[callee]) {
-        for (size_t i = 0; i < other.inputs.size() && first + i < operation.ins.size(); ++i)
-          resize(other, other.inputs[i], program.spec(operation.ins[first + i]).shape);
+        for (size_t i = 0; i < made[callee].inputs.size() && first + i < operation.ins.size(); ++i)
+          resize(callee, made[callee].inputs[i], made[index].spec(operation.ins[first + i]).shape);
         bindOperations(callee);
       }
+      const Program &other = made[callee];
       // The last one of a loop is its body; branches give the same.
       for (size_t i = 0; i < results.size() && i < other.outputs.size(); ++i)
         results[i] = other.spec(other.outputs[i]).shape;
@@ -275,13 +300,45 @@ private:
   }
 
   const Open &open;
-  std::vector<Program> made;
+  SharedList<Program> made;
   const std::span<const int64_t> sizes;
-  std::vector<TensorSpec> &specs;
+  std::deque<TensorSpec> &specs;
   std::deque<std::shared_ptr<std::byte>> &constants;
-  const uint32_t written;  // descriptions that the file has
-  std::vector<bool> bound; // per program
+  std::unordered_multimap<const TensorSpec *, const TensorSpec *> resizedSpecs; // by what they were
+  std::vector<std::shared_ptr<Program>> changed;                                // per program, or null
+  std::vector<std::vector<bool>> resized;                                       // per program and value
+  std::vector<bool> bound;                                                      // per program
 };
+
+/// Finds the ops that sizes may change: those that have a number, a result that is told, or an operand that comes from
+/// such an op or from an input whose shape depends on sizes.
+void findOperations(std::span<Open::OfProgram> programs, const SharedList<Program> &all, size_t index, bool isCalled) {
+  Open::OfProgram &own = programs[index];
+  const Program &program = all[index];
+  // What is called without anything that changes changes only by numbers of its own.
+  const auto isFixed = [&](uint32_t callee) {
+    return programs[callee].dimensions.empty() && programs[callee].numbers.empty() &&
+           std::ranges::all_of(all[callee].operations,
+                               [](const Operation &operation) { return operation.callees.empty(); });
+  };
+  std::vector<bool> changes(program.values.size(), false);
+  for (const uint32_t input : program.inputs)
+    changes[input] = isCalled || isTold(own, input);
+  auto number = own.numbers.begin();
+  for (uint32_t i = 0; i < program.operations.size(); ++i) {
+    const Operation &operation = program.operations[i];
+    const auto first = number;
+    while (number != own.numbers.end() && number->operation == i)
+      ++number;
+    if (number == first && std::ranges::all_of(operation.callees, isFixed) &&
+        std::ranges::none_of(operation.ins, [&](uint32_t in) { return in != absentOperand && changes[in]; }) &&
+        std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(own, out); }))
+      continue;
+    own.operations.push_back(i);
+    for (const uint32_t out : operation.outs)
+      changes[out] = true;
+  }
+}
 
 } // namespace
 
@@ -292,7 +349,7 @@ std::vector<std::string_view> Open::names() const {
   return all;
 }
 
-Open readOpen(const target::Open &from, std::span<const Program> programs, files::Place &place) {
+Open readOpen(const target::Open &from, const SharedList<Program> &programs, files::Place &place) {
   Open open;
   if (!count(from.sizes()) || from.sizes()->size() > maxSizes)
     place.fail("open.sizes", "has " + std::to_string(count(from.sizes())) + " entries",
@@ -354,10 +411,17 @@ Open readOpen(const target::Open &from, std::span<const Program> programs, files
       place.fail(field + ".operation", "runs other programs", "one whose attributes are numbers");
     open.programs[each->program()].numbers.push_back(std::move(number));
   }
+  std::vector<bool> isCalled(programs.size(), false);
+  for (const Program &program : programs)
+    for (const Operation &operation : program.operations)
+      for (const uint32_t callee : operation.callees)
+        isCalled[callee] = true;
   for (Open::OfProgram &program : open.programs) {
     std::ranges::sort(program.dimensions, {}, &Open::Dimension::value);
     std::ranges::sort(program.numbers, {}, &Open::Number::operation);
   }
+  for (size_t i = 0; i < programs.size(); ++i)
+    findOperations(open.programs, programs, i, isCalled[i]);
   return open;
 }
 
@@ -437,9 +501,9 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
   return sizes;
 }
 
-std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
-                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs,
-                                  std::deque<std::shared_ptr<std::byte>> &constants) {
+SharedList<Program> bindPrograms(const Open &open, const SharedList<Program> &programs, size_t program,
+                                 std::span<const int64_t> sizes, std::deque<TensorSpec> &specs,
+                                 std::deque<std::shared_ptr<std::byte>> &constants) {
   return Binder(open, programs, sizes, specs, constants).bind(program);
 }
 
@@ -481,7 +545,7 @@ bool isSame(const ttnn::Attribute &a, const ttnn::Attribute &b) {
 
 } // namespace
 
-void requireSame(std::span<const Program> programs, std::span<const Program> others, size_t index) {
+void requireSame(const SharedList<Program> &programs, const SharedList<Program> &others, size_t index) {
   const Program &program = programs[index], &other = others[index];
   const std::string name = "program \"" + std::string(program.name) + "\": ";
   if (program.values.size() != other.values.size() || program.operations.size() != other.operations.size())

@@ -34,6 +34,7 @@ struct Open {
   struct OfProgram {
     std::vector<Dimension> dimensions; // by value
     std::vector<Number> numbers;       // by operation
+    std::vector<uint32_t> operations;  // those that sizes may change, in order
   };
   std::vector<OpenSize> sizes;
   std::vector<OfProgram> programs; // of all
@@ -42,7 +43,7 @@ struct Open {
 };
 
 /// Reads the table of open sizes of a file whose programs have been read. Throws BinaryError.
-Open readOpen(const target::Open &from, std::span<const Program> programs, files::Place &place);
+Open readOpen(const target::Open &from, const SharedList<Program> &programs, files::Place &place);
 
 /// Returns the values of all open sizes for inputs of these shapes. A size that no input of the program determines
 /// keeps its written value. Throws Error naming the input, the dimension, and the size that does not match or is out of
@@ -52,13 +53,13 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
 /// Returns the programs with `program`, and all programs that it calls, bound to `sizes`. Appends the new tensor
 /// descriptions to `specs`, and memory of constants that depend on sizes to `constants`. Throws OpError naming the op
 /// that refuses the sizes.
-std::vector<Program> bindPrograms(const Open &open, std::span<const Program> programs, size_t program,
-                                  std::span<const int64_t> sizes, std::vector<TensorSpec> &specs,
-                                  std::deque<std::shared_ptr<std::byte>> &constants);
+SharedList<Program> bindPrograms(const Open &open, const SharedList<Program> &programs, size_t program,
+                                 std::span<const int64_t> sizes, std::deque<TensorSpec> &specs,
+                                 std::deque<std::shared_ptr<std::byte>> &constants);
 
 /// Throws OpError unless two programs have the same ops, shapes and attributes: those of a file that was compiled for
 /// some sizes, and those of the open file bound to these sizes.
-void requireSame(std::span<const Program> programs, std::span<const Program> others, size_t program);
+void requireSame(const SharedList<Program> &programs, const SharedList<Program> &others, size_t program);
 
 /// The most recently bound images of a file.
 struct Bindings {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <ranges>
 
 namespace tt::runtime {
 namespace {
@@ -42,19 +43,20 @@ public:
     const auto *programs = image.root->programs();
     if (!count(programs))
       fail("programs", "is empty", "at least one program");
-    image.programs.resize(programs->size());
+    std::vector<Program> all(programs->size());
     for (uint32_t i = 0; i < programs->size(); ++i) {
       const auto *program = programs->Get(i);
       place.program = program->name()->str();
-      readProgram(*program, image.programs[i]);
+      readProgram(*program, all[i]);
       place.program.clear();
     }
     for (uint32_t i = 0; i < programs->size(); ++i)
       if (const auto *pipeline = programs->Get(i)->pipeline()) {
-        place.program = image.programs[i].name;
-        readPipeline(*pipeline, image.programs, place, image.programs[i]);
+        place.program = all[i].name;
+        readPipeline(*pipeline, all, place, all[i]);
         place.program.clear();
       }
+    image.programs = SharedList(std::move(all));
     checkCalls();
     if (const auto *open = image.root->open())
       image.open = std::make_unique<const Open>(readOpen(*open, image.programs, place));
@@ -152,11 +154,11 @@ private:
 
   void readSpecs() {
     const auto *descs = image.root->tensor_descs();
-    image.specs.resize(count(descs));
-    for (uint32_t i = 0; i < image.specs.size(); ++i) {
+    image.specs->resize(count(descs));
+    for (uint32_t i = 0; i < image.specs->size(); ++i) {
       const std::string field = "tensor_descs[" + std::to_string(i) + "].";
       const auto *desc = descs->Get(i);
-      TensorSpec &spec = image.specs[i];
+      TensorSpec &spec = (*image.specs)[i];
       spec.shape = dimensions(desc->shape(), field + "shape");
       spec.dtype = place.dataType(static_cast<unsigned>(desc->data_type()), field + "data_type");
       spec.layout = place.enumerator<Layout>(desc->layout(), 2, field + "layout");
@@ -196,26 +198,26 @@ private:
 
   void readProgram(const target::Program &from, Program &to) {
     to.name = text(from.name());
-    to.specs = &image.specs;
     to.meshShape = readMesh(from.mesh_shape(), "mesh_shape");
     to.isPrivate = from.is_private();
     to.values.resize(count(from.values()));
     for (uint32_t i = 0; i < to.values.size(); ++i) {
       const auto *value = from.values()->Get(i);
-      if (value->desc() >= image.specs.size())
-        failIndex("values[" + std::to_string(i) + "].desc", value->desc(), image.specs.size(), "tensor descriptors");
-      to.values[i] = {value->desc(), text(value->name())};
+      if (value->desc() >= image.specs->size())
+        failIndex("values[" + std::to_string(i) + "].desc", value->desc(), image.specs->size(), "tensor descriptors");
+      to.values[i] = {&(*image.specs)[value->desc()], text(value->name())};
     }
     state.assign(to.values.size(), State::Undefined);
     to.inputs = indices(from.inputs(), "inputs", to);
     for (size_t i = 0; i < to.inputs.size(); ++i)
       define(to.inputs[i], "inputs[" + std::to_string(i) + "]");
-    to.operations.resize(count(from.operations()));
-    for (uint32_t i = 0; i < to.operations.size(); ++i) {
+    std::vector<Operation> operations(count(from.operations()));
+    for (uint32_t i = 0; i < operations.size(); ++i) {
       const auto *op = from.operations()->Get(i);
       enter(i, text(op->name()));
-      readOperation(*op, to, to.operations[i]);
+      readOperation(*op, to, operations[i]);
     }
+    to.operations = SharedList(std::move(operations));
     place.step.clear();
     to.outputs = indices(from.outputs(), "outputs", to);
     if (from.pipeline()) {
@@ -347,10 +349,10 @@ private:
       if (ins.size() < outs.size())
         fail("ins", "has " + std::to_string(ins.size()) + " values",
              "at least " + std::to_string(outs.size()) + ", one for each result");
-      match(program, outs, program, ins.first(outs.size()), "outs", "of the op itself", "ins");
+      match(program, outs, nullptr, ins.first(outs.size()), "outs", "ins");
       checkCallee(program, callee(1), ins, outs);
       checkMesh(program, callee(0));
-      match(program, ins, callee(0), callee(0).inputs, "ins", nameOf(callee(0)), "inputs");
+      match(program, ins, &callee(0), callee(0).inputs, "ins", "inputs");
       if (callee(0).outputs.size() != 1)
         fail("attribute cond",
              "names " + nameOf(callee(0)) + ", which has " + std::to_string(callee(0).outputs.size()) + " outputs",
@@ -393,12 +395,21 @@ private:
   void checkCallee(const Program &program, const Program &callee, std::span<const uint32_t> ins,
                    std::span<const uint32_t> outs) const {
     checkMesh(program, callee);
-    match(program, ins, callee, callee.inputs, "ins", nameOf(callee), "inputs");
-    match(program, outs, callee, callee.outputs, "outs", nameOf(callee), "outputs");
+    match(program, ins, &callee, callee.inputs, "ins", "inputs");
+    match(program, outs, &callee, callee.outputs, "outs", "outputs");
   }
 
-  void match(const Program &program, std::span<const uint32_t> values, const Program &otherProgram,
-             std::span<const uint32_t> others, const char *field, const std::string &name, const char *other) const {
+  /// Without a callee: `others` are values of the program itself.
+  void match(const Program &program, std::span<const uint32_t> values, const Program *callee,
+             std::span<const uint32_t> others, const char *field, const char *other) const {
+    const Program &otherProgram = callee ? *callee : program;
+    const auto isSame = [&](size_t i) {
+      const TensorSpec &found = program.spec(values[i]), &expected = otherProgram.spec(others[i]);
+      return &found == &expected || found == expected;
+    };
+    if (values.size() == others.size() && std::ranges::all_of(std::views::iota(size_t(0), values.size()), isSame))
+      return;
+    const std::string name = callee ? nameOf(*callee) : "of the op itself";
     if (values.size() != others.size())
       fail(field, "has " + std::to_string(values.size()) + " values",
            std::to_string(others.size()) + ", as " + name + " has " + other);

@@ -131,7 +131,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
 }
 
 /// ttnn.constant needs no kernel: its values are used where the file has them.
-bool Planner::planConstant(const ttnn::OpCall &call) {
+bool Planner::planConstant() {
   if (operation().info->name != "ttnn.constant" || operation().outs.size() != 1)
     return false;
   const ttnn::ConstantAttribute *constant = nullptr;
@@ -141,17 +141,18 @@ bool Planner::planConstant(const ttnn::OpCall &call) {
   if (!constant)
     return false;
   const uint32_t value = operation().outs[0];
+  const TensorSpec &spec = program.spec(value);
   std::shared_ptr<const std::byte> values(std::shared_ptr<void>(), constant->bytes.data());
-  if (sim::isBlockFormat(call.outs[0].dtype))
-    values = quantised(call.outs[0], constant->bytes);
+  if (sim::isBlockFormat(spec.dtype))
+    values = quantised(spec, constant->bytes);
   if (!observed && !made.written[value]) {
     made.roots[value].home = Plan::Home::Constant;
     made.roots[value].constant.assign(made.roots[value].shards, values);
     isSame[value] = previous && operation().attributes.isCopyOf(previous->program.operations[op].attributes) &&
-                    program.spec(value) == previous->program.spec(value);
+                    spec == previous->program.spec(value);
     return true;
   }
-  addStep(std::make_unique<ConstantKernel>(std::move(values), call.outs[0].bytes()));
+  addStep(std::make_unique<ConstantKernel>(std::move(values), spec.bytes()));
   return true;
 }
 
@@ -160,7 +161,10 @@ void Planner::planCall() {
   const Operation &operation = this->operation();
   for (uint32_t out : operation.outs) {
     const auto groups = made.memory.groups.size();
-    addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
+    if (isAsBefore)
+      repeatGroup(out);
+    else
+      addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
     if (made.memory.groups.size() > groups)
       made.memory.groups.back().cached = true;
   }
@@ -176,7 +180,7 @@ void Planner::planCall() {
 void Planner::evaluateCall() {
   const Operation &operation = this->operation();
   restoreConstants();
-  made.cachedMemory.erase(op);
+  std::erase_if(made.cachedMemory, [&](const Plan::CachedMemory &memory) { return memory.op == op; });
   std::vector<Argument> given;
   for (size_t i = 0; i < operation.ins.size(); ++i)
     given.push_back(argumentOf(operation.ins[i], i));
@@ -188,7 +192,8 @@ void Planner::evaluateCall() {
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
-      made.cachedMemory[op].push_back(std::make_shared<const sim::Allocation>(std::move(results.allocations[i])));
+      made.cachedMemory.insert(std::ranges::upper_bound(made.cachedMemory, op, {}, &Plan::CachedMemory::op),
+                               {op, std::make_shared<const sim::Allocation>(std::move(results.allocations[i]))});
   }
 }
 

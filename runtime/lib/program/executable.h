@@ -30,7 +30,7 @@ public:
 
   std::shared_ptr<const Plan> planned() const { return owner; }
   /// Times and costs op by op, without host times.
-  RunReport report() const;
+  RunReport report();
 
   /// The device memory a run would take at most, per bank, with every input moved to the device.
   void memoryPeaks(sim::MeshDevice &device, int64_t (&peaks)[sim::memoryCount]) {
@@ -110,8 +110,9 @@ private:
   std::map<uint32_t, Callees> callees; // by op, those of Plan::callees
   sim::Duration inCallees;             // of the last run: what such programs took beyond what the plan says
   MemoryPlan::History history;
-  std::vector<uint8_t> alive;   // per value, in an observed run
-  std::vector<uint8_t> resting; // by chip, or empty: see rest()
+  std::vector<ttnn::Cost> costs; // per op, of reports
+  std::vector<uint8_t> alive;    // per value, in an observed run
+  std::vector<uint8_t> resting;  // by chip, or empty: see rest()
   bool running = false;
 
   std::vector<sim::Ranks::Send> sends; // of exchanges

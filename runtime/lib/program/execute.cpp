@@ -120,9 +120,8 @@ bool Executable::fits(std::span<const Tensor> inputs) const {
 
 bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs) {
   const Program &program = plan.program;
-  for (const auto &[op, allocations] : plan.cachedMemory)
-    if (!std::ranges::all_of(allocations, [](const auto &allocation) { return allocation->valid(); }))
-      return false;
+  if (!std::ranges::all_of(plan.cachedMemory, [](const auto &memory) { return memory.allocation->valid(); }))
+    return false;
   const auto isAsBefore = [&](const Plan::Parameter &parameter) {
     if (parameter.input >= inputs.size() || !inputs[parameter.input] || !inputs[parameter.input].isAllocated())
       return false;
@@ -577,7 +576,18 @@ int64_t Executable::circularBytes(uint32_t op) const {
   return plan.circular[op];
 }
 
-RunReport Executable::report() const {
+RunReport Executable::report() {
+  if (costs.empty()) {
+    ttnn::Cost nothing; // of what the host does by itself
+    nothing.launched = false;
+    costs.resize(program.operations.size(), nothing);
+    if (const Device on = device.lock())
+      for (uint32_t op = 0; op < costs.size(); ++op)
+        if (plan.isEstimated[op])
+          costs[op] = ttnn::estimateOf(on->chip(), *program.operations[op].info, program.call(program.operations[op]),
+                                       ttnn::Origin::Program)
+                          .cost;
+  }
   RunReport report;
   report.program = plan.programIndex;
   report.cycles = plan.totalDuration.cycles;
@@ -588,15 +598,9 @@ RunReport Executable::report() const {
   size_t next = 0;
   for (uint32_t op = 0; op < report.ops.size(); ++op) {
     const Operation &operation = program.operations[op];
-    report.ops[op] = {op,
-                      operation.info->name,
-                      operation.loc,
-                      0,
-                      plan.durations[op].cycles,
-                      plan.durations[op].ns,
-                      plan.costs[op],
-                      plan.durations[op].bound,
-                      plan.circular[op]};
+    report.ops[op] = {op,        operation.info->name,      operation.loc,
+                      0,         plan.durations[op].cycles, plan.durations[op].ns,
+                      costs[op], plan.durations[op].bound,  plan.circular[op]};
     report.ops[op].uncertaintyNs = plan.durations[op].uncertaintyNs;
     plan.memory.addResident(op, next, resident);
     std::copy(std::begin(resident), std::end(resident), report.ops[op].resident);

@@ -36,7 +36,7 @@ void Planner::fuseChains() {
     const auto isMember = [&](uint32_t s) { return std::ranges::binary_search(chain.steps, s); };
     const uint32_t last = chain.steps.back();
     const uint32_t at = made.steps[last].op;
-    Operands together;
+    std::vector<uint32_t> ins, outs; // of all
     std::vector<ttnn::Link> links;
     std::vector<uint32_t> results; // per link
     Plan::Step step = made.steps[last];
@@ -51,14 +51,14 @@ void Planner::fuseChains() {
           link.ins.push_back(~static_cast<int>(inner - results.begin()));
           continue;
         }
-        auto place = std::ranges::find(together.ins, in);
-        link.ins.push_back(static_cast<int>(place - together.ins.begin()));
-        if (place == together.ins.end())
-          together.ins.push_back(in);
+        auto place = std::ranges::find(ins, in);
+        link.ins.push_back(static_cast<int>(place - ins.begin()));
+        if (place == ins.end())
+          ins.push_back(in);
         extend(in, at);
       }
       if (link.stored) {
-        together.outs.push_back(result);
+        outs.push_back(result);
         made.roots[result].firstOp = at;
         extend(result, at);
       } else {
@@ -74,7 +74,8 @@ void Planner::fuseChains() {
     for (const ttnn::Link &link : links)
       std::erase_if(made.kernels, [&](const auto &kernel) { return kernel.get() == link.kernel; });
     made.steps[last] = step;
-    operands[last] = std::move(together);
+    const auto &ownIns = ofChains.emplace_back(std::move(ins)), &ownOuts = ofChains.emplace_back(std::move(outs));
+    operands[last] = {ownIns, ownOuts};
   }
   size_t kept = 0;
   for (size_t s = 0; s < made.steps.size(); ++s) {
@@ -82,7 +83,7 @@ void Planner::fuseChains() {
       continue;
     if (kept != s) {
       made.steps[kept] = made.steps[s];
-      operands[kept] = std::move(operands[s]);
+      operands[kept] = operands[s];
     }
     ++kept;
   }

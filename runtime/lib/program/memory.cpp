@@ -66,6 +66,24 @@ void MemoryPlan::addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::me
   }
 }
 
+bool MemoryPlan::surelyFits(const sim::Memories &empty, int64_t alignment) const {
+  // A memory is filled from one end: a block lies between others, or directly behind all of them.
+  int64_t bytes[sim::memoryCount] = {}, circular = 0;
+  for (const Event &event : events) {
+    const Group &group = groups[event.group];
+    if (group.circular)
+      circular = std::max(circular, group.footprint.bytesPerBank);
+    else if (event.allocate)
+      bytes[static_cast<size_t>(sim::memoryOf(group.footprint.buffer))] += group.footprint.bytesPerBank + alignment;
+  }
+  bool fits = true;
+  forEachMemory([&](sim::Memory memory, size_t i) {
+    const int64_t more = memory == sim::Memory::L1 ? circular : 0;
+    fits = fits && bytes[i] + more <= empty[memory].capacity();
+  });
+  return fits;
+}
+
 void MemoryPlan::simulate(sim::Memories &memories) const {
   Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
   for (const Event &event : events)

@@ -63,6 +63,9 @@ public:
   };
   static constexpr uint32_t none = ~0u;
 
+  /// Whether all allocations fit empty memories together, without anything being freed: then each finds its place.
+  bool surelyFits(const sim::Memories &empty, int64_t alignment) const;
+
   std::vector<Group> groups;
   std::vector<Event> events;          // in order
   std::vector<uint32_t> outputGroups; // per output; none for a host tensor
@@ -188,6 +191,11 @@ struct Plan {
     size_t offset = 0, arenaBytes = 0; // of what is received
     std::string label;                 // for messages, the same on all ranks
   };
+  /// Of a result of a call.
+  struct CachedMemory {
+    uint32_t op;
+    std::shared_ptr<const sim::Allocation> allocation;
+  };
   /// Programs that an op runs whenever it runs itself.
   using Callees = std::vector<std::shared_ptr<const Plan>>;
 
@@ -212,8 +220,7 @@ struct Plan {
   std::vector<Exchange> exchanges;
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
-  std::map<uint32_t, std::vector<std::shared_ptr<const sim::Allocation>>>
-      cachedMemory;                          // of the results of calls, by op
+  std::vector<CachedMemory> cachedMemory;    // by op
   std::shared_ptr<const void> weights;       // those of others that the program has (PreparedForms::enter)
   std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers; // of constants; null where a run has others
@@ -228,7 +235,9 @@ struct Plan {
   MemoryPlan memory;
   std::vector<sim::Duration> durations; // per op
   std::vector<int64_t> circular;        // bytes of each op's circular buffers on a core
-  std::vector<ttnn::Cost> costs;        // per op
+  std::vector<bool> isEstimated;        // per op: the duration is that of its cost
+  std::vector<int> aliases;             // per op: the operand whose buffer the result may share, or -1
+  std::vector<uint32_t> circularGroups; // per op, of device memory; none without circular buffers
   sim::Duration totalDuration;
   std::vector<uint32_t> groupOf; // per value, of device memory
   std::vector<bool> written;     // per value: an op changes it in place

@@ -32,15 +32,15 @@ std::shared_ptr<const Plan> Planner::make() {
   isRead.assign(values, false);
   isSame.assign(values, false);
   made.kernelOf.resize(opCount);
-  computedBy.assign(values, 0);
+  computedBy.assign(values, opCount);
   for (uint32_t i = 0; i < opCount; ++i)
     for (const uint32_t out : program.operations[i].outs)
       computedBy[out] = i;
   made.durations.resize(opCount);
   made.circular.resize(opCount);
-  ttnn::Cost nothing; // of what the host does by itself
-  nothing.launched = false;
-  made.costs.resize(opCount, nothing);
+  made.aliases.assign(opCount, -1);
+  made.circularGroups.assign(opCount, MemoryPlan::none);
+  made.isEstimated.assign(opCount, false);
   findWritten();
   const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
   if (made.mode == Mode::Fast && arguments.empty() &&
@@ -55,6 +55,7 @@ std::shared_ptr<const Plan> Planner::make() {
   if (made.mode == Mode::Fast)
     enterWeights();
   findLastUses();
+  reserve();
   planInputs();
   for (op = 0; op < opCount; ++op)
     planOperation();
@@ -79,6 +80,17 @@ void Planner::fail(const std::string &message) const {
   if (!operation().loc.empty())
     text += " at " + std::string(operation().loc);
   throw OpError(text + ": " + message);
+}
+
+void Planner::reserve() {
+  if (!previous)
+    return;
+  made.kernels.reserve(previous->kernels.size());
+  made.steps.reserve(opCount);
+  operands.reserve(opCount);
+  made.memory.groups.reserve(previous->memory.groups.size());
+  made.memory.events.reserve(previous->memory.events.size());
+  references.reserve(previous->memory.groups.size());
 }
 
 void Planner::findWritten() {
@@ -165,6 +177,12 @@ sim::Label Planner::labelBefore(uint32_t value) const {
   return group == MemoryPlan::none ? nowhere : previous->memory.groups[group].label;
 }
 
+void Planner::repeatGroup(uint32_t value) {
+  const uint32_t group = previous->groupOf[value];
+  if (group != MemoryPlan::none)
+    addGroup(value, op, previous->memory.groups[group].footprint, previous->memory.groups[group].label);
+}
+
 void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, sim::Label label, int32_t input) {
   if (footprint.buffer == BufferType::SystemMemory)
     return;
@@ -181,8 +199,11 @@ void Planner::planOperation() {
     planDeallocation();
     return;
   }
+  called.reset();
+  isAsBefore = compare();
   for (uint32_t out : operation.outs) {
-    checkSize(out);
+    if (!isAsBefore)
+      checkSize(out);
     Plan::Root &root = made.roots[out];
     root.home = Plan::Home::Arena;
     setShards(root, out);
@@ -196,16 +217,23 @@ void Planner::planOperation() {
   } else if (operation.isControl()) {
     located([&] { planControl(); });
   } else {
-    ttnn::OpCall call = program.call(operation);
-    if (device->options().exact)
-      call.exact = ttnn::Origin::Program;
     int alias = -1;
-    if (!planConstant(call) && !takeResults())
-      alias = located([&] { return makeKernel(call); });
-    planDeviceMemory(alias, call);
+    if (!planConstant())
+      alias = takeResults() ? previous->aliases[op] : located([&] { return makeKernel(); });
+    made.aliases[op] = alias;
+    planDeviceMemory(alias);
   }
   if (!observed)
     releaseConstants();
+}
+
+ttnn::OpCall &Planner::call() {
+  if (!called) {
+    called = program.call(operation());
+    if (device->options().exact)
+      called->exact = ttnn::Origin::Program;
+  }
+  return *called;
 }
 
 void Planner::setShards(Plan::Root &root, uint32_t value) const {
@@ -231,14 +259,14 @@ void Planner::planDeallocation() {
 }
 
 /// The step of an op, if it needs one. Returns the operand that the result is a view of on the device, too, or -1.
-int Planner::makeKernel(ttnn::OpCall &call) {
+int Planner::makeKernel() {
   const ttnn::OpInfo &info = *operation().info;
   const auto &ins = operation().ins;
   const auto &outs = operation().outs;
   if (!info.make && !info.makeMesh)
     throw OpError("this op cannot be run by this runtime");
   if (!info.make) {
-    made.meshKernels.push_back(info.makeMesh(call));
+    made.meshKernels.push_back(info.makeMesh(call()));
     Plan::Step step;
     step.mesh = made.meshKernels.back().get();
     step.op = op;
@@ -259,15 +287,16 @@ int Planner::makeKernel(ttnn::OpCall &call) {
     allConstant = allConstant && (in == absentOperand || constantBytes(in) || isSplitConstant(in));
   if (!observed && isNew) {
     for (uint32_t in : ins)
-      call.constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
-    call.constants = this;
+      call().constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
+    call().constants = this;
     findDispensable();
   }
-  if (isNew)
-    kernel = ttnn::makeKernel(info, call);
-  checkDistribution();
-  const uint32_t viewed = viewedOperand(*kernel, call);
-  const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == call.outs[0].bytes();
+  if (isNew) {
+    kernel = ttnn::makeKernel(info, call());
+    checkDistribution();
+  }
+  const uint32_t viewed = viewedOperand(*kernel);
+  const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == program.spec(outs[0]).bytes();
   const int alias = whole ? kernel->alias() : -1;
   if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !made.written[viewed] &&
       !made.written[outs[0]]) {
@@ -280,10 +309,10 @@ int Planner::makeKernel(ttnn::OpCall &call) {
   }
   const size_t times = hasSplitConstants() ? made.chips.count() : 1; // at most
   if (allConstant && isReproducible() && times * foldedBytes() + preparedBytes <= maxPreparedBytes) {
-    fold(*kernel, call);
+    fold(*kernel, call());
     return alias;
   }
-  if (!observed && isNew && addOwnStep(call))
+  if (!observed && isNew && addOwnStep(call()))
     return alias;
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
@@ -317,13 +346,14 @@ void Planner::planExchange() {
 }
 
 /// The value that the only result is a piece of, its bytes unchanged, or absentOperand.
-uint32_t Planner::viewedOperand(const ttnn::Kernel &kernel, const ttnn::OpCall &call) const {
+uint32_t Planner::viewedOperand(const ttnn::Kernel &kernel) const {
   const auto &ins = operation().ins;
   const int alias = kernel.alias();
   if (alias < 0 || static_cast<size_t>(alias) >= ins.size() || operation().outs.size() != 1)
     return absentOperand;
   const auto index = static_cast<size_t>(alias);
-  return ins[index] != absentOperand && kernel.aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes()
+  return ins[index] != absentOperand &&
+                 kernel.aliasOffset() + program.spec(operation().outs[0]).bytes() <= program.spec(ins[index]).bytes()
              ? ins[index]
              : absentOperand;
 }
@@ -363,51 +393,55 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
 }
 
 /// Room on the device for the results, and the time the op takes there.
-void Planner::planDeviceMemory(int alias, const ttnn::OpCall &call) {
+void Planner::planDeviceMemory(int alias) {
   const Operation &operation = this->operation();
-  const bool isKnown = isAsBefore();
   bool works = false;
-  for (size_t i = 0; i < operation.outs.size(); ++i) {
-    const uint32_t out = operation.outs[i];
-    const sim::Footprint footprint = located([&] { return sim::footprint(chip, call.outs[i]); });
-    works = works || !onHost(call.outs[i]);
+  for (const uint32_t out : operation.outs) {
+    const TensorSpec &spec = program.spec(out);
+    works = works || !onHost(spec);
+    if (isAsBefore && alias < 0) {
+      repeatGroup(out);
+      continue;
+    }
+    const sim::Footprint footprint = located([&] { return sim::footprint(chip, spec); });
     // A view that the device can have, too: same place, same pages.
     if (alias >= 0) {
       const uint32_t in = operation.ins[static_cast<size_t>(alias)];
       const TensorSpec &from = program.spec(in);
-      if (groupOf[in] != MemoryPlan::none && from.memory == call.outs[i].memory && from.layout == call.outs[i].layout &&
-          from.dtype == call.outs[i].dtype && references[groupOf[in]] > 0 &&
+      if (groupOf[in] != MemoryPlan::none && from.memory == spec.memory && from.layout == spec.layout &&
+          from.dtype == spec.dtype && references[groupOf[in]] > 0 &&
           sim::footprint(chip, from).bytesPerBank == footprint.bytesPerBank) {
         groupOf[out] = groupOf[in];
         ++references[groupOf[out]];
         continue;
       }
     }
-    addGroup(out, op, footprint, isKnown ? labelBefore(out) : labelOf(out, resultLabel()));
+    addGroup(out, op, footprint, labelOf(out, resultLabel()));
   }
-  for (const auto &in : call.ins)
-    works = works || (in && !onHost(*in));
+  for (const uint32_t in : operation.ins)
+    works = works || (in != absentOperand && !onHost(program.spec(in)));
   // Marks of the debug dialect are for those who look; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
-  if (isKnown) {
-    made.costs[op] = previous->costs[op];
+  made.isEstimated[op] = true;
+  if (isAsBefore) {
     made.durations[op] = previous->durations[op];
     made.circular[op] = previous->circular[op];
   } else {
-    const ttnn::Estimate estimate =
-        located([&] { return ttnn::estimateOf(chip, *operation.info, call, ttnn::Origin::Program); });
-    made.costs[op] = estimate.cost;
-    made.durations[op] = estimate.duration;
-    made.circular[op] = located([&] { return ttnn::circularBytes(chip, call); });
+    made.durations[op] =
+        located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
+    made.circular[op] = located([&] { return ttnn::circularBytes(chip, call()); });
   }
   if (made.circular[op]) {
     sim::Footprint footprint;
     footprint.bytesPerBank = made.circular[op];
-    made.memory.groups.push_back(
-        {footprint, "op " + std::to_string(op) + " (" + std::string(operation.info->name) + ") of " + made.name()});
+    sim::Label label =
+        isAsBefore ? previous->memory.groups[previous->circularGroups[op]].label
+                   : "op " + std::to_string(op) + " (" + std::string(operation.info->name) + ") of " + made.name();
+    made.circularGroups[op] = static_cast<uint32_t>(made.memory.groups.size());
+    made.memory.groups.push_back({footprint, std::move(label)});
     made.memory.groups.back().circular = true;
-    made.memory.events.push_back({op, true, static_cast<uint32_t>(made.memory.groups.size() - 1)});
+    made.memory.events.push_back({op, true, made.circularGroups[op]});
     references.push_back(0);
   }
   made.totalDuration.cycles += made.durations[op].cycles;
@@ -452,7 +486,8 @@ void Planner::planOutputs() {
 /// A program that does not fit an empty device never will, and is refused before host memory is taken for it.
 void Planner::checkMemory() const {
   sim::Memories empty(chip, device->options(), device->id());
-  made.memory.simulate(empty);
+  if (!made.memory.surelyFits(empty, std::max(chip.dramAlignment, chip.l1Alignment)))
+    made.memory.simulate(empty);
 }
 
 void Planner::describeOutputs() {

@@ -13,6 +13,7 @@
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -46,14 +47,18 @@ private:
   /// Values that an op changes in place share their memory with no other.
   void findWritten();
   void findLastUses();
+  /// Takes room for as much as the plan before has.
+  void reserve();
   /// Throws OutOfMemoryError for an input, or a result of the op, that exceeds the limit of host memory.
   void checkSize(uint32_t value) const;
   std::string resultLabel() const;
   void planInputs();
   void planOperation();
   void planDeallocation();
-  int makeKernel(ttnn::OpCall &call);
-  uint32_t viewedOperand(const ttnn::Kernel &kernel, const ttnn::OpCall &call) const;
+  /// The op with its operands and results, as a kernel is told them; made when it is needed first.
+  ttnn::OpCall &call();
+  int makeKernel();
+  uint32_t viewedOperand(const ttnn::Kernel &kernel) const;
   void checkDistribution() const;
   void addStep(std::shared_ptr<const ttnn::Kernel> kernel);
   /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
@@ -63,7 +68,9 @@ private:
   /// Says what a value is that takes device memory.
   sim::Label labelOf(uint32_t value, const std::string &what) const;
   sim::Label labelBefore(uint32_t value) const;
-  void planDeviceMemory(int alias, const ttnn::OpCall &call);
+  /// Gives a result the room that it has in the plan before.
+  void repeatGroup(uint32_t value);
+  void planDeviceMemory(int alias);
   /// What ranks exchange before the mesh step that was added last.
   void planExchange();
   void planOutputs();
@@ -76,7 +83,7 @@ private:
 
   //===- What is computed ahead (constants.cpp) -----------------------------===//
 
-  bool planConstant(const ttnn::OpCall &call);
+  bool planConstant();
   void planCall();
   /// Prepares the programs that the op runs each time. What is constant here is constant there.
   void planControl();
@@ -120,9 +127,9 @@ private:
 
   //===- Reuse of the plan for other sizes (reuse.cpp) ----------------------===//
 
-  /// Whether the op has the operands, results and attributes that it has in the plan before, and constants where that
-  /// has the same.
-  bool isAsBefore() const;
+  /// Returns whether the op has the operands, results and attributes that it has in the plan before, and constants
+  /// where that has the same.
+  bool compare() const;
   /// Whether a value is a constant, and its values are those of the plan before.
   bool isSameConstant(uint32_t value) const;
   /// Takes over the results of an op of constants, or of a call. False where the plan before did not compute them
@@ -136,9 +143,9 @@ private:
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
-  /// What a step reads and writes, in the order its kernel is told.
+  /// What a step reads and writes, in the order its kernel is told: of its op, or of a chain.
   struct Operands {
-    std::vector<uint32_t> ins, outs;
+    std::span<const uint32_t> ins, outs;
   };
   /// Steps that will be one, in order.
   struct Chain {
@@ -176,7 +183,10 @@ private:
   const bool observed;
   const uint32_t opCount;
   uint32_t op = 0;
+  bool isAsBefore = false;                                  // the op is as in the plan before
+  std::optional<ttnn::OpCall> called;                       // see call()
   std::vector<Operands> operands;                           // per step
+  std::deque<std::vector<uint32_t>> ofChains;               // their operands
   std::vector<uint32_t> groupOf;                            // per value, of device memory
   std::vector<uint32_t> references;                         // per group
   std::vector<uint32_t> lastUse;                            // per root: the last op that uses it
@@ -185,7 +195,7 @@ private:
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
   std::vector<bool> isSame;         // per root: a constant of the plan before
-  std::vector<uint32_t> computedBy; // per value: the op
+  std::vector<uint32_t> computedBy; // per value: the op; their number for inputs
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };

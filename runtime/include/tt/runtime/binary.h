@@ -19,6 +19,8 @@
 #include "tt/ttnn/kernel.h"
 #include "tt/types.h"
 
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +32,48 @@
 namespace tt::runtime {
 
 inline constexpr uint32_t absentOperand = 0xFFFFFFFF;
+
+/// A list of elements that do not change. Copies share them; a copy that gets an element of its own shares the others.
+template <class T> class SharedList {
+public:
+  class Iterator {
+  public:
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    Iterator() = default;
+    explicit Iterator(const T *const *at) : at(at) {}
+    const T &operator*() const { return **at; }
+    const T *operator->() const { return *at; }
+    Iterator &operator++() { return ++at, *this; }
+    Iterator operator++(int) { return Iterator(at++); }
+    difference_type operator-(const Iterator &other) const { return at - other.at; }
+    bool operator==(const Iterator &) const = default;
+
+  private:
+    const T *const *at = nullptr;
+  };
+
+  SharedList() = default;
+  explicit SharedList(std::vector<T> elements) : given(std::make_shared<const std::vector<T>>(std::move(elements))) {
+    all.reserve(given->size());
+    for (const T &element : *given)
+      all.push_back(&element);
+  }
+  size_t size() const { return all.size(); }
+  bool empty() const { return all.empty(); }
+  const T &operator[](size_t index) const { return *all[index]; }
+  Iterator begin() const { return Iterator(all.data()); }
+  Iterator end() const { return Iterator(all.data() + all.size()); }
+  void replace(size_t index, std::shared_ptr<const T> by) {
+    all[index] = by.get();
+    own.push_back(std::move(by));
+  }
+
+private:
+  std::vector<const T *> all;
+  std::shared_ptr<const std::vector<T>> given;
+  std::vector<std::shared_ptr<const T>> own;
+};
 
 struct Operation {
   const ttnn::OpInfo *info = nullptr;
@@ -52,7 +96,7 @@ struct Operation {
 };
 
 struct Value {
-  uint32_t spec; // index into Program::specs
+  const TensorSpec *spec; // of the binary; values of equal descriptions share one
   std::string_view name;
 };
 
@@ -80,15 +124,14 @@ struct Pipeline {
 
 struct Program {
   std::string_view name;
-  const std::vector<TensorSpec> *specs; // of the whole binary
   std::vector<Value> values;
   std::vector<uint32_t> inputs, outputs;
-  std::vector<Operation> operations; // none in a TTMetal program, which is commands
-  std::vector<uint32_t> meshShape;   // [rows, columns]
+  SharedList<Operation> operations; // none in a TTMetal program, which is commands
+  std::vector<uint32_t> meshShape;  // [rows, columns]
   bool isPrivate = false;
   std::optional<Pipeline> pipeline;
 
-  const TensorSpec &spec(uint32_t value) const { return (*specs)[values[value].spec]; }
+  const TensorSpec &spec(uint32_t value) const { return *values[value].spec; }
   uint32_t devices() const { return meshShape[0] * meshShape[1]; }
   /// Operands and results as a kernel is told them.
   ttnn::OpCall call(const Operation &operation) const;
@@ -128,7 +171,7 @@ public:
   uint32_t schemaVersion() const;
   std::string_view mlir() const;
   const SystemDesc &systemDesc() const;
-  std::span<const Program> programs() const;
+  const SharedList<Program> &programs() const;
   /// Throws Error naming the number of programs.
   const Program &program(size_t index) const;
   std::span<const std::byte> bytes() const;

@@ -36,14 +36,11 @@ public:
     const auto *programs = root.programs();
     if (!count(programs))
       place.fail("programs", "is empty", "at least one program");
-    binary.programs.resize(programs->size());
+    std::vector<runtime::Program> all(programs->size());
     image.programs.resize(programs->size());
-    size_t specs = 0; // places of specs must stay
-    for (const auto *program : *programs)
-      specs += count(program->inputs()) + count(program->outputs());
-    binary.specs.reserve(specs);
     for (uint32_t i = 0; i < programs->size(); ++i)
-      readProgram(*programs->Get(i), binary.programs[i], image.programs[i]);
+      readProgram(*programs->Get(i), all[i], image.programs[i]);
+    binary.programs = runtime::SharedList(std::move(all));
     numberKernels(image);
   }
 
@@ -60,7 +57,6 @@ private:
     live.clear();
     program = &metal;
     to.name = text(from.name());
-    to.specs = &binary.specs;
     to.isPrivate = from.private_();
     to.meshShape = {1, 1};
     if (const auto *mesh = from.mesh_shape()) {
@@ -117,8 +113,8 @@ private:
       if (ref.size() != spec.bytes())
         place.fail(field + ".size", "is " + std::to_string(ref.size()), std::to_string(spec.bytes()));
       values.push_back(static_cast<uint32_t>(to.values.size()));
-      to.values.push_back({static_cast<uint32_t>(binary.specs.size()), {}});
-      binary.specs.push_back(std::move(spec));
+      binary.specs->push_back(std::move(spec));
+      to.values.push_back({&binary.specs->back(), {}});
     }
   }
 
