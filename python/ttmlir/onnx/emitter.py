@@ -68,6 +68,10 @@ class Emitter:
     def i32s(self, values: Sequence[int]) -> ir.Attribute:
         return ir.DenseI32ArrayAttr.get([int(n) for n in values])
 
+    def is_open_size(self, x: Value, dim: int) -> bool:
+        """Whether a dimension may have other sizes than that of the type."""
+        return self.is_open
+
     #
     # Constants
     #
@@ -141,7 +145,7 @@ class Emitter:
             return ir.FloatAttr.get(element, float(item))
 
         flat = array.reshape(-1)
-        if self._is_splat(array) and array.size:
+        if array.size and self._is_splat(array):
             if array.size > 1 and self.is_open:  # a constant would have all elements for the largest sizes
                 one = ir.DenseElementsAttr.get_splat(self.type((1,) * array.ndim, array.dtype), attribute(flat[0]))
                 return self.ir(
@@ -153,6 +157,8 @@ class Emitter:
             name = f"onnx_{len(self._constants)}"
             self._constants[name] = None  # type: ignore[assignment]
             return stablehlo.constant(ir.DenseResourceElementsAttr.get_from_buffer(raw, name, kind, alignment=64))
+        if not array.size:
+            return stablehlo.constant(self.attribute(f"dense<> : {kind}"))
         return stablehlo.constant(ir.DenseElementsAttr.get([attribute(item) for item in flat], kind))
 
     @staticmethod
@@ -496,6 +502,19 @@ class Emitter:
             apart.regions[i].blocks[0].append_to(op.regions[i])
         apart.erase()
         return [Value(shape, dtype, result) for (shape, dtype), result in zip(kinds[0], op.results, strict=True)]
+
+    def aside(self, build: Callable[[], object]) -> None:
+        """Runs `build` where the ops that it emits are not part of the program."""
+        apart = ir.Operation.create("stablehlo.case", operands=[self.ir(self.full((), 0, I32))], regions=1)
+
+        def run() -> Sequence[Any]:
+            build()
+            return []
+
+        try:
+            self._body(apart, [], run)
+        finally:
+            apart.erase()
 
     def loop(self, initial: Sequence[Value], condition: Callable[..., Value],
              body: Callable[..., Sequence[Value]]) -> list[Value]:  # fmt: skip

@@ -26,6 +26,11 @@ def row_of(g: Emitter, x: Value, position: Value | int) -> Value:
     return g.reshape(row, x.shape[1:])
 
 
+def number(g: Emitter, n: int) -> Value:
+    """Returns a number of the program that open sizes may change, i32 []."""
+    return g.reshape(g.number(n, I32), ()) if g.is_open else g.full((), n, I32)
+
+
 def stacked(g: Emitter, rows: Sequence[Value], dim: int = 0) -> Value:
     """Returns the rows as elements of a new dimension."""
     return g.concat([g.expand_dims(x, dim) for x in rows], dim)
@@ -59,18 +64,19 @@ def steps(
             results.append(stacked(g, ordered) if count else g.full((0, *shape), 0, dtype))
         return list(states), results
 
-    end = g.full((), count, I32)
+    end = number(g, count)
+    one = g.full((), 1, I32)
     empty = [g.full((count, *shape), 0, dtype) for shape, dtype in made]
 
     def body(position: Value, *carried: Value) -> Sequence[Value]:
-        last = g.sub(g.full((), count - 1, I32), position) if any((*backward, *made_backward)) else position
+        last = g.sub(g.sub(end, one), position) if any((*backward, *made_backward)) else position
         given = [row_of(g, x, last if back else position) for x, back in zip(tensors, backward, strict=True)]
         after, new = step(position, carried[: len(states)], given)
         written = [
             g.dynamic_update_slice(x, g.expand_dims(row, 0), [last if back else position] + [0] * row.rank)
             for x, row, back in zip(carried[len(states) :], new, made_backward, strict=True)
         ]
-        return [g.add(position, g.full((), 1, I32)), *after, *written]
+        return [g.add(position, one), *after, *written]
 
     found = g.loop([g.full((), 0, I32), *states, *empty], lambda i, *_: g.compare("LT", i, end), body)
     return found[1 : 1 + len(states)], found[1 + len(states) :]

@@ -11,13 +11,13 @@ import numpy as np
 from ...dialects import stablehlo
 from ..emitter import Emitter
 from ..errors import Refused
-from ..loops import steps
+from ..loops import number, steps
 from ..registry import Node, op
 from ..values import I32, Value, is_float
 
 Function = Callable[[Value], Value]
 # Steps that have ops of their own; more are a loop.
-MOST_UNROLLED = 16
+MOST_UNROLLED = 128
 # Activations with the defaults of alpha, or alpha and beta; None where ONNX has no op of the name with a default.
 DEFAULTS: dict[str, tuple[float | None, ...]] = {
     "affine": (None, None), "leakyrelu": (0.01,), "thresholdedrelu": (1.0,), "scaledtanh": (None, None),
@@ -128,11 +128,13 @@ class Recurrence:
         self.layout = node.get("layout", 0)
         if self.layout not in (0, 1):
             raise Refused(f"layout {self.layout}; expected 0 or 1")
+        self.unrolls = not g.is_open_size(x, 1 if self.layout else 0)
         if self.layout:
             x = g.transpose(x, (1, 0, 2))
             initial = [None if h is None else g.transpose(h, (1, 0, 2)) for h in initial]
         self.x, self.hidden = x, r.shape[2]
         self.count, self.batch, size = x.shape
+        self.unrolls = self.unrolls and self.count <= MOST_UNROLLED
         many, rows = len(directions), gates * self.hidden
         if node.get("hidden_size", self.hidden) != self.hidden:
             raise Refused(f"hidden_size {node.get('hidden_size')}; R has {self.hidden}")
@@ -205,9 +207,10 @@ class Recurrence:
                 new = step(each, given, before)
                 shown = new[0]
                 if self.lengths is not None:
+                    left = position
                     if each.backward:
-                        position = g.sub(g.full((), self.count - 1, I32), position)
-                    runs = g.expand_dims(g.compare("LT", position, self.lengths), 1)
+                        left = g.sub(number(g, self.count - 1), position)
+                    runs = g.expand_dims(g.compare("LT", left, self.lengths), 1)
                     shown = g.select(runs, shown, g.scalar(0, shown))
                     new = [g.select(runs, x, y) for x, y in zip(new, before, strict=True)]
                 after += new
@@ -216,7 +219,7 @@ class Recurrence:
 
         states = [h for each in self.directions for h in each.states]
         kinds = [((self.batch, self.hidden), self.x.dtype)] * len(self.directions) if wants else []
-        last, rows = steps(g, self.count, states, self.inputs(biases), turn, kinds, self.count <= MOST_UNROLLED,
+        last, rows = steps(g, self.count, states, self.inputs(biases), turn, kinds, self.unrolls,
                            backward, backward if wants else None)  # fmt: skip
         results = [self._whole(rows) if wants else Value((0,), self.x.dtype, None, np.zeros(0, self.x.dtype))]
         for i in range(many):
