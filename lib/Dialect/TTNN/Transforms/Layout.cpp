@@ -94,14 +94,15 @@ namespace {
 /// of one of 32 x 32, and with it every step of a weight's scaling.
 class ConvolutionWeights {
 public:
-  explicit ConvolutionWeights(func::FuncOp function) {
+  /// isCalled: arguments lie where other functions have them.
+  ConvolutionWeights(func::FuncOp function, bool isCalled) {
     Block &body = function.getBody().front();
     // Users come before what they use.
     for (Operation &op : llvm::reverse(body))
       if (isOnHost(&op) && isReadByConvolutions(op.getResult(0)))
         values.insert(op.getResult(0));
     for (BlockArgument argument : body.getArguments())
-      if (isa<RankedTensorType>(argument.getType()) && isReadByConvolutions(argument))
+      if (!isCalled && isa<RankedTensorType>(argument.getType()) && isReadByConvolutions(argument))
         values.insert(argument);
     // What has an operand on the device is computed there, and with it what it has of others.
     for (Operation &op : body) {
@@ -161,6 +162,17 @@ struct AssignLayouts : ttnn::impl::TTNNLayoutBase<AssignLayouts> {
 
   void runOnOperation() override {
     mesh = ttcore::distributedOver(getOperation());
+    called.clear();
+    getOperation()->walk([&](Operation *op) {
+      auto add = [&](FlatSymbolRefAttr name) { called.insert(name.getAttr()); };
+      if (auto loop = dyn_cast<ttcore::WhileOp>(op))
+        add(loop.getCondAttr()), add(loop.getBodyAttr());
+      else if (auto branches = dyn_cast<ttcore::CaseOp>(op))
+        for (Attribute name : branches.getBranches())
+          add(cast<FlatSymbolRefAttr>(name));
+      else if (auto call = dyn_cast<func::CallOp>(op))
+        add(call.getCalleeAttr());
+    });
     Distribution distribution(getOperation());
     distribution.distributeOperands(getOperation());
     WalkResult result = getOperation()->walk([&](func::FuncOp function) {
@@ -175,7 +187,7 @@ private:
     if (function.isExternal())
       return assignSignature(function);
     shapeKernelsOnHost(function);
-    ConvolutionWeights weights(function);
+    ConvolutionWeights weights(function, called.contains(function.getSymNameAttr()));
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<ttcore::GetGlobalOp>(op)) {
         op->emitOpError("is not lowered to TTNN: what a program reads is its arguments");
@@ -264,5 +276,6 @@ private:
   }
 
   ttcore::TensorMeshAttr mesh;
+  DenseSet<StringAttr> called;
 };
 } // namespace

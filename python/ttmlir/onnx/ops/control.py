@@ -87,18 +87,23 @@ def if_(g: Graph, node: Node, condition: Value) -> tuple[Given, ...]:
         return run
 
     index = g.cast(g.reshape(g.cast(condition, BOOL), ()), I32)
+    why = "the condition is computed from the inputs' elements"
     try:
         results = iter(g.case(index, [branch("else_branch"), branch("then_branch")]))
+    except OnnxError as error:
+        name = "then" if made else "else"
+        raise Refused(
+            f"{why}, and its {name} branch cannot be; expected a condition that is known when it is compiled: {error}"
+        ) from None
     except Refused:
         if len(made) < 2:
             raise
         results = None
-    texts = [[form(x) for x in branch] for branch in made]
+    texts = [[form(x) for x in results_of] for results_of in made]
     if results is None or texts[0] != texts[1]:
         raise Refused(
-            f"the condition is computed from the inputs' elements, and the branches have different results: "
-            f"{', '.join(texts[1])} and {', '.join(texts[0])}; expected the same types and shapes, or a condition that "
-            f"is known when it is compiled"
+            f"{why}, and the branches have different results: {', '.join(texts[1])} and {', '.join(texts[0])}; "
+            f"expected the same types and shapes, or a condition that is known when it is compiled"
         )
     return tuple(like(x, results) for x in made[0])
 

@@ -129,3 +129,23 @@ func.func @huge(%a: tensor<4000000000x4000000000x4000000000xf32>) {
 func.func @mostly_padding(%a: tensor<64x64x1x1xf32>, %b: tensor<8x256x8x8xbf16>, %c: tensor<2x4x1x1xf32>, %d: tensor<8x256x16x16xf32>, %e: tensor<8x256x1x64xf32>, %f: tensor<64x64x1x1x!ttcore.tile<32x32, bfp_bf8>>) -> tensor<64x64x1x1xf32> {
   return %a : tensor<64x64x1x1xf32>
 }
+
+// -----
+
+// Weights of a convolution are on the host where only convolutions read them; those that a branch or a loop is given lie
+// where the other function has them.
+// CHECK: func.func @weights_of_a_branch({{.*}}%arg1: tensor<4x2x3x3xf32, #[[GIVEN:[a-z_0-9]+]]>
+func.func @weights_of_a_branch(%x: tensor<1x2x5x5xf32>, %w: tensor<4x2x3x3xf32>, %n: tensor<si32>) -> tensor<1x4x3x3xf32> {
+  // CHECK: ttcore.case([@convolve, @clear]
+  %0 = ttcore.case([@convolve, @clear], %n, [%x, %w]) : tensor<si32>, (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  return %0 : tensor<1x4x3x3xf32>
+}
+// CHECK: func.func private @convolve({{.*}}%arg1: tensor<4x2x3x3xf32, #[[GIVEN]]>
+func.func private @convolve(%x: tensor<1x2x5x5xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  %0 = "ttir.conv2d"(%x, %w) <{stride = 1 : i32, padding = 0 : i32, dilation = 1 : i32, groups = 1 : i32, batch_dim = 0 : i64, channel_dim = 1 : i64, height_dim = 2 : i64, width_dim = 3 : i64}> : (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  return %0 : tensor<1x4x3x3xf32>
+}
+func.func private @clear(%x: tensor<1x2x5x5xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  %0 = "ttir.zeros"() <{shape = array<i32: 1, 4, 3, 3>}> : () -> tensor<1x4x3x3xf32>
+  return %0 : tensor<1x4x3x3xf32>
+}
