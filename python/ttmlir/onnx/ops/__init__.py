@@ -3,7 +3,9 @@
 
 from . import (
     activations,
+    attention,
     casts,
+    contributed_attention,
     control,
     convolution,
     creation,
@@ -20,12 +22,15 @@ from . import (
     reductions,
     resize,
     sequences,
+    signal,
     slicing,
 )
 
 __all__ = [
     "activations",
+    "attention",
     "casts",
+    "contributed_attention",
     "control",
     "convolution",
     "creation",
@@ -42,5 +47,6 @@ __all__ = [
     "reductions",
     "resize",
     "sequences",
+    "signal",
     "slicing",
 ]
