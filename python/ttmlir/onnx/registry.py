@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import Refused
@@ -85,6 +85,22 @@ def op(*names: str, domain: str = "", moves: bool = False, keep: bool = False) -
         return rule
 
     return register
+
+
+def calling(g: Any, node: Node, name: str, *operands: Any, version: int | None = None, **attributes: Any) -> Any:
+    """Returns the first output of an op of the default domain, for rules of ops that are made of it.
+
+    version: of the op's definition, the newest one without it.
+    """
+    import onnx.defs
+
+    schema = onnx.defs.get_schema(name, version or onnx.defs.onnx_opset_version(), "")
+    made = OPS["", name].rule(
+        g,
+        replace(node, domain="", op=name, version=schema.since_version, attributes=attributes),
+        *operands,
+    )
+    return made[0] if isinstance(made, tuple | list) else made
 
 
 # Ops of the default domain that cannot be, and why.
