@@ -19,6 +19,7 @@ from ..sizes import OpenSizeError
 from . import ops  # noqa: F401  fills OPS
 from .emitter import Emitter
 from .errors import Expand, OnnxError, Refused
+from .files import dense_of
 from .folding import LARGEST, evaluate, results_are_small
 from .model import Model, domain_of
 from .registry import OPS, REFUSED, Node
@@ -221,7 +222,7 @@ class Importer:
         row = OPS.get((domain, proto.op_type))
         node = Node(
             proto, domain, proto.op_type, schema.since_version if schema is not None else opset, opset,
-            attributes_of(proto), list(proto.output), label,
+            self.attributes(proto), list(proto.output), label,
         )  # fmt: skip
         folded = self.folded(node, schema, inputs, scope, row)
         if folded is not None:
@@ -288,17 +289,38 @@ class Importer:
     def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], around: Scope, label: str) -> list[Given]:
         where = self.graph.where
         inner = Scope(around.opsets, around, "/".join([*filter(None, (around.prefix.rstrip("/"), where, label)), ""]))
-        for tensor in graph.initializer:
-            inner.values[tensor.name] = Value.of(numpy_helper.to_array(tensor), tensor.name)
+        for name, array in self.initializers(graph).items():
+            inner.values[name] = Value.of(array, inner.prefix + name)
         names = [x.name for x in graph.input if x.name not in inner.values]
         if len(names) != len(given):
             raise Refused(f"graph {graph.name!r} takes {len(names)} inputs and gets {len(given)}")
         for name, value in zip(names, given, strict=True):
             inner.values[name] = self.seen(inner, name, value)
-        with self.nested():
-            self.nodes(graph.node, inner)
-        self.graph.scope, self.graph.where = around, where
+        try:
+            with self.nested():
+                self.nodes(graph.node, inner)
+        finally:
+            self.graph.scope, self.graph.where = around, where
         return [inner.find(x.name) for x in graph.output]
+
+    # What is read of a node or graph that is imported several times is read once: a weight in the body of a loop is
+    # one parameter. The messages are kept, so that no other one has their identity.
+
+    def attributes(self, proto: onnx.NodeProto) -> dict[str, Any]:
+        found = self.model.read.get(id(proto))
+        if found is None:
+            found = proto, attributes_of(proto)
+            if any(a.type in (AttributeProto.TENSOR, AttributeProto.GRAPH) for a in proto.attribute):
+                self.model.read[id(proto)] = found
+        return found[1]
+
+    def initializers(self, graph: onnx.GraphProto) -> dict[str, Array]:
+        found = self.model.read.get(id(graph))
+        if found is None:
+            arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+            arrays |= {sparse.values.name: dense_of(sparse) for sparse in graph.sparse_initializer}
+            found = self.model.read[id(graph)] = graph, arrays
+        return found[1]
 
     @contextmanager
     def nested(self) -> Iterator[None]:

@@ -73,7 +73,7 @@ class Model:
 
     outputs: names. weights: arrays by name; external ones are mapped. functions: the model's own, by domain, name and
     overload. optional: inputs that have values in the file, which a call may replace. results: outputs with what the
-    file says of them.
+    file says of them. read: what imports have read of nodes and inner graphs.
     """
 
     path: Path
@@ -85,6 +85,7 @@ class Model:
     functions: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     optional: list[Declared] = field(default_factory=list)
     results: list[Declared] = field(default_factory=list)
+    read: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 def domain_of(name: str) -> str:
