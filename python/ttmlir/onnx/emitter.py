@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,11 +17,6 @@ from .values import BOOL, ELEMENT_TYPES, I32, I64, Array, DType, Value, is_float
 Number = bool | int | float
 # Known arrays of more bytes become parameters of the program instead of constants in its text.
 LARGEST_CONSTANT = 256
-
-
-@functools.cache
-def parsed(text: str, _context: ir.Context) -> ir.Attribute:
-    return ir.Attribute.parse(text, _context)
 
 
 class Emitter:
@@ -41,6 +35,7 @@ class Emitter:
         self.names: set[str] = set()  # of arguments
         self._parameters: dict[int, ir.Value] = {}
         self._constants: dict[Any, ir.Value] = {}
+        self._attributes: dict[str, ir.Attribute] = {}
         self.depth = 0  # of regions
 
     #
@@ -60,7 +55,9 @@ class Emitter:
         return Value(tuple(ir.RankedTensorType(result.type).shape), dtype, result)
 
     def attribute(self, text: str) -> ir.Attribute:
-        return parsed(text, self.context)
+        if text not in self._attributes:
+            self._attributes[text] = ir.Attribute.parse(text, self.context)
+        return self._attributes[text]
 
     def ints(self, values: Sequence[int]) -> ir.Attribute:
         return ir.DenseI64ArrayAttr.get([int(n) for n in values])
