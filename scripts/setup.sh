@@ -119,16 +119,17 @@ install_build_python() {
   printf 'Metadata-Version: 2.1\nName: ttmlir-dev\nVersion: 0\n' >"$site/ttmlir_dev-0.dist-info/METADATA"
   sed -n '/^\[project\.entry-points\./,/^$/{s/^\[project\.entry-points\./[/;s/"//g;p}' pyproject.toml \
     >"$site/ttmlir_dev-0.dist-info/entry_points.txt"
-  local tool
-  for tool in ttrt tt-smi; do
+  # The commands of the wheel.
+  local tool module
+  while read -r tool module; do
     cat >".venv/bin/$tool" <<END
 #!$PWD/.venv/bin/python
 import sys
-from ${tool/-/_}.__main__ import main
+from $module import main
 sys.exit(main())
 END
     chmod +x ".venv/bin/$tool"
-  done
+  done < <(sed -n '/^\[project\.scripts\]/,/^$/s/^\(.*\) = "\(.*\):main".*/\1 \2/p' pyproject.toml)
   say ".venv can build"
 }
 
@@ -168,9 +169,6 @@ for part in "${parts[@]}"; do
     demo-python) pip_install .installed-demo demo ;;
     python)
       pip_install .installed "${groups[@]}"
-      # Not by a group: the torchvision that it asks for brings another PyTorch.
-      .venv/bin/python -m pip show -q onnx2torch 2>/dev/null ||
-        .venv/bin/python -m pip install --quiet --no-compile --no-deps onnx2torch==1.5.15
       install_for_documents ;;
     sources) say "sources of MLIR's Python bindings: $(scripts/fetch-mlir-python.sh)" ;;
     browser) install_browser ;;

@@ -110,8 +110,8 @@ LAYERS = {
     "pjrt.python": Layer("python/pjrt_plugin_tt/"),
     "golden": Layer("tools/golden/"),
     "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
-    "onnx": Layer("python/ttmlir/onnx/", "torch"),
-    "pybuda": Layer("python/pybuda/", "onnx profiler"),
+    "onnx": Layer("python/ttmlir/onnx/", "ttmlir"),
+    "pybuda": Layer("python/pybuda/", "torch onnx profiler"),
     # Models, and what tools tell of them.
     "torch_zoo": Layer("tools/torch_zoo/"),
     "onnx_zoo": Layer("tools/onnx_zoo/"),
@@ -140,7 +140,7 @@ LAYERS = {
     ),
     "builder.sharding": Layer("tools/builder/sharding/", "builder.api"),
     "profiler": Layer("tools/profiler/", "ttmlir"),
-    "ttrt": Layer("tools/ttrt/", "builder.api profiler"),
+    "ttrt": Layer("tools/ttrt/", "builder.api profiler onnx"),
     "tt_smi": Layer("tools/tt_smi/", "ttrt"),
 }
 # What a folder may take from outside of the project, by the first part of its name, and what no file of it may.

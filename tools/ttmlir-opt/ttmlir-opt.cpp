@@ -55,14 +55,19 @@ static mlir::MlirOptMainConfig withCheckedModules(mlir::MlirOptMainConfig config
   return config.setPassPipelineSetupFn(setUp);
 }
 
-/// A flatbuffer among the arguments would be printed as the line that cannot be read.
-static bool refuseFlatbuffers(llvm::ArrayRef<char *> arguments) {
+/// A flatbuffer or ONNX file among the arguments would be printed as the line that cannot be read.
+static bool refuseOtherFiles(llvm::ArrayRef<char *> arguments) {
   bool isOutput = false;
   for (llvm::StringRef path : arguments) {
     bool skipped = isOutput || path.starts_with("-") || !llvm::sys::fs::is_regular_file(path);
     isOutput = path == "-o";
     if (skipped)
       continue;
+    if (path.ends_with(".onnx")) {
+      llvm::errs() << path << ": is an ONNX file, not a module; `ttmlir-import-onnx " << path
+                   << " -o model.mlir` makes one of it\n";
+      return true;
+    }
     auto head = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/12, /*Offset=*/0);
     // The identifier stands behind the size of the file and the place of the root.
     if (!head || (*head)->getBuffer().substr(8) != "TTNN")
@@ -139,7 +144,7 @@ static mlir::LogicalResult run(llvm::StringRef input, llvm::StringRef output, st
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   ttmlir::tools::setVersion("ttmlir-opt");
-  if (refuseFlatbuffers(llvm::ArrayRef(argv + 1, argc > 0 ? argc - 1 : 0)))
+  if (refuseOtherFiles(llvm::ArrayRef(argv + 1, argc > 0 ? argc - 1 : 0)))
     return 1;
   keepDiagnosticsShort();
   mlir::DialectRegistry registry;

@@ -5,6 +5,9 @@
   ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
                                                                 a module before and after every pass
 
+  ttrt compare model.onnx                                       nodes of an ONNX file beside onnxruntime, or ONNX's
+                                                                reference evaluator
+
   ttrt compare FILE --exact                                     a program by default, as a card computes, and goldens
 
 A and B are of any level: StableHLO and TTIR are computed by the goldens of their ops (torch), TTNN and .ttnn files on a
@@ -24,6 +27,8 @@ from ttmlir.files import whole_file
 
 from . import machine
 from .errors import InputError
+from .file import is_onnx
+from .input_arguments import sizes
 from .output import table, write_json
 from .run import correlation, positive, tolerance
 
@@ -34,11 +39,12 @@ EXAMPLES = """
 ttrt compare a.mlir b.mlir
 ttrt compare a.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
 ttrt compare model.ttnn --exact
+ttrt compare model.onnx --sizes batch=4
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="A", help="a module (.mlir) or flatbuffer (.ttnn)")
+    parser.add_argument("file", metavar="A", help="a module (.mlir), a flatbuffer (.ttnn) or an ONNX file")
     parser.add_argument("other", metavar="B", nargs="?", help="what to compare it with")
     parser.add_argument(
         "--passes",
@@ -53,6 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
     parser.add_argument(
         "--mesh", type=machine.mesh, help="rows and columns of chips like 2x4, or a board (default: A's)"
+    )
+    parser.add_argument(
+        "--sizes", type=sizes, default={}, metavar="NAME=N,...", help="of dimensions of an ONNX file that have no size"
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
     parser.add_argument("--save-stages", metavar="DIR", help="write the module after every pass to DIR")
@@ -110,6 +119,10 @@ class Result:
 
 
 def run(args: argparse.Namespace) -> int:
+    if is_onnx(args.file) and args.other is None and not args.passes and not args.exact:
+        return nodes(args)
+    if args.sizes:
+        raise InputError("--sizes are of an ONNX file, whose nodes are compared")
     if [args.other is not None, args.passes is not None, args.exact].count(True) != 1:
         raise InputError("compare takes two files, or one and --passes or --exact")
     if args.exact:
@@ -143,6 +156,31 @@ def run(args: argparse.Namespace) -> int:
         why = results[-1].reason or "the programs give no values" if results else ""
         raise InputError(f"nothing could be compared: {why}" if results else "there are no passes")
     return 0 if parted is None else 1
+
+
+def nodes(args: argparse.Namespace) -> int:
+    """Nodes of an ONNX file, with values that another library computes."""
+    from ttmlir.onnx import load
+    from ttmlir.onnx.goldens import Judge, compared, random_inputs
+
+    model = load(args.file)
+    if args.inputs:
+        from .inputs import read_tensors
+
+        inputs: Any = read_tensors(args.inputs)
+    else:
+        inputs = random_inputs(model, args.sizes, args.seed)
+    try:
+        by, rows = compared(model, inputs, judge=Judge(args.pcc, args.atol, args.rtol))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{args.file}: {error}") from None
+    wrong = [row for row in rows if row.problem and (args.strict or row.kind == "output")]
+    if args.json != "-":
+        show_nodes(args, by, rows)
+    if args.json:
+        write_json(args.json, {"file": args.file, "by": by, "seed": args.seed, "pcc": args.pcc, "equal": not wrong,
+                               "values": [row.to_dict() for row in rows]})  # fmt: skip
+    return 1 if wrong else 0
 
 
 def three(args: argparse.Namespace) -> int:
@@ -292,6 +330,24 @@ def difference_row(p: Any) -> tuple[str, ...]:
     shape = "x".join(map(str, p.shape)) + f" {p.dtype}"
     allowed = f"{atol:.3g} + {rtol:.3g}|a|"
     return (p.name, p.location or f"@{p.program}", shape, f"{c.pcc:.6f}", f"{c.max_abs:.3g}", allowed, c.problem)
+
+
+def show_nodes(args: argparse.Namespace, by: str, rows: Sequence[Any]) -> None:
+    cells = [
+        (row.node, row.op, row.name, "x".join(map(str, row.shape)) + f" {row.dtype}",
+         "" if row.pcc is None else f"{row.pcc:.6f}", "" if row.error is None else f"{row.error:.3g}",
+         f"{row.span:.3g}", row.problem or ("output" if row.kind == "output" else ""))
+        for row in rows
+    ]  # fmt: skip
+    columns = ("node", "op", "value", "type", "PCC>", "largest error>", "range>", "")
+    table(f"{args.file}: nodes compared with {by}", columns, cells)
+    wrong = [row for row in rows if row.problem]
+    if wrong:
+        first = wrong[0]
+        where = f"{first.name} of {first.node} ({first.op})"
+        print(f"{len(wrong)} of {len(rows)} values differ, first {where}: {first.problem}")
+    else:
+        print(f"{len(rows)} values agree")
 
 
 def show_three(args: argparse.Namespace, rows: Sequence[Any]) -> None:

@@ -24,6 +24,10 @@ def known_errors() -> tuple[type[BaseException], ...]:
         kinds.append(runtime.Error)
     if ir := sys.modules.get("ttmlir.ir"):
         kinds.append(ir.MLIRError)
+    if onnx := sys.modules.get("ttmlir.onnx"):
+        kinds.append(onnx.OnnxError)
+    if sizes := sys.modules.get("ttmlir.sizes"):
+        kinds.append(sizes.OpenSizeError)
     if builder := sys.modules.get("builder.base.errors"):
         kinds += [builder.TTBuilderGoldenException, builder.TTBuilderRuntimeException]
     if profiler := sys.modules.get("profiler.recorder"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,10 @@ INSTEAD = {
 }
 
 
+def is_onnx(path: str) -> bool:
+    return path.endswith(".onnx")
+
+
 def check_name(path: str) -> None:
     try:
         path.encode()
@@ -183,11 +188,12 @@ def check_name(path: str) -> None:
         raise InputError(f"{path}: its name is not UTF-8, in which the compiler and the runtime take names") from None
 
 
-def load(path: str, *, allow_native: bool = False) -> File:
-    """Read and check a flatbuffer.
+def load(path: str, *, allow_native: bool = False, sizes: Mapping[str, int] | None = None) -> File:
+    """Read and check a flatbuffer, or compile an ONNX file.
 
     Args:
         allow_native: code of the file (kernels in C++, machine code) may run in this process.
+        sizes: of dimensions of an ONNX file.
     Raises:
         OSError: it cannot be read.
         _ttmlir_runtime.Error: it is no flatbuffer of this version, or damaged; names file, op and field.
@@ -198,6 +204,12 @@ def load(path: str, *, allow_native: bool = False) -> File:
         pass
     import _ttmlir_runtime as rt
 
+    if is_onnx(path):
+        from ttmlir.onnx import compile
+
+        # Machine code that it has was compiled here.
+        data = compile(path, sizes=sizes).flatbuffer_with_weights()
+        return File(path, rt.binary.load_binary_from_bytes(data, allow_native=True))
     try:
         return File(path, rt.binary.load_binary_from_path(path, allow_native=allow_native))
     except rt.Error as error:

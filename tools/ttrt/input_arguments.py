@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import InputError
+from .file import is_onnx
 
 if TYPE_CHECKING:
     from .file import File, Program, Tensor
@@ -96,7 +97,7 @@ def sized(file: File, args: argparse.Namespace) -> File:
         InputError: the sizes are for one program, and there are several.
         _ttmlir_runtime.Error: a name that the file does not have, or a value out of bounds; names both.
     """
-    if not args.sizes:
+    if not args.sizes or is_onnx(file.path):  # the latter was compiled for them
         return file
     programs = file.chosen(args.program)
     if len(programs) != 1:

@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    file = input_arguments.sized(load(args.file, allow_native=args.allow_native), args)
+    file = input_arguments.sized(load(args.file, allow_native=args.allow_native, sizes=args.sizes), args)
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")

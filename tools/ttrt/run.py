@@ -22,7 +22,7 @@ from ttmlir.files import write_whole
 
 from . import artifacts, input_arguments, machine
 from .errors import InputError
-from .file import File, Program, load
+from .file import File, Program, is_onnx, load
 from .output import duration, grouped, table, write_json
 
 if TYPE_CHECKING:
@@ -95,11 +95,12 @@ EXAMPLES = """
 ttrt run model.ttnn --golden --ops
 ttrt run model.ttnn --init ids=0:32000 --init mask=ones --seed 7
 ttrt run model.ttnn --inputs inputs.npz --save-outputs outputs.npz
+ttrt run model.onnx --sizes batch=4 --golden
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE.ttnn")
+    parser.add_argument("file", metavar="FILE.ttnn", help="a flatbuffer, or an ONNX file, which is compiled")
     program_argument(parser)
     native_argument(parser)
     parser.add_argument("--loops", type=positive, default=1, metavar="N", help="run N times, report the median time")
@@ -147,8 +148,8 @@ def checked(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     checked(args)
-    file = input_arguments.sized(load(args.file, allow_native=args.allow_native), args)
-    if args.golden and args.sizes:
+    file = input_arguments.sized(load(args.file, allow_native=args.allow_native, sizes=args.sizes), args)
+    if args.golden and args.sizes and not is_onnx(args.file):
         raise InputError(f"{args.file}: goldens are those of its MLIR, which has fixed shapes; leave out --sizes")
     if args.exact and file.is_metal:
         raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no exact arithmetic")

@@ -34,14 +34,14 @@ class Subject:
 
     @classmethod
     def load(cls, path: str, mesh: Mesh | None = None, context: ir.Context | None = None) -> Subject:
-        """Read a .ttnn or .mlir file. mesh: that of the module where None.
+        """Read a .ttnn, .onnx or .mlir file. mesh: that of the module where None.
 
         Raises:
             OSError, _ttmlir_runtime.Error: it cannot be read, or is no flatbuffer.
             InputError: the text is no valid module, or the flatbuffer has no ops.
         """
         context = context or ir.Context()
-        if path.endswith((".ttnn", ".ttm")):
+        if path.endswith((".ttnn", ".ttm", ".onnx")):
             file = load_flatbuffer(path)
             if file.is_metal:
                 raise InputError(

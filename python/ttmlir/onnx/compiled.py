@@ -242,6 +242,18 @@ class OnnxModel:
         inputs = [*self.model.inputs, *(x for x in self.model.optional if x.name in optional)]
         return replace(self.model, inputs=inputs, weights=weights)
 
+    def result_types(self, shapes: Sequence[Shape]) -> list[tuple[Shape, Any]]:
+        """Returns the shapes and types of results for shapes of inputs.
+
+        Raises:
+            ValueError, OnnxError: as a call does.
+        """
+        named = dict(zip((x.name for x in self.inputs), shapes, strict=True))
+        self._sizes.check(named)
+        with ir.Context():
+            made = import_model(self._with((), self.known), named, self.known)
+            return [(value.shape, value.dtype) for _, value in made.outputs]
+
     #
     # Open sizes
     #
@@ -262,9 +274,9 @@ class OnnxModel:
         for way in self._ways(sizes):
             if way in self._tried or len(self._tried) >= MOST_WAYS:
                 continue
-            program = self._try(way)
-            if program is not None and accepts(way, program, sizes):
-                return program
+            found = self._try(way)
+            if found is not None and accepts(way, found, sizes):
+                return found
         return None
 
     def _ways(self, sizes: Mapping[str, int]) -> list[Way]:
@@ -366,6 +378,12 @@ class OnnxModel:
     def flatbuffer(self) -> bytes:
         """The program, as `ttrt run` and the runtime load it; raises as `needed` does."""
         return self.needed().flatbuffer
+
+    def flatbuffer_with_weights(self) -> bytes:
+        """Returns the program with its weights as constants; raises as `needed` does."""
+        from .saved import with_weights
+
+        return with_weights(self, self.needed())
 
     @property
     def stablehlo(self) -> str:
@@ -545,7 +563,7 @@ def compile(
         arrays = {name: taken(made._all[name], value) for name, value in given.items()}
         plain = {name: shape_of(x) for name, x in arrays.items() if not made._all[name].is_sequence}
         made._sizes.check(plain)
-        made._sizes.fixed({**made._sizes.shapes, **plain})
+        made._sizes.fixed(plain)
         made._program(arrays)
     elif made._sizes.are_known and not any(x.is_sequence for x in made.inputs):
         try:

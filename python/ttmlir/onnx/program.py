@@ -209,7 +209,7 @@ class Open(Program):
         assert self.first is not None
         self.first.module = None  # type: ignore[assignment]
         super().__init__(self.first, flatbuffer, weights or Weights())
-        self.declared = [Size(*bounds) for bounds in self.binary.open_sizes]
+        self.declared: list[Size] = [Size(*bounds) for bounds in self.binary.open_sizes]
 
     def _compiled(self, declared: Sequence[Size]) -> bytes:
         refused: Exception | None = None

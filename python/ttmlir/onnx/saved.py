@@ -66,6 +66,28 @@ def save(model: OnnxModel, path: str | os.PathLike[str], weights: str = BESIDE) 
     return written
 
 
+def save_module(model: OnnxModel, path: Path | None, level: str, weights: str) -> None:
+    """Writes the module of a model with fixed sizes, with its weights in a `.safetensors` beside it, or prints it.
+
+    level: "stablehlo", "ttir" or "ttnn".
+    """
+    inside = weights == INSIDE
+    program = model.needed()
+    with ir.Context():
+        module = model.module(program, inside)
+        if level != "stablehlo":
+            passes.stablehlo_to_ttir_pipeline(module)
+        if level == "ttnn":
+            lower(module, model.options)
+        text = module.operation.get_asm(enable_debug_info=True)
+    if path is None:
+        print(text)
+        return
+    write_whole(path, text)
+    if program.parameters and not inside:
+        safetensors.write(path.with_suffix(".safetensors"), held(program.parameters))
+
+
 def with_weights(model: OnnxModel, program: Program) -> bytes:
     """Returns the flatbuffer of a program whose weights are constants."""
     if isinstance(program, Open):

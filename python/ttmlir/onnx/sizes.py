@@ -68,7 +68,7 @@ class Sizes:
 
     def fixed(self, shapes: Mapping[str, Shape]) -> None:
         """Takes shapes of examples for the only ones."""
-        self.shapes = dict(shapes)
+        self.shapes |= shapes
         self.bounds = {}
 
     def at(self, sizes: Mapping[str, int]) -> dict[str, Shape]:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import onnx.defs
 
@@ -35,7 +36,8 @@ def operators() -> list[Operator]:
     """Returns the ops of ONNX's own domains, and those of others that have a rule."""
     versions: dict[tuple[str, str], list[int]] = {}
     functions: set[tuple[str, str]] = set()
-    for schema in onnx.defs.get_all_schemas_with_history():
+    schemas: list[Any] = list(onnx.defs.get_all_schemas_with_history())
+    for schema in schemas:
         domain = "" if schema.domain == "ai.onnx" else schema.domain
         if schema.deprecated:
             continue
@@ -77,8 +79,8 @@ def page() -> str:
         if not x.how:
             name = x.name if x.domain == "ai.onnx" else f"{x.domain}.{x.name}"
             refused.setdefault(x.reason, []).append(name)
-    rows = [f"| {', '.join(names)} | {reason} |" for reason, names in refused.items()]
-    return "\n\n".join([*parts, "\n".join(["| refused | why |", "|---|---|", *rows])])
+    lines = [f"| {', '.join(names)} | {reason} |" for reason, names in refused.items()]
+    return "\n\n".join([*parts, "\n".join(["| refused | why |", "|---|---|", *lines])])
 
 
 BEGIN, END = "## Ops\n", "<!-- end of the table -->"

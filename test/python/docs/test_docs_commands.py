@@ -13,8 +13,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 import ttnn
+from onnx import helper, numpy_helper
 from ttmlir import ir, passes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -50,6 +53,9 @@ MPIRUN = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
 }
+
+
+TOOLS = {"ttrt": "ttrt", "tt-smi": "tt_smi", "ttmlir-import-onnx": "ttmlir.onnx", "python": ""}
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,17 @@ def folder(tmp_path: Path) -> Path:
         module = ir.Module.parse(MODEL)
     passes.ttir_to_ttnn_backend_pipeline(module)
     passes.ttnn_to_flatbuffer_file(module, "model.ttnn")
+    write_onnx("net.onnx")
     return tmp_path
+
+
+def write_onnx(path: str) -> None:
+    """The model of docs/onnx.md."""
+    weight = numpy_helper.from_array(np.ones((16, 32), np.float32), "w")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Softmax", ["a"], ["y"], axis=1)]
+    values = [helper.make_tensor_value_info(name, 1, ["batch", size]) for name, size in (("x", 16), ("y", 32))]
+    graph = helper.make_graph(nodes, "net", values[:1], values[1:], [weight])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
 def succeeds(command: list[str], what: str, path: str = "") -> str:
@@ -124,7 +140,7 @@ def run_python(program: str, page: str) -> str:
 
 def run_commands(folder: Path, block: Block) -> None:
     """Line by line; one that ends in a pipe goes on in the next."""
-    for tool, package in {"ttrt": "ttrt", "tt-smi": "tt_smi", "python": ""}.items():
+    for tool, package in TOOLS.items():
         wrapper = folder / tool
         program = f"import sys\nsys.path[:0] = {sys.path!r}\nfrom {package}.__main__ import main\nsys.exit(main())\n"
         wrapper.write_text(f"#!{sys.executable}\n{program}" if package else

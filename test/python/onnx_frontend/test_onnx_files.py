@@ -244,7 +244,9 @@ def test_opsets_before_7_are_converted() -> None:
     np.testing.assert_array_equal(tt.compile(model)(x, b), x + b)
     model.graph.node[0].attribute.append(helper.make_attribute("axis", 1))
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_value = 3
-    with pytest.raises(tt.OnnxError, match="opset 6 of ai.onnx is older than 7, and the model does not convert: Dimen"):
+    with pytest.raises(
+        tt.OnnxError, match=r"opset 6 of ai\.onnx is older than 7, and the model does not convert: Dimen"
+    ):
         tt.compile(model)
 
 
