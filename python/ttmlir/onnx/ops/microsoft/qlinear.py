@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...dialects import stablehlo
-from ..emitter import Emitter
-from ..errors import Refused
-from ..registry import MICROSOFT, Node, calling, op
-from ..values import BOOL, F32, I32, U8, Value, is_float
-from .movement import dimension
-from .quantized import by_channel, dequantized, integer_product, is_zero, quantized, shifted, unpacked
+from ....dialects import stablehlo
+from ...emitter import Emitter
+from ...errors import Refused
+from ...registry import MICROSOFT, Node, calling, op
+from ...values import BOOL, F32, I32, U8, Value, is_float
+from ..movement import dimension
+from ..quantized import by_channel, dequantized, integer_product, is_zero, quantized, shifted, unpacked
 
 
 def number(g: Emitter, x: Value) -> Value:
