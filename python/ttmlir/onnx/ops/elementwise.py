@@ -55,6 +55,8 @@ def require_numbers(*operands: Value) -> None:
 
 @op(*FLOATS)
 def floats(g: Emitter, node: Node, x: Value) -> Value:
+    if node.op == "Erf" and is_integer(x.dtype):  # of which the result is an integer, too
+        return in_f32(g, lambda x: g.unary(chlo.erf, x), x)
     require_float(x)
     return g.unary(FLOATS[node.op], x)
 
@@ -213,13 +215,14 @@ def limits(dtype: DType) -> tuple[Number, Number]:
 def clip(g: Emitter, node: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     require_numbers(x)
     if node.version < 11:
-        bounds = [node.get("min"), node.get("max")]
-        low, high = (None if n is None else g.full((), float(n), x.dtype) for n in bounds)
-        low, high = (None if b is None or abs(n) >= limits(F32)[1] else b
-                     for b, n in zip((low, high), bounds, strict=True))  # fmt: skip
+        ends = zip(("min", "max"), limits(F32), strict=True)
+        low, high = (g.full((), float(node.get(name, n)), x.dtype) for name, n in ends)
     for name, bound in (("min", low), ("max", high)):
         if bound is not None and (bound.size != 1 or bound.dtype != x.dtype):
             raise Refused(f"{name} is {bound!r}; expected one number of type {x.dtype.name}")
+    if is_float(x.dtype) and x.dtype != F64:  # infinity is beyond the bounds that are left out
+        least, most = (g.full((), n, x.dtype) for n in limits(x.dtype))
+        low, high = (b if b is not None else n for b, n in ((low, least), (high, most)))
     numbers = known_number(low), known_number(high)
     if is_float(x.dtype) and x.rank and all(n is not None for n in numbers) and numbers[0] <= numbers[1]:  # type: ignore[operator]
         if numbers == (0, 6):
