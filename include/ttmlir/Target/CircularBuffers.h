@@ -114,12 +114,16 @@ inline int64_t norm(const KernelFacts &op, int64_t usable) {
   return whole <= usable ? whole : sum(weighted || op.readsF32 ? 56 : 112);
 }
 
-/// A row of tiles in and out.
-inline int64_t tilize(const KernelFacts &op, int64_t) {
+/// A row of tiles in and out; rows that do not fit are divided among cores.
+inline int64_t tilize(const KernelFacts &op, int64_t usable) {
   const Lying *in = op.in(0);
   if (!in || in->tiled || !op.outs[0].tiled || !in->onDevice())
     return 0;
-  return room(*in, tilesAlong(in->columns)) + room(op.outs[0], tilesAlong(in->columns));
+  const int64_t width = tilesAlong(in->columns), tile = room(*in, 1) + room(op.outs[0], 1);
+  int64_t parts = 1;
+  while (tile * ((width + parts - 1) / parts) > usable && parts < width)
+    ++parts;
+  return tile * ((width + parts - 1) / parts);
 }
 
 inline constexpr int64_t divided(int64_t size, int64_t parts) { return (size + parts - 1) / parts; }
