@@ -306,5 +306,7 @@ def declared(value: onnx.ValueInfoProto, what: str) -> Declared:
     shape: list[int | str | None] = []
     for dim in tensor.shape.dim:
         size = dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
-        shape.append(dim.dim_param or None if size is None else size)
+        # Paddle writes "?" for each dimension of any size.
+        name = dim.dim_param.strip("?")
+        shape.append(name or None if size is None else size)
     return Declared(value.name, tuple(shape), dtype)
