@@ -118,7 +118,7 @@ static std::optional<Code> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> leav
 }
 
 static std::optional<Code> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  SmallVector<Leaf> pairs;
+  SmallVector<Leaf> pairs, triples;
   for (auto [i, a] : enumerate(leaves))
     for (const Leaf &b : leaves.drop_front(i)) {
       std::optional<Leaf> both = multiplied(a, b);
@@ -130,9 +130,16 @@ static std::optional<Code> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> l
     }
   for (const Leaf &both : pairs)
     for (const Leaf &c : leaves)
-      if (std::optional<Leaf> three = multiplied(both, c))
+      if (std::optional<Leaf> three = multiplied(both, c)) {
         if (std::optional<int64_t> factor = factorOf(series, three->series))
           return multiple(*factor, three->code);
+        triples.push_back(std::move(*three));
+      }
+  // One less than the number of elements, by which a variance is divided.
+  for (const auto &products : {ArrayRef<Leaf>(pairs), ArrayRef<Leaf>(triples)})
+    for (const Leaf &all : products)
+      if (auto numbers = line(series, all.series))
+        return plus(multiple(numbers->first, all.code), numbers->second);
   return std::nullopt;
 }
 

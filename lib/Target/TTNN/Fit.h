@@ -21,8 +21,9 @@ struct Leaf {
 };
 
 /// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
-/// factor * leaf + constant; factor * product of two or three leaves; leaf + factor * leaf + constant; factor * leaf
-/// divided by a constant, shifted; the padding of a leaf to a multiple, and the remainder.
+/// factor * leaf + constant; factor * product of two or three leaves; factor * such a product + constant; leaf +
+/// factor * leaf + constant; factor * leaf divided by a constant, shifted; the padding of a leaf to a multiple, and the
+/// remainder.
 std::optional<::tt::shapes::Code> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
 
 /// Returns the largest divisor, up to `most`, by which a leaf has a quotient of these values, if there is one. `fit`

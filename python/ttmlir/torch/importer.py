@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
+import traceback
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -159,6 +160,17 @@ def described(node: Node) -> str:
     return f"{where}{node.target}({operands})"
 
 
+def reason_of(error: Exception) -> str:
+    """What an error says, in one line; of one that says nothing, the line of Python that raised it."""
+    if isinstance(error, ir.MLIRError):
+        found = error.error_diagnostics
+        return found[0].message if found else str(error).strip().partition("\n")[0]
+    text = str(error)
+    if isinstance(error, UnsupportedError):
+        return text
+    return f"{type(error).__name__}: {text or traceback.extract_tb(error.__traceback__)[-1].line}"
+
+
 @contextmanager
 def blame(node: Node) -> Iterator[None]:
     """Makes what goes wrong inside an `UnsupportedError` of this node: whatever a rule did not foresee is PyTorch's to
@@ -167,8 +179,7 @@ def blame(node: Node) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        reason = str(error) if isinstance(error, UnsupportedError) else f"{type(error).__name__}: {error}"
-        blamed = UnsupportedError(f"{described(node)}: {reason}")
+        blamed = UnsupportedError(f"{described(node)}: {reason_of(error)}")
         blamed.node = node
         raise blamed from error
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import ttmlir.torch
 from compiled import assert_agree, on_chip
 from torch import nn
 from torch.nn import functional
+from ttmlir.torch.lowering import RULES
 from ttmlir.torch.report import Report, record
 from ttmlir.torch.sizes import specialising
 
@@ -58,6 +60,11 @@ def with_numbers(x: torch.Tensor) -> tuple[Any, ...]:
     return x + x.shape[0], x.shape[0] * 2, x.numel(), x.mean() / max(x.shape[0], 1)
 
 
+def running_statistics(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    mean, variance = torch.zeros(3), torch.ones(3)
+    return functional.batch_norm(x, mean, variance, training=True), mean, variance
+
+
 # What a function does, the function, and what it is called with at a size.
 CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = {
     "elementwise": (lambda x: (x * 2 + 1).sin(), rows),
@@ -76,6 +83,11 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
     "gather": (lambda x: x[torch.arange(x.shape[0] - 1, -1, -1)] * 2, rows),
     "cumsum of integers": (lambda x: (x > 0.5).long().cumsum(0), rows),
     "padding": (lambda x: functional.pad(x, (1, 2, 3, 4), value=7.0), rows),
+    "padding to a multiple": (lambda x: functional.pad(x, (0, 0, 0, -x.shape[0] % 16), value=2.0) + 1, rows),
+    "padding in front": (lambda x: functional.pad(x, (0, 0, -x.shape[0] % 5, 0)), rows),
+    "two sizes as one": (lambda x: x.flatten() * 2, lambda n: (torch.rand(n, n + 2, 3),)),
+    "variance of two sizes": (lambda x: (x.var(), x.std((0, 1))), lambda n: (torch.rand(n + 2, n + 4, 3),)),
+    "running statistics": (running_statistics, lambda n: (torch.rand(n + 1, 3, n + 2),)),
     "expand": (lambda x: x[:, None].expand(-1, 3, 8).reshape(-1, 8) * 2, rows),
     "triangle": (lambda x: torch.tril(x @ x.T) + torch.ones(x.shape[0], x.shape[0]).triu(1), rows),
     "filled": (
@@ -319,6 +331,23 @@ def test_what_cannot_stay_open_has_a_program_for_each_size() -> None:
             x = torch.rand(n, 8)
             assert_agree(compiled(x), torch.linalg.det(x @ x.T + torch.eye(n)) + x.sum())
     assert [r.closed for r in reports] == ["PyTorch runs aten._linalg_det.default"] * 3
+
+
+def test_why_sizes_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a rule did not foresee names the op, its operands, and the sizes that it was tried with."""
+
+    def refusing(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setitem(RULES, "sin", refusing)
+    compiled = on_chip(lambda x: x.sin(), dynamic=True)
+    with torch.no_grad(), record() as reports, pytest.warns(UserWarning, match="PyTorch runs"):
+        compiled(torch.rand(17, 8))
+    (report,) = reports
+    text = (
+        r"py:\d+: aten\.sin\.default\(float32\[37, 92\]\): AssertionError: raise AssertionError, for s77 = 37, s27 = 92"
+    )
+    assert re.search(text, report.closed), report.closed
 
 
 def test_programs_of_single_sizes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from ...dialects import ttir
 from ..errors import UnsupportedError
-from ..lowering import Lowering, Number, Value, dimension, rule
+from ..lowering import Lowering, Number, OpenInt, Value, dimension, rule
 from ..strided import elements_at
 from .indexing import rows_of, scattered
 
@@ -205,7 +205,14 @@ def constant_pad(g: Lowering, x: Value, pad: Sequence[int], value: Number = 0) -
         if low < 0 or high < 0:
             x = g.slice(x, dim, max(-low, 0), x.shape[dim] - max(-high, 0))
         padding[2 * dim], padding[2 * dim + 1] = max(low, 0), max(high, 0)
-    return g.pad(x, padding, value)
+    # An open number can be 0, for which no op is left: one element more is added, and taken away again.
+    more = [int(isinstance(n, OpenInt)) for low_and_high in reversed(low_high) for n in low_and_high]
+    more = [0] * (len(padding) - len(more)) + more
+    x = g.pad(x, [n + extra for n, extra in zip(padding, more, strict=True)], value)
+    for dim in range(x.rank):
+        low, high = more[2 * dim : 2 * dim + 2]
+        x = g.slice(x, dim, low, x.shape[dim] - high) if low or high else x
+    return x
 
 
 @rule(*(f"replication_pad{n}d_backward" for n in (1, 2, 3)))

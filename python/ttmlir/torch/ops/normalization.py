@@ -94,11 +94,12 @@ def batch_norm_training(
     y = scaled(g, y, weight, bias, (1, x.shape[1], *(1,) * (x.rank - 2)))
     results = [g.finish(y, g.out(0)), g.finish(mean, g.out(1)), g.finish(rstd, g.out(2))]
     count = math.prod(x.shape[d] for d in dims)
-    unbiased = count / (count - 1) if count > 1 else math.nan
-    for number, (stat, new, factor) in enumerate(((running, mean, 1.0), (running_variance, variance, unbiased)), 3):
+    # Without bias: a quotient of two integers, which may be open, and of 0 by 0 for one element.
+    unbiased = g.div(g.mul(variance, g.scalar(count, variance)), g.scalar(count - 1, variance))
+    for number, (stat, new) in enumerate(((running, mean), (running_variance, unbiased)), 3):
         if stat is not None:
             new, old = g.reshape(new, stat.shape), g.cast(stat, torch.float32)
-            moved = g.mul(new, g.scalar(factor * momentum, new))
+            moved = g.mul(new, g.scalar(momentum, new))
             moved = g.add(moved, g.mul(old, g.scalar(1 - momentum, old)))
             # PyTorch's graph can have another dtype than the statistics have; what is written to them is converted.
             results.append(g.cast(moved, g.out(number).dtype if number < len(g.fake) else stat.dtype))

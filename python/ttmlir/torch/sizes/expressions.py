@@ -23,6 +23,7 @@ from torch.fx.node import map_aggregate
 from torch.utils._sympy.functions import Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
+from ..importer import reason_of, source_line
 from ..integers import LARGEST
 from ..lowering import OpenFloat, OpenInt
 from ..strided import read_owners
@@ -329,7 +330,10 @@ class Sizes:
 
         with unset_fake_temporarily():
             for node, describe in zip(self.graph_module.graph.nodes, self.values, strict=True):
-                value = node.meta.get("val") if describe is None else describe(numbers)
+                try:
+                    value = node.meta.get("val") if describe is None else describe(numbers)
+                except Exception as error:  # a size below 0, or one that does not fit into memory
+                    raise ClosedError(f"{text_of(node)} gives no tensor: {reason_of(error)}") from None
                 if isinstance(value, int | float) and describe is not None:
                     made[node] = number(self.table.place(node.meta["val"]))
                     if node.op != "placeholder":
@@ -342,6 +346,20 @@ class Sizes:
                 if most is not None and isinstance(describe, Tensor) and not describe.dtype.is_floating_point:
                     copied.meta["most"] = tuple(most[i] for i in describe.shape)
         return _LazyGraphModule(self.graph_module, graph)
+
+
+def text_of(node: Node) -> str:
+    """An op and the sizes of its operands as expressions of the graph's, for errors."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, Node):
+            given = value.meta.get("val")
+            return str(list(given.shape)) if isinstance(given, torch.Tensor) else str(given)
+        return f"[{', '.join(map(text, value))}]" if isinstance(value, list | tuple) else str(value)
+
+    place = source_line(node)
+    where = f"{place[0]}:{place[1]}: " if place else ""
+    return f"{where}{node.target}({', '.join(map(text, node.args))})"
 
 
 def bounded(bound: Any) -> int | None:

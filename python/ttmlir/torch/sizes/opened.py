@@ -20,11 +20,12 @@ from torch.fx.node import map_aggregate
 from ... import ir
 from ...chips import lower
 from ...sizes import OpenSizeError, Size, open_flatbuffer, points
+from ..errors import UnsupportedError
 from ..importer import Imported, import_graph
 from ..lowering import Draw, HostNumber
 from ..options import Options
 from ..program import Call, Program, host_tensor
-from .expressions import SYMBOLIC, Point, Sizes
+from .expressions import SYMBOLIC, ClosedError, Point, Sizes
 
 # Sets of sizes of which a program remembers what its results look like.
 MOST_CALLS = 256
@@ -181,14 +182,17 @@ class OpenProgram(Program):
                 for i in group.members:
                     full[i] = n * group.factor
             with unset_fake_temporarily():
+                carried = [n for group, n in zip(self.groups, point, strict=True) if group.carried]
                 try:
                     graph = self.sizes.at(tuple(full), is_open=True)
-                except (RuntimeError, ArithmeticError) as error:
-                    raise OpenSizeError(f"the graph has no values at {self.text_of(point)}: {error}") from None
-                carried = [n for group, n in zip(self.groups, point, strict=True) if group.carried]
-                found = import_graph(
-                    graph, self.parameters, self.context, checks=self.checks, sizes=carried, varying=self.varying
-                )
+                    found = import_graph(
+                        graph, self.parameters, self.context, checks=self.checks, sizes=carried, varying=self.varying
+                    )
+                except ClosedError as error:
+                    raise OpenSizeError(f"{error}, for {self.text_of(point)}") from None
+                except UnsupportedError as error:
+                    refused = UnsupportedError(f"{error}, for {self.text_of(point)}")
+                    raise refused from error.__cause__
             self.lowered[point] = found
         return found
 

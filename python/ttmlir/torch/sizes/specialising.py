@@ -17,6 +17,7 @@ from ...ir import MLIRError
 from ...sizes import OpenSizeError
 from ..compilation import compile_graph, compile_whole, with_wide_integers, without_collection
 from ..errors import UnsupportedError
+from ..importer import reason_of
 from ..options import Options
 from ..program import Program
 from ..report import Report, add, counted, left_on_host
@@ -200,14 +201,17 @@ class Specialising:
                 program = OpenProgram(sizes, way, self.parameters, self.options, watch, self.keep_text)
             except UnsupportedError as error:
                 self.closed = str(error)
-                return None
+                # A rule that does not know the op refuses it at all sizes, another one perhaps tensors this large.
+                if error.__cause__ is None or isinstance(error.__cause__, UnsupportedError) or not bounds_left:
+                    return None
+                way = replace(way, most=bounds_left.pop(0))
             except OpenSizeError as error:
                 self.closed = self.closed or str(error)
                 if way.below or all(sizes.open[i].most is None for members in way.groups for i in members):
                     return None
                 way = replace(way, below=1)
             except MLIRError as error:  # some op refuses tensors that are too large
-                self.closed = self.closed or first_line(error)
+                self.closed = reason_of(error)
                 if not bounds_left:
                     return None
                 way = replace(way, most=bounds_left.pop(0))
@@ -217,11 +221,6 @@ class Specialising:
         run = with_wide_integers(program, lambda given: sizes.at(sizes.of(given)))
         self._opened.append((program, run))
         return run
-
-
-def first_line(error: MLIRError) -> str:
-    found = error.error_diagnostics
-    return found[0].message if found else str(error).strip().partition("\n")[0]
 
 
 def bound_text(name: str, least: int, most: int | None) -> str:
