@@ -83,6 +83,11 @@ def transformed(g: Emitter, scores: Value, name: str) -> Value:
     return scores
 
 
+def of_targets(g: Emitter, values: Value, name: str) -> Value:
+    """Returns regressed values [n, targets] after a `post_transform`; a single one has no other than PROBIT."""
+    return transformed(g, values, "NONE" if values.shape[1] == 1 and name in TRANSFORMS[:4] else name)
+
+
 def labels_of(node: Node, *names: str) -> Array:
     refuse_strings(node)
     for name in names:
@@ -132,7 +137,7 @@ def affine(g: Emitter, node: Node, x: Value, targets: int) -> Value:
 @op("LinearRegressor", domain=ML)
 def linear_regressor(g: Emitter, node: Node, x: Value) -> Value:
     made = affine(g, node, rows_of(g, x), node.get("targets", 1))
-    return transformed(g, made, node.get("post_transform", "NONE"))
+    return of_targets(g, made, node.get("post_transform", "NONE"))
 
 
 @op("LinearClassifier", domain=ML)
@@ -147,8 +152,8 @@ def linear_classifier(g: Emitter, node: Node, x: Value) -> tuple[Value, Value]:
         return best(g, node, scores, labels), transformed(g, scores, name)
     if len(labels) != 2:
         raise Refused(f"one row of coefficients for {len(labels)} labels; expected 2 labels")
-    label = either(g, g.compare("GT", column(g, scores, 0), g.full((), 0.5, F32)), labels)
-    return label, two_scores(g, scores, name, mixed=False)
+    label = either(g, g.compare("GT", column(g, scores, 0), g.full((), 0, F32)), labels)
+    return label, two_scores(g, scores, name, mixed=name == "LOGISTIC")
 
 
 def two_scores(g: Emitter, score: Value, name: str, mixed: bool) -> Value:
@@ -157,7 +162,7 @@ def two_scores(g: Emitter, score: Value, name: str, mixed: bool) -> Value:
     mixed: the score has a sign; else it is a share of 1.
     """
     if name == "PROBIT":
-        return probit(g, score)
+        raise Refused("post_transform PROBIT of one score for two classes has no meaning; expected another one")
     if not mixed:
         return g.concat([g.sub(g.scalar(1, score), score), score], 1)
     both = g.concat([g.unary(stablehlo.negate, score), score], 1)

@@ -13,7 +13,18 @@ from ...emitter import Emitter
 from ...errors import Refused
 from ...registry import ML, Node, op
 from ...values import F32, I32, Array, Value
-from .models import best, column, either, floats, labels_of, refuse_strings, rows_of, transformed, two_scores
+from .models import (
+    best,
+    column,
+    either,
+    floats,
+    labels_of,
+    of_targets,
+    refuse_strings,
+    rows_of,
+    transformed,
+    two_scores,
+)  # fmt: skip
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER")
 DIRECTIONS = ("LE", "LT", "GE", "GT", "EQ", "NE")
@@ -136,26 +147,44 @@ def member_tables(forest: Forest) -> tuple[Array, Array]:
     return rows, table
 
 
-def summed(g: Emitter, forest: Forest, where: Value, targets: int, how: str) -> Value:
-    """Returns the leaves' weights, together for each target, [n, targets]."""
+def weights_of(forest: Forest, targets: int, how: str) -> tuple[Array, Array]:
+    """Returns the weight of each node for each target, [nodes, targets], and where there is one."""
     neutral = {"MIN": np.inf, "MAX": -np.inf}.get(how, 0.0)
     table = np.full((len(forest.features), targets), neutral, np.float32)
+    voted = np.zeros(table.shape, bool)
     for leaf, target, weight in forest.votes:
         if not 0 <= target < targets:
             raise Refused(f"a leaf votes for target {target}; expected one of {targets}")
+        voted[leaf, target] = True
         if how == "MIN":
             table[leaf, target] = min(table[leaf, target], weight)
         elif how == "MAX":
             table[leaf, target] = max(table[leaf, target], weight)
         else:
             table[leaf, target] += weight
+    return table, voted
+
+
+def summed(
+    g: Emitter, forest: Forest, where: Value, targets: int, how: str, sparse: bool = False
+) -> tuple[Value, Value | None]:
+    """Returns the leaves' weights, together for each target, [n, targets]; and which targets had a vote.
+
+    sparse: the second result is asked for; it is None where every target has votes.
+    """
+    table, voted = weights_of(forest, targets, how)
     given = g.gather(Value.of(table), where, 0)
+    is_leaf = forest.children[:, 0] == np.arange(len(forest.features))
+    seen = None
+    if sparse and not voted[is_leaf].all():
+        votes = g.gather(Value.of(voted.astype(np.float32)), where, 0)
+        seen = g.compare("GT", g.reduce("maximum", votes, [1]), g.full((), 0, F32))
     if how in ("MIN", "MAX"):
         made = g.reduce("minimum" if how == "MIN" else "maximum", given, [1])
         nothing = g.compare("EQ", g.unary(stablehlo.abs, made), g.full((), np.inf, F32))
-        return g.select(nothing, g.full((), 0, F32), made)
+        return g.select(nothing, g.full((), 0, F32), made), seen
     made = g.reduce("add", given, [1])
-    return g.mul(made, g.full((), 1 / len(forest.roots), F32)) if how == "AVERAGE" else made
+    return (g.mul(made, g.full((), 1 / len(forest.roots), F32)) if how == "AVERAGE" else made), seen
 
 
 def forest_of(node: Node, votes: str, ids: str) -> Forest:
@@ -211,22 +240,25 @@ def votes_of(node: Node, votes: str, ids: str, place: dict[tuple[int, int], int]
     return found
 
 
-def with_base(g: Emitter, scores: Value, base: Array) -> Value:
+def with_base(g: Emitter, scores: Value, base: Array, seen: Value | None = None) -> Value:
+    """Adds `base_values` to scores, or to those of them that are seen."""
     if not base.size or not base.any():
         return scores
     if base.size not in (1, scores.shape[1]):
         raise Refused(f"{base.size} base_values for {scores.shape[1]} targets")
-    return g.add(scores, Value.of(base.reshape(1, -1)))
+    made = g.add(scores, Value.of(base.reshape(1, -1)))
+    return made if seen is None else g.select(seen, made, scores)
 
 
 @op("TreeEnsembleRegressor", domain=ML)
 def tree_ensemble_regressor(g: Emitter, node: Node, x: Value) -> Value:
-    forest = forest_of(node, "target", "a target")
+    forest, targets = forest_of(node, "target", "a target"), node.need("n_targets")
     how = node.get("aggregate_function", "SUM")
     if how not in AGGREGATES:
         raise Refused(f"aggregate_function {how!r}; expected one of {', '.join(AGGREGATES)}")
-    made = summed(g, forest, leaves(g, forest, rows_of(g, x)), node.need("n_targets"), how)
-    return transformed(g, with_base(g, made, floats(node, "base_values")), node.get("post_transform", "NONE"))
+    base = floats(node, "base_values")
+    made, seen = summed(g, forest, leaves(g, forest, rows_of(g, x)), targets, how, sparse=bool(base.any()))
+    return of_targets(g, with_base(g, made, base, seen), node.get("post_transform", "NONE"))
 
 
 @op("TreeEnsembleClassifier", domain=ML)
@@ -235,47 +267,45 @@ def tree_ensemble_classifier(g: Emitter, node: Node, x: Value) -> tuple[Value, V
     forest = forest_of(node, "class", "a vote")
     base, name = floats(node, "base_values"), node.get("post_transform", "NONE")
     where = leaves(g, forest, rows_of(g, x))
-    scores = summed(g, forest, where, max(2, len(labels)), "SUM")
-    if len(labels) != 2:
-        scores = with_base(g, scores, base)
-        return best(g, node, scores, labels), transformed(g, scores, name)
-    return binary_classes(g, forest, scores, labels, base, name)
-
-
-def binary_classes(
-    g: Emitter, forest: Forest, scores: Value, labels: Array, base: Array, name: str
-) -> tuple[Value, Value]:
-    """Returns labels and scores of two classes. Leaves may vote for both, or for one, whose weight decides."""
+    negative = any(weight < 0 for _, _, weight in forest.votes)
+    sparse = len(labels) > 2 and negative and not base.size
+    scores, seen = summed(g, forest, where, max(2, len(labels)), "SUM", sparse)
     voted = {target for _, target, _ in forest.votes}
-    positive = all(weight >= 0 for _, _, weight in forest.votes)
-    first, second = (g.slice_dim(scores, 1, i, i + 1) for i in (0, 1))
-    zero, half = g.full((), 0, F32), g.full((), 0.5, F32)
-    if len(voted) == 1 and 1 not in voted and base.size != 2:
-        score = first if not base.size else g.add(first, g.full((), float(base[0]), F32))
-        is_second = g.compare("GT", column(g, score, 0), half if positive else zero)
-        return either(g, is_second, labels), two_scores(g, score, name, mixed=not positive)
-    if base.size == 2 and 1 in voted:
-        second = g.add(first, g.full((), float(base[1]), F32))
-        first = g.unary(stablehlo.negate, second)
-    elif base.size == 2:
-        first, second = (g.add(x, g.full((), float(b), F32)) for x, b in zip((first, second), base, strict=True))
-    elif base.size == 1:
-        first = g.add(first, g.full((), float(base[0]), F32))
-    weight = column(g, second if 1 in voted else first, 0)
-    limit = half if len(voted) == 1 and positive else zero
-    label = either(g, g.compare("GT", weight, limit), labels)
-    return label, transformed(g, g.concat([first, second], 1), name)
+    if len(labels) == 2 and len(voted) == 1:
+        return one_class(g, scores, voted.pop(), negative, labels, base, name)
+    if len(labels) < 2:
+        raise Refused(f"{len(labels)} classlabels_int64s; expected two or more")
+    scores = with_base(g, scores, base)
+    # Classes without a vote are not chosen, even if others have negative scores.
+    ranked = scores if seen is None else g.select(seen, scores, g.full((), float(np.finfo(np.float32).min), F32))
+    return best(g, node, ranked, labels), transformed(g, scores, name)
+
+
+def one_class(
+    g: Emitter, scores: Value, voted: int, negative: bool, labels: Array, base: Array, name: str
+) -> tuple[Value, Value]:
+    """Returns labels and scores of two classes where all leaves vote for the same one: its weight decides.
+
+    Votes for class 0 are shares or signed scores of the second label; onnxruntime defines it so.
+    """
+    limit = g.full((), 0.0 if negative else 0.5, F32)
+    own = g.slice_dim(scores, 1, voted, voted + 1)
+    added = base[voted] if base.size == 2 else base[0] if base.size and not voted else 0
+    own = g.add(own, g.full((), float(added), F32)) if added else own
+    label = either(g, g.compare("GT", column(g, own, 0), limit), labels)
+    if not voted and base.size < 2:
+        return label, two_scores(g, own, name, mixed=negative or name == "LOGISTIC")
+    nothing = g.full((own.shape[0], 1), 0, F32)
+    return label, transformed(g, g.concat([nothing, own] if voted else [own, nothing], 1), name)
 
 
 @op("TreeEnsemble", domain=ML)
 def tree_ensemble(g: Emitter, node: Node, x: Value) -> Value:
     refuse_strings(node)
-    made = summed(
-        g, forest := tensors_forest(node), leaves(g, forest, rows_of(g, x)), node.need("n_targets"),
-        named(AGGREGATES, node.get("aggregate_function", 1), "aggregate_function"),
-    )  # fmt: skip
+    forest, how = tensors_forest(node), named(AGGREGATES, node.get("aggregate_function", 1), "aggregate_function")
+    made, _ = summed(g, forest, leaves(g, forest, rows_of(g, x)), node.need("n_targets"), how)
     order = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
-    made = transformed(g, made, named(order, node.get("post_transform", 0), "post_transform"))
+    made = of_targets(g, made, named(order, node.get("post_transform", 0), "post_transform"))
     return g.cast(made, x.dtype)
 
 
