@@ -170,51 +170,6 @@ def two_scores(g: Emitter, score: Value, name: str, mixed: bool) -> Value:
 
 
 #
-# Support vectors
-#
-
-
-def kernel(g: Emitter, node: Node, x: Value, vectors: Array) -> Value:
-    """Returns the kernel function of rows [n, features] and vectors [m, features], [n, m]."""
-    gamma, bias, degree = (float(p) for p in (*node.get("kernel_params", []), 0, 0, 0)[:3])
-    kind = node.get("kernel_type", "LINEAR")
-    others = Value.of(vectors)
-    if kind == "RBF":
-        apart = g.sub(g.expand_dims(x, 1), g.expand_dims(others, 0))
-        squares = g.reduce("add", g.mul(apart, apart), [2])
-        return g.unary(stablehlo.exponential, g.mul(squares, g.full((), -gamma, F32)))
-    made = g.dot(x, others, ((1,), (1,)))
-    if kind == "LINEAR":
-        return made
-    if kind not in ("POLY", "SIGMOID"):
-        raise Refused(f"kernel_type {kind!r}; expected LINEAR, POLY, RBF or SIGMOID")
-    made = g.add(g.mul(made, g.full((), gamma, F32)), g.full((), bias, F32))
-    return g.unary(stablehlo.tanh, made) if kind == "SIGMOID" else power(g, made, degree)
-
-
-def power(g: Emitter, x: Value, exponent: float) -> Value:
-    if exponent == int(exponent) and 0 < exponent <= 8:
-        made = x
-        for _ in range(int(exponent) - 1):
-            made = g.mul(made, x)
-        return made
-    return g.binary(stablehlo.power, x, g.scalar(exponent, x))
-
-
-@op("SVMRegressor", domain=ML)
-def svm_regressor(g: Emitter, node: Node, x: Value) -> Value:
-    x = rows_of(g, x)
-    count, rho = node.get("n_supports", 0), floats(node, "rho")
-    coefficients = floats(node, "coefficients")
-    weights = kernel(g, node, x, floats(node, "support_vectors").reshape(count, -1)) if count else x
-    made = g.dot(weights, Value.of(coefficients.reshape(-1, 1)), ((1,), (0,)))
-    made = g.add(made, g.full((), float(rho[0]) if rho.size else 0.0, F32))
-    if node.get("one_class", 0):
-        made = g.select(g.compare("GT", made, g.scalar(0, made)), g.scalar(1, made), g.scalar(-1, made))
-    return transformed(g, made, node.get("post_transform", "NONE"))
-
-
-#
 # Elements
 #
 
