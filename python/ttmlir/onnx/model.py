@@ -46,6 +46,8 @@ OTHERS = {".tflite": "tflite", ".pb": "graphdef", ".keras": "keras", ".h5": "ker
 
 # The oldest opset of the default domain whose ops the table has; older models are brought to it.
 OLDEST = 7
+# A domain of which the onnx package has no ops.
+UNCHECKED = "ttmlir.unchecked"
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,35 @@ def without_weights(proto: onnx.ModelProto) -> onnx.ModelProto:
     for value in (*kept.graph.input, *kept.graph.output):
         if value.type.HasField("tensor_type"):  # of any rank, which the checker does not know
             value.type.tensor_type.shape.SetInParent()
+    hide_known(kept)
     return kept
+
+
+def hide_known(proto: onnx.ModelProto) -> None:
+    """Moves ops that have a rule, but no definition in the onnx package or a deprecated one, to a domain that the
+    checker does not look at: what onnxruntime writes into the default domain, and GroupNormalization of opset 18."""
+    import onnx.defs
+
+    version = {domain_of(opset.domain): opset.version for opset in proto.opset_import}.get("", OLDEST)
+
+    def is_defined(name: str) -> bool:
+        try:
+            return not onnx.defs.get_schema(name, version, "").deprecated
+        except onnx.defs.SchemaError:
+            return False
+
+    names = {node.op_type for node in proto.graph.node if not domain_of(node.domain)}
+    hidden = {name for name in names if not is_defined(name)}
+    if hidden:
+        from . import ops  # noqa: F401  fills OPS
+        from .registry import OPS
+
+        hidden = {name for name in hidden if ("", name) in OPS}
+    for node in proto.graph.node:
+        if node.op_type in hidden and not domain_of(node.domain):
+            node.domain = UNCHECKED
+    if hidden:
+        proto.opset_import.add(domain=UNCHECKED, version=1)
 
 
 def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.ModelProto, dict[str, Array]]:

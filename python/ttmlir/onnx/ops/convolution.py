@@ -193,11 +193,13 @@ def transposed_sizes(node: Node, x: Value, kernel: Sequence[int], strides: Seque
     if not sizes and auto in ("NOTSET", "VALID"):
         pads = paddings(node, x.shape[2:], kernel, strides, dilations)
         return [r + e - low - high for r, e, (low, high) in zip(reach, extra, pads, strict=True)], pads
-    sizes = sizes or [n * s for n, s in zip(x.shape[2:], strides, strict=True)]
+    if not sizes:  # no more than the kernel reaches
+        whole = zip(x.shape[2:], strides, reach, extra, strict=True)
+        sizes = [min(n * s, r + e) for n, s, r, e in whole]
     pads = []
     for r, e, size in zip(reach, extra, sizes, strict=True):
         total = max(0, r + e - size)
-        low = total // 2 if auto != "SAME_LOWER" else total - total // 2
+        low = total // 2 if auto == "SAME_UPPER" else total - total // 2
         pads.append((low, total - low))
     return sizes, pads
 

@@ -301,7 +301,9 @@ def embed_layer_normalization(
         total = g.add(total, g.expand_dims(along, 0))
     else:
         total = g.add(total, g.gather(places, g.cast(position_ids, I32), 0))
-    if segments is not None and segment_table is not None:
+    if segment_table is not None and segments is None:  # all are of the first
+        total = g.add(total, g.slice(segment_table, [0, 0], [1, segment_table.shape[1]]))
+    elif segment_table is not None and segments is not None:
         total = g.add(total, g.gather(segment_table, g.cast(segments, I32), 0))
     y, _, _ = normalized_rows(g, node, "layer_norm", total, gamma, beta, 2, node.get("epsilon", 1e-12), ())
     if mask is None:

@@ -34,8 +34,8 @@ class Window:
 WHOLE = Window(1, 1, 1, 1, 0, 0, 1, False)
 
 
-def windows(node: Node, x: Value) -> list[Window]:
-    """The windows of a node along each spatial dimension.
+def windows(node: Node, x: Value, empty: bool = False) -> list[Window]:
+    """The windows of a node along each spatial dimension. empty: they can have places of the padding only.
 
     Raises:
         Refused: they do not fit the input.
@@ -50,7 +50,7 @@ def windows(node: Node, x: Value) -> list[Window]:
     found = []
     for n, k, s, d, (low, high) in zip(x.shape[2:], kernel, strides, dilations, pads, strict=True):
         reach = (k - 1) * d + 1
-        if low < 0 or high < 0 or low >= reach or high >= reach:
+        if low < 0 or high < 0 or (max(low, high) >= reach and not empty):
             raise Refused(f"pads has {low} and {high}; expected at least 0 and less than the window, {reach}")
         room = n + low + high - reach
         if room < 0 and not ceil:
@@ -274,7 +274,7 @@ def root(g: Emitter, x: Value, p: float) -> Value:
 @op("LpPool")
 def lp_pool(g: Emitter, node: Node, x: Value) -> Value:
     """The p-norm of each window, from the mean of powers; padding and places beyond it are 0."""
-    rank, of, p, dtype = x.rank, windows(node, x), node.get("p", 2), x.dtype
+    rank, of, p, dtype = x.rank, windows(node, x, True), node.get("p", 2), x.dtype
     x = power(g, g.cast(x, F32), p)
     sizes = [max(w.low + w.size, (w.out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) for w in of]
     x = g.pad(x, [0, 0, *(w.low for w in of)], [0, 0, *(n - w.low - w.size for n, w in zip(sizes, of, strict=True))])

@@ -156,6 +156,7 @@ class Axis:
     """A dimension that is resampled.
 
     scale: as the node gives it, or None for out / size. region: begin and end, of tf_crop_and_resize.
+    fractional: the resized length is size * scale, which `out` is rounded from.
     """
 
     dim: int
@@ -163,6 +164,7 @@ class Axis:
     out: int
     scale: float | None
     region: tuple[float, float] = (0.0, 1.0)
+    fractional: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def positions(a: Any, axis: Axis, transform: str) -> Numbers:
     if transform == "asymmetric":
         return x / scale
     # The last place; where the scale is given, ONNX has it between places.
-    end_at = a.size(axis.out - 1) if axis.scale is None else a.size(axis.size) * scale - a.number(1)
+    end_at = a.size(axis.size) * scale - a.number(1) if axis.fractional else a.size(axis.out - 1)
     if transform == "align_corners":
         return x * (a.size(axis.size - 1) / end_at) if axis.out > 1 else x
     if transform == "tf_crop_and_resize":
@@ -352,7 +354,9 @@ def resize(g: Emitter, x: Value, axes: Sequence[Axis], method: Method) -> Value:
         shape[dim] = outside.size
         y = g.select(g.reshape(outside, shape), g.scalar(method.outside, y), y)
     if not is_float(dtype) and method.mode != "nearest":
-        # As onnxruntime, towards 0; a cubic convolution reaches beyond the type.
+        # As onnxruntime, towards 0 without a filter; a cubic convolution reaches beyond the type.
+        if method.antialias:
+            y = g.unary(stablehlo.round_nearest_afz, y)
         info = np.iinfo(dtype)
         y = g.minimum(g.maximum(y, g.scalar(int(info.min), y)), g.scalar(int(info.max), y))
     return g.cast(y, dtype)
@@ -406,7 +410,7 @@ def axes_of(g: Emitter, node: Node, x: Value, roi: Array | None, scales: Array |
         outs = [int(np.floor(np.float32(x.shape[d]) * s)) for d, s in zip(dims, made, strict=True)]
         if max(outs, default=0) > 2**31:
             raise Refused(f"scales make sizes of {outs}")
-        return [Axis(d, x.shape[d], out, float(s), region)
+        return [Axis(d, x.shape[d], out, float(s), region, True)
                 for d, out, s, region in zip(dims, outs, made, regions, strict=True)]  # fmt: skip
     assert sizes is not None
     wanted = [int(n) for n in sizes]
