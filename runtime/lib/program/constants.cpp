@@ -201,6 +201,7 @@ void Planner::planControl() {
   const Operation &operation = this->operation();
   const bool isLoop = operation.call == Operation::Call::While;
   const size_t first = operation.call == Operation::Call::Case ? 1 : 0; // operand that is the callees' first input
+  restoreConstants();
   std::vector<Argument> given;
   for (size_t i = first; i < operation.ins.size(); ++i) {
     const uint32_t value = operation.ins[i];

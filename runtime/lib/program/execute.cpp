@@ -89,7 +89,7 @@ Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device
     for (const auto &callee : programs)
       own.programs.push_back(std::make_unique<Executable>(callee, device));
     const Operation &operation = program.operations[op];
-    if (operation.call != Operation::Call::While || !arena)
+    if (operation.call != Operation::Call::While || plan.mode == Mode::Estimated)
       continue;
     const auto allocate = [&](const TensorSpec &spec) {
       auto &shards = own.carried.emplace_back(spec.distributed ? program.devices() : 1);

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import onnx.parser
 import pytest
-from compared import compare, compiled, computed
+import ttmlir.onnx as tt
+from compared import compare, compiled, computed, expected, require_same
 from ttmlir.onnx import OnnxError
 
 HEAD = '<ir_version: 10, opset_import: ["" : {opset}]>\n'
@@ -254,3 +255,52 @@ def test_scan_of_batches() -> None:
 @pytest.mark.parametrize("opset", [12, 13, 16, 19, 21, 23])
 def test_opsets(opset: int) -> None:
     compare(model(SUMS, opset), {"n": np.array(4), "c": TRUE, "x": f32(3)}, ["n", "c"])
+
+
+# Graphs with a size t.
+OPEN = {
+    "a turn for each row": """
+    g (float[t,3] x) => (float[t,3] y, float[3] last) {
+      shape = Shape<start=0, end=1>(x)  n = Squeeze(shape)  zero = Constant<value_floats=[0.0, 0.0, 0.0]>()
+      last, y = Loop (n, , zero) <body = b (int64 i, bool c, float[3] s) => (bool c2, float[3] u, float[3] row) {
+        r = Gather<axis=0>(x, i)  u = Add(s, r)  row = Identity(u)  c2 = Identity(c)
+      }>
+    }""",
+    "turns of a fixed number": """
+    g (float[t,3] x) => (float[t,3] y) {
+      n = Constant<value_int=20>()
+      y = Loop (n, , x) <body = b (int64 i, bool c, float[t,3] s) => (bool c2, float[t,3] u) {
+        r = Tanh(s)  u = Add(x, r)  c2 = Identity(c)
+      }>
+    }""",
+    "scan": """
+    g (float[t,3] x, float[3] s) => (float[3] last, float[t,3] y) {
+      last, y = Scan <num_scan_inputs=1, scan_input_directions=[1], body = b (float[3] a, float[3] p)
+        => (float[3] a2, float[3] o) { a2 = Add(a, p)  o = Tanh(a2) }>(s, x)
+    }""",
+    "branches by size": """
+    g (float[t,3] x) => (float[t,3] y) {
+      shape = Shape<start=0, end=1>(x)  four = Constant<value_ints=[4]>()  more = Greater(shape, four)
+      y = If (more) <then_branch = a () => (float[t,3] p) { p = Exp(x) },
+                     else_branch = b () => (float[t,3] p) { p = Neg(x) }>
+    }""",
+    "branches by value": """
+    g (float[t,3] x, bool c) => (float[t,3] y) {
+      y = If (c) <then_branch = a () => (float[t,3] p) { p = Exp(x) },
+                  else_branch = b () => (float[t,3] p) { m = ReduceMax<axes=[0]>(x)  p = Add(x, m) }>
+    }""",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OPEN)
+def test_open_sizes(name: str) -> None:
+    """One program for all sizes, or for those that a branch is taken for."""
+    made = model(OPEN[name])
+    program = tt.compile(made)
+    for n in (2, 5, 1, 9, 17, 40):
+        given: dict[str, Any] = {"x": f32(n, 3), "s": f32(3), "c": np.array(n % 2 == 0)}
+        given = {x.name: given[x.name] for x in made.graph.input}
+        found = program(**given)
+        require_same(found if isinstance(found, tuple) else [found], expected(made, given))
+    assert [size.name for size in program.open_sizes] == ["t"], program.closed

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
+import ttmlir.onnx as tt
 import ttmlir.onnx.ops.recurrent as recurrent
 from compared import compare, compiled, computed, expected, require_same
 from onnx import helper, numpy_helper
@@ -171,3 +172,24 @@ def test_types(op: str, dtype: Any, tolerance: float) -> None:
 def test_what_is_refused(change: dict[str, Any], text: str) -> None:
     with pytest.raises(OnnxError, match=rf"node 0 'net' \(GRU\): {text}"):
         compiled(*net("GRU", **change))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("names", [{1: "n"}, {0: "t"}, {0: "t", 1: "n"}], ids=["batch", "steps", "both"])
+@pytest.mark.parametrize("op", GATES)
+def test_open_sizes(op: str, names: dict[int, str]) -> None:
+    """One program for all batches and numbers of steps."""
+    model, given = net(op, direction="bidirectional", lengths=[2, 5, 1])
+    for declared in model.graph.input:
+        for d, dim in enumerate(declared.type.tensor_type.shape.dim):
+            name = names.get({"X": d, "lengths": 1}.get(declared.name, d if d == 1 else 2))
+            if name:
+                dim.dim_param = name
+    program = tt.compile(model)
+    for steps, batch in ((5, 3), (9, 3), (5, 4), (30, 7), (1, 1)):
+        if (steps != 5 and 0 not in names) or (batch != 3 and 1 not in names):
+            continue
+        lengths = [min(steps, 2), min(steps, 5), 1, 1, steps, 1, 1][:batch]
+        given = net(op, steps, batch, direction="bidirectional", lengths=lengths)[1]
+        require_same(program(**given), expected(model, given))
+    assert [size.name for size in program.open_sizes] == [names[d] for d in sorted(names)], program.closed
