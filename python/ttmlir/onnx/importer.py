@@ -387,13 +387,23 @@ class Importer:
         """
         if node.op != "Equal":
             return
-        sizes = [x for x in inputs if x.varying]
-        others = [x.known for x in inputs if not x.varying and x.known is not None]
-        negative = bool(others) and all(int(n) < 0 for n in others[0].flatten())
-        known = sizes[0].known if len(sizes) == 1 else None
-        if negative and known is not None and (known.astype(np.int64) >= 0).all():
+        if len(inputs) == 2 and all(never_equal_or_known(*pair) for pair in self.seen_elements(inputs)):
             return
         raise OpenSizeError(f"{node.place} compares a size with a number")
+
+    def seen_elements(self, inputs: Sequence[Value]) -> Iterator[tuple[Array, Array]]:
+        """Yields the elements of two operands that meet, each with its values at the points that were looked at."""
+        stacks = []
+        for x in inputs:
+            known = [trace.values[x.name][1] for trace in self.traces if x.name in trace.values] if x.varying else []
+            stack = [np.asarray(each) for each in (x.known, *known) if each is not None]
+            stacks.append(stack if len({each.shape for each in stack}) == 1 else [])
+        if not all(stacks):
+            raise OpenSizeError(f"{inputs[0].name} is not known for all sizes")
+        shape = np.broadcast_shapes(*(x.shape for x in inputs))
+        left, right = ([np.broadcast_to(each, shape).reshape(-1) for each in stack] for stack in stacks)
+        for i in range(int(np.prod(shape))):
+            yield np.array([x[i] for x in left]), np.array([x[i] for x in right])
 
     def emitted(self, node: Node, row: Any, inputs: Sequence[Given], output: int, scope: Scope) -> Callable[[], Value]:
         """Makes an output of a node that was folded."""
@@ -406,6 +416,13 @@ class Importer:
             return made[output] if isinstance(made, tuple | list) else made
 
         return emit
+
+
+def never_equal_or_known(x: Array, y: Array) -> bool:
+    """Returns whether two elements are the same at all points, or one is a size and the other a negative number."""
+    if (x == x[0]).all() and (y == y[0]).all():
+        return True
+    return bool(((x < 0).all() and (y >= 0).all()) or ((x >= 0).all() and (y < 0).all()))
 
 
 def said_by(error: ir.MLIRError) -> str:

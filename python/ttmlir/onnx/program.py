@@ -15,6 +15,7 @@ from .. import ir, passes
 from ..arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ..chips import default_device, lower
 from ..sizes import OpenSizeError, Size, open_flatbuffer, points
+from ..stablehlo.program import bisect
 from .errors import OnnxError
 from .importer import Imported, Trace, import_model, said_by
 from .model import Model
@@ -26,6 +27,8 @@ SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "u
 }
 # Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
 BOUNDS = (None, 8211, 1047)
+# Sizes that models take whose bounds are looked for, and the largest size that is looked at.
+STARTS, LARGEST = (64, 224, 32, 512, 16, 8, 3), 8211
 # Sample points whose imports tell what depends on sizes.
 TRACES = 3
 
@@ -215,13 +218,58 @@ class Open(Program):
         refused: Exception | None = None
         for bound in BOUNDS:
             sizes = [Size(s.name, s.least, least_of(s.most, bound, s.least)) for s in declared]
+            self.first = None
             try:
-                self.traces = self._traced(sizes)
+                try:
+                    self.traces = self._traced(sizes)
+                except OnnxError as error:
+                    sizes = self._within(sizes, error)
+                    self.traces = self._traced(sizes)
                 return open_flatbuffer(self._lowered, sizes)
             except ir.MLIRError as error:
-                refused = refused or blamed(self.model, self.first.labels if self.first else {}, error)
+                labels = self.first.labels if self.first else {}
+                refused = refused or blamed(self.model, labels, error)
         assert refused is not None
         raise refused
+
+    def _within(self, sizes: Sequence[Size], error: OnnxError) -> list[Size]:
+        """Returns sizes with bounds that the model has: tables of positions end, windows need some elements.
+
+        Raises:
+            OnnxError: `error`, where no sizes are known that the model takes.
+        """
+
+        def takes(point: Sequence[int]) -> bool:
+            try:
+                with ir.Context():
+                    import_model(self.model, self.shapes_at(point), self.known)
+            except OnnxError:
+                return False
+            return True
+
+        def clipped(n: int) -> list[int]:
+            return [max(s.least, n if s.most is None else min(n, s.most)) for s in sizes]
+
+        # No two are equal: one that has to be is no size of its own.
+        starts = ([n + i for i, n in enumerate(clipped(start))] for start in STARTS)
+        start = next((point for point in starts if takes(point)), None)
+        if start is None:
+            raise error
+        found = []
+        for i, size in enumerate(sizes):
+
+            def admits(n: int, i: int = i) -> bool:
+                return takes([*start[:i], n, *start[i + 1 :]])
+
+            most = min(n for n in (size.most, LARGEST) if n is not None)
+            last: int | None = bisect(admits, start[i], most) if most > start[i] else start[i]
+            least = bisect(admits, start[i], size.least)
+            if last == most:
+                last = size.most
+            elif last is not None and last > start[i]:
+                last -= 1  # a slice of all of a table is no slice
+            found.append(Size(size.name, least, last))
+        return found
 
     def _traced(self, sizes: Sequence[Size]) -> list[Trace]:
         traces = []
