@@ -66,6 +66,18 @@ func.func @bits(%x: tensor<4xf8E4M3FNUZ>) -> tensor<4xui8> {
 
 // -----
 
+// The bits of the f32, not those of the small float that it was.
+// CHECK-LABEL: func.func @bits_of_converted(%arg0: tensor<4xf32>) -> tensor<4xui32>
+// CHECK: stablehlo.bitcast_convert {{.*}} : (tensor<4xf32>) -> tensor<4xui32>
+// CHECK-NEXT: return
+func.func @bits_of_converted(%x: tensor<4xf8E4M3FN>) -> tensor<4xui32> {
+  %0 = stablehlo.convert %x : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
+  %1 = stablehlo.bitcast_convert %0 : (tensor<4xf32>) -> tensor<4xui32>
+  return %1 : tensor<4xui32>
+}
+
+// -----
+
 func.func @next(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
   // expected-error @+1 {{chlo.next_after: the next number of type 'f8E4M3FN' is not lowered; expected f32 or wider}}
   %0 = chlo.next_after %x, %x : tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN> -> tensor<4xf8E4M3FN>
