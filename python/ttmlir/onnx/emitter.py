@@ -138,6 +138,8 @@ class Emitter:
             if array.dtype == BOOL:
                 return ir.BoolAttr.get(bool(item))
             if is_integer(array.dtype):
+                if not -(2**63) <= int(item) < 2**63:
+                    raise Refused(f"value {item} of type {array.dtype.name} does not fit; the chip holds 32 bits")
                 return ir.IntegerAttr.get(element, int(item))
             return ir.FloatAttr.get(element, float(item))
 

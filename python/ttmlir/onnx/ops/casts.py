@@ -47,12 +47,13 @@ def cast_like(g: Emitter, node: Node, x: Value, like: Value) -> Value:
 
 def converted(g: Emitter, node: Node, x: Value, dtype: DType) -> Value:
     """Converts elements: integers wrap, floats are cut off, narrow floats saturate."""
-    if x.dtype == dtype:
+    if x.dtype == dtype and dtype.name != "float8_e5m2":  # of which infinity saturates
         return x
     if dtype.name == EXPONENTS:
         return to_exponents(g, g.cast(x, F32), str(node.get("round_mode", "up")), bool(node.get("saturate", 1)))
     if dtype.name.startswith(("float8", "float4")):
-        return to_narrow(g, x if is_float(x.dtype) else g.cast(x, F32), dtype, bool(node.get("saturate", 1)))
+        wide = x if is_float(x.dtype) and x.dtype.itemsize > 1 else g.cast(x, F32)
+        return to_narrow(g, wide, dtype, bool(node.get("saturate", 1)))
     if is_float(x.dtype) and is_integer(dtype) and bits_of(dtype) < 32:
         x = g.cast(x, I32)
     return g.cast(x, dtype)

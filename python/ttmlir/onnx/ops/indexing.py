@@ -208,8 +208,9 @@ def compress(g: Emitter, node: Node, x: Value, condition: Value) -> Value:
 def non_zero(g: Emitter, node: Node, x: Value) -> Value:
     if x.known is None:
         raise Refused(UNKNOWN_COUNT)
-    found = np.nonzero(x.known) if x.rank else np.nonzero(x.known.reshape(1))
-    return Value.of(np.array(found, np.int64).reshape(max(x.rank, 1), -1))
+    if not x.rank:
+        return Value.of(np.zeros((0, int(x.known.any())), np.int64))
+    return Value.of(np.array(np.nonzero(x.known), np.int64))
 
 
 @op("Unique")

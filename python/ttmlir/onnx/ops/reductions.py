@@ -101,18 +101,14 @@ FORMULAS: dict[str, Callable[[Emitter, Value, Dims, bool], Value]] = {
 
 @op(*FORMULAS)
 def reduction(g: Emitter, node: Node, x: Value, axes: Value | None = None) -> Value:
-    """Without axes, over all dimensions, or with noop_with_empty_axes, over none."""
+    """Without axes, over all dimensions, or with noop_with_empty_axes, over none: then of single elements."""
     if x.dtype != BOOL or node.op not in ("ReduceMax", "ReduceMin"):
         require_numbers(x)
     given = given_ints(node, "axes", axes)
-    if not given and node.get("noop_with_empty_axes", 0):
-        return without_axes(g, node, x)
     dims = dimensions(given, x.rank) if given else list(range(x.rank))
+    if not given and node.get("noop_with_empty_axes", 0):
+        dims = []
     return FORMULAS[node.op](g, x, sorted(dims), bool(node.get("keepdims", 1)))
-
-
-def without_axes(g: Emitter, node: Node, x: Value) -> Value:
-    return x
 
 
 @op("ArgMax", "ArgMin")
