@@ -25,8 +25,11 @@ def default_device() -> Any:
     return _device
 
 
-def lower(module: Any, options: str) -> None:
-    """The pipeline. That 64-bit integers are 32 bits wide is said once: most models have some."""
+def lower(module: Any, options: str, is_said: bool = False) -> None:
+    """Runs the pipeline. That 64-bit integers are 32 bits wide is said once: most models have some.
+
+    is_said: the front end's documentation says it, and inputs are checked.
+    """
     global _said_64_bit
     ended = [watch(module) for watch in watchers]
     with warnings.catch_warnings(record=True) as found:
@@ -37,7 +40,7 @@ def lower(module: Any, options: str) -> None:
     for warning in found:
         if "64-bit integers" not in str(warning.message):
             warnings.warn(warning.message, stacklevel=2)
-        elif not _said_64_bit:
+        elif not _said_64_bit and not is_said:
             _said_64_bit = True
             warnings.warn(
                 "64-bit integers are held in 32 bits on the chip: inputs that do not fit are refused, and results of "

@@ -409,7 +409,7 @@ class OnnxModel:
             stablehlo = str(module)
             passes.stablehlo_to_ttir_pipeline(module)
             ttir = str(module)
-            lower(module, self.options + " open-sizes=true" * isinstance(program, Open))
+            lower(module, self.options + " open-sizes=true" * isinstance(program, Open), is_said=True)
             return stablehlo, ttir, str(module)
 
     def module(self, program: Program, inside: bool = False) -> ir.Module:

@@ -146,7 +146,7 @@ class Fixed(Program):
             imported = self.imported()
             try:
                 passes.stablehlo_to_ttir_pipeline(imported.module)
-                lower(imported.module, options)
+                lower(imported.module, options, is_said=True)
                 flatbuffer = passes.ttnn_to_flatbuffer_bin(imported.module)
             except ir.MLIRError as error:
                 raise blamed(model, imported.labels, error) from None
@@ -289,7 +289,7 @@ class Open(Program):
                 self.first = imported
             self._require_same(imported)
             passes.stablehlo_to_ttir_pipeline(imported.module)
-            lower(imported.module, f"{self.options} open-sizes=true")
+            lower(imported.module, f"{self.options} open-sizes=true", is_said=True)
             return imported.module
 
     def _require_same(self, imported: Imported) -> None:

@@ -78,7 +78,7 @@ def save_module(model: OnnxModel, path: Path | None, level: str, weights: str) -
         if level != "stablehlo":
             passes.stablehlo_to_ttir_pipeline(module)
         if level == "ttnn":
-            lower(module, model.options)
+            lower(module, model.options, is_said=True)
         text = module.operation.get_asm(enable_debug_info=True)
     if path is None:
         print(text)
@@ -96,7 +96,7 @@ def with_weights(model: OnnxModel, program: Program) -> bytes:
     with ir.Context():
         module = program.at(inside=True)
         passes.stablehlo_to_ttir_pipeline(module)
-        lower(module, model.options)
+        lower(module, model.options, is_said=True)
         data: bytes = passes.ttnn_to_flatbuffer_bin(module)
         return data
 
