@@ -14,6 +14,10 @@ class OverflowedError(OutOfRangeError):
     """A result of 64-bit integers that 32 bits may not hold; the text names the op."""
 
 
+class ResultError(tt.Error):
+    """A result of a program that is not what the graph promises; the text names the op and both shapes."""
+
+
 class UnsupportedError(RuntimeError):
     """A program of PyTorch that cannot be lowered; the text names the op, the operand and the line of Python."""
 

@@ -49,6 +49,7 @@ class Imported:
     updated: placeholders, by number, that the program writes where they are.
     limits: (number of the function's result, an f32; what it is of): integers fit into 32 bits while it is small.
     filled: numbers that tensors are filled with, in the order of ops.
+    names: of what the graph returns and then of what it writes, with their ops, for errors.
     """
 
     module: ir.Module
@@ -59,6 +60,7 @@ class Imported:
     limits: list[tuple[int, str]] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
     filled: list[Number] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
@@ -280,7 +282,15 @@ class _Importer:
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]
         updated = [numbers[node] for node in self.updates.values()]
-        return Imported(module, results, known, self.lowering.draws, writes, limits, updated, self.lowering.filled)
+        names = [f"{n.name} ({n.target})" if isinstance(n, Node) else str(n) for n in (*self.returned(), *self.written)]
+        return Imported(
+            module, results, known, self.lowering.draws, writes, limits, updated, self.lowering.filled, names
+        )
+
+    def returned(self) -> list[Any]:
+        """What the graph returns: nodes, and numbers that are known."""
+        (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
+        return list(output.args[0]) if isinstance(output.args[0], Sequence) else [output.args[0]]
 
     def type_of(self, node: Node) -> ir.Type:
         fake = node.meta["val"]
@@ -318,7 +328,7 @@ class _Importer:
         integers of whatever AOTAutograd makes of the results (offsets of nested tensors are known by who they are).
         """
         (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
-        returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
+        returned = self.returned()
         first = output.meta.get(MODEL_OUTPUTS, len(returned))
         return [
             (place, node)

@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import _ttmlir_runtime as tt
@@ -15,7 +16,7 @@ from torch.utils.dlpack import from_dlpack
 
 from ..chips import default_device, lower
 from ..passes import ttnn_to_flatbuffer_bin
-from .errors import OutOfRangeError, OverflowedError
+from .errors import OutOfRangeError, OverflowedError, ResultError
 from .importer import Argument, Imported
 from .integers import LIMIT
 from .lowering import Draw
@@ -87,12 +88,14 @@ class Call:
     outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
         strides PyTorch expects. known: of each output, where the program does not compute it (`Imported.known`).
     draws: numbers that the host draws. inputs: of the program behind those.
+    is_checked: results had the shapes of `outputs`.
     """
 
     outputs: Sequence[Any]
     known: Sequence[Any]
     draws: Sequence[Callable[[], torch.Tensor]] = ()
     inputs: Sequence[Any] = ()
+    is_checked: bool = False
 
 
 @dataclass
@@ -191,6 +194,9 @@ class Program:
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
         taken = {arguments[number].data_ptr() for number in self.tensors}
+        if not now.is_checked:
+            self.check_results(results, now.outputs)
+            now.is_checked = True
         returned = []
         for number, known, fake in zip(self.imported.results, now.known, now.outputs[:count], strict=True):
             self.transfers += number is not None
@@ -205,6 +211,10 @@ class Program:
 
     def at(self, _arguments: Sequence[Any]) -> Call:
         """What this call depends on."""
+        return self.same_for_all
+
+    @cached_property
+    def same_for_all(self) -> Call:
         # Numbers that are values of open sizes are inputs of open programs only.
         draws = [draw for draw in self.imported.draws if isinstance(draw, Draw)]
         return Call(self.outputs, self.imported.known, draws)
@@ -219,6 +229,21 @@ class Program:
             (host,) = runtime.to_host(results[number], untilize=True)
             if not float(from_dlpack(host)[0]) < LIMIT:
                 raise OverflowedError(f"{text}, may exceed the 32 bits in which the chip holds it")
+
+    def check_results(self, results: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Refuses results of another shape than the graph has; dimensions of 1 do not count.
+
+        Raises:
+            ResultError: names the op of the first, and both shapes.
+        """
+        numbers = [*self.imported.results, *(result for _, result in self.imported.writes)]
+        for i, (number, fake) in enumerate(zip(numbers, outputs, strict=True)):
+            if number is None:
+                continue
+            found, expected = list(results[number].shape), list(fake.shape)
+            if found != expected and [n for n in found if n != 1] != [n for n in expected if n != 1]:
+                name = self.imported.names[i]
+                raise ResultError(f"{name}: the program gives {found}; expected {expected}, as PyTorch's graph has it")
 
     def check_range(self, arguments: Sequence[Any]) -> None:
         """Names the argument that the runtime refused because 32 bits do not hold it.

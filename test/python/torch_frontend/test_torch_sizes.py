@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from compiled import assert_agree, on_chip
 from torch import nn
 from torch.nn import functional
 from ttmlir.torch.lowering import RULES
+from ttmlir.torch.program import Call, Program
 from ttmlir.torch.report import Report, record
 from ttmlir.torch.sizes import specialising
+from ttmlir.torch.sizes.opened import OpenProgram
 
 SIZES = (17, 3, 0, 64, 1, 2, 65)
 WEIGHT = torch.linspace(-1, 1, 64).reshape(8, 8)
@@ -348,6 +352,56 @@ def test_why_sizes_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
         r"py:\d+: aten\.sin\.default\(float32\[37, 92\]\): AssertionError: raise AssertionError, for s77 = 37, s27 = 92"
     )
     assert re.search(text, report.closed), report.closed
+
+
+def test_sizes_that_a_program_refuses_have_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime refuses sizes that the front end took for its bounds; draws are those of one call."""
+    monkeypatch.setattr(OpenProgram, "accepts", lambda *_: True)
+    net = images()
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return net(x), torch.rand(x.shape[3])
+
+    compiled = on_chip(function, dynamic=True)
+    with torch.no_grad(), record() as reports, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        for height, width in ((64, 71), (34, 30), (50, 60), (30, 33), (34, 30)):
+            x = torch.rand(1, 3, height, width)
+            torch.manual_seed(height)
+            want = function(x)
+            torch.manual_seed(height)
+            assert_agree(compiled(x), want, f"{height} by {width}")
+    opened, closed = open_and_closed(reports)
+    refused = [reason for reason in closed if "(l_x_)" in reason]
+    assert opened == 1 and len(refused) == len(closed) == 2, closed
+    assert "s53 = 34" in refused[0] and "has 34 in dimension 2" in refused[0], refused
+    assert [str(w.message) for w in warned if "single sizes" in str(w.message)] == [
+        f"a program is compiled for single sizes: {refused[0]}"
+    ]
+
+
+def test_results_of_another_shape_name_their_op(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open program that gives another shape than PyTorch's graph is replaced; a program for one size is an error."""
+    described = OpenProgram.call_at
+
+    def wrong(program: OpenProgram, point: Any) -> Any:
+        call = described(program, point)
+        call.outputs = [torch.empty(n, 7, device="meta") if (n := x.shape[0]) == 17 else x for x in call.outputs]
+        return call
+
+    monkeypatch.setattr(OpenProgram, "call_at", wrong)
+    compiled = on_chip(lambda x: x.sin() + 1, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (3, 17, 17, 64):
+            x = torch.rand(n, 8)
+            with pytest.warns(UserWarning, match="add.Tensor") if n == 17 and len(reports) == 1 else nullcontext():
+                assert_agree(compiled(x), x.sin() + 1, f"{n} rows")
+    text = r"s77 = 17, s27 = 8: add \(aten.add.Tensor\): the program gives \[17, 8\]; expected \[17, 7\]"
+    assert len(reports) == 2 and re.match(text, reports[1].closed), reports
+
+    monkeypatch.setattr(Program, "at", lambda *_: Call([torch.empty(2, 7, device="meta")], [None]))
+    with torch.no_grad(), pytest.raises(tt.Error, match=r"sin \(aten.sin.default\): .* gives \[2, 8\]; expected"):
+        on_chip(lambda x: x.sin())(torch.rand(2, 8))
 
 
 def test_programs_of_single_sizes_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

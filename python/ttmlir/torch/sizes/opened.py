@@ -199,6 +199,10 @@ class OpenProgram(Program):
     def text_of(self, point: Point) -> str:
         return ", ".join(f"{size.name} = {n}" for size, n in zip(self.declared, point, strict=True))
 
+    def text_at(self, point: Point) -> str:
+        """The sizes of a call, as the graph has them."""
+        return ", ".join(f"{size.symbol} = {n}" for size, n in zip(self.sizes.open, point, strict=True))
+
     def lower_at(self, point: Point) -> ir.Module:
         imported = self.imported_at(point)
         first = next(iter(self.lowered.values()))

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import _ttmlir_runtime as tt
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
@@ -16,7 +18,7 @@ from torch.fx import GraphModule
 from ...ir import MLIRError
 from ...sizes import OpenSizeError
 from ..compilation import compile_graph, compile_whole, with_wide_integers, without_collection
-from ..errors import UnsupportedError
+from ..errors import OutOfRangeError, UnsupportedError
 from ..importer import reason_of
 from ..options import Options
 from ..program import Program
@@ -100,6 +102,8 @@ class Specialising:
         self.programs: OrderedDict[Any, Run] = OrderedDict()
         self.sizes: Sizes | None = None
         self.closed = ""  # why the last try gave no program that leaves sizes open
+        self.refused: dict[Point, str] = {}  # sizes within the bounds of such a program, and why it did not take them
+        self.is_warned = False
         self._opened: list[tuple[OpenProgram, Run]] = []
         self._tried = set[Way]()
         self._seen: list[Point] = []
@@ -113,13 +117,40 @@ class Specialising:
         key = tuple(map(size_of, arguments)) if sizes is None else sizes.of(arguments)
         program = self.programs.get(key)
         if program is None:
-            with without_collection():
-                program = self.programs[key] = self.compiled(key, arguments)
-            if len(self.programs) > MOST_PROGRAMS:
-                self.programs.popitem(last=False)
-        else:
-            self.programs.move_to_end(key)
+            return self.first_call(key, arguments)
+        self.programs.move_to_end(key)
         return program(arguments)
+
+    def first_call(self, key: Any, arguments: Sequence[Any]) -> Any:
+        """Calls the graph with sizes that it has no program for. A program that leaves them open may refuse them.
+
+        Warns:
+            UserWarning: sizes within the bounds of a program were refused, so that they have one of their own.
+        """
+        with without_collection():
+            run = self.compiled(key, arguments)
+        opened = next((program for program, other in self._opened if other is run), None)
+        state = torch.get_rng_state() if opened is not None and opened.imported.draws else None
+        try:
+            results = run(arguments)
+        except OutOfRangeError:
+            raise
+        except tt.Error as error:
+            if opened is None or opened.updates:  # arguments that are written where they are may have been
+                raise
+            self.refused[key] = f"{opened.text_at(key)}: {error}"
+            if not self.is_warned:
+                self.is_warned = True
+                warnings.warn(f"a program is compiled for single sizes: {self.refused[key]}", stacklevel=2)
+            if state is not None:  # the program has drawn its numbers
+                torch.set_rng_state(state)
+            with without_collection():
+                run = self.compiled(key, arguments)
+            results = run(arguments)
+        self.programs[key] = run
+        if len(self.programs) > MOST_PROGRAMS:
+            self.programs.popitem(last=False)
+        return results
 
     def of_examples(self) -> Program:
         """A program for the sizes that the graph was captured with: one that leaves them open, if there is one."""
@@ -136,7 +167,9 @@ class Specialising:
         if sizes is None:
             known = specialised(self.graph_module, arguments)
         else:
-            if not sizes.is_general(key, sizes.numbers(key)):
+            if key in self.refused:
+                closed = self.refused[key]
+            elif not sizes.is_general(key, sizes.numbers(key)):
                 closed = SINGULAR
             elif (program := self.opened(key)) is not None:
                 return program
