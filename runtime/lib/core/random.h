@@ -3,6 +3,7 @@
 #ifndef TT_LIB_TTNN_RANDOM_H
 #define TT_LIB_TTNN_RANDOM_H
 
+#include <atomic>
 #include <cstdint>
 
 namespace tt::ttnn {
@@ -14,6 +15,12 @@ inline uint64_t randomBits(uint64_t seed, uint64_t element) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31);
+}
+
+/// A seed of 0 stands for one that no other run has.
+inline uint64_t seedOf(int64_t seed) {
+  static std::atomic<uint64_t> runs{0};
+  return seed != 0 ? static_cast<uint64_t>(seed) : randomBits(0x5eedULL, ++runs);
 }
 
 } // namespace tt::ttnn

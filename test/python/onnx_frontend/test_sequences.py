@@ -138,6 +138,13 @@ def test_a_seed_gives_the_same_numbers() -> None:
     assert (first != other).mean() > 0.99
 
 
+def test_without_a_seed_each_node_and_run_has_other_numbers() -> None:
+    text = "g () => (float[200] a, float[200] b) { a = RandomNormal<shape=[200]>()  b = RandomNormal<shape=[200]>() }"
+    program = compiled(model(text), {})
+    found = np.stack([*program(), *program()])
+    assert np.abs(np.corrcoef(found) - np.eye(4)).max() < 0.3
+
+
 def test_random_numbers_like_others() -> None:
     given = f32(200, 300)
     assert drawn("RandomUniformLike(x)", given=given).std() > 0.25

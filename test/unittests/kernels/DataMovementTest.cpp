@@ -172,6 +172,15 @@ TEST(Creation, FillsEveryType) {
     sum += v;
   }
   EXPECT_NEAR(sum / 10000, 2.5, 0.02);
+  // A seed gives the same numbers again, 0 others in each run.
+  for (const int64_t seed : {0, 4}) {
+    const auto draw = [&] {
+      return run("ttnn.rand", {}, f32, {100},
+                 {{"size", ints({100})}, {"low", real(0)}, {"high", real(1)}, {"seed", integer(seed)}})
+          .values();
+    };
+    EXPECT_EQ(draw() == draw(), seed != 0);
+  }
 }
 
 TEST(Creation, ConstantIsCopiedAndItsSizeChecked) {

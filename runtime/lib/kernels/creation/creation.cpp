@@ -127,14 +127,19 @@ std::unique_ptr<Kernel> makeArange(const OpCall &call) {
 
 std::unique_ptr<Kernel> makeRand(const OpCall &call) {
   const auto low = static_cast<float>(number(call, "low")), high = static_cast<float>(number(call, "high"));
-  const auto seed = static_cast<uint64_t>(call.attributes.get<int64_t>("seed", 0));
-  auto values = [=](size_t first, size_t n, float *to) {
-    for (size_t i = 0; i < n; ++i) {
-      const float unit = static_cast<float>(randomBits(seed, first + i) >> 40) * 0x1p-24f; // [0, 1)
-      to[i] = low + (high - low) * unit;
-    }
+  const auto seed = call.attributes.get<int64_t>("seed", 0);
+  auto drawn = [low, high, spec = result(call)](uint64_t bits) {
+    auto values = [=](size_t first, size_t n, float *to) {
+      for (size_t i = 0; i < n; ++i) {
+        const float unit = static_cast<float>(randomBits(bits, first + i) >> 40) * 0x1p-24f; // [0, 1)
+        to[i] = low + (high - low) * unit;
+      }
+    };
+    return generated<float>(spec, values);
   };
-  return generated<float>(result(call), values);
+  if (seed != 0)
+    return drawn(seedOf(seed));
+  return kernelOf([drawn](const Buffers &buffers) { drawn(seedOf(0))->run(buffers); });
 }
 
 } // namespace

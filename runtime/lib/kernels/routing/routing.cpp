@@ -7,7 +7,6 @@
 #include "tt/sim/formats.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -19,12 +18,6 @@ void expectElements(const OpCall &call, size_t index) {
   if (sim::isBlockFormat(type))
     fail(call, "result " + std::to_string(index) + " is of type " + std::string(toString(type)) +
                    ", whose elements cannot be written alone; expected f32, bf16 or an integer type");
-}
-
-/// A seed of 0 stands for one that no other run has.
-uint64_t seedOf(int64_t seed) {
-  static std::atomic<uint64_t> runs{0};
-  return seed != 0 ? static_cast<uint64_t>(seed) : randomBits(0x5eedULL, ++runs);
 }
 
 //===----------------------------------------------------------------------===//
