@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import ir
 from ...dialects import chlo, stablehlo
 from ..emitter import Emitter, Number
 from ..errors import Refused
@@ -220,15 +221,18 @@ def clip(g: Emitter, node: Node, x: Value, low: Value | None = None, high: Value
     for name, bound in (("min", low), ("max", high)):
         if bound is not None and (bound.size != 1 or bound.dtype != x.dtype):
             raise Refused(f"{name} is {bound!r}; expected one number of type {x.dtype.name}")
+    least, most = known_number(low), known_number(high)
     if is_float(x.dtype) and x.dtype != F64:  # infinity is beyond the bounds that are left out
-        least, most = (g.full((), n, x.dtype) for n in limits(x.dtype))
-        low, high = (b if b is not None else n for b, n in ((low, least), (high, most)))
-    numbers = known_number(low), known_number(high)
-    if is_float(x.dtype) and x.rank and all(n is not None for n in numbers) and numbers[0] <= numbers[1]:  # type: ignore[operator]
-        if numbers == (0, 6):
-            return g.ttir("relu6", x, dtype=x.dtype)
-        least, most = (g.full((), float(n), x.dtype) for n in numbers if n is not None)
-        return Value(x.shape, x.dtype, stablehlo.clamp(g.ir(least), g.ir(x), g.ir(most)))
+        ends = limits(x.dtype)
+        if low is None:
+            least, low = ends[0], g.full((), ends[0], x.dtype)
+        if high is None:
+            most, high = ends[1], g.full((), ends[1], x.dtype)
+        if least is not None and most is not None and least <= most:
+            if (least, most) == (0, 6):
+                return g.ttir("relu6", x, dtype=x.dtype)
+            bounds = (ir.FloatAttr.get_f32(float(n)) for n in (least, most))
+            return g.ttir("clamp_scalar", x, dtype=x.dtype, **dict(zip(("min", "max"), bounds, strict=True)))
     if low is not None:
         x = g.maximum(x, g.reshape(low, ()))
     return x if high is None else g.minimum(x, g.reshape(high, ()))

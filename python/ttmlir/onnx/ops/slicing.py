@@ -14,6 +14,9 @@ from ..registry import Node, op
 from ..values import Value
 from .movement import dimension, dimensions, given_ints, known_ints
 
+# Elements of a dimension that are moved one by one.
+MOST_APART = 8
+
 
 @op("Slice")
 def slice_of(g: Emitter, node: Node, x: Value, starts: Value | None = None, ends: Value | None = None,
@@ -119,15 +122,20 @@ def extended(g: Emitter, x: Value, dim: int, low: int, high: int, mode: str) -> 
                          for e, m in ends)  # fmt: skip
         return g.concat([*before, x, *after], dim)
     if mode == "reflect" and max(low, high) < n:
-        first = [g.reverse(g.slice_dim(x, dim, 1, low + 1), [dim])] if low else []
-        last = [g.reverse(g.slice_dim(x, dim, n - 1 - high, n - 1), [dim])] if high else []
-        return g.concat([*first, x, *last], dim)
+        return g.concat([*turned(g, x, dim, 1, low + 1), x, *turned(g, x, dim, n - 1 - high, n - 1)], dim)
     if mode == "wrap" and max(low, high) <= n:
         first = [g.slice_dim(x, dim, n - low, n)] if low else []
         last = [g.slice_dim(x, dim, 0, high)] if high else []
         return g.concat([*first, x, *last], dim)
     where = np.pad(np.arange(n, dtype=np.int32), (low, high), mode="reflect" if mode == "reflect" else "wrap")
     return g.gather(x, Value.of(where), dim)
+
+
+def turned(g: Emitter, x: Value, dim: int, begin: int, end: int) -> list[Value]:
+    """Returns the elements from the last to the first, to be joined; few of them one by one."""
+    if end - begin <= MOST_APART:
+        return [g.slice_dim(x, dim, i, i + 1) for i in range(begin, end)[::-1]]
+    return [g.reverse(g.slice_dim(x, dim, begin, end), [dim])]
 
 
 @op("CenterCropPad")
