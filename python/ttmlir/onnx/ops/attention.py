@@ -117,6 +117,8 @@ def attend(
         scores = g.mul(g.unary(stablehlo.tanh, g.div(scores, limit)), limit)
     forms[CAPPED] = scores
     bias = mask.bias(g, F32)
+    if bias is not None:
+        require_mask(bias, (*q.shape[:3], columns))
     scores = forms[BIASED] = scores if bias is None else g.add(scores, bias)
     weights = softmax(g, scores, precision, sink)
     if bias is not None and guarded:
@@ -140,6 +142,15 @@ def softmax(g: Emitter, scores: Value, precision: DType, sink: Value | None) -> 
     return made if sink is None else g.slice_dim(made, 3, 0, made.shape[3] - 1)
 
 
+def require_mask(bias: Value, shape: tuple[int, ...]) -> None:
+    """
+    Raises:
+        Refused: the bias does not broadcast to the scores.
+    """
+    if any(n not in (1, m) for n, m in zip(bias.shape, shape, strict=True)):
+        raise Refused(f"mask {bias!r}; expected a shape that broadcasts to {list(shape)}")
+
+
 def fused(g: Emitter, q: Value, k: Value, v: Value, mask: Mask, scale: float, guarded: bool) -> Value:
     shape = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
     options: dict[str, Any] = {"is_causal": mask.causal, "scale": float(scale)}
@@ -153,9 +164,8 @@ def fused(g: Emitter, q: Value, k: Value, v: Value, mask: Mask, scale: float, gu
         bias = mask.bias(g, q.dtype)
     if bias is not None:
         bias = g.reshape(bias, (*(1,) * (4 - bias.rank), *bias.shape))
+        require_mask(bias, shape)
         bias = g.broadcast(bias, (*bias.shape[:2], *shape[2:]))
-        if g.common_shape(bias, Value(shape, q.dtype)) != shape:
-            raise Refused(f"mask {bias!r}; expected a shape that broadcasts to {list(shape)}")
         options["attention_mask"] = g.ir(bias)
         if guarded:
             most = g.reduce("maximum", bias, [3], keep=True)

@@ -41,7 +41,7 @@ def spread(g: Emitter, parameter: Value, x: Value, axis: int, block: int) -> Val
     Raises:
         Refused: the shape is none of a tensor's, an axis' or of blocks.
     """
-    if parameter.size == 1 and parameter.rank <= 1:
+    if parameter.size == 1:
         return g.reshape(parameter, ())
     if not -x.rank <= axis < x.rank and x.rank > 1:
         raise Refused(f"axis {axis}; expected one of {x!r}")
