@@ -18,6 +18,8 @@ from .sampling import bilinear, rows_of
 NCHW: dict[str, Any] = {"batch_dim": 0, "channel_dim": 1, "height_dim": 2, "width_dim": 3}
 NCDHW: dict[str, Any] = {"batch_dim": 0, "channel_dim": 1, "depth_dim": 2, "height_dim": 3, "width_dim": 4}
 Pads = Sequence[tuple[int, int]]
+# Bytes of L1, which has 1.5 MB, that the tiles of a kernel of one row take.
+LARGEST_ROW = 1 << 19
 
 
 def of_dims(node: Node, name: str, rank: int, default: int, least: int = 1) -> list[int]:
@@ -73,8 +75,16 @@ def kernel_of(node: Node, x: Value, w: Value) -> list[int]:
 
 
 def image(g: Emitter, x: Value) -> Value:
-    """A sequence [n, c, length] as an image of width 1: rows of a kernel are read one after another, each whole."""
-    return g.expand_dims(x, 3) if x.rank == 3 else x
+    """A sequence [n, c, length] as an image of height 1."""
+    return g.expand_dims(x, 2) if x.rank == 3 else x
+
+
+def row_fits(w: Value) -> bool:
+    """Whether a core holds all of a sequence's kernel, which an image of height 1 takes; one of width 1 takes a place
+    of it at a time, and is slower."""
+    outputs, channels, length = w.shape
+    columns = -(-(-(-channels // 8) * 8 * length) // 32)
+    return columns * -(-outputs // 32) * 4096 <= LARGEST_ROW
 
 
 def convolved(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence[int], pads: Pads,
@@ -86,7 +96,11 @@ def convolved(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence
         if n + low + high < (k - 1) * d + 1:
             raise Refused(f"the kernel takes {(k - 1) * d + 1} places and X has {n + low + high}, with its padding")
     if x.rank == 3:
-        y = convolved(g, image(g, x), image(g, w), b, [*strides, 1], [*pads, (0, 0)], [*dilations, 1], groups)
+        if row_fits(w):
+            y = convolved(g, image(g, x), image(g, w), b, [1, *strides], [(0, 0), *pads], [1, *dilations], groups)
+            return g.reshape(y, (*y.shape[:2], y.shape[3]))
+        tall, column = g.expand_dims(x, 3), g.expand_dims(w, 3)
+        y = convolved(g, tall, column, b, [*strides, 1], [*pads, (0, 0)], [*dilations, 1], groups)
         return g.reshape(y, y.shape[:3])
     if any(n < 0 for pair in pads for n in pair) or (x.rank == 5 and any(low != high for low, high in pads)):
         x = g.pad(x, [0, 0, *(p[0] for p in pads)], [0, 0, *(p[1] for p in pads)])
@@ -173,9 +187,9 @@ def conv_transpose(g: Emitter, node: Node, x: Value, w: Value, b: Value | None =
     extra = of_dims(node, "output_padding", rank, 0, 0)
     sizes, pads = transposed_sizes(node, x, kernel, strides, dilations, extra)
     if x.rank == 3:
-        y = transposed(g, image(g, x), image(g, w), b, [*strides, 1], [*dilations, 1], [*pads, (0, 0)],
-                       [*sizes, 1], groups)  # fmt: skip
-        return g.reshape(y, y.shape[:3])
+        y = transposed(g, image(g, x), image(g, w), b, [1, *strides], [1, *dilations], [(0, 0), *pads],
+                       [1, *sizes], groups)  # fmt: skip
+        return g.reshape(y, (*y.shape[:2], y.shape[3]))
     return transposed(g, x, w, b, strides, dilations, pads, sizes, groups)
 
 
