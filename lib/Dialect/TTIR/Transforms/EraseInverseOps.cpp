@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Movements next to each other become one, or none. To bring them next to each other, they are moved down through
-// elementwise ops, a whole group of these at a time, and only where fewer of them are left in the end. So the number of
-// movements falls with every round, and rounds are few: a group is all that can be reached.
+// elementwise ops, and permutes also through concats, slices and pads: a whole group of these at a time, and only where
+// fewer of them are left in the end. So the number of movements falls with every round, and rounds are few: a group is
+// all that can be reached.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +39,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 //===----------------------------------------------------------------------===//
@@ -153,7 +155,7 @@ public:
   bool commute();
 
 private:
-  /// Elementwise ops in program order.
+  /// Ops that movements pass through, in program order.
   using Group = SmallVector<Operation *>;
 
   std::optional<Movement> movementOf(Operation *op) const {
@@ -161,6 +163,11 @@ private:
     return found && folds::mayReplace(op->getResult(0), op->getOperand(0)) ? found : std::nullopt;
   }
   std::optional<Movement> carriedBy(Operation *op);
+  /// Whether a value has such a movement behind it.
+  bool follows(Value value, const Movement &movement) const {
+    auto found = carried.find(value);
+    return found != carried.end() && found->second.isLike(movement);
+  }
   bool isAdaptable(Value operand, const Movement &movement);
   Value adapt(Value operand, const Movement &movement, Operation *op);
   SmallVector<Group, 0> findGroups();
@@ -170,22 +177,31 @@ private:
   Block &body;
   IRRewriter rewriter;
   ttcore::FusionState &state;
-  /// Movements that values have behind them and that could come after the elementwise ops that made them.
+  /// Movements that values have behind them and that could come after the ops that made them.
   DenseMap<Value, Movement> carried;
   DenseSet<Operation *> grouped;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Movements through elementwise ops
+// Movements through ops
 //===----------------------------------------------------------------------===//
 
-/// Whether an operand that carries no movement can be moved back at no cost in a run: a constant, or one value.
+/// Whether a permute of these sizes moves no values past each other.
+static bool isFree(ArrayRef<int64_t> from, ArrayRef<int64_t> order) {
+  return !Movement::permutation(from, order).isPermutation();
+}
+
+/// Whether an operand that carries no movement can be moved back at no cost in a run: a constant, or values that stay
+/// in their order.
 bool Eraser::isAdaptable(Value operand, const Movement &movement) {
   auto type = cast<RankedTensorType>(operand.getType());
   if (type.getEncoding() || type.getRank() > static_cast<int64_t>(movement.to.size()))
     return false;
   if (ShapedType::getNumElements(type.getShape()) == 1)
+    return true;
+  if (movement.isPermutation() && type.getRank() == static_cast<int64_t>(movement.to.size()) &&
+      isFree(type.getShape(), movement.inverse().order))
     return true;
   return state.isConstant(operand) && (movement.isPermutation() || type.getShape() == ArrayRef(movement.to));
 }
@@ -205,29 +221,75 @@ Value Eraser::adapt(Value operand, const Movement &movement, Operation *op) {
   return move(rewriter, loc, Movement::permutation(whole, movement.inverse().order), ranked);
 }
 
-/// The movement of all operands of an elementwise op, as far as they are more than constants.
+/// Ops that permutes pass through with their attributes permuted.
+static bool isByDimension(Operation *op) {
+  if (op->hasTrait<trait::Reduction>())
+    return op->getAttrOfType<BoolAttr>("keep_dim").getValue();
+  return isa<ConcatOp, SliceStaticOp, PadOp>(op);
+}
+
+/// Gives an op that is by dimension the attributes for the order before a permute.
+static void permuteAttributes(Operation *op, const Movement &movement) {
+  OpBuilder builder(op->getContext());
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    int64_t dim = concat.getDim(), rank = movement.order.size();
+    concat.setDim(static_cast<int32_t>(movement.order[dim < 0 ? dim + rank : dim]));
+    return;
+  }
+  if (auto pad = dyn_cast<PadOp>(op)) {
+    SmallVector<int32_t> before(pad.getPadding());
+    for (auto [to, from] : llvm::enumerate(movement.order))
+      for (int64_t side = 0; side < 2; ++side)
+        before[2 * from + side] = pad.getPadding()[2 * to + side];
+    pad.setPadding(before);
+    return;
+  }
+  if (op->hasTrait<trait::Reduction>()) {
+    auto reduced = op->getAttrOfType<ArrayAttr>("dim_arg"); // none: all of them
+    if (!reduced)
+      return;
+    int64_t rank = movement.order.size();
+    SmallVector<int32_t> before;
+    for (int64_t dim : llvm::map_range(reduced.getAsRange<IntegerAttr>(), [](IntegerAttr dim) { return dim.getInt(); }))
+      before.push_back(static_cast<int32_t>(movement.order[dim < 0 ? dim + rank : dim]));
+    llvm::sort(before);
+    op->setAttr("dim_arg", builder.getI32ArrayAttr(before));
+    return;
+  }
+  auto slice = cast<SliceStaticOp>(op);
+  auto permuted = [&](ArrayAttr values) {
+    SmallVector<Attribute> before(values.begin(), values.end());
+    for (auto [to, from] : llvm::enumerate(movement.order))
+      before[from] = values[to];
+    return builder.getArrayAttr(before);
+  };
+  slice.setBeginsAttr(permuted(slice.getBegins()));
+  slice.setEndsAttr(permuted(slice.getEnds()));
+  slice.setStepAttr(permuted(slice.getStep()));
+}
+
+/// The movement of all operands of an op that movements pass through, as far as they are more than constants.
 std::optional<Movement> Eraser::carriedBy(Operation *op) {
   auto result = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
-  if (!op->hasTrait<trait::Elementwise>() || !result || result.getEncoding() || state.isObserved(op))
+  const bool isElementwise = op->hasTrait<trait::Elementwise>();
+  if ((!isElementwise && !isByDimension(op)) || !result || result.getEncoding() || state.isObserved(op))
     return std::nullopt;
   const Movement *common = nullptr;
   for (Value operand : op->getOperands()) {
     auto found = carried.find(operand);
-    if (found == carried.end())
+    if (found == carried.end() || (common && (common->isPermutation() || !found->second.isPermutation())))
       continue;
-    if (common && !common->isLike(found->second))
-      return std::nullopt;
     // Broadcasting is by dimension, which only an order of all of them keeps.
-    if (found->second.isPermutation() ? static_cast<int64_t>(found->second.to.size()) != result.getRank()
-                                      : ArrayRef(found->second.to) != result.getShape())
-      return std::nullopt;
-    common = &found->second;
+    if (found->second.isPermutation() ? static_cast<int64_t>(found->second.to.size()) == result.getRank()
+                                      : ArrayRef(found->second.to) == result.getShape())
+      common = &found->second;
   }
-  if (!common)
+  if (!common || (!isElementwise && !common->isPermutation()))
     return std::nullopt;
   Movement movement = *common;
   for (Value operand : op->getOperands())
-    if (!carried.contains(operand) && !isAdaptable(operand, movement))
+    if (!follows(operand, movement) &&
+        (!isAdaptable(operand, movement) || (!isElementwise && rankOf(operand) != result.getRank())))
       return std::nullopt;
   if (movement.isPermutation()) {
     movement.to = SmallVector<int64_t>(result.getShape());
@@ -243,7 +305,9 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
   SmallVector<Operation *> ops;
   for (Operation &op : body) {
     if (std::optional<Movement> movement = movementOf(&op)) {
-      carried.try_emplace(op.getResult(0), *movement);
+      // A constant, or one value, is brought into any order: the other operands decide.
+      if (!isAdaptable(op.getResult(0), *movement))
+        carried.try_emplace(op.getResult(0), *movement);
       continue;
     }
     std::optional<Movement> movement = carriedBy(&op);
@@ -254,7 +318,7 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
       Operation *maker = operand.getDefiningOp();
-      if (!maker || !carried.contains(operand))
+      if (!maker || !follows(operand, *movement))
         continue;
       // Ops that share a movement decide together what becomes of it.
       classes.unionSets(maker, &op);
@@ -275,8 +339,9 @@ int64_t Eraser::gainOf(const Group &group) {
   for (Operation *op : group) {
     bool needed = false;
     const Movement &movement = carried.at(op->getResult(0));
+    const bool costs = !movement.isPermutation() || !isFree(movement.from, movement.order);
     for (Operation *user : op->getUsers()) {
-      if (grouped.contains(user))
+      if (grouped.contains(user) || !costs)
         continue;
       std::optional<Movement> next = movementOf(user);
       std::optional<Movement> whole = next ? movement.then(*next) : std::nullopt;
@@ -285,7 +350,7 @@ int64_t Eraser::gainOf(const Group &group) {
     }
     gain -= needed;
     for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp(); maker && carried.contains(operand) && !grouped.contains(maker))
+      if (Operation *maker = operand.getDefiningOp(); maker && follows(operand, movement) && !grouped.contains(maker))
         sources.insert(maker);
   }
   for (Operation *source : sources)
@@ -299,9 +364,9 @@ void Eraser::apply(const Group &group) {
     const Movement &movement = carried.at(op->getResult(0));
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
-      if (auto known = before.find(operand); known != before.end())
+      if (auto known = before.find(operand); known != before.end() && follows(operand, movement))
         operands.push_back(known->second);
-      else if (carried.contains(operand))
+      else if (follows(operand, movement))
         operands.push_back(operand.getDefiningOp()->getOperand(0));
       else
         operands.push_back(adapt(operand, movement, op));
@@ -309,6 +374,8 @@ void Eraser::apply(const Group &group) {
     rewriter.setInsertionPoint(op);
     Operation *moved = rewriter.clone(*op);
     moved->setOperands(operands);
+    if (isByDimension(moved))
+      permuteAttributes(moved, movement);
     moved->setLoc(ttcore::withoutSourceNumber(op->getLoc()));
     moved->getResult(0).setType(cast<RankedTensorType>(op->getResult(0).getType()).clone(movement.from));
     before[op->getResult(0)] = moved->getResult(0);

@@ -152,3 +152,34 @@ func.func @moved_before(%x: tensor<2x2x4x8xf32>, %y: tensor<1x2x4x8xf32>) -> ten
   %2 = "ttir.permute"(%1) <{permutation = array<i64: 1, 0, 2, 3>}> : (tensor<2x2x4x8xf32>) -> tensor<2x2x4x8xf32>
   return %2 : tensor<2x2x4x8xf32>
 }
+
+// -----
+
+// Permutes pass through what goes by dimension, past constants that were reshaped and values whose order they keep.
+// CHECK-LABEL: @channels
+// CHECK-NOT: ttir.permute
+// CHECK: %[[C:.*]] = "ttir.concat"(%arg0, %arg1) <{dim = 3 : si32}>
+// CHECK: %[[S:.*]] = "ttir.slice_static"(%[[C]]) <{begins = [0 : i32, 0 : i32, 1 : i32, 2 : i32], ends = [1 : i32, 5 : i32, 6 : i32, 8 : i32], step = [1 : i32, 1 : i32, 1 : i32, 2 : i32]}> {{.*}} -> tensor<1x5x5x3xf32>
+// CHECK: %[[P:.*]] = "ttir.pad"(%[[S]]) <{padding = array<i32: 0, 0, 1, 0, 0, 2, 0, 0>, value = 0.000000e+00 : f32}> {{.*}} -> tensor<1x6x7x3xf32>
+// CHECK: %[[T:.*]] = "ttir.multiply"(%{{.*}}, %[[P]])
+// CHECK: %[[M:.*]] = "ttir.mean"(%[[T]]) <{dim_arg = [1 : i32, 2 : i32], keep_dim = true}> {{.*}} -> tensor<1x1x1x3xf32>
+// CHECK: %[[G:.*]] = "ttir.multiply"(%[[T]], %{{.*}}) : (tensor<1x6x7x3xf32>, tensor<1x1x1x3xf32>)
+// CHECK-NOT: ttir.permute
+// CHECK: return %[[G]]
+func.func @channels(%x: tensor<1x5x6x4xf32>, %y: tensor<1x5x6x4xf32>) -> tensor<1x6x7x3xf32> {
+  %c = "ttir.constant"() <{value = dense<2.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %two = "ttir.reshape"(%c) <{shape = [1 : i32, 1 : i32, 1 : i32, 1 : i32]}> : (tensor<1xf32>) -> tensor<1x1x1x1xf32>
+  %0 = "ttir.permute"(%x) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x5x6x4xf32>) -> tensor<1x4x5x6xf32>
+  %1 = "ttir.permute"(%y) <{permutation = array<i64: 0, 3, 1, 2>}> : (tensor<1x5x6x4xf32>) -> tensor<1x4x5x6xf32>
+  %2 = "ttir.concat"(%0, %1) <{dim = 1 : si32}> : (tensor<1x4x5x6xf32>, tensor<1x4x5x6xf32>) -> tensor<1x8x5x6xf32>
+  %3 = "ttir.slice_static"(%2) <{begins = [0 : i32, 2 : i32, 0 : i32, 1 : i32], ends = [1 : i32, 8 : i32, 5 : i32, 6 : i32], step = [1 : i32, 2 : i32, 1 : i32, 1 : i32]}> : (tensor<1x8x5x6xf32>) -> tensor<1x3x5x5xf32>
+  %4 = "ttir.pad"(%3) <{padding = array<i32: 0, 0, 0, 0, 1, 0, 0, 2>, value = 0.0 : f32}> : (tensor<1x3x5x5xf32>) -> tensor<1x3x6x7xf32>
+  %5 = "ttir.multiply"(%two, %4) : (tensor<1x1x1x1xf32>, tensor<1x3x6x7xf32>) -> tensor<1x3x6x7xf32>
+  %6 = "ttir.mean"(%5) <{dim_arg = [-2 : i32, -1 : i32], keep_dim = true}> : (tensor<1x3x6x7xf32>) -> tensor<1x3x1x1xf32>
+  %7 = "ttir.reshape"(%6) <{shape = [1 : i32, 1 : i32, 1 : i32, 3 : i32]}> : (tensor<1x3x1x1xf32>) -> tensor<1x1x1x3xf32>
+  %8 = "ttir.relu"(%7) : (tensor<1x1x1x3xf32>) -> tensor<1x1x1x3xf32>
+  %9 = "ttir.reshape"(%8) <{shape = [1 : i32, 3 : i32, 1 : i32, 1 : i32]}> : (tensor<1x1x1x3xf32>) -> tensor<1x3x1x1xf32>
+  %10 = "ttir.multiply"(%5, %9) : (tensor<1x3x6x7xf32>, tensor<1x3x1x1xf32>) -> tensor<1x3x6x7xf32>
+  %11 = "ttir.permute"(%10) <{permutation = array<i64: 0, 2, 3, 1>}> : (tensor<1x3x6x7xf32>) -> tensor<1x6x7x3xf32>
+  return %11 : tensor<1x6x7x3xf32>
+}
