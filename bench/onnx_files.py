@@ -80,8 +80,9 @@ def model_of_file(name: str, file: Callable[[], tuple[Path, list[Any]]], setting
         expected = session.run(None, feed)
         start = time.perf_counter()
         program = ttmlir.onnx.compile(path, inputs)
-        found = program(*inputs)
+        results = program(*inputs)
         first_ms = (time.perf_counter() - start) * 1e3
+    found = results if isinstance(results, list | tuple) else [results]
     for i, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
         span = float(np.ptp(theirs)) or 1.0
         error = float(np.abs(ours.astype(np.float64) - theirs).max()) / span
