@@ -283,8 +283,20 @@ Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
 
 bool usesBf16() { return units() == Units::None || units() >= Units::AVX512_BF16; }
 
-std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c) {
+/// Images that are one pixel wide, as sequences are, as images of one line: pixels and weights lie in the same order,
+/// and what a window has of a line lies together.
+static Convolution inLines(Convolution c) {
+  if (auto &axes = c.window.axes; axes.size() == 2) {
+    const Axis &across = axes[1];
+    if (across.size == 1 && across.kernel == 1 && across.out == 1 && !across.low && !across.high)
+      std::swap(axes[0], axes[1]);
+  }
+  return c;
+}
+
+std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &given) {
   const TensorSpec &out = result(call);
+  const Convolution c = inLines(given);
   if (volume(out.shape) == 0)
     return kernelOf([](const Buffers &) {});
   if (c.integers)
