@@ -221,6 +221,11 @@ def forest_of(node: Node, votes: str, ids: str) -> Forest:
     reached = np.zeros(count, bool)
     reached[children[~is_leaf].reshape(-1)] = True
     roots = np.flatnonzero(~reached)
+    if (
+        set(trees[roots].tolist()) != set(trees.tolist())
+        or (children[~is_leaf] == np.flatnonzero(~is_leaf)[:, None]).any()
+    ):
+        raise Refused("branches of a tree lead back to the same node")
     return Forest(
         np.asarray(node.get("nodes_featureids"), np.int64), splits, modes, missing, children, roots,
         votes_of(node, votes, ids, place), {},
@@ -334,6 +339,8 @@ def tensors_forest(node: Node) -> Forest:
     if modes.size and (modes.min() < 0 or modes.max() >= len(MODES)):
         raise Refused(f"nodes_modes {modes.tolist()}; expected 0 to {len(MODES) - 1}")
     children = np.stack([np.where(is_leaf != 0, ids + count, ids) for ids, is_leaf in sides], 1)
+    if (children == np.arange(count)[:, None]).any():
+        raise Refused("branches of a tree lead back to the same node")
     own = np.stack([np.arange(count, count + len(weights))] * 2, 1)
     missing = whole("nodes_missing_value_tracks_true")
     missing = missing if len(missing) == count else np.zeros(count, np.int64)
