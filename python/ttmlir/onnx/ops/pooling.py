@@ -196,13 +196,15 @@ def max_unpool(g: Emitter, node: Node, x: Value, indices: Value, output_shape: V
         if output_shape.known is None:
             raise Refused("output_shape is computed; expected it to be known when it is compiled")
         shape = tuple(int(n) for n in output_shape.known)
-    if len(shape) != x.rank or min(shape, default=0) < 0:
-        raise Refused(f"output_shape is {list(shape)}; expected {x.rank} sizes")
-    size = math.prod(shape)
+    whole = (*x.shape[:2], *own)
+    if len(shape) != x.rank or any(n < m for n, m in zip(shape, whole, strict=True)):
+        raise Refused(f"output_shape is {list(shape)}; expected at least {list(whole)}, which the indices are of")
+    size = math.prod(whole)
     zeros = g.broadcast(g.full((1,), 0, x.dtype), (size,))
     places, values = g.cast(g.reshape(indices, (x.size,)), I32), g.reshape(x, (x.size,))
     made = ttir.scatter(g.ir(zeros), g.ir(places), g.ir(values), 0, g.attribute("#ttcore.reduce_type<invalid>"))
-    return g.reshape(Value((size,), x.dtype, made), shape)
+    y = g.reshape(Value((size,), x.dtype, made), whole)
+    return g.pad(y, [0] * x.rank, [n - m for n, m in zip(shape, whole, strict=True)])
 
 
 #
