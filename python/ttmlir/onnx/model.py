@@ -159,6 +159,7 @@ def checked(proto: onnx.ModelProto, path: Path, folder: Folder, raws: Sequence[A
     import onnx
 
     try:
+        require_texts(proto)
         weights = weights_of(proto, folder, raws)
         proto = with_own_values(proto, folder)
         proto, weights = modern(proto, weights)
@@ -168,6 +169,30 @@ def checked(proto: onnx.ModelProto, path: Path, folder: Folder, raws: Sequence[A
         raise OnnxError(f"{path}: {error}") from None
     except Exception as error:  # protobuf's and onnx's have no common type
         raise OnnxError(f"{path}: no valid ONNX model: {one_line(error)}") from None
+
+
+def require_texts(proto: onnx.ModelProto) -> None:
+    """
+    Raises:
+        OnnxError: a name is not UTF-8, which the parser of protobuf gives as bytes.
+    """
+
+    def check(graph: Any, what: str) -> None:
+        values = [*getattr(graph, "initializer", ()), *graph.input, *graph.output]
+        names = [*(getattr(x, "name", x) for x in values), graph.name]
+        for node in graph.node:
+            names += [node.name, node.op_type, node.domain, *node.input, *node.output]
+            for attribute in node.attribute:
+                names += [attribute.name, attribute.ref_attr_name]
+                for inner in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                    check(inner, what)
+        wrong = next((name for name in names if not isinstance(name, str)), None)
+        if wrong is not None:
+            raise OnnxError(f"{what} has the name {wrong!r}, which is no UTF-8")
+
+    check(proto.graph, "the graph")
+    for function in proto.functions:
+        check(function, f"function {function.name!r}")
 
 
 def weights_of(proto: onnx.ModelProto, folder: Folder, raws: Sequence[Array | None]) -> dict[str, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from .. import ir, passes
 from ..arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ..chips import default_device, lower
-from ..sizes import OpenSizeError, Size, open_flatbuffer, points
+from ..sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
 from ..stablehlo.program import bisect
 from .errors import OnnxError
 from .importer import Imported, Trace, import_model, said_by
@@ -29,6 +29,7 @@ SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "u
 BOUNDS = (None, 8211, 1047)
 # Sizes that models take whose bounds are looked for, and the largest size that is looked at.
 STARTS, LARGEST = (64, 224, 32, 512, 16, 8, 3), 8211
+SAMPLES = sorted({n for row in GENERIC for n in row if n < LARGEST})
 # Sample points whose imports tell what depends on sizes.
 TRACES = 3
 
@@ -262,12 +263,12 @@ class Open(Program):
                 return takes([*start[:i], n, *start[i + 1 :]])
 
             most = min(n for n in (size.most, LARGEST) if n is not None)
-            last: int | None = bisect(admits, start[i], most) if most > start[i] else start[i]
+            looked_at = sorted(n for n in (*SAMPLES, most) if start[i] < n <= most)
+            outside = next((n for n in looked_at if not admits(n)), None)
+            last = size.most
+            if outside is not None:
+                last = max(bisect(admits, start[i], outside) - 1, start[i])  # a slice of all of a table is no slice
             least = bisect(admits, start[i], size.least)
-            if last == most:
-                last = size.most
-            elif last is not None and last > start[i]:
-                last -= 1  # a slice of all of a table is no slice
             found.append(Size(size.name, least, last))
         return found
 

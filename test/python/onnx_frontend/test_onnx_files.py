@@ -220,6 +220,13 @@ def test_files_that_are_wrong(change: Any, text: str, capfd: pytest.CaptureFixtu
     assert capfd.readouterr() == ("", "")
 
 
+def test_names_that_are_no_text() -> None:
+    data = product().SerializeToString().replace(b"MatMul", b"MatM\xff\xfe")
+    Path("net.onnx").write_bytes(data)
+    with pytest.raises(tt.OnnxError, match=r"net\.onnx: the graph has the name b'MatM\\xff\\xfe', which is no UTF-8"):
+        tt.compile("net.onnx")
+
+
 def test_what_is_no_model() -> None:
     Path("text.onnx").write_text("no model")
     with pytest.raises(tt.OnnxError, match=r"text\.onnx: no valid ONNX model: "):
