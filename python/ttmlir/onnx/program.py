@@ -285,7 +285,10 @@ class Open(Program):
 
     def _lowered(self, point: Sequence[int]) -> ir.Module:
         with ir.Context():
-            imported = self.at(point, self.inside)
+            try:
+                imported = self.at(point, self.inside)
+            except OnnxError as error:  # bounds that are looked for are tried
+                raise OpenSizeError(str(error)) from error
             if self.first is None:
                 self.first = imported
             self._require_same(imported)

@@ -345,8 +345,8 @@ def resize(g: Emitter, x: Value, axes: Sequence[Axis], method: Method) -> Value:
     dtype = x.dtype
     y = x if method.mode == "nearest" or dtype in (F32, F64) else g.cast(x, F32)
     beyond: list[tuple[int, Value]] = []
-    # Those that shrink first: less is computed.
-    for axis in sorted(axes, key=lambda axis: axis.out / axis.size):
+    # Those that shrink first, as less is computed then; open sizes have one order.
+    for axis in axes if g.is_open else sorted(axes, key=lambda axis: axis.out / axis.size):
         y, outside = resampled(g, y, axis, method)
         beyond += [(axis.dim, outside)] if outside is not None else []
     for dim, outside in beyond:
