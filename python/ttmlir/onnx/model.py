@@ -306,6 +306,7 @@ def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.Mode
     for tensor in whole.graph.initializer:
         tensor.CopyFrom(numpy_helper.from_array(weights[tensor.name], tensor.name))
     onnx.checker.check_model(whole)
+    slope_channels(whole)
     try:
         made = version_converter.convert_version(whole, OLDEST)
     except Exception as error:  # the package has no common type
@@ -314,6 +315,28 @@ def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.Mode
             f"opset {version} of ai.onnx is older than {OLDEST}, and the model does not convert: {reason}"
         ) from None
     return made, weights | {t.name: array_of(t) for t in made.graph.initializer}
+
+
+def slope_channels(proto: onnx.ModelProto) -> None:
+    """Gives slopes of PRelu, which opset 6 has for channels, a shape that broadcasts; the package converts none."""
+    import onnx
+
+    nodes = [node for node in proto.graph.node if node.op_type == "PRelu"]
+    if not nodes:
+        return
+    graph = onnx.shape_inference.infer_shapes(proto).graph
+    ranks = {x.name: len(x.type.tensor_type.shape.dim) for x in (*graph.input, *graph.value_info)}
+    slopes = {tensor.name: tensor for tensor in proto.graph.initializer}
+    for node in nodes:
+        slope, rank = slopes.get(node.input[1]), ranks.get(node.input[0], 0)
+        if slope is not None and len(slope.dims) == 1 and slope.dims[0] > 1 and rank > 2:
+            made = proto.graph.initializer.add()
+            made.CopyFrom(slope)
+            made.name = f"{slope.name}_of_{node.output[0]}"
+            made.dims.extend([1] * (rank - 2))
+            node.input[1] = made.name
+            if proto.ir_version < 4:  # where all initializers are inputs
+                proto.graph.input.append(onnx.helper.make_tensor_value_info(made.name, made.data_type, made.dims))
 
 
 def described(proto: onnx.ModelProto, path: Path, weights: dict[str, Array]) -> Model:

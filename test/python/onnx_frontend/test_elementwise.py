@@ -172,6 +172,13 @@ def test_prelu() -> None:
         check("PRelu", [drawn((2, 3, 4)), drawn(shape, seed=1, special=False)])
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 3), (2, 3, 4, 5)])
+def test_prelu_of_channels(shape: tuple[int, ...]) -> None:
+    x, slope = drawn(shape), np.array([0.5, -2, 3], np.float32)
+    wide = slope.reshape(3, *(1,) * (len(shape) - 2))
+    check("PRelu", [x, slope], wanted=[np.where(x < 0, x * wide, x)], opset=6, inside=[1])
+
+
 @pytest.mark.parametrize(
     ("op", "operands", "text"),
     [
