@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import ttmlir.onnx as tt
 from compared import computed
+from onnx import TensorProto, helper, numpy_helper
 from single import check, node_model, typed
 from ttmlir.onnx import OnnxError
 
@@ -117,3 +119,72 @@ def test_errors() -> None:
         model, given = node_model(op, operands, **options)
         with pytest.raises(OnnxError, match=text):
             computed(typed(model, operands[:1]), given)
+
+
+def named(nodes: list[Any], dims: list[int | str], weights: dict[str, Any]) -> Any:
+    """A model of one input x with named dimensions, and the output y."""
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in weights.items()],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+IMAGE: list[int | str] = ["n", 3, "h", "w"]
+DOUBLE = np.array([1, 1, 2, 2], np.float32)
+OPEN: dict[str, tuple[list[Any], list[int | str], dict[str, Any]]] = {
+    mode: ([helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode)], IMAGE, {"s": DOUBLE})
+    for mode in ("nearest", "linear", "cubic")
+} | {
+    "fixed result": (
+        [helper.make_node("Resize", ["x", "", "", "z"], ["y"], mode="linear", axes=[2, 3])],
+        IMAGE,
+        {"z": np.array([16, 20])},
+    ),
+    "as large as another": (
+        [
+            helper.make_node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+            helper.make_node("Shape", ["x"], ["shape"]),
+            helper.make_node("Resize", ["p", "", "", "shape"], ["y"], mode="linear"),
+        ],
+        IMAGE,
+        {},
+    ),
+    "grid": (
+        [helper.make_node("GridSample", ["x", "grid"], ["y"])],
+        [1, 3, "h", "w"],
+        {"grid": np.random.default_rng(0).uniform(-1.2, 1.2, (1, 4, 5, 2)).astype(np.float32)},
+    ),
+    "convolution and pool": (
+        [
+            helper.make_node("Conv", ["x", "k"], ["c"], auto_pad="SAME_UPPER", strides=[2, 2]),
+            helper.make_node("MaxPool", ["c"], ["p"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+            helper.make_node("LRN", ["p"], ["l"], size=3),
+            helper.make_node("InstanceNormalization", ["l", "g", "g"], ["y"]),
+        ],
+        IMAGE,
+        {"k": drawn(4, 3, 3, 3), "g": drawn(4)},
+    ),
+    "frames": (
+        [helper.make_node("STFT", ["x", "step", "window", "length"], ["y"])],
+        ["n", "t", 1],
+        {"step": np.array(4), "window": drawn(16), "length": np.array(16)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_open_sizes(name: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    nodes, dims, weights = OPEN[name]
+    model = named(nodes, dims, weights)
+    program = tt.compile(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    for sizes in ({"n": 2, "h": 17, "w": 20, "t": 50}, {"n": 3, "h": 30, "w": 23, "t": 81}):
+        x = drawn(*(sizes.get(d, d) for d in dims))
+        found = program(x)
+        found = found[0] if isinstance(found, list | tuple) else found
+        (wanted,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    assert {size.name for size in program.open_sizes} == {d for d in dims if isinstance(d, str)}
