@@ -12,7 +12,7 @@ from ...emitter import Emitter
 from ...errors import NEEDS_VALUES, Refused
 from ...registry import MICROSOFT, Node, op
 from ...values import F32, I32, Value, is_integer
-from ..attention import (
+from ..products.attention import (
     BIASED,
     WEIGHTS,
     Mask,
@@ -25,7 +25,7 @@ from ..attention import (
     size_of,
     split_heads,
 )  # fmt: skip
-from ..quantized import columnwise, integer_product
+from ..products.quantized import columnwise, integer_product
 
 FILTER = -10000.0  # what is added to the scores of keys that padding masks leave out
 

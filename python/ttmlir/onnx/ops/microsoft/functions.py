@@ -13,11 +13,11 @@ from ...errors import Refused
 from ...registry import MICROSOFT, Node, calling, op, refuse
 from ...values import F32, I32, Value, is_float
 from ..activations import gelu_tanh
-from ..attention import difference
 from ..convolution import activated
 from ..elementwise import in_f32
-from ..linear import fused_matmul, gemm
 from ..movement import known_ints
+from ..products.attention import difference
+from ..products.linear import fused_matmul, gemm
 
 
 def gelu(g: Emitter, x: Value) -> Value:

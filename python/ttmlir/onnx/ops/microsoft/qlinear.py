@@ -11,7 +11,7 @@ from ...errors import Refused
 from ...registry import MICROSOFT, Node, calling, op
 from ...values import BOOL, F32, I32, U8, Value, is_float
 from ..movement import dimension
-from ..quantized import by_channel, dequantized, integer_product, is_zero, quantized, shifted, unpacked
+from ..products.quantized import by_channel, dequantized, integer_product, is_zero, quantized, shifted, unpacked
 
 
 def number(g: Emitter, x: Value) -> Value:

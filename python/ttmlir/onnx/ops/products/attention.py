@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import stablehlo
-from ..emitter import Emitter
-from ..errors import Refused
-from ..registry import Node, op
-from ..values import BOOL, F32, I32, DType, Value, is_float
+from ....dialects import stablehlo
+from ...emitter import Emitter
+from ...errors import Refused
+from ...registry import Node, op
+from ...values import BOOL, F32, I32, DType, Value, is_float
 from .quantized import type_named
 
 # What a rule asks of the scores: as they are, after softcap, with the bias, and the weights.

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from ..emitter import Emitter
-from ..errors import Refused
-from ..registry import MICROSOFT, Node, op
-from ..values import F32, Value, is_integer
+from ...emitter import Emitter
+from ...errors import Refused
+from ...registry import MICROSOFT, Node, op
+from ...values import F32, Value, is_integer
 
 
 def product(g: Emitter, x: Value, y: Value) -> Value:

@@ -9,12 +9,12 @@ import ml_dtypes
 import numpy as np
 from onnx import helper
 
-from ... import ir
-from ...dialects import stablehlo
-from ..emitter import Emitter
-from ..errors import Refused
-from ..registry import MICROSOFT, Node, op
-from ..values import F32, I8, I32, U8, DType, Value, is_float, is_integer
+from .... import ir
+from ....dialects import stablehlo
+from ...emitter import Emitter
+from ...errors import Refused
+from ...registry import MICROSOFT, Node, op
+from ...values import F32, I8, I32, U8, DType, Value, is_float, is_integer
 
 # Types that hold no infinity and no NaN; conversions to them keep to their largest numbers by themselves.
 FINITE = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
