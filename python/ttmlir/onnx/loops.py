@@ -36,9 +36,16 @@ def stacked(g: Emitter, rows: Sequence[Value], dim: int = 0) -> Value:
     return g.concat([g.expand_dims(x, dim) for x in rows], dim)
 
 
+def rows_of(g: Emitter, x: Value, begin: Value, count: int) -> list[Value]:
+    """Returns elements of the first dimension from a computed position on, each [...]."""
+    rows = g.dynamic_slice(x, [begin] + [0] * (x.rank - 1), (count, *x.shape[1:]))
+    return [row_of(g, rows, i) for i in range(count)]
+
+
 def steps(
     g: Emitter, count: int, states: Sequence[Value], tensors: Sequence[Value], step: Step, made: Sequence[Kind],
     unrolled: bool, backward: Sequence[bool] | None = None, made_backward: Sequence[bool] | None = None,
+    together: int = 1,
 ) -> tuple[list[Value], list[Value]]:  # fmt: skip
     """Runs `step` for each row of the tensors.
 
@@ -46,37 +53,67 @@ def steps(
         tensors: [count, ...] each. backward: which of them are read from the last row on.
         made: types of the rows that a step makes. made_backward: which of them are written from the last row on.
         unrolled: every step has ops of its own; else one loop.
+        together: steps that have ops of their own in each turn of the loop, which copies all rows that are made.
     Returns:
         The last states, and a tensor [count, ...] of each kind of rows.
     """
     backward = backward or [False] * len(tensors)
     made_backward = made_backward or [False] * len(made)
-    if unrolled:
-        rows: list[list[Value]] = [[] for _ in made]
-        for i in range(count):
-            given = [row_of(g, x, count - 1 - i if last else i) for x, last in zip(tensors, backward, strict=True)]
-            states, new = step(Value.of(np.array(i, I32)), states, given)
-            for those, row in zip(rows, new, strict=True):
-                those.append(row)
-        results = []
-        for those, last, (shape, dtype) in zip(rows, made_backward, made, strict=True):
-            ordered = those[::-1] if last else those
-            results.append(stacked(g, ordered) if count else g.full((0, *shape), 0, dtype))
-        return list(states), results
+    together = 1 if g.is_open else min(together, count)
+    parts: list[list[Value]] = [[] for _ in made]  # of each kind of rows, in the order of steps
+    begin = 0
+    states = list(states)
+    if not unrolled and count:
+        begin = count - count % together
+        states, written = turns(g, count, begin, states, tensors, step, made, backward, made_backward, together)
+        for part, x in zip(parts, written, strict=True):
+            part.append(x)
+    rows: list[list[Value]] = [[] for _ in made]
+    for i in range(begin, count):
+        given = [row_of(g, x, count - 1 - i if last else i) for x, last in zip(tensors, backward, strict=True)]
+        after, new = step(Value.of(np.array(i, I32)), states, given)
+        states = list(after)
+        for those, row in zip(rows, new, strict=True):
+            those.append(row)
+    results = []
+    for part, those, last, (shape, dtype) in zip(parts, rows, made_backward, made, strict=True):
+        if those:
+            part.append(stacked(g, those[::-1] if last else those))
+        results.append(g.concat(part[::-1] if last else part, 0) if part else g.full((0, *shape), 0, dtype))
+    return states, results
 
-    end = number(g, count)
-    one = g.full((), 1, I32)
-    empty = [g.full((count, *shape), 0, dtype) for shape, dtype in made]
+
+def turns(
+    g: Emitter, count: int, end: int, states: list[Value], tensors: Sequence[Value], step: Step,
+    made: Sequence[Kind], backward: Sequence[bool], made_backward: Sequence[bool], together: int,
+) -> tuple[list[Value], list[Value]]:  # fmt: skip
+    """Runs the first `end` of `count` steps as a loop, and returns the states and tensors [end, ...] of rows."""
+    most, least = number(g, end), number(g, count - together)
+    hop = g.full((), together, I32)
+    empty = [g.full((end, *shape), 0, dtype) for shape, dtype in made]
 
     def body(position: Value, *carried: Value) -> Sequence[Value]:
-        last = g.sub(g.sub(end, one), position) if any((*backward, *made_backward)) else position
-        given = [row_of(g, x, last if back else position) for x, back in zip(tensors, backward, strict=True)]
-        after, new = step(position, carried[: len(states)], given)
+        """Steps from a position on; rows that are read or written backward are those from `least - position` on."""
+        last = g.sub(least, position) if any(backward) else position
+        given = []
+        for x, back in zip(tensors, backward, strict=True):
+            rows = rows_of(g, x, last if back else position, together)
+            given.append(rows[::-1] if back else rows)
+        after: Sequence[Value] = carried[: len(states)]
+        new: list[list[Value]] = [[] for _ in made]
+        for i in range(together):
+            at = g.add(position, g.full((), i, I32)) if i else position
+            after, found = step(at, after, [rows[i] for rows in given])
+            for those, row in zip(new, found, strict=True):
+                those.append(row)
+        target = g.sub(number(g, end - together), position) if any(made_backward) else position
         written = [
-            g.dynamic_update_slice(x, g.expand_dims(row, 0), [last if back else position] + [0] * row.rank)
-            for x, row, back in zip(carried[len(states) :], new, made_backward, strict=True)
+            g.dynamic_update_slice(
+                x, stacked(g, those[::-1] if back else those), [target if back else position] + [0] * (x.rank - 1)
+            )
+            for x, those, back in zip(carried[len(states) :], new, made_backward, strict=True)
         ]
-        return [g.add(position, one), *after, *written]
+        return [g.add(position, hop), *after, *written]
 
-    found = g.loop([g.full((), 0, I32), *states, *empty], lambda i, *_: g.compare("LT", i, end), body)
+    found = g.loop([g.full((), 0, I32), *states, *empty], lambda i, *_: g.compare("LT", i, most), body)
     return found[1 : 1 + len(states)], found[1 + len(states) :]

@@ -107,7 +107,7 @@ g (int64 n, bool c, float[3] x) => (float[3] last, float[N,3] all) {
 }"""
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 8, 9, 40])
+@pytest.mark.parametrize("count", [0, 1, 3, 8, 9, 40, 100])
 def test_rows_of_known_numbers_of_turns(count: int) -> None:
     compare(model(SUMS), {"n": np.array(count), "c": TRUE, "x": f32(3)}, ["n", "c"])
 
@@ -221,7 +221,7 @@ g (float[3] s, float[{shape}] x, float[{other}] z) => (float[3] last, float[A,B]
 }}"""
 
 
-@pytest.mark.parametrize("count", [1, 5, 30])
+@pytest.mark.parametrize("count", [1, 5, 30, 100])
 @pytest.mark.parametrize(
     ("attributes", "axes"),
     [

@@ -88,8 +88,9 @@ def text_of(program: Any) -> str:
 def test_many_steps_are_a_loop(op: str, attributes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     model, given = net(op, 20, direction="bidirectional", lengths=[20, 0, 7], **attributes)
     wanted = expected(model, given)
-    for most in (20, 19):
+    for most, together in ((20, 1), (19, 1), (19, 6), (19, 20)):
         monkeypatch.setattr(recurrent, "MOST_UNROLLED", most)
+        monkeypatch.setattr(recurrent, "TOGETHER", together)
         program = compiled(model, given)
         assert ("stablehlo.while" in text_of(program)) == (most < 20)
         require_same(program(*given.values()), wanted)
@@ -99,7 +100,8 @@ def test_many_steps_are_a_loop(op: str, attributes: dict[str, Any], monkeypatch:
 def test_one_product_takes_all_inputs(steps: int) -> None:
     """The inputs' product is one, and weights are the same arguments in each step."""
     program = compiled(*net("LSTM", steps, hidden=32))
-    assert text_of(program).count("dot_general") == 1 + (steps if steps <= recurrent.MOST_UNROLLED else 1)
+    own = steps if steps <= recurrent.MOST_UNROLLED else recurrent.TOGETHER + steps % recurrent.TOGETHER
+    assert text_of(program).count("dot_general") == 1 + own
     assert len(program.parameters) == 3
 
 

@@ -120,6 +120,16 @@ def probed(g: Graph, graph: Any, given: Sequence[Given]) -> list[Given]:
     return found
 
 
+def together(graph: Any) -> int:
+    """Returns how many steps have ops of their own in a turn of a loop: many of a small body."""
+    return max(1, min(32, 256 // max(1, size_of(graph))))
+
+
+def size_of(graph: Any) -> int:
+    """Returns the number of nodes, those of inner graphs included."""
+    return sum(1 + sum(size_of(a.g) for a in node.attribute if a.HasField("g")) for node in graph.node)
+
+
 def same(x: Given, y: Given) -> bool:
     return isinstance(x, Value) and isinstance(y, Value) and (x.shape, x.dtype) == (y.shape, y.dtype)
 
@@ -218,8 +228,9 @@ class Turns:
         if self.ends:
             return self.computed()
         states, rows = steps(
-            self.g, count, [x for x in self.initial if isinstance(x, Value)], [], self.turn, self.kinds(), False
-        )
+            self.g, count, [x for x in self.initial if isinstance(x, Value)], [], self.turn, self.kinds(), False,
+            together=together(self.body) if any(self.wanted) else 1,
+        )  # fmt: skip
         return self.results(states, rows)
 
     @property
@@ -367,7 +378,8 @@ def scan_rows(g: Graph, node: Node, body: Any, states: list[Value], tensors: lis
 
     backward = [bool(x) for x in directions]
     made_backward = [bool(x) for x in node.get("scan_output_directions", [0] * many)]
-    last, rows = steps(g, count, states, moved, step, kinds, count <= FEW and not is_open, backward, made_backward)
+    last, rows = steps(g, count, states, moved, step, kinds, count <= FEW and not is_open, backward,
+                       made_backward, together(body))  # fmt: skip
     results = []
     for x, axis in zip(rows, node.get("scan_output_axes", [0] * many), strict=True):
         axis %= x.rank

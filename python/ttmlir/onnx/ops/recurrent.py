@@ -18,6 +18,8 @@ from ..values import I32, Value, is_float
 Function = Callable[[Value], Value]
 # Steps that have ops of their own; more are a loop.
 MOST_UNROLLED = 128
+# Steps of one turn of the loop.
+TOGETHER = 32
 # Activations with the defaults of alpha, or alpha and beta; None where ONNX has no op of the name with a default.
 DEFAULTS: dict[str, tuple[float | None, ...]] = {
     "affine": (None, None), "leakyrelu": (0.01,), "thresholdedrelu": (1.0,), "scaledtanh": (None, None),
@@ -220,7 +222,7 @@ class Recurrence:
         states = [h for each in self.directions for h in each.states]
         kinds = [((self.batch, self.hidden), self.x.dtype)] * len(self.directions) if wants else []
         last, rows = steps(g, self.count, states, self.inputs(biases), turn, kinds, self.unrolls,
-                           backward, backward if wants else None)  # fmt: skip
+                           backward, backward if wants else None, TOGETHER)  # fmt: skip
         results = [self._whole(rows) if wants else Value((0,), self.x.dtype, None, np.zeros(0, self.x.dtype))]
         for i in range(many):
             whole = g.concat([g.expand_dims(h, 0) for h in last[i::many]], 0)
