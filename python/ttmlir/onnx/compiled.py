@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import _ttmlir_runtime as tt
 import numpy as np
 
 from .. import ir, passes
@@ -142,7 +143,10 @@ class OnnxModel:
         given = self.bound(args, kwargs)
         arrays = {name: taken(self._all[name], value) for name, value in given.items()}
         program, flat = self._program(arrays)
-        results = program.run(flat)
+        try:
+            results = program.run(flat)
+        except tt.Error as error:
+            raise OnnxError(f"{self.model.path}: {error}") from None
         torch = sys.modules.get("torch")
         if torch is not None and any(isinstance(x, torch.Tensor) for x in given.values()):
             results = [to_torch(x) for x in results]

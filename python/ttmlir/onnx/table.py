@@ -32,7 +32,12 @@ class Operator:
     reason: str = ""
 
 
-def operators() -> list[Operator]:
+def operators() -> dict[str, list[int]]:
+    """Returns the ops of the default domain that programs can have, with the opsets that defined them anew."""
+    return {x.name: list(x.versions) for x in table() if x.how and x.domain == "ai.onnx"}
+
+
+def table() -> list[Operator]:
     """Returns the ops of ONNX's own domains, and those of others that have a rule."""
     versions: dict[tuple[str, str], list[int]] = {}
     functions: set[tuple[str, str]] = set()
@@ -68,12 +73,12 @@ def current(domain: str, versions: Iterable[int]) -> list[int]:
 def page() -> str:
     """Returns the table as Markdown, one paragraph a domain, and a table of what is refused."""
     parts = []
-    every = operators()
+    every = table()
     for domain in dict.fromkeys(x.domain for x in every):
         rows = [x for x in every if x.domain == domain and x.how]
         if rows:
-            names = "; ".join(f"{x.name} {', '.join(map(str, x.versions))}" for x in rows)
-            parts.append("\n".join(textwrap.wrap(f"`{domain}`: {names}.", 120, break_on_hyphens=False)))
+            names = " ".join(f"{x.name} {', '.join(map(str, x.versions))};" for x in rows)
+            parts.append("\n".join(textwrap.wrap(f"`{domain}`: {names}", 120, break_on_hyphens=False)))
     refused: dict[str, list[str]] = {}
     for x in every:
         if not x.how:

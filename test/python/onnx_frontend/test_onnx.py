@@ -269,6 +269,11 @@ def test_importing_needs_no_package() -> None:
     assert done.stdout.strip() == "False"
 
 
+def test_ops_with_a_rule_or_a_definition() -> None:
+    ops = tt.operators()
+    assert ops["Relu"] == [6, 13, 14] and ops["Gelu"] == [20] and "StringConcat" not in ops
+
+
 def test_the_page_lists_the_ops() -> None:
     from ttmlir.onnx.table import page
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch's exporters write: the old one at opset 17, and the new one at its default opset and at 23."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch_zoo
+import ttmlir.onnx as tt
+from torch import nn
+
+functional = nn.functional
+OLD, NEW, NEWEST = "old exporter, opset 17", "new exporter", "new exporter, opset 23"
+
+
+class Of(nn.Module):
+    """A function of one tensor, with a module where it has weights."""
+
+    def __init__(self, function: Callable[..., Any], *modules: nn.Module) -> None:
+        super().__init__()
+        self.function, self.inner = function, nn.ModuleList(modules)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.function(x, *self.inner)
+
+
+def images(channels: int = 3, size: int = 16) -> torch.Tensor:
+    return torch.randn(2, channels, size, size)
+
+
+def words(size: int = 16) -> torch.Tensor:
+    return torch.randn(2, 6, size)
+
+
+# Name -> module and input; dimension 0 is the batch, and stays open.
+MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[], torch.Tensor]]] = {
+    "lstm": (lambda: Of(lambda x, m: m(x)[0], nn.LSTM(16, 8, 2, batch_first=True, bidirectional=True)), words),
+    "gru": (lambda: Of(lambda x, m: m(x)[0], nn.GRU(16, 8, batch_first=True)), words),
+    "rnn": (lambda: Of(lambda x, m: m(x)[0], nn.RNN(16, 8, batch_first=True)), words),
+    "multi-head attention": (
+        lambda: Of(lambda x, m: m(x, x, x, need_weights=False)[0], nn.MultiheadAttention(16, 4, batch_first=True)),
+        words,
+    ),
+    "encoder layer": (
+        lambda: Of(lambda x, m: m(x, torch.zeros(6, 6)), nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)),
+        words,
+    ),
+    "scaled dot product": (
+        lambda: Of(lambda x: functional.scaled_dot_product_attention(x, x, x, torch.ones(6, 6).tril().log())),
+        lambda: torch.randn(2, 4, 6, 8),
+    ),
+    "group norm and silu": (lambda: nn.Sequential(nn.GroupNorm(2, 4), nn.SiLU()), lambda: images(4)),
+    "instance norm": (lambda: nn.InstanceNorm2d(3, affine=True), images),
+    "layer norm and gelu": (lambda: nn.Sequential(nn.LayerNorm(16), nn.GELU(), nn.GELU("tanh")), words),
+    "transposed convolution": (lambda: nn.ConvTranspose2d(3, 4, 3, 2, 1, output_padding=1), images),
+    "convolutions in groups": (lambda: nn.Conv2d(4, 8, 3, dilation=2, groups=2, padding="same"), lambda: images(4)),
+    "convolution of volumes": (lambda: nn.Conv3d(2, 4, 3, padding=1), lambda: torch.randn(2, 2, 6, 6, 6)),
+    "convolution of rows": (lambda: nn.Conv1d(6, 8, 3, padding=1), words),
+    "pools": (lambda: nn.Sequential(nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2, ceil_mode=True)), images),
+    "adaptive pool": (lambda: nn.AdaptiveAvgPool2d((4, 2)), images),
+    "bilinear": (lambda: nn.Upsample(scale_factor=2, mode="bilinear", align_corners=False), images),
+    "nearest": (lambda: nn.Upsample(scale_factor=2, mode="nearest"), images),
+    "pixel shuffle": (lambda: nn.PixelShuffle(2), lambda: images(8)),
+    "reflected pad": (lambda: nn.ReflectionPad2d(2), images),
+    "einsum": (lambda: Of(lambda x: torch.einsum("bij,bkj->bik", x, x)), words),
+    "top values": (lambda: Of(lambda x: torch.topk(x, 3, -1).values), words),
+    "sums along": (lambda: Of(lambda x: torch.cumsum(x, 1) + x.cumsum(2)), words),
+    "masks": (lambda: Of(lambda x: torch.where(x > 0, x, x.masked_fill(x < -1, -1.0)).tril()), words),
+    "rotated": (
+        lambda: Of(lambda x: torch.cat([-x[..., 8:], x[..., :8]], -1) * torch.arange(6).cos()[None, :, None]), words
+    ),
+    "statistics": (lambda: Of(lambda x: torch.stack([x.mean(1), x.std(1), x.amax(1), x.logsumexp(1)], 1)), words),
+    "shapes": (lambda: Of(lambda x: x.reshape(x.shape[0], -1).unsqueeze(1).expand(-1, 3, -1).flatten(1)), words),
+}  # fmt: skip
+
+
+class Positional(nn.Module):
+    """A model of the zoo with its first tensor as the output."""
+
+    def __init__(self, model: nn.Module, names: list[str]) -> None:
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, *args: torch.Tensor) -> torch.Tensor:
+        made = self.model(**dict(zip(self.names, args, strict=True)))
+        return next(x for x in torch.utils._pytree.tree_leaves(made) if isinstance(x, torch.Tensor))
+
+
+def export(module: nn.Module, args: tuple[torch.Tensor, ...], exporter: str, is_open: bool, path: str) -> None:
+    open_dims = [{0: "batch", **({1: "length"} if x.dtype is torch.int64 else {})} for x in args]
+    names = [f"in{i}" for i in range(len(args))]
+    logging.disable(logging.CRITICAL)
+    said = io.StringIO()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            warnings.simplefilter("ignore")
+            if exporter == OLD:
+                axes = dict(zip(names, open_dims, strict=True)) if is_open else None
+                torch.onnx.export(
+                    module, args, path, dynamo=False, opset_version=17, input_names=names, dynamic_axes=axes
+                )
+                return
+            dynamic: Any = None
+            if is_open:
+                kinds = [dict.fromkeys(dims, torch.export.Dim.DYNAMIC) for dims in open_dims]
+                dynamic = (tuple(kinds),) if isinstance(module, Positional) else tuple(kinds)
+            version: Any = {"opset_version": 23} if exporter == NEWEST else {}
+            torch.onnx.export(module, args, path, dynamo=True, dynamic_shapes=dynamic, verbose=False, **version)
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def agrees(module: nn.Module, args: tuple[torch.Tensor, ...], exporter: str, is_open: bool) -> tt.OnnxModel:
+    """Exports a module and compares results; other sizes, too, where they are open."""
+    export(module, args, exporter, is_open, "net.onnx")
+    model = tt.compile("net.onnx")
+    calls = [args]
+    if is_open:
+        calls += [tuple(torch.cat([x, x[:1]]) for x in args), tuple(torch.cat([x, x, x]) for x in args)]
+        if args[0].dtype is torch.int64:
+            calls += [tuple(x[:, :11] for x in args)]
+    for call in calls:
+        with torch.no_grad():
+            expected = module(*call)
+        found = model(*call)
+        found = found[0] if isinstance(found, tuple) else found
+        assert found.shape == expected.shape and found.dtype is expected.dtype
+        span = float(expected.max() - expected.min())
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-4 * span)
+    return model
+
+
+EXPORTERS = [OLD, *(pytest.param(name, marks=pytest.mark.long) for name in (NEW, NEWEST))]
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+@pytest.mark.parametrize("name", MODULES)
+def test_modules(name: str, exporter: str) -> None:
+    torch.manual_seed(0)
+    make, given = MODULES[name]
+    model = agrees(make().eval(), (given(),), exporter, is_open=True)
+    assert model.closed == "" and len(model.open_sizes) == 1
+
+
+# The old exporter lacks aten::diff, the new one does not decompose Beit.
+CANNOT = {("GPT-2", OLD), ("Llama", OLD)} | {
+    (f"microsoft/beit-{size}-patch16-224", exporter) for size in ("base", "large") for exporter in (NEW, NEWEST)
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_open", [False, True], ids=["static", "open"])
+@pytest.mark.parametrize("exporter", [OLD, NEW, NEWEST])
+@pytest.mark.parametrize("name", torch_zoo.names())
+def test_the_nineteen_models(name: str, exporter: str, is_open: bool) -> None:
+    torch.manual_seed(0)
+    made, inputs = torch_zoo.make(name, small=True)
+    if hasattr(made, "config"):
+        made.config.use_cache = False
+    module = Positional(made, list(inputs)).eval()
+    if (name, exporter) in CANNOT:
+        with pytest.raises((torch.onnx.errors.OnnxExporterError, torch.onnx.errors.UnsupportedOperatorError)):
+            export(module, tuple(inputs.values()), exporter, is_open, "net.onnx")
+        return
+    model = agrees(module, tuple(inputs.values()), exporter, is_open)
+    assert model.closed == "" and bool(model.open_sizes) == is_open
