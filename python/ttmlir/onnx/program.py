@@ -51,7 +51,7 @@ class Weights:
 
     def place(self, array: Array, layout: Any) -> Placed:
         """Returns an array as a program takes it. Memory is shared where the program has the array's type."""
-        key = array.ctypes.data, array.shape, array.strides, array.dtype, layout.dtype
+        key = array.ctypes.data, array.shape, array.strides, array.dtype, layout.dtype, id(default_device())
         found = self._placed.get(key)
         if found is None or not array.size:
             found = self._placed[key] = placed(array, layout)
@@ -112,17 +112,20 @@ class Program:
         self.parameters = imported.parameters
         self._store = weights
         self._weights: list[Placed] | None = None
+        self._device: Any = None  # that they were placed for
 
     def run(self, arrays: Sequence[Array]) -> list[Any]:
         """Returns the outputs, lists for sequences."""
-        if self._weights is None:
+        device = default_device()
+        if self._weights is None or self._device is not device:
+            self._device = device
             self._weights = [
                 self._store.place(array, runtime.get_layout(self.binary, 0, len(arrays) + i))
                 for i, (_, array) in enumerate(self.parameters)
             ]
         given = [tensor_of(array) for array in arrays]
         given += [placed.tensor for placed in self._weights]
-        results = runtime.submit(default_device(), self.binary, 0, given)
+        results = runtime.submit(device, self.binary, 0, given)
         found = [fetch(result, dtype) for result, dtype in zip(results, self.types, strict=True)]
         if not any(count is not None for count in self.counts):
             return found
