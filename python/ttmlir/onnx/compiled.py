@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections import OrderedDict
@@ -36,17 +37,26 @@ Key: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Way:
-    """How sizes are left open. groups: names of sizes that are equal at each call. fixed: names and values."""
+    """How sizes are left open.
+
+    groups: names of sizes that are equal at each call. fixed: names and values. sums: names of sizes that are the sum
+    of others and a number, as the length of a cache is after a step.
+    """
 
     groups: tuple[tuple[str, ...], ...]
     fixed: tuple[tuple[str, int], ...] = ()
+    sums: tuple[tuple[str, tuple[str, ...], int], ...] = ()
 
     def names(self, point: Sequence[int]) -> dict[str, int]:
         """Returns all sizes for values of the open ones."""
         found = dict(self.fixed)
         for names, n in zip(self.groups, point, strict=True):
             found |= dict.fromkeys(names, n)
-        return found
+        return found | self.summed(found)
+
+    def summed(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Returns the sizes that are sums of these."""
+        return {name: sum(sizes[term] for term in terms) + more for name, terms, more in self.sums}
 
 
 class OnnxModel:
@@ -270,7 +280,7 @@ class OnnxModel:
         for way, program in self._opened:
             if accepts(way, program, sizes):
                 return program
-        if sizes in self._seen:
+        if len(self._tried) >= MOST_WAYS or sizes in self._seen:
             return None
         self._seen.append(dict(sizes))
         if len(self._seen) == 1:
@@ -288,8 +298,11 @@ class OnnxModel:
         names = [name for name, (least, most) in self._sizes.bounds.items() if most is None or most > 1]
         alone = {name: 1 for name in self._sizes.bounds if name not in names}
         ways = [Way(tuple((name,) for name in names), tuple(alone.items()))]
+        small = [name for name in sizes if sizes[name] < 2]
+        alike = [seen for seen in self._seen if small == [name for name in seen if seen[name] < 2]]
+        summed = with_sums(sizes, alike)
         if any(sizes[name] < 2 for name in names):
-            return ways
+            return [*ways, *summed]
         equal: dict[int, list[str]] = {}
         for name in names:
             equal.setdefault(sizes[name], []).append(name)
@@ -297,7 +310,7 @@ class OnnxModel:
         same = {name: sizes[name] for name in names if len({seen[name] for seen in self._seen}) == 1} | alone
         if len(same) < len(sizes):
             ways.append(Way(tuple((name,) for name in names if name not in same), tuple(same.items())))
-        return ways
+        return [*ways, *summed]
 
     def _try(self, way: Way) -> Open | None:
         """A program that leaves sizes open in this way, or None, and `closed` says why there is none."""
@@ -435,9 +448,30 @@ class OnnxModel:
         return save(self, path, weights)
 
 
+def with_sums(sizes: Mapping[str, int], seen: Sequence[Mapping[str, int]]) -> list[Way]:
+    """Returns the way in which the sizes that differ between calls are open, some as sums; none without sums."""
+    fixed = {name: n for name, n in sizes.items() if all(each[name] == n for each in seen)}
+    open_names = [name for name in sizes if name not in fixed]
+    sums: list[tuple[str, tuple[str, ...], int]] = []
+    for name in sorted(open_names, key=lambda name: -sizes[name]):
+        free = [term for term in open_names if term != name and term not in {known for known, *_ in sums}]
+        terms = [*((term,) for term in free), *itertools.combinations(free, 2)]
+        for those in terms:
+            rest = {each[name] - sum(each[term] for term in those) for each in seen}
+            if len(rest) == 1 and (len(those) == 1 or rest == {0}) and min(rest) >= 0:
+                sums.append((name, those, rest.pop()))
+                break
+    known = {name for name, *_ in sums}
+    # A sum of sums is one of what these are made of.
+    if not sums or any(term in known for _, those, _ in sums for term in those):
+        return []
+    groups = tuple((name,) for name in open_names if name not in known)
+    return [Way(groups, tuple(fixed.items()), tuple(sums))]
+
+
 def accepts(way: Way, program: Open, sizes: Mapping[str, int]) -> bool:
     """Whether sizes that are one are equal, and all are within the program's bounds."""
-    if any(sizes[name] != n for name, n in way.fixed):
+    if any(sizes[name] != n for name, n in (*way.fixed, *way.summed(sizes).items())):
         return False
     for names, size in zip(way.groups, program.declared, strict=True):
         n = sizes[names[0]]

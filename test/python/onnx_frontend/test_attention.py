@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import ttmlir.onnx as tt
 from compared import computed
+from onnx import helper
 from single import check, node_model, typed, wanted_of
 from ttmlir.onnx import OnnxError
 
@@ -235,6 +237,27 @@ def test_group_query_attention(options: dict[str, Any]) -> None:
     group_query(3, 1, 5, 5, [5, 2, 4], **options)  # a step of sequences of different lengths
     group_query(3, 1, 5, 9, [5, 2, 4], **options)
     group_query(1, 3, 4, 4, [6], **options)  # several steps
+
+
+def test_steps_of_a_decoder_have_one_program() -> None:
+    """The mask is as long as the past and the new rows together, which its name in the file does not say."""
+    sizes = {"q": ["b", 4, "s", 8], "k": ["b", 2, "s", 8], "v": ["b", 2, "s", 8], "mask": ["b", 1, "s", "t"],
+             "past_k": ["b", 2, "p", 8], "past_v": ["b", 2, "p", 8]}  # fmt: skip
+    node = helper.make_node("Attention", list(sizes), ["y", "new_k", "new_v"], is_causal=1)
+    kind = helper.make_tensor_value_info
+    results = [kind("y", 1, ["b", 4, "s", 8]), kind("new_k", 1, ["b", 2, "n", 8]), kind("new_v", 1, ["b", 2, "n", 8])]
+    graph = helper.make_graph([node], "g", [kind(name, 1, shape) for name, shape in sizes.items()], results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+    compiled = tt.load(model)
+    for past in (0, 7, 8, 9, 10, 25):
+        rows = 1 if past else 7
+        given = {"q": floats(1, 4, rows, 8), "k": floats(1, 2, rows, 8), "v": floats(1, 2, rows, 8, seed=1),
+                 "mask": floats(1, 1, rows, rows + past), "past_k": floats(1, 2, past, 8, seed=2),
+                 "past_v": floats(1, 2, past, 8, seed=3)}  # fmt: skip
+        for x, y in zip(compiled(**given), wanted_of(model, given, "reference"), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+    assert len(compiled._opened) == 1
+    assert len(compiled._fixed) == 2  # the prompt, and the first step
 
 
 @pytest.mark.parametrize(
