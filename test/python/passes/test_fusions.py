@@ -32,6 +32,12 @@ def rms_norm_of_two(b: Any, x: Any, dtype: torch.dtype) -> Any:
     return b.multiply(x, b.rsqrt(b.add(mean, number(b, 1e-5, dtype))))
 
 
+def layer_norm(b: Any, x: Any, w: Any, bias: Any, dtype: torch.dtype) -> Any:
+    centred = b.subtract(x, b.mean(x, dim_arg=[-1], keep_dim=True))
+    spread = b.mean(b.multiply(centred, centred), dim_arg=[-1], keep_dim=True)
+    return b.add(b.multiply(b.div(centred, b.sqrt(b.add(spread, number(b, 1e-5, dtype)))), w), bias)
+
+
 def softmax(b: Any, x: Any, dtype: torch.dtype) -> Any:
     e = b.exp(b.subtract(x, b.max(x, dim_arg=[-1], keep_dim=True)))
     return b.div(e, b.sum(e, dim_arg=[-1], keep_dim=True))
@@ -74,6 +80,11 @@ def mish(b: Any, x: Any, dtype: torch.dtype) -> Any:
     return b.multiply(x, b.tanh(b.log1p(b.exp(x))))
 
 
+def gelu(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    whole = b.add(b.erf(b.div(x, number(b, 2**0.5, dtype))), number(b, 1, dtype))
+    return b.multiply(b.multiply(x, whole), number(b, 0.5, dtype))
+
+
 def last_row(b: Any, x: Any, w: Any, dtype: torch.dtype) -> Any:
     return b.slice(b.matmul(x, w), [6, 0], [7, 9], [1, 2])
 
@@ -88,6 +99,7 @@ Case = tuple[Callable[..., Any], list[tuple[int, ...]], str, Callable[..., torch
 CASES: list[Case] = [
     (rms_norm, [(3, 7, 33), (33,)], "rms_norm", lambda x, w: F.rms_norm(x, [33], w, 1e-5)),
     (rms_norm_of_two, [(3, 7, 33)], "rms_norm", lambda x: F.rms_norm(x, [7, 33], eps=1e-5)),
+    (layer_norm, [(3, 7, 33), (33,), (33,)], "layer_norm", lambda x, w, b: F.layer_norm(x, [33], w, b, 1e-5)),
     (softmax, [(3, 7, 33)], "softmax", lambda x: F.softmax(x, -1)),
     (attention, [*HEADS, (2, 1, 7, 7)], "scaled_dot_product_attention",
      lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.25)),
@@ -97,6 +109,7 @@ CASES: list[Case] = [
      lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=1.0)),
     (rope, [(2, 3, 7, 16), (1, 1, 7, 16), (1, 1, 7, 16)], "rotary_embedding", turned),
     (mish, [(5, 33)], "mish", F.mish),
+    (gelu, [(5, 33)], "gelu", F.gelu),
     (last_row, [(7, 33), (33, 9)], "matmul", lambda x, w: (x @ w)[6:7, ::2]),
     (pointwise, [(1, 2, 3, 4, 16), (8, 16, 1, 1, 1), (1, 1, 1, 1, 8)], "linear",
      lambda x, w, b: F.linear(x, w.flatten(1), b.flatten())),

@@ -213,11 +213,12 @@ def TTIRFusing : Pass<"ttir-fusing"> {
     - a slice of rows or columns of a matmul or linear, which nothing else uses, is the product of these rows of its
       left or columns of its right side;
     - a dot_general of matrices is a matmul, and a conv3d of single voxels a linear;
-    - max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, x * sigmoid(x) is silu, and x * tanh(softplus(x))
-      mish;
+    - max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, x * sigmoid(x) is silu, x * tanh(softplus(x))
+      mish, and 0.5 * x * (1 + erf(x / sqrt(2))) gelu;
     - a reshape, a broadcast and a reshape that repeat each element of a dimension are repeat_interleave;
     - x * rsqrt(mean(x * x) + epsilon) is rms_norm, and what its rows are multiplied with its weight, also with a cast
-      between; exp(x - max(x)) / sum(exp(x - max(x))) is softmax;
+      between; of x - mean(x) it is layer_norm of x, and what is added to its rows the bias;
+      exp(x - max(x)) / sum(exp(x - max(x))) is softmax;
     - softmax(q @ k^T * scale + mask) @ v is scaled_dot_product_attention, with casts, scales of single sides, reshapes
       of the leading dimensions, conditions as masks and repeated heads of keys and values.
 

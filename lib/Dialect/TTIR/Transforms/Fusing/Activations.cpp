@@ -6,7 +6,10 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/AbsOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ErfOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Log1pOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogOp.h"
@@ -97,6 +100,62 @@ struct FuseSilu : Fusion<MultiplyOp> {
   }
 };
 
+/// 0.5 * x * (1 + erf(x / sqrt(2))), multiplied in any order
+struct FuseGelu : Fusion<MultiplyOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Group group(state, op);
+      Value x = valueOf(group, op, i);
+      if (!x || !haveSameType(x, op.getResult()) || !group.isClosed())
+        continue;
+      rewriter.replaceOpWithNewOp<GeluOp>(op, op.getType(), x);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "is no gelu written out, for this op alone");
+  }
+
+private:
+  /// What the gelu is of; null if it is none, with this order of operands.
+  static Value valueOf(Group &group, MultiplyOp op, unsigned i) {
+    Value first = op->getOperand(i), second = op->getOperand(1 - i);
+    if (Value product = besides(op, 0.5)) { // (x * sum) * 0.5
+      auto inner = group.take<MultiplyOp>(product);
+      return inner && isSum(group, inner->getOperand(1 - i), inner->getOperand(i)) ? inner->getOperand(i) : Value();
+    }
+    if (auto half = group.take<MultiplyOp>(first)) // (x * 0.5) * sum
+      if (Value x = besides(half, 0.5); x && isSum(group, second, x))
+        return x;
+    if (auto half = group.take<MultiplyOp>(second)) // x * (sum * 0.5)
+      if (Value sum = besides(half, 0.5); sum && isSum(group, sum, first))
+        return first;
+    return {};
+  }
+  /// 1 + erf(x / sqrt(2))
+  static bool isSum(Group &group, Value value, Value x) {
+    auto add = group.take<AddOp>(value);
+    Value one = add && haveSameType(value, x) ? besides(add, 1) : Value();
+    auto erf = one ? group.take<ErfOp>(one) : ErfOp();
+    if (!erf || !haveSameType(erf.getInput(), x))
+      return false;
+    // The root as the type has it.
+    auto isRoot = [&](Value value, double root) {
+      APFloat rounded(root);
+      bool isLost = false;
+      if (auto type = dyn_cast<FloatType>(tensorType(x).getElementType()))
+        rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isLost);
+      std::optional<double> number = splat(value);
+      return number && std::abs(*number - rounded.convertToDouble()) < 1e-6;
+    };
+    if (auto div = group.take<DivOp>(erf.getInput()))
+      return div.getLhs() == x && isRoot(div.getRhs(), std::sqrt(2.0));
+    auto multiply = group.take<MultiplyOp>(erf.getInput());
+    return multiply && llvm::any_of(ArrayRef<unsigned>{0, 1}, [&](unsigned k) {
+             return multiply->getOperand(k) == x && isRoot(multiply->getOperand(1 - k), std::sqrt(0.5));
+           });
+  }
+};
+
 /// x * tanh(log(1 + e^x))
 struct FuseMish : Fusion<MultiplyOp> {
   using Fusion::Fusion;
@@ -158,5 +217,5 @@ private:
 } // namespace
 
 void ttir::populateActivationFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu, FuseMish>(patterns.getContext(), state);
+  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu, FuseGelu, FuseMish>(patterns.getContext(), state);
 }

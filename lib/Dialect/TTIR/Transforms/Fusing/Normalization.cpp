@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
@@ -14,6 +15,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReciprocalOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftmaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SqrtOp.h"
@@ -136,6 +138,21 @@ private:
   }
 };
 
+/// x, where `value` is x - mean(x), the mean over the last dimensions; null if it is no such thing, or not for the
+/// group alone.
+Value withMean(Group group, Value value, int64_t dimensions) {
+  auto centred = group.take<SubtractOp>(value);
+  if (!centred || !haveSameType(centred.getLhs(), value))
+    return {};
+  ArrayRef<int64_t> shape = tensorType(value).getShape();
+  const int64_t rank = shape.size();
+  SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(rank - dimensions, rank)), dims;
+  Value rows = group.perRow(centred.getRhs(), shape, last);
+  Value summed = rows ? meanOf(group, rows, dims) : Value();
+  return summed == centred.getLhs() && dims == last && group.isClosed() ? summed : Value();
+}
+
+/// The rms_norm of what is left of a value without its mean is the layer_norm of the value.
 template <class Op> struct FuseRMSNorm : Fusion<Op> {
   using Fusion<Op>::Fusion;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -147,18 +164,57 @@ template <class Op> struct FuseRMSNorm : Fusion<Op> {
       Value x = op->getOperand(i);
       if (!matcher.match(x, op->getOperand(1 - i), divided))
         continue;
-      rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), x, Value(), Value(),
-                                             rewriter.getDenseI64ArrayAttr(matcher.normalized),
-                                             rewriter.getF32FloatAttr(matcher.epsilon));
+      auto rows = rewriter.getDenseI64ArrayAttr(matcher.normalized);
+      auto epsilon = rewriter.getF32FloatAttr(matcher.epsilon);
+      if (Value whole = withMean(matcher.group, x, matcher.normalized.size()))
+        rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), whole, Value(), Value(), rows, epsilon);
+      else
+        rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), x, Value(), Value(), rows, epsilon);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "scales no value by the root of the mean of its squares");
   }
 };
 
+/// The row of a norm's shape that `value` repeats for every row; null if it is no such thing.
+Value rowOf(const FusionState &state, Value value, ArrayRef<int64_t> rows) {
+  while (auto broadcast = state.passed<BroadcastOp>(value))
+    value = broadcast.getInput();
+  ArrayRef<int64_t> shape = tensorType(value).getShape();
+  const bool isRow = shape.size() >= rows.size() && shape.take_back(rows.size()) == rows && isFloat(value) &&
+                     llvm::all_of(shape.drop_back(rows.size()), [](int64_t size) { return size == 1; }) &&
+                     !tensorType(value).getEncoding();
+  if (!isRow)
+    return {};
+  auto shaped = state.passed<ReshapeOp>(value);
+  return shaped && tensorType(shaped.getInput()).getShape() == rows ? Value(shaped.getInput()) : value;
+}
+
+/// A layer_norm plus what is the same for every row.
+struct FuseNormBias : Fusion<AddOp> {
+  using Fusion::Fusion;
+  LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
+    for (unsigned i : {0, 1}) {
+      Value normed = op->getOperand(i);
+      auto norm = haveSameType(normed, op.getResult()) ? state.only<LayerNormOp>(normed) : LayerNormOp();
+      if (!norm || norm.getBias() || !ttcore::haveSameComputeConfig(norm, op))
+        continue;
+      ArrayRef<int64_t> rows = norm.getNormalizedShape();
+      Value bias = rowOf(state, op->getOperand(1 - i), rows);
+      if (!bias)
+        continue;
+      rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), norm.getInput(), norm.getWeight(),
+                                               reshape(rewriter, op, bias, rows), norm.getNormalizedShapeAttr(),
+                                               norm.getEpsilonAttr());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "is no layer_norm plus a bias");
+  }
+};
+
 /// A norm times what is the same for every row. The norm may be rounded on the way, and its input have been wider than
 /// the result for the norm's sake: norms are computed in f32 in any case.
-struct FuseNormWeight : Fusion<MultiplyOp> {
+template <class Norm> struct FuseNormWeight : Fusion<MultiplyOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
     for (unsigned i : {0, 1}) {
@@ -166,22 +222,19 @@ struct FuseNormWeight : Fusion<MultiplyOp> {
       if (!haveSameType(normed, op.getResult()) || !isFloat(normed))
         continue;
       auto cast = state.only<TypecastOp>(normed);
-      auto norm = state.only<RMSNormOp>(cast ? cast.getInput() : normed);
+      auto norm = state.only<Norm>(cast ? cast.getInput() : normed);
       if (!norm || norm.getWeight() || norm.getBias() || !ttcore::haveSameComputeConfig(norm, op))
         continue;
-      while (auto broadcast = state.passed<BroadcastOp>(weight))
-        weight = broadcast.getInput();
-      ArrayRef<int64_t> rows = norm.getNormalizedShape(), shape = tensorType(weight).getShape();
-      if (shape.size() < rows.size() || shape.take_back(rows.size()) != rows || !isFloat(weight) ||
-          !llvm::all_of(shape.drop_back(rows.size()), [](int64_t size) { return size == 1; }) ||
-          tensorType(weight).getEncoding())
+      ArrayRef<int64_t> rows = norm.getNormalizedShape();
+      weight = rowOf(state, weight, rows);
+      if (!weight)
         continue;
       Value input = norm.getInput();
       if (auto widened = cast ? state.passed<TypecastOp>(input) : TypecastOp();
           widened && haveSameType(widened.getInput(), op.getResult()))
         input = widened.getInput();
-      rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), input, reshape(rewriter, op, weight, rows), Value(),
-                                             norm.getNormalizedShapeAttr(), norm.getEpsilonAttr());
+      rewriter.replaceOpWithNewOp<Norm>(op, op.getType(), input, reshape(rewriter, op, weight, rows), Value(),
+                                        norm.getNormalizedShapeAttr(), norm.getEpsilonAttr());
       return success();
     }
     return rewriter.notifyMatchFailure(op, "is no norm times a weight");
@@ -238,5 +291,6 @@ private:
 } // namespace
 
 void ttir::populateNormalizationFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseRMSNorm<MultiplyOp>, FuseRMSNorm<DivOp>, FuseNormWeight, FuseSoftmax>(patterns.getContext(), state);
+  patterns.add<FuseRMSNorm<MultiplyOp>, FuseRMSNorm<DivOp>, FuseNormWeight<RMSNormOp>, FuseNormWeight<LayerNormOp>,
+               FuseNormBias, FuseSoftmax>(patterns.getContext(), state);
 }

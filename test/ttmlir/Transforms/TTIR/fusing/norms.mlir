@@ -112,3 +112,53 @@ func.func @integers(%x: tensor<4x8xf32>, %w: tensor<8xf32>) -> tensor<4x8xi32> {
   %2 = "ttir.multiply"(%1, %w) : (tensor<4x8xi32>, tensor<8xf32>) -> tensor<4x8xi32>
   return %2 : tensor<4x8xi32>
 }
+
+// -----
+
+// CHECK-LABEL: @layer_norm
+// CHECK-NEXT: "ttir.layer_norm"(%arg0, %arg1, %arg2) <{epsilon = 9.99999974E-6 : f32, normalized_shape = array<i64: 8>
+// CHECK-NEXT: "ttir.layer_norm"(%arg0) <{epsilon
+// What is added to each element is no bias.
+// CHECK-NEXT: "ttir.add"
+// CHECK-NEXT: return
+func.func @layer_norm(%x: tensor<4x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %epsilon = "ttir.full"() <{fill_value = 1.0e-05 : f32, shape = array<i32: 1, 1>}> : () -> tensor<1x1xf32>
+  %0 = "ttir.mean"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %1 = "ttir.subtract"(%x, %0) : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %2 = "ttir.multiply"(%1, %1) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = "ttir.mean"(%2) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %4 = "ttir.add"(%3, %epsilon) : (tensor<4x1xf32>, tensor<1x1xf32>) -> tensor<4x1xf32>
+  %5 = "ttir.sqrt"(%4) : (tensor<4x1xf32>) -> tensor<4x1xf32>
+  %6 = "ttir.div"(%1, %5) : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %7 = "ttir.multiply"(%6, %w) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %8 = "ttir.reshape"(%b) <{shape = [1 : i32, 8 : i32]}> : (tensor<8xf32>) -> tensor<1x8xf32>
+  %9 = "ttir.add"(%8, %7) : (tensor<1x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %10 = "ttir.layer_norm"(%x) <{normalized_shape = array<i64: 8>, epsilon = 1.0e-6 : f32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %11 = "ttir.add"(%10, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %9, %11 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// The mean is over other dimensions than the norm, or something else uses the difference.
+// CHECK-LABEL: @no_layer_norm
+// CHECK-COUNT-2: "ttir.rms_norm"
+// CHECK-NOT: "ttir.layer_norm"
+func.func @no_layer_norm(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %epsilon = "ttir.full"() <{fill_value = 1.0e-05 : f32, shape = array<i32: 1, 1>}> : () -> tensor<1x1xf32>
+  %0 = "ttir.mean"(%x) <{dim_arg = [0 : i32], keep_dim = true}> : (tensor<8x8xf32>) -> tensor<1x8xf32>
+  %1 = "ttir.subtract"(%x, %0) : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  %2 = "ttir.multiply"(%1, %1) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %3 = "ttir.mean"(%2) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %4 = "ttir.add"(%3, %epsilon) : (tensor<8x1xf32>, tensor<1x1xf32>) -> tensor<8x1xf32>
+  %5 = "ttir.sqrt"(%4) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %6 = "ttir.div"(%1, %5) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %7 = "ttir.mean"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %8 = "ttir.subtract"(%x, %7) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  %9 = "ttir.multiply"(%8, %8) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %10 = "ttir.mean"(%9) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %11 = "ttir.add"(%10, %epsilon) : (tensor<8x1xf32>, tensor<1x1xf32>) -> tensor<8x1xf32>
+  %12 = "ttir.rsqrt"(%11) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %13 = "ttir.multiply"(%8, %12) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  return %6, %8, %13 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}

@@ -67,6 +67,41 @@ func.func @no_slices(%x: tensor<4x4xf32>, %y: tensor<2x4x4xf32>) -> (tensor<4x4x
 
 // -----
 
+// CHECK-LABEL: @gelu
+// CHECK-COUNT-3: "ttir.gelu"(%arg0)
+// A product with something else is none.
+// CHECK-NEXT: "ttir.multiply"
+// CHECK-NEXT: "ttir.erf"
+func.func @gelu(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %one = "ttir.full"() <{fill_value = 1.0 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %half = "ttir.full"() <{fill_value = 0.5 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %root = "ttir.full"() <{fill_value = 1.41421354 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %inverse = "ttir.full"() <{fill_value = 0.707106769 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %0 = "ttir.div"(%x, %root) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.erf"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = "ttir.add"(%1, %one) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %3 = "ttir.multiply"(%x, %2) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = "ttir.multiply"(%3, %half) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %5 = "ttir.multiply"(%x, %inverse) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %6 = "ttir.erf"(%5) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %7 = "ttir.add"(%one, %6) : (tensor<1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %8 = "ttir.multiply"(%half, %x) : (tensor<1xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %9 = "ttir.multiply"(%8, %7) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %10 = "ttir.div"(%x, %root) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %11 = "ttir.erf"(%10) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %12 = "ttir.add"(%11, %one) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %13 = "ttir.multiply"(%12, %half) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %14 = "ttir.multiply"(%13, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %15 = "ttir.multiply"(%x, %inverse) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %16 = "ttir.erf"(%15) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %17 = "ttir.add"(%16, %one) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %18 = "ttir.multiply"(%17, %half) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %19 = "ttir.multiply"(%18, %y) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %4, %9, %14, %19 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @mish
 // CHECK-COUNT-4: "ttir.mish"(%arg0)
 // CHECK-NEXT: "ttir.exp"
