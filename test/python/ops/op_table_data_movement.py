@@ -200,6 +200,8 @@ DATA_MOVEMENT = {
     "embedding": mover(
         case((2, 9), (33, 65)),
         case((7,), (5, 64)),
+        case((40,), (9, 1)),
+        case((3, 9), (7, 2)),
         wrong=[(case((2, 3), (4,)), "operand 'weight' is 'tensor<4xf32>'; expected a matrix of one row per index")],
         fixed={0: "i32"},
         dtypes=FLOATS,

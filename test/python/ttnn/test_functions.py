@@ -196,6 +196,16 @@ def test_wrong_calls(
         wrong(tensor(A, device))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("place", [5, -1])
+def test_positions_beyond_a_table(width: int, place: int, device: ttnn.Device) -> None:
+    """Rows of 4 and 8 bytes are copied in a way of their own."""
+    places = ttnn.from_torch(torch.tensor([[0, place]], dtype=torch.int32), dtype=ttnn.int32, device=device)
+    table = ttnn.from_torch(torch.rand(5, width), dtype=ttnn.float32, device=device)
+    with pytest.raises(ttnn.OpError, match=rf"has {place} as element 1; expected a position from 0 to 4"):
+        ttnn.to_torch(ttnn.embedding(places, table))
+
+
 def test_tensors_of_two_devices(device: ttnn.Device) -> None:
     with ttnn.manage_device() as other, pytest.raises(ttnn.DeviceError, match="devices"):
         ttnn.add(tensor(A, device), tensor(A, other))

@@ -5,6 +5,7 @@
 #include "core/math.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
+#include "tt/sim/formats.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +25,22 @@ Table tableOf(const OpCall &call, size_t index) {
   return {shape[shape.size() - 2], shape.back()};
 }
 
+/// Rows of as many bytes as `Row` has, found by positions of 32 bits.
+template <class Row> std::unique_ptr<Kernel> smallRows(const Positions &positions, int64_t rows) {
+  return kernelOf([=](const Buffers &buffers) {
+    parallelFor(positions.count(), 16384, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        uint32_t row = 0;
+        std::memcpy(&row, buffers.ins[0] + static_cast<size_t>(i) * sizeof(row), sizeof(row));
+        if (row >= static_cast<uint64_t>(rows)) [[unlikely]]
+          positions.at(buffers.ins[0], i, rows); // throws
+        std::memcpy(buffers.outs[0] + static_cast<size_t>(i) * sizeof(Row),
+                    buffers.ins[1] + static_cast<size_t>(row) * sizeof(Row), sizeof(Row));
+      }
+    });
+  });
+}
+
 std::unique_ptr<Kernel> makeEmbedding(const OpCall &call) {
   const Table table = tableOf(call, 1);
   const Positions positions(call, 0);
@@ -33,6 +50,21 @@ std::unique_ptr<Kernel> makeEmbedding(const OpCall &call) {
                    toString(operand(call, 0).shape) + " and " + std::to_string(table.width));
   const RunCopy copy(operand(call, 1).dtype, result(call).dtype);
   const auto width = static_cast<size_t>(table.width);
+  const DataType type = operand(call, 1).dtype, place = operand(call, 0).dtype;
+  const bool wide = place == DataType::Int32 || place == DataType::UInt32;
+  if (type == result(call).dtype && wide && !sim::isBlockFormat(type) && table.rows > 0)
+    switch (width * copy.fromBytes) {
+    case 1:
+      return smallRows<uint8_t>(positions, table.rows);
+    case 2:
+      return smallRows<uint16_t>(positions, table.rows);
+    case 4:
+      return smallRows<uint32_t>(positions, table.rows);
+    case 8:
+      return smallRows<uint64_t>(positions, table.rows);
+    default:
+      break;
+    }
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(positions.count(), 1 + 16384 / std::max<int64_t>(1, table.width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -196,6 +228,29 @@ template <class T> std::unique_ptr<Kernel> scatterKernel(const OpCall &call, siz
   const Store<T> store = storer<T>(out.dtype);
   const size_t unit = storeGroup(out), sourceBytes = storageBytes(source.dtype);
   const TensorSpec spec = out;
+  // What is set is nowhere in between: few of many elements cost a copy.
+  if (kind == Scatter::Set && in.dtype == out.dtype && unit == 1) {
+    const size_t bytes = storageBytes(out.dtype);
+    return kernelOf([=](const Buffers &buffers) {
+      constexpr int64_t piece = int64_t(1) << 18;
+      const auto all = static_cast<int64_t>(spec.bytes());
+      parallelFor((all + piece - 1) / piece, 1, [&](int64_t begin, int64_t end) {
+        const int64_t first = begin * piece, last = std::min(all, end * piece);
+        std::memcpy(buffers.outs[0] + first, buffers.ins[0] + first, static_cast<size_t>(last - first));
+      });
+      parallelFor(lines.count(), 1 + 4096 / std::max<int64_t>(1, lines.length()), [&](int64_t begin, int64_t end) {
+        for (int64_t line = begin; line < end; ++line) {
+          const int64_t start = lines.start(line), target = lines.startWithin(line), from = sources.startWithin(line);
+          for (int64_t i = 0; i < lines.length(); ++i) {
+            const int64_t at = positions.at(buffers.ins[1], start + i * lines.step(), limit);
+            T value;
+            loadSource(buffers.ins[2] + static_cast<size_t>(from + i * sources.stepWithin()) * sourceBytes, &value, 1);
+            store(&value, buffers.outs[0] + static_cast<size_t>(target + at * lines.stepWithin()) * bytes, 1);
+          }
+        }
+      });
+    });
+  }
   auto run = [=](const Buffers &buffers) {
     T *values = reinterpret_cast<T *>(buffers.scratch);
     load(buffers.ins[0], values, static_cast<size_t>(total));
