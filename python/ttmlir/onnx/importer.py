@@ -78,6 +78,11 @@ class Graph(Emitter):
         self.scope: Scope = Scope({})
         self.where = ""  # the first output of the current node
 
+    def traced(self, name: str) -> list[tuple[tuple[int, ...], Array | None]]:
+        """Shapes and elements of a value of the current scope in the imports for other sizes; empty if unknown."""
+        found = [trace.values.get(self.scope.prefix + name) for trace in self.importer.traces]
+        return [x for x in found if x is not None] if None not in found else []
+
     def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], label: str = "") -> list[Given]:
         """The outputs of a graph inside of the current node, imported at the current insertion point."""
         return self.importer.subgraph(graph, given, self.scope, label)

@@ -62,6 +62,10 @@ def test_resize_of_versions() -> None:
     for policy in ("not_larger", "not_smaller"):
         options = {"axes": [2, 3], "keep_aspect_ratio_policy": policy}
         check("Resize", [x, None, None, np.array([7, 7])], opset=18, inside=(3,), mode="linear", **options)
+    half = drawn(1, 2, 4, 5, dtype=np.float16)
+    for mode in ("nearest", "linear", "cubic"):
+        check("Resize", [half, None, np.array([1, 1, 2, 3], np.float32)], opset=19, inside=(2,), mode=mode,
+              oracle="reference")  # fmt: skip
     for dtype in (np.uint8, np.int32):
         small = drawn(1, 2, 4, 5, dtype=dtype)
         check("Resize", [small, None, scales], opset=13, inside=(2,))
@@ -150,6 +154,15 @@ OPEN: dict[str, tuple[list[Any], list[int | str], dict[str, Any]]] = {
         ],
         IMAGE,
         {},
+    ),
+    "twice as large": (
+        [
+            helper.make_node("Shape", ["x"], ["shape"]),
+            helper.make_node("Mul", ["shape", "two"], ["sizes"]),
+            helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="linear"),
+        ],
+        IMAGE,
+        {"two": np.array([1, 1, 2, 2])},
     ),
     "grid": (
         [helper.make_node("GridSample", ["x", "grid"], ["y"])],

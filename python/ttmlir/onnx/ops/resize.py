@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..emitter import Emitter
 from ..errors import Refused
 from ..registry import Node, op
 from ..values import BOOL, F32, F64, I32, Array, Value, is_float
+
+if TYPE_CHECKING:
+    from ..importer import Graph
 
 Numbers: TypeAlias = Any  # arrays of NumPy when sizes are fixed, values of the program otherwise
 # Neighbours up to which rows are taken and added; more are a product with a matrix.
@@ -305,16 +308,22 @@ def mask(g: Emitter, a: Any, at: Numbers, last: Numbers) -> Value:
     return g.compare("NE", found, g.scalar(0, found))
 
 
-def whole_factors(axes: Sequence[Axis], x: Value, method: Method) -> list[int] | None:
-    """By how much height and width of images grow, if each pixel is repeated as often."""
-    if method.mode != "nearest" or x.rank != 4 or any(axis.dim < 2 for axis in axes):
+def whole_factors(g: Emitter, axes: Sequence[Axis], x: Value, method: Method) -> list[int] | None:
+    """By how much height and width of images grow, if `upsample2d` does that."""
+    if x.rank != 4 or method.mode == "cubic" or any(axis.dim < 2 for axis in axes):
         return None
-    if method.transform == "tf_crop_and_resize":
+    if method.transform == "tf_crop_and_resize" or (method.mode == "linear" and not is_float(x.dtype)):
+        return None
+    if g.is_open and any(axis.scale is None for axis in axes):
         return None
     factors = [1, 1]
     for axis in axes:
         scale = axis.scale if axis.scale is not None else axis.out / axis.size
         factors[axis.dim - 2] = int(scale)
+        if method.mode == "linear":
+            if scale != int(scale) or method.transform not in ("half_pixel", "pytorch_half_pixel") or axis.out < 2:
+                return None
+            continue
         taken = rounded(Known(), positions(Known(), axis, method.transform), method.nearest, scale < 1)
         taken = np.clip(taken, 0, axis.size - 1)
         repeated = np.repeat(np.arange(axis.size), max(1, int(scale)))
@@ -336,12 +345,13 @@ def resize(g: Emitter, x: Value, axes: Sequence[Axis], method: Method) -> Value:
         return g.broadcast(g.full((1,) * x.rank, 0, x.dtype), out_shape(x, axes))
     if any(axis.size == 0 for axis in axes):
         raise Refused(f"X is {x!r}, which has no element to make others of")
-    factors = whole_factors(axes, x, method)
+    factors = whole_factors(g, axes, x, method)
     if factors == [1, 1]:
         return x
     if factors is not None:
         image = g.transpose(x, [0, 2, 3, 1])
-        return g.transpose(g.ttir("upsample2d", image, scale_factor=g.i32s(factors), mode="nearest"), [0, 3, 1, 2])
+        mode = "nearest" if method.mode == "nearest" else "bilinear"
+        return g.transpose(g.ttir("upsample2d", image, scale_factor=g.i32s(factors), mode=mode), [0, 3, 1, 2])
     dtype = x.dtype
     y = x if method.mode == "nearest" or dtype in (F32, F64) else g.cast(x, F32)
     beyond: list[tuple[int, Value]] = []
@@ -428,8 +438,22 @@ def axes_of(g: Emitter, node: Node, x: Value, roi: Array | None, scales: Array |
     return [Axis(d, x.shape[d], n, None, region) for d, n, region in zip(dims, wanted, regions, strict=True)]
 
 
+def steady(g: Graph, node: Node, axes: Sequence[Axis]) -> list[Axis]:
+    """The axes with scales in place of sizes, where all open sizes are scaled by one whole number."""
+    if not g.is_open or any(axis.scale is not None for axis in axes):
+        return list(axes)
+    given = zip(*(g.traced(node.proto.input[i]) for i in (0, 3)), strict=False)
+    ratios = [[axis.out / axis.size for axis in axes] if all(axis.size for axis in axes) else []]
+    for (shape, _), (_, sizes) in given:
+        if sizes is not None and sizes.size == len(axes):
+            ratios.append([int(n) / max(1, shape[axis.dim]) for n, axis in zip(sizes.flatten(), axes, strict=True)])
+    if len(ratios) < 2 or any(r != ratios[0] for r in ratios) or any(r != int(r) for r in ratios[0]):
+        return list(axes)
+    return [replace(axis, scale=r) for axis, r in zip(axes, ratios[0], strict=True)]
+
+
 @op("Resize", keep=True)
-def resize_node(g: Emitter, node: Node, x: Value, *rest: Value | None) -> Value:
+def resize_node(g: Graph, node: Node, x: Value, *rest: Value | None) -> Value:
     old = node.version < 11
     inputs = [None, rest[0], None] if old else [*rest, None, None, None][:3]
     transform = node.get("coordinate_transformation_mode", "asymmetric" if old else "half_pixel")
@@ -444,7 +468,7 @@ def resize_node(g: Emitter, node: Node, x: Value, *rest: Value | None) -> Value:
         node.get("cubic_coeff_a", -0.75), bool(node.get("exclude_outside", 0)), bool(node.get("antialias", 0)),
         node.get("extrapolation_value", 0.0),
     )  # fmt: skip
-    return resize(g, x, axes_of(g, node, x, roi, scales, sizes, transform), method)
+    return resize(g, x, steady(g, node, axes_of(g, node, x, roi, scales, sizes, transform)), method)
 
 
 @op("Upsample", keep=True)
