@@ -77,6 +77,9 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         OnnxError, OSError, ValueError: see `compile` and `save`.
     """
+    from .model import require_onnx
+
+    require_onnx()
     from .compiled import compile, load
     from .saved import save_module
 

@@ -96,6 +96,7 @@ def test_tools(installed):
     run(installed, "ttmlir-translate", "--ttnn-to-flatbuffer", "ttnn.mlir", "-o", "model.ttnn")
     assert "output_0" in run(installed, "ttrt", "run", "model.ttnn", "--non-zero")
     assert '"board": "n150"' in run(installed, "tt-smi", "-s", "-f", "-")
+    assert "FILE.onnx" in run(installed, "ttmlir-import-onnx", "--help")
 
 
 def test_bytecode_is_read_by_another_process(installed):

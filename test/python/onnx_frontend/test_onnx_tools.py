@@ -78,6 +78,13 @@ def test_what_is_wrong(arguments: list[str], text: str, capsys: pytest.CaptureFi
     assert said.out == "" and said.err.startswith(f"ttmlir-import-onnx: {text}") and said.err.count("\n") == 1
 
 
+def test_the_package_onnx_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("ttmlir.onnx.model.importlib.util.find_spec", lambda name: None)
+    assert import_onnx(["net.onnx"]) == 1
+    said = capsys.readouterr().err
+    assert said == "ttmlir-import-onnx: ONNX models need the package onnx: pip install 'ttmlir[onnx]'\n"
+
+
 def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("batch", "batch=", "=3", "batch=2:3:4", "batch=x"):
         with pytest.raises(SystemExit) as caught:
