@@ -379,8 +379,9 @@ void Planner::findDispensable() {
     const Plan::Root &root = made.roots[value];
     const auto isSame = [&](uint32_t other) { return other != absentOperand && made.rootOf[other] == value; };
     // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
-    if (isOneForAll(root) && isOwnedAlone(root) && program.spec(value).bytes() > constantsAfter[op] &&
-        lastUse[value] == op && !isRead[value] && std::ranges::count_if(ins, isSame) == 1)
+    if (isOneForAll(root) && isOwnedAlone(root) && !keepsForOtherSizes(value) &&
+        program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
+        std::ranges::count_if(ins, isSame) == 1)
       dispensable.push_back({root.constant.front().get(), program.spec(value).bytes()});
   }
   if (!dispensable.empty())
@@ -396,7 +397,8 @@ void Planner::release(std::span<const std::byte> values) const {
 
 bool Planner::areOthers(std::span<const std::byte> values) const {
   const auto isOwned = [&](uint32_t in) {
-    return in != absentOperand && constantBytes(in) == values.data() && isOwnedAlone(rootOf(in));
+    return in != absentOperand && constantBytes(in) == values.data() &&
+           (isOwnedAlone(rootOf(in)) || computedBy[made.rootOf[in]] != opCount);
   };
   return !made.image.holds(values) && std::ranges::none_of(operation().ins, isOwned);
 }
@@ -468,6 +470,17 @@ void Planner::shareForm(const std::byte *operand, Form form, const std::shared_p
     PreparedForms::ofProcess().keep(known->second, std::move(form), made, areOthers({operand, constant->bytes}));
 }
 
+bool Planner::keepsForOtherSizes(uint32_t value) const {
+  constexpr size_t most = size_t(64) << 20;
+  const Plan::Root &root = made.roots[value];
+  if (made.image.boundOf.expired() || computedBy[value] == opCount || !isOneForAll(root) ||
+      root.constant.front().use_count() == 0 || keptBytes + program.spec(value).bytes() > most)
+    return false;
+  // What other constants were computed from is not needed again.
+  const auto isConstant = [&](uint32_t in) { return in == absentOperand || rootOf(in).home == Plan::Home::Constant; };
+  return !std::ranges::all_of(operation().ins, isConstant);
+}
+
 void Planner::releaseConstants() {
   for (uint32_t in : operation().ins) {
     if (in == absentOperand)
@@ -476,6 +489,11 @@ void Planner::releaseConstants() {
     Plan::Root &root = made.roots[value];
     if (root.home != Plan::Home::Constant)
       continue;
+    const bool isDone = lastUse[value] == op && !isRead[value];
+    if (isDone && keepsForOtherSizes(value)) {
+      keptBytes += program.spec(value).bytes();
+      continue;
+    }
     const std::byte *last = nullptr; // devices may have the same ones
     for (auto &shard : root.constant) {
       if (!shard)
@@ -484,7 +502,7 @@ void Planner::releaseConstants() {
       if (shard.use_count() == 0) {
         if (isNext)
           made.image.release({shard.get(), program.spec(value).bytes()});
-      } else if (lastUse[value] == op && !isRead[value]) {
+      } else if (isDone) {
         if (isNext)
           preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
         shard.reset();

@@ -140,6 +140,9 @@ private:
   /// Computes constants of the op again that the plan before has let go of.
   void restoreConstants();
   void restore(uint32_t value);
+  /// Whether a computed constant that kernels have in forms of their own stays for plans of other sizes, whose kernels
+  /// may want another form: up to 64 MiB of a program with open sizes.
+  bool keepsForOtherSizes(uint32_t value) const;
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
@@ -194,6 +197,7 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
+  size_t keptBytes = 0;             // of constants for other sizes
   std::vector<bool> isSame;         // per root: a constant of the plan before
   std::vector<uint32_t> computedBy; // per value: the op; their number for inputs
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
