@@ -235,6 +235,9 @@ def written(g: Emitter, past: Value | None, new: Value, begin: Value | None, len
         return g.concat([new, g.slice_dim(base, 2, rows, length)], 2)
     if base is None:
         base = g.full((batch, heads, length, size), 0, new.dtype)
+    if rows == 1:
+        is_new = g.compare("EQ", positions(g, length, 2), g.reshape(begin, (batch, 1, 1, 1)))
+        return g.select(is_new, new, base)
     if batch == 1:
         return g.dynamic_update_slice(base, new, [0, 0, g.reshape(begin, ()), 0])
     # Position t of the cache is row t - begin of the new ones.

@@ -86,15 +86,25 @@ def saturated(g: Emitter, x: Value, dtype: DType) -> Value:
     return g.cast(g.minimum(g.maximum(x, g.scalar(low, x)), g.scalar(high, x)), dtype)
 
 
+def rounded(g: Emitter, x: Value) -> Value:
+    """Returns f32 numbers below 2^22 rounded, halves to even: a large number has no place for their fractions."""
+    large = g.full((), 1.5 * 2**23, F32)
+    return g.sub(g.add(x, large), large)
+
+
 def quantized(g: Emitter, x: Value, zero: Value | None, dtype: DType, saturate: bool = True) -> Value:
     """Returns numbers that are divided by their scale already in a narrow type."""
     x = g.cast(x, F32)
-    if is_integer(dtype):
-        x = g.unary(stablehlo.round_nearest_even, x)
-    if not is_zero(zero):
-        assert zero is not None
-        x = g.add(x, g.cast(zero, F32))
-    return saturated(g, x, dtype) if saturate or is_integer(dtype) else g.cast(x, dtype)
+    offset = None if zero is None or is_zero(zero) else g.cast(zero, F32)
+    if not is_integer(dtype):
+        x = x if offset is None else g.add(x, offset)
+        return saturated(g, x, dtype) if saturate else g.cast(x, dtype)
+    info: Any = ml_dtypes.iinfo(dtype)
+    low, high = (g.full((), float(n), F32) for n in (info.min, info.max))
+    if offset is not None:
+        low, high = g.sub(low, offset), g.sub(high, offset)
+    x = rounded(g, g.minimum(g.maximum(x, low), high))
+    return g.cast(x if offset is None else g.add(x, offset), dtype)
 
 
 @op("QuantizeLinear")
