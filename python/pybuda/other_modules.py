@@ -69,6 +69,8 @@ class OnnxModule(Module):
         return {}
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
+        if any(x.requires_grad for x in inputs):
+            raise PyBudaError(f"OnnxModule {self.name!r} has no backward pass; train its PyTorch version")
         given = [x.to(getattr(torch, d.dtype.name)) for x, d in zip(inputs, self.model.inputs, strict=True)]
         return list(torch.ops.pybuda.run_onnx(given, self._number))
 

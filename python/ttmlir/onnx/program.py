@@ -94,7 +94,11 @@ def blamed(model: Model, labels: Mapping[str, str], error: ir.MLIRError) -> Onnx
         names = [name for name in re.findall(r'"((?:[^"\\]|\\.)*)"', place) if name in labels]
         if names:
             return OnnxError(f"{model.path}: {labels[names[0]]}: {' '.join(diagnostic.message.split())}")
-    return OnnxError(f"{model.path}: {said_by(error)}")
+    said = said_by(error)
+    found = re.match(r"'func.func' op argument (\d+) is ", said)
+    if found and int(found[1]) < len(model.inputs):
+        said = f"input {model.inputs[int(found[1])].name} is {said[found.end() :]}"
+    return OnnxError(f"{model.path}: {said}")
 
 
 class Program:

@@ -48,6 +48,15 @@ def test_a_module_of_onnx() -> None:
         pybuda.OnnxModule("net", None, "text.onnx")
 
 
+def test_training_is_refused() -> None:
+    device = pybuda.TTDevice("tt0", module=pybuda.OnnxModule("net", None, "net.onnx"))
+    device.place_loss_module(pybuda.PyTorchModule("loss", torch.nn.MSELoss()))
+    device.push_to_inputs(torch.rand(4, 16))
+    device.push_to_target_inputs(torch.rand(4, 32))
+    with pytest.raises(pybuda.PyBudaError, match="OnnxModule 'net' has no backward pass; train its PyTorch version"):
+        pybuda.run_training(checkpoint_interval=0)
+
+
 def test_one_after_a_module_of_pytorch() -> None:
     layer = torch.nn.Linear(16, 16)
     device = pybuda.TTDevice(
