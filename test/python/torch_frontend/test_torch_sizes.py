@@ -105,6 +105,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], tuple[Any, ...]]]] = 
     "convolution": (
         lambda x: CONVOLUTION(x).relu().mean((2, 3)), lambda n: (torch.rand(n, 3, 6, 6),)
     ),
+    "nearest pixels": (
+        lambda x: functional.interpolate(x, scale_factor=2.0) + 1, lambda n: (torch.rand(2, 3, n + 5, n + 9),)
+    ),
+    "counted in floats": (lambda x: x[:, 0] * torch.arange(7, x.shape[0] + 7, dtype=torch.float32), rows),
     "images": (
         lambda x: functional.max_pool2d(CONVOLUTION(x), 2), lambda n: (torch.rand(1, 3, n + 5, n + 5),)
     ),

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ...dialects import ttir
+from ..integers import LARGEST
 from ..lowering import Lowering, Number, Value, rule
 from .elementwise import as_values
 
@@ -50,8 +51,15 @@ def arange(g: Lowering, *arguments: Any, **options: Any) -> Value:
         values = torch.arange(start, start + count * step, step, dtype=g.out().dtype)
     else:
         values = torch.arange(*arguments, dtype=g.out().dtype)
-    if values.dtype.is_floating_point or values.numel() < 2:
+    if values.numel() < 2:
         return g.constant(values)
+    if values.dtype.is_floating_point:
+        whole = whole_steps(values) if g.is_open else None
+        if whole is None:
+            return g.constant(values)
+        first, step = whole
+        result = ttir.arange(first, first + step * values.numel(), step, 0, results=[g.type(values.shape, torch.int32)])
+        return g.cast(Value(result, tuple(values.shape), torch.int32), values.dtype)
     steps = values.long().diff()  # in their own type, steps of values that wrap around would be equal
     first, step = int(values[0]), int(steps[0])
     end = torch.tensor(first + step * values.numel()).to(values.dtype)
@@ -59,6 +67,20 @@ def arange(g: Lowering, *arguments: Any, **options: Any) -> Value:
         return g.constant(values)
     result = ttir.arange(first, first + step * values.numel(), step, 0, results=[g.type(values.shape, values.dtype)])
     return Value(result, tuple(values.shape), values.dtype)
+
+
+def whole_steps(values: torch.Tensor) -> tuple[int, int] | None:
+    """The first and the step of the integers that become these floats, two or more; None where some are no integers.
+
+    Each of the floats depends on its integer alone: fewer of them are the same.
+    """
+    first, second = values[:2].tolist()
+    if not (first.is_integer() and second.is_integer()):
+        return None
+    first, step = int(first), int(second - first)
+    last = first + step * (values.numel() - 1)
+    counted = first + step * torch.arange(values.numel())
+    return (first, step) if abs(last) < LARGEST and torch.equal(counted.to(values.dtype), values) else None
 
 
 @rule("linspace")
