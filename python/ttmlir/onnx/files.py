@@ -121,6 +121,12 @@ def mapped(path: Path, what: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
 
 
+def read_part(path: Path, begin: int, end: int) -> Array:
+    """Returns bytes of a file."""
+    with open(path, "rb") as file:
+        return np.fromfile(file, np.uint8, end - begin, offset=begin)
+
+
 class Folder:
     """Where external data of a model lies. path: of the model's file; None where it has none."""
 

@@ -23,6 +23,7 @@ from .files import (
     mapped,
     narrow_types,
     one_line,
+    read_part,
     tensors_of,
     without_values,
 )
@@ -130,8 +131,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             places = [None] * len(proto.graph.initializer)
     except Exception as error:  # protobuf's have no common type
         raise OnnxError(f"{path}: no valid ONNX model: {one_line(error)}") from None
-    # Copied: another program may write the file while this one uses the model.
-    raws = [None if place is None else data[place[0] : place[1]].copy() for place in places]
+    # Read, not mapped: another program may write the file while this one uses the model.
+    raws = [None if place is None else read_part(path, *place) for place in places]
     return checked(proto, path, Folder(path), raws)
 
 
