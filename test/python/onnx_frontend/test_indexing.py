@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import ttmlir.onnx
+from onnx import parser
 from single import check
 from ttmlir.onnx import OnnxError
 
@@ -123,6 +125,23 @@ def test_compress() -> None:
 def test_what_is_not_zero() -> None:
     for shape in ((3, 4), (5,), (2, 0), (70, 70)):
         check("NonZero", [drawn(shape)], known=[0])
+
+
+def test_range_that_is_written_as_what_is_not_zero() -> None:
+    model = parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 17]>
+        range (float[N, 8] x) => (int64[N] y) {
+            shape = Shape <end = 1> (x)
+            ones = ConstantOfShape <value: tensor = int64[1] {1}> (shape)
+            places = NonZero (ones)
+            rows = Transpose (places)
+            axes = Constant <value_ints = [1]> ()
+            y = Squeeze (rows, axes)
+        }""")
+    compiled = ttmlir.onnx.compile(model)
+    for size in (3, 7, 100):
+        np.testing.assert_array_equal(compiled(np.zeros((size, 8), np.float32)), np.arange(size))
+    assert not compiled.closed
 
 
 @pytest.mark.parametrize("is_sorted", [0, 1])

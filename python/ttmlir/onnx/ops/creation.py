@@ -15,6 +15,9 @@ from .casts import element_type
 from .elementwise import positions, require_numbers
 from .movement import dimension, known_ints
 
+# Elements of a row of one number that are known: NonZero of such a row is a range.
+MOST_KNOWN = 1 << 16
+
 
 @op("Constant", keep=True)
 def constant(g: Emitter, node: Node) -> Value:
@@ -41,7 +44,10 @@ def constant_of_shape(g: Emitter, node: Node, shape: Value) -> Value:
     sizes = known_ints(shape, "the shape")
     if one.size != 1 or any(n < 0 for n in sizes):
         raise Refused(f"value of {one.size} elements, shape {sizes}; expected one element and sizes from 0")
-    return g.broadcast(Value.of(one.reshape(())), sizes)
+    made = g.broadcast(Value.of(one.reshape(())), sizes)
+    if made.known is None and len(sizes) == 1 and made.size <= MOST_KNOWN:
+        made.known = np.broadcast_to(one.reshape(()), sizes)
+    return made
 
 
 @op("Range")

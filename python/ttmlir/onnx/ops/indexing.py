@@ -12,7 +12,7 @@ from ...dialects import stablehlo
 from ..emitter import Emitter
 from ..errors import Refused
 from ..registry import Node, op
-from ..values import BOOL, I32, Value, is_integer
+from ..values import BOOL, F64, I32, I64, Value, is_float, is_integer
 from .elementwise import positions
 from .movement import dimension
 
@@ -204,25 +204,31 @@ def compress(g: Emitter, node: Node, x: Value, condition: Value) -> Value:
     return g.gather(x, Value.of(where), axis) if math.prod(shape) else g.full(shape, 0, x.dtype)
 
 
-@op("NonZero")
+@op("NonZero", keep=True)
 def non_zero(g: Emitter, node: Node, x: Value) -> Value:
     if x.known is None:
         raise Refused(UNKNOWN_COUNT)
     if not x.rank:
         return Value.of(np.zeros((0, int(x.known.any())), np.int64))
-    return Value.of(np.array(np.nonzero(x.known), np.int64))
+    made = Value.of(np.array(np.nonzero(x.known), np.int64))
+    if x.rank == 1 and x.known.all():  # an arange that is written so
+        made.emit = lambda: g.iota(made.shape, 1, I64)
+    return made
 
 
-@op("Unique")
+@op("Unique", keep=True)
 def unique(g: Emitter, node: Node, x: Value) -> tuple[Value, ...]:
     if x.known is None:
         raise Refused(UNKNOWN_COUNT)
     axis = node.get("axis")
     known = x.known.reshape(-1) if axis is None else x.known
+    if is_float(x.dtype):  # -0 is 0
+        known = known.astype(F64) + 0
     made = list(np.unique(known, return_index=True, return_inverse=True, return_counts=True, axis=axis or 0))
     made[2] = made[2].reshape(-1)
     if not node.get("sorted", 1):
         order = np.argsort(made[1])
         place = np.argsort(order)
         made = [np.take(made[0], order, axis or 0), made[1][order], place[made[2]], made[3][order]]
-    return tuple(Value.of(np.ascontiguousarray(m if i == 0 else m.astype(np.int64))) for i, m in enumerate(made))
+    kinds = (x.dtype, I64, I64, I64)
+    return tuple(Value.of(np.ascontiguousarray(m).astype(kind)) for m, kind in zip(made, kinds, strict=True))
