@@ -45,6 +45,8 @@ template <class T> void multiplyRows(const T *a, const T *b, T *c, int64_t begin
 }
 
 template void multiplyRows<float>(const float *, const float *, float *, int64_t, int64_t, int64_t, int64_t);
+template void multiplyRows<uint32_t>(const uint32_t *, const uint32_t *, uint32_t *, int64_t, int64_t, int64_t,
+                                     int64_t);
 template void multiplyRows<uint64_t>(const uint64_t *, const uint64_t *, uint64_t *, int64_t, int64_t, int64_t,
                                      int64_t);
 

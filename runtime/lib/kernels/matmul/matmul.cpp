@@ -19,6 +19,7 @@
 #include "tt/units.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tt::ttnn {
 namespace {
@@ -40,8 +41,41 @@ bool suitsDirect(const Product &p, bool constantRight) {
   return isSmall(p) && (!transposed || work < (constantRight ? mostCopied : mostTransposed));
 }
 
-/// What direct loops store and load. T: float, or uint64_t for integers.
+/// What direct loops store and load. T: float, or an unsigned type for integers, whose sums wrap around as it does.
 template <class T> using Stored = std::conditional_t<std::same_as<T, float>, float, int64_t>;
+
+/// Whether values of a type are in memory as loops compute with them.
+template <class T> bool isComputedType(DataType type) {
+  if (std::same_as<T, float>)
+    return storageType(type) == StorageType::F32;
+  return std::same_as<T, uint32_t> && (type == DataType::Int32 || type == DataType::UInt32);
+}
+
+template <class T> void loadAs(Load<Stored<T>> load, size_t bytes, const std::byte *from, T *to, size_t n) {
+  if constexpr (sizeof(T) == sizeof(Stored<T>)) {
+    load(from, reinterpret_cast<Stored<T> *>(to), n);
+  } else {
+    std::array<Stored<T>, 256> values;
+    for (size_t i = 0; i < n; i += values.size()) {
+      const size_t part = std::min(values.size(), n - i);
+      load(from + i * bytes, values.data(), part);
+      std::transform(values.begin(), values.begin() + part, to + i, [](auto value) { return static_cast<T>(value); });
+    }
+  }
+}
+
+template <class T> void storeAs(Store<Stored<T>> store, size_t bytes, const T *from, std::byte *to, size_t n) {
+  if constexpr (sizeof(T) == sizeof(Stored<T>)) {
+    store(reinterpret_cast<const Stored<T> *>(from), to, n);
+  } else {
+    std::array<Stored<T>, 256> values;
+    for (size_t i = 0; i < n; i += values.size()) {
+      const size_t part = std::min(values.size(), n - i);
+      std::transform(from + i, from + i + part, values.begin(), [](auto value) { return static_cast<int32_t>(value); });
+      store(values.data(), to + i * bytes, part);
+    }
+  }
+}
 
 /// An operand in the type that is computed in: where it is, converted once when it is constant, or at each run.
 template <class T> class DirectOperand {
@@ -51,14 +85,15 @@ public:
       : index(index), count(static_cast<size_t>(volume(operand(call, index).shape))) {
     const DataType type = operand(call, index).dtype;
     constant = reinterpret_cast<const T *>(library::constantOperand(call, index));
-    if (std::same_as<T, float> && storageType(type) == StorageType::F32)
+    if (isComputedType<T>(type))
       return;
     load = loader<Stored<T>>(type);
+    bytes = storageBytes(type);
     if (!keeps)
       constant = nullptr;
     if (constant) {
       made = library::AlignedBytes(count * sizeof(T));
-      load(library::constantOperand(call, index), reinterpret_cast<Stored<T> *>(made.data()), count);
+      loadAs(load, bytes, library::constantOperand(call, index), reinterpret_cast<T *>(made.data()), count);
       constant = reinterpret_cast<const T *>(made.data());
     } else {
       place = layout.take(count * sizeof(T));
@@ -69,9 +104,9 @@ public:
       return reinterpret_cast<const T *>(buffers.ins[index]);
     if (made)
       return constant;
-    auto *values = reinterpret_cast<Stored<T> *>(buffers.scratch + place);
-    load(buffers.ins[index], values, count);
-    return reinterpret_cast<const T *>(values);
+    auto *values = reinterpret_cast<T *>(buffers.scratch + place);
+    loadAs(load, bytes, buffers.ins[index], values, count);
+    return values;
   }
   const T *constantValues() const { return constant; }
   bool reads() const { return !made; }
@@ -79,7 +114,7 @@ public:
   void discard() { made = {}; }
 
 private:
-  size_t index, count, place = 0;
+  size_t index, count, place = 0, bytes = 0;
   const T *constant = nullptr;
   Load<Stored<T>> load = nullptr;
   library::AlignedBytes made;
@@ -89,7 +124,7 @@ template <class T> class DirectMatmul final : public Kernel {
 public:
   DirectMatmul(const OpCall &call, const Product &p, DataType produced)
       : p(p), a(call, 0, isSmall(p), layout), b(call, 1, isSmall(p), layout), store(storer<Stored<T>>(produced)),
-        producedBytes(storageBytes(produced)) {
+        producedBytes(storageBytes(produced)), inPlace(!std::same_as<T, float> && isComputedType<T>(produced)) {
     if (b.constantValues() && !isPlain(p.k, p.n, p.bRow, p.bColumn)) {
       matrices = rightMatrices(p);
       const auto size = static_cast<size_t>(p.k * p.n);
@@ -102,12 +137,13 @@ public:
       placeA = layout.take(static_cast<size_t>(p.m * p.k) * sizeof(T));
     if (!ordered && !isPlain(p.k, p.n, p.bRow, p.bColumn))
       placeB = layout.take(static_cast<size_t>(p.k * p.n) * sizeof(T));
-    placeC = layout.take(static_cast<size_t>(p.m * p.n) * sizeof(T));
+    if (!inPlace)
+      placeC = layout.take(static_cast<size_t>(p.m * p.n) * sizeof(T));
   }
 
   void run(const Buffers &buffers) const override {
     const T *allA = a.get(buffers), *allB = ordered ? nullptr : b.get(buffers);
-    T *product = at(buffers, placeC);
+    T *product = inPlace ? reinterpret_cast<T *>(buffers.outs[0]) : at(buffers, placeC);
     const int64_t size = p.m * p.n, batches = p.batches();
     for (int64_t batch = 0; batch < batches; ++batch) {
       const auto [offsetA, offsetB] = p.offsets(batch);
@@ -116,8 +152,11 @@ public:
                                : plain(allB + offsetB, at(buffers, placeB), p.k, p.n, p.bRow, p.bColumn);
       parallelFor(p.m, 1 + (int64_t(1) << 20) / std::max<int64_t>(1, p.n * p.k),
                   [&](int64_t begin, int64_t end) { multiplyRows(left, right, product, begin, end, p.n, p.k); });
-      store(reinterpret_cast<const Stored<T> *>(product),
-            buffers.outs[0] + static_cast<size_t>(batch * size) * producedBytes, static_cast<size_t>(size));
+      if (inPlace)
+        product += size;
+      else
+        storeAs(store, producedBytes, product, buffers.outs[0] + static_cast<size_t>(batch * size) * producedBytes,
+                static_cast<size_t>(size));
     }
   }
   size_t scratchBytes() const override { return layout.bytes(); }
@@ -151,9 +190,10 @@ private:
   DirectOperand<T> a, b;
   Store<Stored<T>> store;
   size_t producedBytes;
+  bool inPlace; // the result is computed where it is stored
   RightMatrices matrices;
   library::AlignedBytes ordered; // constants on the right that do not lie row by row
-  size_t placeA = 0, placeB = 0, placeC;
+  size_t placeA = 0, placeB = 0, placeC = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -181,7 +221,9 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   if (isInteger(a.dtype) && isInteger(b.dtype)) {
     const bool plain = epilogue.empty() && isInteger(out.dtype);
     const DataType type = plain ? out.dtype : DataType::Int32;
-    return withEpilogue(call, std::make_unique<DirectMatmul<uint64_t>>(call, p, type), type, epilogue);
+    if (type == DataType::Bool) // a sum of 2^32 is not 0
+      return std::make_unique<DirectMatmul<uint64_t>>(call, p, type);
+    return withEpilogue(call, std::make_unique<DirectMatmul<uint32_t>>(call, p, type), type, epilogue);
   }
   const bool bf16 = storageType(a.dtype) == StorageType::BF16 && storageType(b.dtype) == StorageType::BF16;
   const bool toBf16 = out.dtype == DataType::BFloat16;
