@@ -126,6 +126,29 @@ TEST(MatmulTypes, IntegersAreExactAndMixedTypesCompute) {
                 0x1p-11);
 }
 
+TEST(MatmulTypes, IntegersOfAllWidthsWrapAround) {
+  constexpr int64_t batches = 2, m = 3, k = 300, n = 5; // operands of more than one piece of 256 values
+  for (DataType left : {i32, DataType::UInt8})
+    for (DataType right : {i32, DataType::UInt32, DataType::UInt16})
+      for (DataType out : {i32, DataType::UInt32, DataType::UInt16, DataType::UInt8})
+        for (bool constant : {false, true}) {
+          Value a(left, {batches, m, k}), b(right, {batches, k, n});
+          for (int64_t i = 0; i < batches * m * k; ++i)
+            a.set(static_cast<size_t>(i), static_cast<float>(i % 7));
+          for (int64_t i = 0; i < batches * k * n; ++i)
+            b.set(static_cast<size_t>(i), static_cast<float>(i % 13));
+          std::vector<double> wanted;
+          for (int64_t row = 0; row < batches * m; ++row)
+            for (int64_t column = 0; column < n; ++column) {
+              int64_t sum = 0;
+              for (int64_t i = 0; i < k; ++i)
+                sum += (row * k + i) % 7 * (((row / m * k + i) * n + column) % 13);
+              wanted.push_back(static_cast<double>(out == DataType::UInt8 ? sum % 256 : sum));
+            }
+          expectEqual(run("ttnn.matmul", {&a, &b}, out, {batches, m, n}, {}, {false, constant}), wanted);
+        }
+}
+
 TEST(MatmulTypes, F32IsTrulyF32) {
   // 1 + 2^-20 is lost in bf16 and tf32.
   Value a(f32, {64, 64}), b(f32, {64, 64});
