@@ -85,6 +85,11 @@ def gelu(b: Any, x: Any, dtype: torch.dtype) -> Any:
     return b.multiply(b.multiply(x, whole), number(b, 0.5, dtype))
 
 
+def hardswish(b: Any, x: Any, dtype: torch.dtype) -> Any:
+    clamped = b.clamp_scalar(b.add(x, number(b, 3, dtype)), 0.0, 6.0)
+    return b.div(b.multiply(x, clamped), number(b, 6, dtype))
+
+
 def last_row(b: Any, x: Any, w: Any, dtype: torch.dtype) -> Any:
     return b.slice(b.matmul(x, w), [6, 0], [7, 9], [1, 2])
 
@@ -110,6 +115,7 @@ CASES: list[Case] = [
     (rope, [(2, 3, 7, 16), (1, 1, 7, 16), (1, 1, 7, 16)], "rotary_embedding", turned),
     (mish, [(5, 33)], "mish", F.mish),
     (gelu, [(5, 33)], "gelu", F.gelu),
+    (hardswish, [(5, 33)], "hardsigmoid", F.hardswish),
     (last_row, [(7, 33), (33, 9)], "matmul", lambda x, w: (x @ w)[6:7, ::2]),
     (pointwise, [(1, 2, 3, 4, 16), (8, 16, 1, 1, 1), (1, 1, 1, 1, 8)], "linear",
      lambda x, w, b: F.linear(x, w.flatten(1), b.flatten())),

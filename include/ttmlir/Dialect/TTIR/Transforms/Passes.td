@@ -214,7 +214,7 @@ def TTIRFusing : Pass<"ttir-fusing"> {
       left or columns of its right side;
     - a dot_general of matrices is a matmul, and a conv3d of single voxels a linear;
     - max(x, 0) is relu, min(relu(x), 6) and clamp(x, 0, 6) are relu6, x * sigmoid(x) is silu, x * tanh(softplus(x))
-      mish, and 0.5 * x * (1 + erf(x / sqrt(2))) gelu;
+      mish, 0.5 * x * (1 + erf(x / sqrt(2))) gelu, and relu6(x + 3) / 6 hardsigmoid, also of y * relu6(x + 3) / 6;
     - a reshape, a broadcast and a reshape that repeat each element of a dimension are repeat_interleave;
     - x * rsqrt(mean(x * x) + epsilon) is rms_norm, and what its rows are multiplied with its weight, also with a cast
       between; of x - mean(x) it is layer_norm of x, and what is added to its rows the bias;

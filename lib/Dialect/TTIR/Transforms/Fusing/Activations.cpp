@@ -11,6 +11,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/HardsigmoidOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Log1pOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
@@ -39,6 +40,16 @@ static Value besides(Operation *op, double number) {
         splat(op->getOperand(i)) == number && !std::signbit(*splat(op->getOperand(i))))
       return op->getOperand(1 - i);
   return {};
+}
+
+/// Whether `value` is a number everywhere, as the element type of `like` has it.
+static bool isNumber(Value value, Value like, double number) {
+  APFloat rounded(number);
+  bool isLost = false;
+  if (auto type = dyn_cast<FloatType>(tensorType(like).getElementType()))
+    rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isLost);
+  std::optional<double> found = splat(value);
+  return found && std::abs(*found - rounded.convertToDouble()) < 1e-6;
 }
 
 namespace {
@@ -138,21 +149,55 @@ private:
     auto erf = one ? group.take<ErfOp>(one) : ErfOp();
     if (!erf || !haveSameType(erf.getInput(), x))
       return false;
-    // The root as the type has it.
-    auto isRoot = [&](Value value, double root) {
-      APFloat rounded(root);
-      bool isLost = false;
-      if (auto type = dyn_cast<FloatType>(tensorType(x).getElementType()))
-        rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &isLost);
-      std::optional<double> number = splat(value);
-      return number && std::abs(*number - rounded.convertToDouble()) < 1e-6;
-    };
     if (auto div = group.take<DivOp>(erf.getInput()))
-      return div.getLhs() == x && isRoot(div.getRhs(), std::sqrt(2.0));
+      return div.getLhs() == x && isNumber(div.getRhs(), x, std::sqrt(2.0));
     auto multiply = group.take<MultiplyOp>(erf.getInput());
     return multiply && llvm::any_of(ArrayRef<unsigned>{0, 1}, [&](unsigned k) {
-             return multiply->getOperand(k) == x && isRoot(multiply->getOperand(1 - k), std::sqrt(0.5));
+             return multiply->getOperand(k) == x && isNumber(multiply->getOperand(1 - k), x, std::sqrt(0.5));
            });
+  }
+};
+
+/// relu6(x + 3) / 6, or y * relu6(x + 3) / 6, which is y * hardsigmoid(x)
+template <class Op> struct FuseHardsigmoid : Fusion<Op> {
+  using Fusion<Op>::Fusion;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    constexpr bool divides = std::is_same_v<Op, DivOp>;
+    for (unsigned i : {0, 1}) {
+      if (divides && i == 1)
+        break;
+      Value scaled = op->getOperand(i);
+      if (!haveSameType(scaled, op.getResult()) || !isFloat(scaled) ||
+          !isNumber(op->getOperand(1 - i), scaled, divides ? 6.0 : 1.0 / 6))
+        continue;
+      Group group(this->state, op);
+      if (Value x = clampedOf(group, scaled); x && group.isClosed()) {
+        rewriter.replaceOpWithNewOp<HardsigmoidOp>(op, op.getType(), x);
+        return success();
+      }
+      Group product(this->state, op);
+      auto multiply = product.template take<MultiplyOp>(scaled);
+      for (unsigned k : {0, 1}) {
+        Group whole = product;
+        Value x = multiply ? clampedOf(whole, multiply->getOperand(k)) : Value();
+        if (!x || !haveSameType(x, op.getResult()) || !whole.isClosed())
+          continue;
+        Location loc = ttcore::withoutSourceNumber(op.getLoc());
+        auto gate = HardsigmoidOp::create(rewriter, loc, op.getType(), x);
+        ttcore::passComputeConfigOn(op, gate);
+        rewriter.replaceOpWithNewOp<MultiplyOp>(op, op.getType(), multiply->getOperand(1 - k), gate);
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "scales no relu6(x + 3) to [0, 1]");
+  }
+
+private:
+  /// x, where `value` is relu6(x + 3); null if it is not.
+  static Value clampedOf(Group &group, Value value) {
+    auto relu6 = group.take<Relu6Op>(value);
+    auto add = relu6 ? group.take<AddOp>(relu6.getInput()) : AddOp();
+    return add && haveSameType(add.getResult(), value) ? besides(add, 3) : Value();
   }
 };
 
@@ -217,5 +262,6 @@ private:
 } // namespace
 
 void ttir::populateActivationFusions(RewritePatternSet &patterns, FusionState &state) {
-  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu, FuseGelu, FuseMish>(patterns.getContext(), state);
+  patterns.add<FuseRelu, FuseRelu6, FuseClamp, FuseSilu, FuseGelu, FuseHardsigmoid<MultiplyOp>, FuseHardsigmoid<DivOp>,
+               FuseMish>(patterns.getContext(), state);
 }

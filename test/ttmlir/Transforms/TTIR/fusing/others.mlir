@@ -102,6 +102,33 @@ func.func @gelu(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, t
 
 // -----
 
+// CHECK-LABEL: @hardsigmoid
+// CHECK: "ttir.hardsigmoid"(%arg0)
+// CHECK-NEXT: %[[GATE:.*]] = "ttir.hardsigmoid"(%arg0)
+// CHECK-NEXT: "ttir.multiply"(%arg1, %[[GATE]])
+// Another number than 6 scales to something else.
+// CHECK: "ttir.relu6"
+// CHECK-NEXT: "ttir.div"
+func.func @hardsigmoid(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %three = "ttir.full"() <{fill_value = 3.0 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %five = "ttir.full"() <{fill_value = 5.0 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %six = "ttir.full"() <{fill_value = 6.0 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %sixth = "ttir.full"() <{fill_value = 0.166666672 : f32, shape = array<i32: 1>}> : () -> tensor<1xf32>
+  %0 = "ttir.add"(%x, %three) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %1 = "ttir.relu6"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = "ttir.multiply"(%1, %sixth) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %3 = "ttir.add"(%x, %three) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %4 = "ttir.clamp_scalar"(%3) <{min = 0.0 : f32, max = 6.0 : f32}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %5 = "ttir.multiply"(%y, %4) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %6 = "ttir.div"(%5, %six) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %7 = "ttir.add"(%x, %three) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  %8 = "ttir.relu6"(%7) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %9 = "ttir.div"(%8, %five) : (tensor<4x8xf32>, tensor<1xf32>) -> tensor<4x8xf32>
+  return %2, %6, %9 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @mish
 // CHECK-COUNT-4: "ttir.mish"(%arg0)
 // CHECK-NEXT: "ttir.exp"
