@@ -48,6 +48,9 @@ def test_convolutions(rank: int, window: dict[str, Any]) -> None:
 
 def test_other_convolutions() -> None:
     check("Conv", [drawn(1, 6, 5, 9), drawn(12, 1, 2, 3)], group=6, kernel_shape=[2, 3], inside=(1,))
+    for x, w in ((drawn(0, 2, 5, 5), drawn(4, 2, 3, 3)), (drawn(1, 2, 0, 6), drawn(4, 2, 3, 3))):
+        zeros = np.zeros((x.shape[0], 4, x.shape[2] + 2, x.shape[3] + 2), np.float32)
+        check("Conv", [x, w], pads=[2, 2, 2, 2], wanted=[zeros])
     half = [drawn(*s, dtype=np.float16) for s in ((1, 3, 6, 6), (4, 3, 3, 3), (4,))]
     check("Conv", half, pads=[1, 1, 1, 1], oracle="reference")
     double = [drawn(*s, dtype=np.float64) for s in ((1, 3, 6, 6), (4, 3, 3, 3))]
@@ -139,6 +142,10 @@ def test_errors() -> None:
     cases: list[tuple[str, list[Any], dict[str, Any], str]] = [
         ("Conv", [drawn(1, 3, 6, 6), drawn(4, 2, 3, 3)], {}, "expected 2 channels"),
         ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"strides": [1]}, "strides has 1 numbers; expected 2"),
+        ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"strides": [2**40, 1]}, "numbers of at most 2147483647"),
+        ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"pads": [2**40] * 4}, "numbers of at most 2147483647"),
+        ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"group": 0}, "in 0 groups; expected at least 1 of each"),
+        ("LpPool", [drawn(1, 2, 6, 6)], {"kernel_shape": [2, 2], "p": 0}, "p is 0; expected at least 1"),
         ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"strides": [0, 1]}, "numbers of at least 1"),
         ("Conv", [drawn(1, 2, 6, 6), drawn(4, 2, 3, 3)], {"auto_pad": "ALL"}, "auto_pad is 'ALL'; expected NOTSET"),
         ("Conv", [drawn(1, 2, 2, 2), drawn(4, 2, 3, 3)], {}, "the kernel takes 3 places and X has 2"),

@@ -18,6 +18,7 @@ from .sampling import bilinear, rows_of
 NCHW: dict[str, Any] = {"batch_dim": 0, "channel_dim": 1, "height_dim": 2, "width_dim": 3}
 NCDHW: dict[str, Any] = {"batch_dim": 0, "channel_dim": 1, "depth_dim": 2, "height_dim": 3, "width_dim": 4}
 Pads = Sequence[tuple[int, int]]
+LARGEST = 2**31 - 1  # number of an attribute
 # Bytes of L1, which has 1.5 MB, that the tiles of a kernel of one row take.
 LARGEST_ROW = 1 << 19
 
@@ -33,6 +34,8 @@ def of_dims(node: Node, name: str, rank: int, default: int, least: int = 1) -> l
         raise Refused(f"{name} has {len(found)} numbers; expected {rank}, one for each spatial dimension")
     if any(n < least for n in found):
         raise Refused(f"{name} is {found}; expected numbers of at least {least}")
+    if any(n > LARGEST for n in found):
+        raise Refused(f"{name} is {found}; expected numbers of at most {LARGEST}")
     return found
 
 
@@ -47,6 +50,8 @@ def paddings(node: Node, size: Sequence[int], kernel: Sequence[int], strides: Se
         pads = node.get("pads") or [0] * 2 * rank
         if len(pads) != 2 * rank:
             raise Refused(f"pads has {len(pads)} numbers; expected {2 * rank}, two for each spatial dimension")
+        if any(abs(n) > LARGEST for n in pads):
+            raise Refused(f"pads is {list(pads)}; expected numbers of at most {LARGEST}")
         return list(zip(pads[:rank], pads[rank:], strict=True))
     if auto not in ("SAME_UPPER", "SAME_LOWER"):
         raise Refused(f"auto_pad is {auto!r}; expected NOTSET, VALID, SAME_UPPER or SAME_LOWER")
@@ -71,6 +76,8 @@ def kernel_of(node: Node, x: Value, w: Value) -> list[int]:
     kernel, given = list(w.shape[2:]), node.get("kernel_shape")
     if given and list(given) != kernel:
         raise Refused(f"kernel_shape is {list(given)}; W has a kernel of {kernel}")
+    if min(kernel) < 1 or node.get("group", 1) < 1:
+        raise Refused(f"W has a kernel of {kernel}, in {node.get('group', 1)} groups; expected at least 1 of each")
     return kernel
 
 
@@ -95,6 +102,11 @@ def convolved(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence
     for n, (low, high), k, d in zip(x.shape[2:], pads, w.shape[2:], dilations, strict=True):
         if n + low + high < (k - 1) * d + 1:
             raise Refused(f"the kernel takes {(k - 1) * d + 1} places and X has {n + low + high}, with its padding")
+    if not x.size or not w.size:  # sums of nothing
+        reach = zip(x.shape[2:], pads, w.shape[2:], dilations, strides, strict=True)
+        sizes = [(n + low + high - (k - 1) * d - 1) // s + 1 for n, (low, high), k, d, s in reach]
+        zeros = g.broadcast(g.full((1,) * x.rank, 0, x.dtype), (x.shape[0], w.shape[0], *sizes))
+        return with_bias(g, zeros, b)
     if x.rank == 3:
         if row_fits(w):
             y = convolved(g, image(g, x), image(g, w), b, [1, *strides], [(0, 0), *pads], [1, *dilations], groups)

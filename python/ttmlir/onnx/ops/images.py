@@ -25,6 +25,10 @@ def grid_sample(g: Emitter, node: Node, x: Value, grid: Value) -> Value:
     if padding not in ("zeros", "border", "reflection"):
         raise Refused(f"padding_mode is {padding!r}; expected zeros, border or reflection")
     batch, size, out = x.shape[0], x.shape[2:], grid.shape[1:-1]
+    if not batch * math.prod(out) * x.shape[1]:
+        return g.broadcast(g.full((1,) * x.rank, 0, x.dtype), (batch, x.shape[1], *out))
+    if not x.size:
+        raise Refused(f"X is {x!r}; expected pixels")
     count, aligned = math.prod(out), bool(node.get("align_corners", 0))
     places = g.reshape(g.cast(grid, F32), (batch, count, rank))
     half, one = g.scalar(0.5, places), g.scalar(1, places)
@@ -107,6 +111,10 @@ def affine_grid(g: Emitter, node: Node, theta: Value, size: Value) -> Value:
 #
 
 
+# Samples of a bin in each dimension: regions that are not finite would have no end of them.
+MOST_SAMPLES = 4096
+
+
 @op("RoiAlign")
 def roi_align(g: Emitter, node: Node, x: Value, rois: Value, batch_indices: Value) -> Value:
     if x.rank != 4 or rois.rank != 2 or rois.shape[1] != 4:
@@ -117,6 +125,11 @@ def roi_align(g: Emitter, node: Node, x: Value, rois: Value, batch_indices: Valu
         raise Refused(f"coordinate_transformation_mode is {transform!r} and mode {mode!r}; expected avg or max")
     out = (node.get("output_height", 1), node.get("output_width", 1))
     ratio, regions = node.get("sampling_ratio", 0), rois.shape[0]
+    if min(out) < 1 or ratio < 0 or batch_indices.shape != (regions,) or not x.size:
+        raise Refused(
+            f"X is {x!r}, batch_indices {batch_indices!r}, the output {out} and sampling_ratio {ratio}; expected "
+            f"elements, {regions} indices, sizes of at least 1 and a ratio of at least 0"
+        )
     corners = g.cast(rois, F32)
     corners = g.mul(corners, g.scalar(node.get("spatial_scale", 1.0), corners))
     half = transform == "half_pixel"
@@ -140,7 +153,7 @@ def sample_counts(g: Emitter, step: Value, ratio: int) -> Value:
     """How many places of a bin are looked at, [r, 1] (f32)."""
     if ratio > 0:
         return g.broadcast(g.full((1, 1), ratio, F32), step.shape)
-    return g.unary(stablehlo.ceil, step)
+    return g.minimum(g.unary(stablehlo.ceil, step), g.scalar(MOST_SAMPLES, step))
 
 
 def region_means(g: Emitter, x: Value, index: Value, begins: list[Value], steps: list[Value], out: tuple[int, int],

@@ -267,6 +267,18 @@ def power(g: Emitter, x: Value, p: float) -> Value:
     return x if p == 1 else g.binary(stablehlo.power, x, g.scalar(p, x))
 
 
+def norm_of(node: Node) -> float:
+    """The norm's power.
+
+    Raises:
+        Refused: it is less than 1.
+    """
+    p: float = node.get("p", 2)
+    if p < 1:
+        raise Refused(f"p is {p}; expected at least 1")
+    return p
+
+
 def root(g: Emitter, x: Value, p: float) -> Value:
     if p == 2:
         return g.unary(stablehlo.sqrt, x)
@@ -276,7 +288,7 @@ def root(g: Emitter, x: Value, p: float) -> Value:
 @op("LpPool")
 def lp_pool(g: Emitter, node: Node, x: Value) -> Value:
     """The p-norm of each window, from the mean of powers; padding and places beyond it are 0."""
-    rank, of, p, dtype = x.rank, windows(node, x, True), node.get("p", 2), x.dtype
+    rank, of, p, dtype = x.rank, windows(node, x, True), norm_of(node), x.dtype
     x = power(g, g.cast(x, F32), p)
     sizes = [max(w.low + w.size, (w.out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) for w in of]
     x = g.pad(x, [0, 0, *(w.low for w in of)], [0, 0, *(n - w.low - w.size for n, w in zip(sizes, of, strict=True))])
@@ -302,7 +314,7 @@ def global_pool(g: Emitter, node: Node, x: Value) -> Value:
     if node.op == "GlobalAveragePool":
         shape = (*x.shape[:2], *(1,) * len(dims))
         return g.ttir("mean", x, shape=shape, dtype=x.dtype, dim_arg=dims, keep_dim=True) if dims else x
-    p = node.get("p", 2)
+    p = norm_of(node)
     wide = power(g, g.cast(x, F32), p)
     return g.cast(root(g, g.reduce("add", wide, dims, True), p), x.dtype)
 
@@ -325,6 +337,8 @@ def max_roi_pool(g: Emitter, node: Node, x: Value, rois: Value) -> Value:
     if x.rank != 4 or rois.rank != 2 or rois.shape[1] != 5:
         raise Refused(f"X is {x!r} and rois {rois!r}; expected [n, c, h, w] and [r, 5]")
     shape, scale, regions = node.need("pooled_shape"), node.get("spatial_scale", 1.0), rois.shape[0]
+    if len(shape) != 2 or min(shape) < 1:
+        raise Refused(f"pooled_shape is {list(shape)}; expected 2 numbers of at least 1")
     corners = g.cast(rois, F32)
 
     def corner(i: int) -> Value:

@@ -103,8 +103,8 @@ def stft(g: Emitter, node: Node, x: Value, step: Value, window: Value | None = N
         size = window.size if window is not None else x.shape[1]
     if window is not None and window.shape != (size,):
         raise Refused(f"window is {window!r}; expected {size} numbers, the frame's length")
-    if stride is None or stride < 1 or not 1 <= size <= x.shape[1]:
-        raise Refused(f"frame_step is {stride} and the frame's length {size}; expected at least 1, in signal {x!r}")
+    if stride is None or not 1 <= stride <= x.shape[1] or not 1 <= size <= x.shape[1]:
+        raise Refused(f"frame_step is {stride} and the frame's length {size}; expected 1 to the signal's, {x!r}")
     sums = matrix(size, size, x.shape[2], False, bool(node.get("onesided", 1)))
     _, parts, made, out = sums.shape
     wide = x.dtype if x.dtype in (F32, F64) else F32
