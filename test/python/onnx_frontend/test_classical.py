@@ -246,6 +246,8 @@ def broken(**changes: Any) -> dict[str, Any]:
         ("TreeEnsembleRegressor", broken(nodes_truenodeids=[9, 0, 0]), "node 9 of tree 0, which is missing"),
         ("TreeEnsembleRegressor", broken(nodes_truenodeids=[0, 0, 0]), "lead back to the same node"),
         ("TreeEnsembleRegressor", broken(nodes_featureids=[7, 0, 0]), "expected 8 features or more"),
+        ("TreeEnsembleRegressor", broken(n_targets=1 << 30), "3 x 1073741824 weights for targets; expected 1 to"),
+        ("TreeEnsembleRegressor", broken(n_targets=0), "3 x 0 weights for targets"),
         ("TreeEnsembleRegressor", broken(nodes_modes=["LESS", "LEAF", "LEAF"]), "node mode 'LESS'"),
         ("TreeEnsembleRegressor", broken(target_ids=[3, 3]), "votes for target 3; expected one of 1"),
         ("TreeEnsembleRegressor", broken(nodes_values=[1.0]), "1 nodes_values of 3 nodes"),

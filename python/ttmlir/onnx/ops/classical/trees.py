@@ -32,6 +32,7 @@ MEMBER = 6
 AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 # Levels of trees that are steps of the program; deeper ones are a loop.
 UNROLLED = 24
+LARGEST_TABLE = 1 << 27
 
 
 @dataclass
@@ -56,19 +57,21 @@ class Forest:
         """Returns the levels below the roots.
 
         Raises:
-            Refused: a branch leads out of the nodes, or back.
+            Refused: a branch leads out of the nodes, to the branch of another node, or back.
         """
         count, level, nodes = 0, np.unique(self.roots), len(self.features)
         if ((self.children < 0) | (self.children >= nodes)).any() or ((level < 0) | (level >= nodes)).any():
             raise Refused("a branch leads to a node that does not exist")
+        inner = self.children[:, 0] != np.arange(nodes)
+        parents = np.bincount(self.children[inner].reshape(-1), minlength=nodes)
+        if (parents[inner] > 1).any() or parents[level].any():
+            raise Refused("branches of a tree lead back to the same node, or two to one node")
         while True:
-            level = level[self.children[level, 0] != level]
+            level = level[inner[level]]
             if not level.size:
                 return count
             level = np.unique(self.children[level])
             count += 1
-            if count > nodes:
-                raise Refused("branches of a tree lead back to the same node")
 
 
 def leaves(g: Emitter, forest: Forest, x: Value) -> Value:
@@ -136,9 +139,19 @@ def leaves(g: Emitter, forest: Forest, x: Value) -> Value:
     return where
 
 
+def require_table(rows: int, columns: int, what: str) -> None:
+    """
+    Raises:
+        Refused: a table would have more elements than any file of trees has reason for.
+    """
+    if columns < 1 or rows * columns > LARGEST_TABLE:
+        raise Refused(f"{rows} x {columns} {what}; expected 1 to {LARGEST_TABLE} in all")
+
+
 def member_tables(forest: Forest) -> tuple[Array, Array]:
     """Returns the row of each node in a table of sets, and the table, filled with NaN."""
     longest = max((len(x) for x in forest.sets.values()), default=1)
+    require_table(len(forest.sets) + 1, max(1, longest), "members of sets")
     rows = np.zeros(len(forest.features), np.int32)
     table = np.full((len(forest.sets) + 1, max(1, longest)), np.nan, np.float32)
     for i, (node, numbers) in enumerate(sorted(forest.sets.items()), 1):
@@ -149,6 +162,7 @@ def member_tables(forest: Forest) -> tuple[Array, Array]:
 
 def weights_of(forest: Forest, targets: int, how: str) -> tuple[Array, Array]:
     """Returns the weight of each node for each target, [nodes, targets], and where there is one."""
+    require_table(len(forest.features), targets, "weights for targets")
     neutral = {"MIN": np.inf, "MAX": -np.inf}.get(how, 0.0)
     table = np.full((len(forest.features), targets), neutral, np.float32)
     voted = np.zeros(table.shape, bool)
