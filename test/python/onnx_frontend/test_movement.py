@@ -221,6 +221,7 @@ REFUSED: list[Any] = [
     ("Expand", [drawn((2, 3)), ints(4, 3)], "does not broadcast with shape"),
     ("Tile", [drawn((2, 3)), ints(2)], "expected a number from 0 for each dimension"),
     ("Pad", [drawn((2, 3)), ints(0, -4, 0, 0)], "cut more off"),
+    ("Split", [drawn((6, 2)), ints(2, 4)], "parts \\[2, 4\\] for 1 outputs"),
 ]
 
 
@@ -228,6 +229,11 @@ REFUSED: list[Any] = [
 def test_refused(op: str, operands: list[Any], text: str) -> None:
     with pytest.raises(OnnxError, match=text):
         check(op, operands, wanted=[operands[0]], known=[1])
+
+
+def test_very_large_pads_are_refused() -> None:
+    with pytest.raises(OnnxError, match="by wrap from 3; expected at most 1048576"):
+        check("Pad", [drawn((3,)), ints(0, 2**40)], wanted=[drawn((3,))], known=[1], opset=19, mode="wrap")
 
 
 def test_computed_shapes_are_refused() -> None:

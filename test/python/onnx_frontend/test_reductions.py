@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, cumulative ops and largest elements, compared with onnxruntime and the evaluator."""
+"""Reductions, cumulative ops, largest elements and determinants, compared with onnxruntime and the evaluator."""
 
 from __future__ import annotations
 
@@ -105,6 +105,20 @@ def test_top_k(largest: int) -> None:
 def test_old_top_k() -> None:
     check("TopK", [drawn((3, 5))], 2, opset=7, k=2)
     check("TopK", [drawn((3, 5)), np.array([2])], 2, opset=10, known=[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (5, 5), (2, 3, 4, 4), (0, 3, 3), (2, 0, 0), (3, 12, 12)])
+def test_determinants(shape: tuple[int, ...], dtype: Any) -> None:
+    x = drawn(shape, dtype)
+    check("Det", [x], wanted=[np.asarray(np.linalg.det(x.astype(np.float64))).astype(dtype)], opset=22)
+
+
+def test_determinants_of_singular_matrices() -> None:
+    for rows in ([[0, 1], [1, 0]], [[0, 0], [0, 0]], [[1, 2], [2, 4]], [[0, 2, 1], [0, 1, 1], [3, 1, 1]]):
+        check("Det", [np.array(rows, np.float32)])
+    with pytest.raises(OnnxError, match="expected square matrices of floats"):
+        check("Det", [drawn((2, 3))], wanted=[drawn((2,))])
 
 
 REFUSED: list[Any] = [

@@ -16,6 +16,8 @@ from .movement import dimension, dimensions, given_ints, known_ints
 
 # Elements of a dimension that are moved one by one.
 MOST_APART = 8
+# Elements that are added to a dimension in several turns.
+MOST_TURNED = 1 << 20
 
 
 @op("Slice")
@@ -51,11 +53,11 @@ def split(g: Emitter, node: Node, x: Value, sizes: Value | None = None) -> tuple
     parts = given_ints(node, "split", sizes)
     if parts is None:
         count = node.get("num_outputs", len(node.outputs))
-        if count < 1 or (node.version < 18 and n % count):
-            raise Refused(f"dimension {axis} of {x!r} in {count} parts")
+        if count != len(node.outputs) or (node.version < 18 and n % count):
+            raise Refused(f"dimension {axis} of {x!r} in {count} parts for {len(node.outputs)} outputs")
         each = -(-n // count)
         parts = [max(0, min(each, n - i * each)) for i in range(count)]
-    if sum(parts) != n or any(m < 0 for m in parts) or len(parts) < len(node.outputs):
+    if sum(parts) != n or any(m < 0 for m in parts) or len(parts) != len(node.outputs):
         raise Refused(f"parts {parts} for {len(node.outputs)} outputs of dimension {axis} of {x!r}")
     made, begin = [], 0
     for size in parts:
@@ -127,6 +129,8 @@ def extended(g: Emitter, x: Value, dim: int, low: int, high: int, mode: str) -> 
         first = [g.slice_dim(x, dim, n - low, n)] if low else []
         last = [g.slice_dim(x, dim, 0, high)] if high else []
         return g.concat([*first, x, *last], dim)
+    if low + high > MOST_TURNED:
+        raise Refused(f"{low} and {high} elements by {mode} from {n}; expected at most {MOST_TURNED}")
     where = np.pad(np.arange(n, dtype=np.int32), (low, high), mode="reflect" if mode == "reflect" else "wrap")
     return g.gather(x, Value.of(where), dim)
 
