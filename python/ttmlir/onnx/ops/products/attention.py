@@ -165,7 +165,6 @@ def fused(g: Emitter, q: Value, k: Value, v: Value, mask: Mask, scale: float, gu
     if bias is not None:
         bias = g.reshape(bias, (*(1,) * (4 - bias.rank), *bias.shape))
         require_mask(bias, shape)
-        bias = g.broadcast(bias, (*bias.shape[:2], *shape[2:]))
         options["attention_mask"] = g.ir(bias)
         if guarded:
             most = g.reduce("maximum", bias, [3], keep=True)
