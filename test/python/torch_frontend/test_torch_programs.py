@@ -99,6 +99,14 @@ def test_training_follows_pytorch() -> None:
     assert_agree([*ours[1].buffers()], [*want[1].buffers()], "statistics")
 
 
+def test_a_kernel_of_a_sequence_fits_into_a_core() -> None:
+    """A row of the first kernel takes more than a core's L1; the second is short."""
+    draw = torch.Generator().manual_seed(0)
+    for sequence, kernel, stride in (((1, 1, 576), (258, 1, 256), 64), ((2, 4, 20), (6, 4, 3), 1)):
+        x, w = (torch.randn(shape, generator=draw) for shape in (sequence, kernel))
+        check(lambda x, w, stride=stride: nn.functional.conv1d(x, w, stride=stride), x, w)
+
+
 def test_ops_that_the_chip_lacks_run_in_pytorch() -> None:
     def function(x: torch.Tensor) -> torch.Tensor:
         y = x @ x.T + torch.eye(4)

@@ -52,6 +52,12 @@ def convolved(
 ) -> Value:  # fmt: skip
     rank = weight.rank - 2
     per_channel = None if bias is None else g.reshape(bias, (1, bias.size, *(1,) * rank))
+    if rank == 1 and not _row_fits(weight.shape):
+        # As an image of width 1, of whose kernel a core has a place at a time.
+        image, kernel = (g.reshape(v, (*v.shape, 1)) for v in (x, weight))
+        channels = None if bias is None else g.reshape(bias, (1, bias.size, 1, 1))
+        y = _conv2d(g, image, kernel, channels, [*stride, 1], [*padding, 0], [*dilation, 1], groups)
+        return g.reshape(y, y.shape[:3])
     if rank == 1:
         # As an image of height 1.
         image, kernel = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (x, weight))
@@ -65,6 +71,14 @@ def convolved(
         ttir.conv3d(x.ir, weight.ir, i32_array(stride), i32_array(padding), groups, dilation=gaps, **NCDHW), x.dtype
     )
     return y if per_channel is None else g.add(y, per_channel)
+
+
+def _row_fits(weight: Sequence[int]) -> bool:
+    """Whether the tiles of a sequence's kernel [out channels, in channels, length] take at most a third of L1, as a
+    core has all of a kernel's row."""
+    outputs, channels, length = weight
+    columns = -(-(-(-channels // 8) * 8 * length) // 32)
+    return columns * -(-outputs // 32) * 4096 <= 1 << 19
 
 
 def _conv2d(
