@@ -84,7 +84,14 @@ def eye_like(g: Emitter, node: Node, x: Value) -> Value:
     code = node.get("dtype")
     dtype = x.dtype if code is None else element_type(node, code)
     row, column = positions(g, x.shape, 0), positions(g, x.shape, 1)
-    return g.cast(g.compare("EQ", g.add(row, g.full((), node.get("k", 0), I32)), column), dtype)
+    k = bounded(node.get("k", 0), x)
+    return g.cast(g.compare("EQ", g.add(row, g.full((), k, I32)), column), dtype)
+
+
+def bounded(k: int, x: Value) -> int:
+    """Returns the number of a diagonal; of those beyond the matrix the next one."""
+    most = max(x.shape[-2:]) + 1
+    return max(-most, min(most, k))
 
 
 @op("Trilu")
@@ -97,8 +104,7 @@ def trilu(g: Emitter, node: Node, x: Value, k: Value | None = None) -> Value:
     if k is None:
         diagonal = row
     elif k.known is not None and not k.varying:
-        most = max(x.shape[-2:])
-        diagonal = g.add(row, g.full((), max(-most, min(most, int(k.known.reshape(-1)[0]))), I32))
+        diagonal = g.add(row, g.full((), bounded(int(k.known.reshape(-1)[0]), x), I32))
     else:
         diagonal = g.add(row, g.cast(g.reshape(k, ()), I32))
     kept = g.compare("GE" if node.get("upper", 1) else "LE", column, diagonal)

@@ -16,6 +16,8 @@ from .movement import dimension, dimensions, given_ints, known_ints
 
 # Elements of a dimension that are moved one by one.
 MOST_APART = 8
+# The longest step; no dimension has as many elements.
+FARTHEST = 2**31 - 1
 # Elements that are added to a dimension in several turns.
 MOST_TURNED = 1 << 20
 
@@ -34,6 +36,8 @@ def slice_of(g: Emitter, node: Node, x: Value, starts: Value | None = None, ends
     low, high, by, backward = [0] * x.rank, list(x.shape), [1] * x.rank, []
     for d, begin, end, step in zip(dims, begins, stops, strides, strict=True):
         n = x.shape[d]
+        if abs(step) > FARTHEST:  # only the first element
+            step = FARTHEST if step > 0 else -FARTHEST
         first, last, _ = slice(begin, end if step > 0 or end >= -n else None, step).indices(n)
         count = len(range(first, last, step))
         if step < 0:
