@@ -216,8 +216,8 @@ def limits(dtype: DType) -> tuple[Number, Number]:
 def clip(g: Emitter, node: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     require_numbers(x)
     if node.version < 11:
-        ends = zip(("min", "max"), limits(F32), strict=True)
-        low, high = (g.full((), float(node.get(name, n)), x.dtype) for name, n in ends)
+        named = zip(("min", "max"), limits(F32), strict=True)
+        low, high = (g.full((), float(node.get(name, n)), x.dtype) for name, n in named)
     for name, bound in (("min", low), ("max", high)):
         if bound is not None and (bound.size != 1 or bound.dtype != x.dtype):
             raise Refused(f"{name} is {bound!r}; expected one number of type {x.dtype.name}")
@@ -231,8 +231,8 @@ def clip(g: Emitter, node: Node, x: Value, low: Value | None = None, high: Value
         if least is not None and most is not None and least <= most:
             if (least, most) == (0, 6):
                 return g.ttir("relu6", x, dtype=x.dtype)
-            bounds = (ir.FloatAttr.get_f32(float(n)) for n in (least, most))
-            return g.ttir("clamp_scalar", x, dtype=x.dtype, **dict(zip(("min", "max"), bounds, strict=True)))
+            first, last = (ir.FloatAttr.get_f32(float(n)) for n in (least, most))
+            return g.ttir("clamp_scalar", x, dtype=x.dtype, min=first, max=last)
     if low is not None:
         x = g.maximum(x, g.reshape(low, ()))
     return x if high is None else g.minimum(x, g.reshape(high, ()))
