@@ -64,6 +64,19 @@ def test_scores(mask: str, mode: int) -> None:
         np.testing.assert_allclose(np.maximum(x, -1e30), np.maximum(y, -1e30), rtol=1e-4, atol=1e-5)
 
 
+def test_a_mask_of_one_key() -> None:
+    """Is for all keys in version 23, and hides the others from version 24 on."""
+    q, k, v = heads()
+    for opset, mask in ((23, floats(4, 1)), (24, floats(4, 1)), (24, np.ones((4, 1), bool))):
+        hides = opset > 23
+        wanted = np.repeat(v[:, :, :1], 2, 1).repeat(4, 2) if hides else None
+        if wanted is None:
+            check("Attention", [q, k, v, np.repeat(mask, 5, 1)], oracle="reference", opset=23)
+            model, given = node_model("Attention", [q, k, v, np.repeat(mask, 5, 1)], opset=23)
+            (wanted,) = wanted_of(model, given, "reference")
+        check("Attention", [q, k, v, mask], wanted=[wanted], opset=opset)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
 def test_types(dtype: Any) -> None:
     check("Attention", heads(dtype=dtype), oracle="reference", opset=23, is_causal=1)

@@ -187,14 +187,17 @@ def join_heads(g: Emitter, x: Value) -> Value:
     return g.reshape(g.transpose(x, [0, 2, 1, 3]), (batch, rows, heads * size))
 
 
-def mask_of(g: Emitter, given: Value | None, columns: int) -> Mask:
-    """Returns the mask that `attn_mask` describes; keys behind its last one are not seen."""
+def mask_of(g: Emitter, given: Value | None, columns: int, repeats: bool) -> Mask:
+    """Returns the mask that `attn_mask` describes; keys behind its last one are not seen.
+
+    repeats: a mask of one key is for all of them.
+    """
     if given is None:
         return Mask()
     if not given.rank:
         raise Refused(f"attn_mask is {given!r}; expected a tensor of 1 to 4 dimensions")
     lacking = columns - given.shape[-1]
-    if lacking > 0 and given.shape[-1] != 1:
+    if lacking > 0 and not (repeats and given.shape[-1] == 1):
         low, high = [0] * given.rank, [0] * given.rank
         high[-1] = lacking
         given = g.pad(given, low, high, False if given.dtype == BOOL else -math.inf)
@@ -234,7 +237,7 @@ def attention(
     if past_k is not None and past_v is not None:
         k, v = g.concat([past_k, k], 2), g.concat([past_v, v], 2)
     rows, columns = q.shape[2], k.shape[2]
-    mask = mask_of(g, given, columns)
+    mask = mask_of(g, given, columns, repeats=node.version < 24)
     offset: Value | None = None
     if valid is not None:
         count = g.reshape(g.cast(valid, I32), (valid.size, 1, 1, 1))
