@@ -407,6 +407,18 @@ bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
   return !areOthers(values) || PreparedForms::ofProcess().affords(bytes);
 }
 
+bool Planner::defers(std::span<const std::byte> values) const {
+  // What others call is prepared by them, each time anew; all ranks have the same plan.
+  const bool isCalled = inputs.empty();
+  if (isCalled || !device->options().programCache || device->partition() || !areOthers(values) ||
+      (previous && !PreparedForms::ofProcess().isInPlace(values)))
+    return false;
+  made.deferred.push_back({op, values});
+  return true;
+}
+
+void Planner::readInPlace(std::span<const std::byte> values) const { PreparedForms::ofProcess().markInPlace(values); }
+
 void Planner::enterWeights() {
   std::vector<std::span<const std::byte>> weights;
   for (size_t i = 0; i < arguments.size(); ++i)

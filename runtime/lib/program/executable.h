@@ -29,6 +29,8 @@ public:
   Results evaluate(std::span<const Argument> arguments);
 
   std::shared_ptr<const Plan> planned() const { return owner; }
+  /// Asked when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
+  bool wouldKeepMore();
   /// Times and costs op by op, without host times.
   RunReport report();
 
@@ -114,6 +116,7 @@ private:
   std::vector<uint8_t> alive;    // per value, in an observed run
   std::vector<uint8_t> resting;  // by chip, or empty: see rest()
   bool running = false;
+  bool runsAgain = false;
 
   std::vector<sim::Ranks::Send> sends; // of exchanges
   std::vector<sim::Ranks::Receive> receives;

@@ -118,6 +118,14 @@ bool Executable::fits(std::span<const Tensor> inputs) const {
   return on && runtime::fits(plan, on, inputs);
 }
 
+bool Executable::wouldKeepMore() {
+  if (std::exchange(runsAgain, true) || !plan.isFirst)
+    return false;
+  return !std::ranges::all_of(plan.deferred, [](const Plan::Deferred &deferred) {
+    return PreparedForms::ofProcess().isInPlace(deferred.values);
+  });
+}
+
 bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs) {
   const Program &program = plan.program;
   if (!std::ranges::all_of(plan.cachedMemory, [](const auto &memory) { return memory.allocation->valid(); }))

@@ -196,6 +196,11 @@ struct Plan {
     uint32_t op;
     std::shared_ptr<const sim::Allocation> allocation;
   };
+  /// A weight of an op that would keep a form of it if the program runs again.
+  struct Deferred {
+    uint32_t op;
+    std::span<const std::byte> values;
+  };
   /// Programs that an op runs whenever it runs itself.
   using Callees = std::vector<std::shared_ptr<const Plan>>;
 
@@ -221,6 +226,8 @@ struct Plan {
   std::vector<uint32_t> chainOps;
   std::vector<Parameter> parameters;
   std::vector<CachedMemory> cachedMemory;    // by op
+  std::vector<Deferred> deferred;            // by op
+  bool isFirst = true;                       // made without a plan before
   std::shared_ptr<const void> weights;       // those of others that the program has (PreparedForms::enter)
   std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers; // of constants; null where a run has others
@@ -255,7 +262,8 @@ struct Plan {
 /// `inputs` are those of the first run; results of ttcore.load_cached are computed from them, now. Without them, and
 /// for a program that is called by another, see Mode::Estimated and `arguments`. Throws OpError naming program and op
 /// where an op does not take its operands, OutOfMemoryError.
-/// `previous`: of the same program and device for other sizes, whose inputs fit; what is the same is taken over.
+/// `previous`: of the same program and device, whose inputs fit, for other sizes, or of a program that runs again; what
+/// is the same is taken over.
 std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
                                      std::span<const Tensor> inputs = {}, std::span<const Argument> arguments = {},
                                      const Plan *previous = nullptr);

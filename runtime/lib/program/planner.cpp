@@ -22,6 +22,7 @@ static bool callsOthers(const Program &program) {
 
 std::shared_ptr<const Plan> Planner::make() {
   const size_t values = program.values.size();
+  made.isFirst = !previous;
   made.chips = program.devices() > 1 ? device->chips() : sim::Chips{0, 1};
   made.rootOf.resize(values);
   for (uint32_t value = 0; value < values; ++value)

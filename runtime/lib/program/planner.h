@@ -114,6 +114,8 @@ private:
   void findDispensable();
   void release(std::span<const std::byte> values) const override;
   bool affords(std::span<const std::byte> values, size_t bytes) const override;
+  bool defers(std::span<const std::byte> values) const override;
+  void readInPlace(std::span<const std::byte> values) const override;
   std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
   void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
   using Constant = Plan::Constant;
@@ -181,7 +183,7 @@ private:
   const Device &device;
   const std::span<const Tensor> inputs;
   std::vector<Argument> arguments; // empty where none is known
-  const Plan *const previous;      // for other sizes, or nullptr
+  const Plan *const previous;      // or nullptr
   const sim::ChipDesc &chip;
   const bool observed;
   const uint32_t opCount;

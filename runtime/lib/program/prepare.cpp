@@ -61,8 +61,12 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   }
   // What follows is done outside of the lock: other devices need not wait. The device's own run mutex keeps a second
   // thread from making the same.
-  if (old && old->fits(inputs))
-    return old;
+  std::shared_ptr<const Plan> before; // of the program that runs again
+  if (old && old->fits(inputs)) {
+    if (!old->wouldKeepMore())
+      return old;
+    before = old->planned();
+  }
   if (old) {
     // What was computed from other inputs goes before what takes its place is made, unless these are wrong anyway.
     old->checkInputs(inputs);
@@ -75,9 +79,11 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     partition->ranks().agree("the number of the program", std::to_string(program));
     partition->ranks().agree("the file " + binary.fileName(), identityOf(binary.impl()));
   }
-  const ExecutableCache::Latest latest = latestOf(binary, program, device, mode, inputs);
-  auto executable = std::make_shared<Executable>(
-      makePlan(binary.impl(), program, device, mode, inputs, {}, latest.plan.get()), device);
+  const ExecutableCache::Latest latest =
+      before ? ExecutableCache::Latest() : latestOf(binary, program, device, mode, inputs);
+  const Plan *const previous = before ? before.get() : latest.plan.get();
+  auto executable =
+      std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs, {}, previous), device);
   keepLatest(binary, program, device, mode, executable->planned());
   binary.impl().settle();
   settleLasting();

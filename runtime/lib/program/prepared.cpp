@@ -57,21 +57,42 @@ void PreparedForms::prune() {
   });
 }
 
-std::shared_ptr<const void> PreparedForms::enter(std::vector<std::span<const std::byte>> weights) {
+std::shared_ptr<const void> PreparedForms::enter(std::vector<std::span<const std::byte>> entered) {
   std::lock_guard lock(mutex);
-  for (const auto &each : weights)
-    if (++programs[{each.data(), each.size()}] == 1)
+  for (const auto &each : entered)
+    if (++weights[{each.data(), each.size()}].programs == 1)
       weightBytes += each.size();
-  return std::make_shared<Lease>(*this, std::move(weights));
+  return std::make_shared<Lease>(*this, std::move(entered));
 }
 
-void PreparedForms::leave(const std::vector<std::span<const std::byte>> &weights) {
+void PreparedForms::leave(const std::vector<std::span<const std::byte>> &left) {
   std::lock_guard lock(mutex);
-  for (const auto &each : weights)
-    if (const auto found = programs.find({each.data(), each.size()}); found != programs.end() && --found->second == 0) {
+  for (const auto &each : left)
+    if (const auto found = weights.find({each.data(), each.size()});
+        found != weights.end() && --found->second.programs == 0) {
       weightBytes -= each.size();
-      programs.erase(found);
+      weights.erase(found);
     }
+}
+
+PreparedForms::Weight *PreparedForms::weightOf(std::span<const std::byte> values) {
+  const auto behind = weights.upper_bound({values.data(), ~size_t(0)});
+  if (behind == weights.begin())
+    return nullptr;
+  auto &[place, weight] = *std::prev(behind);
+  return values.data() + values.size() <= place.first + place.second ? &weight : nullptr;
+}
+
+void PreparedForms::markInPlace(std::span<const std::byte> values) {
+  std::lock_guard lock(mutex);
+  if (Weight *weight = weightOf(values))
+    weight->isInPlace = true;
+}
+
+bool PreparedForms::isInPlace(std::span<const std::byte> values) {
+  std::lock_guard lock(mutex);
+  const Weight *weight = weightOf(values);
+  return weight && weight->isInPlace;
 }
 
 bool PreparedForms::affords(size_t bytes) {

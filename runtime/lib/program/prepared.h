@@ -42,11 +42,14 @@ public:
 
   /// The weights of a program that somebody else owns, by address: they are counted once, however many programs have
   /// them, until the last of these lets go of what this returns.
-  std::shared_ptr<const void> enter(std::vector<std::span<const std::byte>> weights);
+  std::shared_ptr<const void> enter(std::vector<std::span<const std::byte>> entered);
   /// Whether `bytes` more may be kept of weights that somebody else owns. Up to 512 MiB of weights all of them have a
   /// second form; of more, a fifth, so that the parameters of a large model are not there twice. Products that order
   /// theirs at each run take about a tenth longer.
   bool affords(size_t bytes);
+  /// Remembers that a program reads values of such weights where they are, as long as programs have the weights.
+  void markInPlace(std::span<const std::byte> values);
+  bool isInPlace(std::span<const std::byte> values);
 
 private:
   struct Entry {
@@ -54,13 +57,19 @@ private:
     size_t bytes = 0; // of the values, where it is a second form
   };
   class Lease;
-  void leave(const std::vector<std::span<const std::byte>> &weights);
+  struct Weight {
+    size_t programs = 0; // that have it
+    bool isInPlace = false;
+  };
+  /// The weight that has the values, or nullptr.
+  Weight *weightOf(std::span<const std::byte> values);
+  void leave(const std::vector<std::span<const std::byte>> &left);
   void prune();
 
   ForkAware<std::mutex> mutex;
   std::map<std::pair<Identity, Form>, Entry> entries;
-  size_t pruneAt = 256;                                            // entries
-  std::map<std::pair<const std::byte *, size_t>, size_t> programs; // that have these weights, by address and size
+  size_t pruneAt = 256;                                           // entries
+  std::map<std::pair<const std::byte *, size_t>, Weight> weights; // by address and size
   size_t weightBytes = 0, secondBytes = 0;
 };
 

@@ -38,7 +38,9 @@ bool Planner::compare() const {
 }
 
 std::shared_ptr<const ttnn::Kernel> Planner::kernelBefore() const {
-  return !observed && isAsBefore ? previous->kernelOf[op] : nullptr;
+  if (observed || !isAsBefore || std::ranges::binary_search(previous->deferred, op, {}, &Plan::Deferred::op))
+    return nullptr;
+  return previous->kernelOf[op];
 }
 
 bool Planner::takeResults() {

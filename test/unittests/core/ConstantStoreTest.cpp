@@ -128,6 +128,44 @@ TEST(ConstantStore, MatricesThatAreNotAffordedAreReadAtEachRun) {
       }
 }
 
+/// Of a program that may run only once.
+class Deferring final : public ConstantStore {
+public:
+  void release(std::span<const std::byte>) const override {}
+  bool defers(std::span<const std::byte> values) const override {
+    asked = values.size();
+    return true;
+  }
+  void readInPlace(std::span<const std::byte> values) const override { inPlace = values.size(); }
+  mutable size_t asked = 0, inPlace = 0;
+};
+
+// A program that runs again keeps panels, and nothing else changes: each bit of the results stays.
+TEST(ConstantStore, MatricesArePackedAtEachRunWhileTheirFormIsDeferred) {
+  if (!panels::supported(panels::Unit::F32))
+    GTEST_SKIP() << "this machine has no units for panels";
+  for (DataType type : {DataType::Float32, DataType::BFloat16})
+    for (const auto &[m, k] : {std::pair<int64_t, int64_t>{7, 3003}, {40, 576}, {63, 8200}, {200, 4100}, {700, 3003}})
+      for (bool transposed : {false, true}) {
+        const int64_t n = 130;
+        const Value x = random(type, {m, k}, -1, 1), out(DataType::Float32, {m, n});
+        const Value constant = counted(type, transposed ? Shape{n, k} : Shape{k, n});
+        const Named attributes = {{"transpose_b", flag(transposed)}};
+        const Deferring store;
+        const Value expected = resultWith("ttnn.matmul", x, constant, out, attributes, nullptr);
+        EXPECT_TRUE(resultWith("ttnn.matmul", x, constant, out, attributes, &store).bytes == expected.bytes)
+            << toString(type) << " of " << m << " rows of " << k << (transposed ? ", transposed" : "");
+        EXPECT_EQ(store.asked, constant.bytes.size());
+        EXPECT_EQ(store.inPlace, 0u);
+      }
+  const Value x = random(DataType::BFloat16, {1, 1500}, -1, 1), weight = counted(DataType::BFloat16, {203, 1500});
+  const Deferring store;
+  (void)resultWith("ttnn.matmul", x, weight, Value(DataType::BFloat16, {1, 203}), {{"transpose_b", flag(true)}},
+                   &store);
+  EXPECT_EQ(store.asked, 0u);
+  EXPECT_EQ(store.inPlace, weight.bytes.size());
+}
+
 TEST(ConstantStore, MatricesOfABatchArePackedOneAfterTheOther) {
   const Value x = random(DataType::Float32, {3, 2, 1100}, -1, 1);
   expectSame("ttnn.matmul", x, counted(DataType::Float32, {3, 1100, 2000}), Value(DataType::Float32, {3, 2, 2000}), {});

@@ -100,6 +100,11 @@ public:
   /// Whether a kernel that can do without should keep `bytes` of a form of its own of these values: where somebody else
   /// owns them, as a front end does its parameters, both are there as long as the program.
   virtual bool affords(std::span<const std::byte> values, size_t bytes) const { return true; }
+  /// Whether such a kernel should not keep a form of its own yet: the program may run only once, as for a prompt, and
+  /// others read the values where they are. It is made anew when the program runs again.
+  virtual bool defers(std::span<const std::byte> values) const { return false; }
+  /// Tells that a kernel reads the values where they are whenever it runs.
+  virtual void readInPlace(std::span<const std::byte> values) const {}
 
   /// All that the bytes of a form depend on besides the values, and which kernel it is of.
   using Form = std::vector<int64_t>;

@@ -45,11 +45,7 @@ public:
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (packedB.constantValues() && call.constants)
       ordered = library::AlignedBytes(call.constants->sharedForm(library::constantOperand(call, 1), form()));
-    // Few rows are too little work to pack a matrix for each time.
-    keepsPanels = packedB.constantValues() &&
-                  (ordered || !packedB.reads() || p.m < 64 || !call.constants ||
-                   call.constants->affords({packedB.constantValues(), static_cast<size_t>(p.k * p.n * rightBytes)},
-                                           matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)));
+    keepsPanels = packedB.constantValues() && (ordered || !packedB.reads() || !call.constants || keepsSecond(call));
     cut();
     placeLeft();
     placeRight(call);
@@ -97,6 +93,14 @@ private:
     std::byte *copied;
     int64_t rows, inPlace = 0;
   };
+
+  /// Whether panels are kept beside the values.
+  bool keepsSecond(const OpCall &call) const {
+    constexpr int64_t few = 64; // rows, which are too little work to pack a matrix for each time
+    const std::span values{packedB.constantValues(), static_cast<size_t>(p.k * p.n * rightBytes)};
+    const size_t size = matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes);
+    return (p.m < few || call.constants->affords(values, size)) && !call.constants->defers(values);
+  }
 
   /// How rows and k are cut: so that what is read again for each panel stays in the second-level cache, and a chunk of
   /// a panel in the first.

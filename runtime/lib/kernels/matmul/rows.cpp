@@ -156,6 +156,8 @@ std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product
   const Unit unit = type == DataType::Float32 ? Unit::F32 : Unit::BF16;
   if (!panels::supported(unit) || !readsInPlace(call, product, unit))
     return nullptr;
+  if (const std::byte *constant = library::constantOperand(call, 1); constant && call.constants)
+    call.constants->readInPlace({constant, operand(call, 1).bytes()});
   return std::make_unique<RowMatmul>(call, product, unit, produced, biasIndex, activation);
 }
 
