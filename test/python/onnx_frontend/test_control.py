@@ -237,6 +237,20 @@ def test_scan(attributes: str, axes: tuple[int, int], count: int) -> None:
     compare(model(text), {"s": f32(3), "x": x, "z": z})
 
 
+@pytest.mark.parametrize(
+    ("attributes", "text"),
+    [
+        ("num_scan_inputs=1, scan_input_axes=[5]", r"axis 5 of float32\[3, 2\]"),
+        ("num_scan_inputs=1, scan_output_axes=[7]", "scan_output_axes has 7; the result has rank 2"),
+        ("num_scan_inputs=9", "num_scan_inputs 9 of 1 inputs"),
+    ],
+)
+def test_scans_that_are_wrong(attributes: str, text: str) -> None:
+    body = "body = b (float[2] p) => (float[2] r) { r = Neg(p) }"
+    with pytest.raises(OnnxError, match=rf"\(Scan\): {text}"):
+        compiled(model(f"g (float[3,2] x) => (float[A,B] y) {{ y = Scan<{attributes}, {body}>(x) }}"), {"x": f32(3, 2)})
+
+
 def test_scan_of_batches() -> None:
     """As opset 8 has it: a batch in front, and lengths of sequences."""
     text = """

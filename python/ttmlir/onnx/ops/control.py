@@ -322,6 +322,8 @@ class Turns:
 @op("Scan", keep=True)
 def scan(g: Graph, node: Node, *inputs: Value | None) -> tuple[Value, ...]:
     body, many = node.need("body"), node.need("num_scan_inputs")
+    if not 0 < many <= len(inputs):
+        raise Refused(f"num_scan_inputs {many} of {len(inputs)} inputs")
     if node.version >= 9:
         given = [x for x in inputs if x is not None]
         return scan_rows(g, node, body, given[: len(given) - many], given[len(given) - many :])
@@ -382,6 +384,8 @@ def scan_rows(g: Graph, node: Node, body: Any, states: list[Value], tensors: lis
                        made_backward, together(body))  # fmt: skip
     results = []
     for x, axis in zip(rows, node.get("scan_output_axes", [0] * many), strict=True):
+        if not -x.rank <= axis < x.rank:
+            raise Refused(f"scan_output_axes has {axis}; the result has rank {x.rank}")
         axis %= x.rank
         order = [*range(1, axis + 1), 0, *range(axis + 1, x.rank)]
         results.append(g.transpose(x, order))
