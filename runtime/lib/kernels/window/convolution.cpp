@@ -308,7 +308,8 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
   std::string fused;
-  if (library::fuses(epilogue.activation))
+  // The library's transposed convolutions that fuse one are slow where others are not.
+  if (!c.transposed && library::fuses(epilogue.activation))
     fused = std::exchange(epilogue.activation, {});
   if (usesBf16() && (!hasOddChannels(c) || canPad(c)) && storageType(operand(call, 0).dtype) == StorageType::BF16 &&
       storageType(operand(call, 1).dtype) == StorageType::BF16) {
