@@ -29,6 +29,8 @@ from .values import Array, is_integer
 MOST_FIXED, MOST_KNOWN = 16, 256
 # Ways in which a model is tried with some of its sizes open.
 MOST_WAYS = 4
+# Seconds of CPU time that a call waits for a program that leaves sizes open; `open_sizes` and `save` have no limit.
+LONGEST, TOO_LONG = 20.0, "takes more than"
 # Elements of inputs whose values may become part of a program.
 MOST_VALUES, MOST_NUMBERS = 64, 8
 
@@ -87,6 +89,7 @@ class OnnxModel:
         self._found: OrderedDict[Key, Program] = OrderedDict()
         self._opened: list[tuple[Way, Open]] = []
         self._tried: set[Way] = set()
+        self._slow: set[Way] = set()  # that took longer than a call waits
         self._seen: list[dict[str, int]] = []
         self._last: Key | None = None
         self._by_values = 0  # which inputs have values that programs need, by place in `value_sets`
@@ -288,7 +291,7 @@ class OnnxModel:
         for way in self._ways(sizes):
             if way in self._tried or len(self._tried) >= MOST_WAYS:
                 continue
-            found = self._try(way)
+            found = self._try(way, LONGEST)
             if found is not None and accepts(way, found, sizes):
                 return found
         return None
@@ -312,18 +315,20 @@ class OnnxModel:
             ways.append(Way(tuple((name,) for name in names if name not in same), tuple(same.items())))
         return [*ways, *summed]
 
-    def _try(self, way: Way) -> Open | None:
+    def _try(self, way: Way, seconds: float | None = None) -> Open | None:
         """A program that leaves sizes open in this way, or None, and `closed` says why there is none."""
         self._tried.add(way)
         try:
-            program = self._compiled(way)
+            program = self._compiled(way, seconds=seconds)
         except (OpenSizeError, OnnxError) as error:
+            if seconds is not None and TOO_LONG in str(error):
+                self._slow.add(way)
             self._closed = self._closed or str(error)
             return None
         self._opened.append((way, program))
         return program
 
-    def _compiled(self, way: Way, inside: bool = False) -> Open:
+    def _compiled(self, way: Way, inside: bool = False, seconds: float | None = None) -> Open:
         declared = []
         for names in way.groups:
             bounds = [self._sizes.bounds[name] for name in names]
@@ -338,7 +343,7 @@ class OnnxModel:
         def at(point: Sequence[int]) -> Mapping[str, Shape]:
             return self._sizes.at(way.names(point))
 
-        return Open(self._with((), self.known), declared, at, self.options, self.known, self._weights, inside)
+        return Open(self._with((), self.known), declared, at, self.options, self.known, self._weights, inside, seconds)
 
     def _opened_first(self) -> Open | None:
         """The program for all sizes; compiled when it is first needed."""
@@ -349,7 +354,9 @@ class OnnxModel:
         if not self._sizes.bounds:
             return None
         (way, *_) = self._ways({name: 0 for name in self._sizes.bounds})
-        if way not in self._tried:
+        if way not in self._tried or way in self._slow:
+            self._slow.discard(way)
+            self._closed = ""
             self._try(way)
         return next((program for known, program in self._opened if known == way), None)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -197,7 +198,7 @@ class Open(Program):
 
     Args:
         at: returns the shapes of inputs for values of the open sizes.
-        traces: imports for other sizes.
+        seconds: of CPU time after which no more points are compiled; None for no limit.
     Raises:
         OpenSizeError: a size decides what is computed; names the op.
         OnnxError: as `import_model` does.
@@ -212,9 +213,11 @@ class Open(Program):
         known: Mapping[str, Array] | None = None,
         weights: Weights | None = None,
         inside: bool = False,
+        seconds: float | None = None,
     ) -> None:
         self.model, self.options, self.known = model, options, dict(known or {})
         self.shapes_at, self.inside = at, inside
+        self.seconds, self.started = seconds, time.process_time()
         self.first: Imported | None = None
         flatbuffer = self._compiled(declared)
         assert self.first is not None
@@ -248,6 +251,7 @@ class Open(Program):
         """
 
         def takes(point: Sequence[int]) -> bool:
+            self.require_time()
             try:
                 with ir.Context():
                     import_model(self.model, self.shapes_at(point), self.known)
@@ -290,7 +294,16 @@ class Open(Program):
         """Returns the module of StableHLO and TTIR for some sizes, in the current context."""
         return import_model(self.model, self.shapes_at(point), self.known, self.traces, inside)
 
+    def require_time(self) -> None:
+        """
+        Raises:
+            OpenSizeError: compiling took longer than it may.
+        """
+        if self.seconds is not None and time.process_time() - self.started > self.seconds:
+            raise OpenSizeError(f"compiling one program for all sizes takes more than {self.seconds:g} s of CPU time")
+
     def _lowered(self, point: Sequence[int]) -> ir.Module:
+        self.require_time()
         with ir.Context():
             try:
                 imported = self.at(point, self.inside)

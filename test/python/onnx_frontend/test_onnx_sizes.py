@@ -108,8 +108,8 @@ def test_one_program_for_all_sizes(name: str) -> None:
         torch.testing.assert_close(found, torch.from_numpy(expected), rtol=1e-4, atol=1e-4)
     assert compiled.closed == ""
     assert all(size.least <= 13 for size in compiled.open_sizes)
-    # The first call, whose sizes of 1 have a program of their own.
-    assert len(compiled._fixed) == 1 and len(compiled._opened) == 1
+    # The first call, whose sizes of 1 have a program of their own, and small images, where windows are all of an image.
+    assert len(compiled._fixed) == 1 + (name == "convolution") and len(compiled._opened) == 1
 
 
 def test_refuses_other_sizes() -> None:
@@ -208,3 +208,14 @@ def test_programs_for_sizes_are_dropped() -> None:
     for rank in range(1, 20):
         model(np.ones((1,) * min(rank, 6) + (rank,), np.float32))
     assert len(model._fixed) == 16
+
+
+def test_a_call_does_not_wait_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program for all sizes that takes long is compiled where it is asked for, and calls have their own."""
+    monkeypatch.setattr("ttmlir.onnx.compiled.LONGEST", 0.0)
+    model = tt.compile(made([node("Relu", ["x"], ["y"])], ["n"]))
+    for n in (3, 5, 8):
+        assert model(np.ones(n, np.float32)).shape == (n,)
+    assert len(model._fixed) == 3 and not model._opened
+    assert "takes more than 0 s of CPU time" in model._closed
+    assert model.closed == "" and len(model._opened) == 1
