@@ -216,19 +216,26 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
         }
         if (files.size() != points.size() || names.size() != bounds.size())
           throw nb::value_error("expected a point for each file, and bounds for each size");
-        std::string made;
+        struct Made {
+          std::string data;
+          std::vector<std::tuple<int64_t, bool, std::string>> quotients;
+        } made;
         const auto append = [](MlirStringRef part, void *to) {
-          static_cast<std::string *>(to)->append(part.data, part.length);
+          static_cast<Made *>(to)->data.append(part.data, part.length);
+        };
+        const auto note = [](int64_t period, bool isKnown, MlirStringRef place, void *to) {
+          static_cast<Made *>(to)->quotients.emplace_back(period, isKnown, std::string(place.data, place.length));
         };
         const bool failed = mlirLogicalResultIsFailure(
             ttmlirOpenSizes(static_cast<intptr_t>(files.size()), given.data(), static_cast<intptr_t>(names.size()),
-                            called.data(), limits.data(), values.data(), append, &made));
+                            called.data(), limits.data(), values.data(), append, note, &made));
         if (failed)
-          throw nb::value_error(made.c_str());
-        return nb::bytes(made.data(), made.size());
+          throw nb::value_error(made.data.c_str());
+        return nb::make_tuple(nb::bytes(made.data.data(), made.data.size()), made.quotients);
       },
       nb::arg("files"), nb::arg("names"), nb::arg("bounds"), nb::arg("points"),
-      "One flatbuffer of those of a program for each point. Raises ValueError where sizes cannot stay open.");
+      "One flatbuffer of those of a program for each point, and its quotients of sizes: their periods, whether these "
+      "are known, and places. Raises ValueError where sizes cannot stay open.");
   m.def(
       "ttkernel_to_cpp",
       [](MlirOperation module) {

@@ -36,7 +36,7 @@ MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module, MlirS
 
 MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, intptr_t sizes,
                                   const MlirStringRef *names, const int64_t *bounds, const int64_t *points,
-                                  MlirStringCallback callback, void *userData) {
+                                  MlirStringCallback callback, TtmlirQuotientCallback quotient, void *userData) {
   llvm::SmallVector<llvm::StringRef> given;
   llvm::SmallVector<llvm::ArrayRef<int64_t>> at;
   llvm::SmallVector<mlir::tt::ttnn::OpenSize> open;
@@ -46,11 +46,16 @@ MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, in
   }
   for (intptr_t i = 0; i < sizes; ++i)
     open.push_back({unwrap(names[i]).str(), bounds[2 * i], bounds[2 * i + 1]});
-  llvm::Expected<std::string> made = mlir::tt::ttnn::openSizes(given, open, at);
-  const bool isMade = bool(made);
-  const std::string text = isMade ? std::move(*made) : llvm::toString(made.takeError());
-  callback(wrap(llvm::StringRef(text)), userData);
-  return isMade ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+  llvm::Expected<mlir::tt::ttnn::OpenFile> made = mlir::tt::ttnn::openSizes(given, open, at);
+  if (!made) {
+    const std::string text = llvm::toString(made.takeError());
+    callback(wrap(llvm::StringRef(text)), userData);
+    return mlirLogicalResultFailure();
+  }
+  callback(wrap(llvm::StringRef(made->data)), userData);
+  for (const auto &[period, isKnown, place] : made->quotients)
+    quotient(period, isKnown, wrap(llvm::StringRef(place)), userData);
+  return mlirLogicalResultSuccess();
 }
 
 MlirLogicalResult ttmlirTranslateKernelsToCpp(MlirOperation module, MlirStringCallback callback, void *userData) {

@@ -9,7 +9,9 @@ shapes of the inputs and infers all other shapes with the shape rules that the c
 
 from __future__ import annotations
 
-import re
+import itertools
+import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -96,38 +98,79 @@ def points(sizes: Sequence[Size], generic: Sequence[int] = GENERIC[0]) -> list[P
     return [tuple(value(place, point) for place in range(len(sizes))) for point in range(count)]
 
 
-# A quotient is certain if the points have all remainders modulo its divisor. Larger divisors are not looked for.
-LARGEST_DIVISOR = 64
-QUOTIENT = re.compile(r"perhaps a quotient by (\d+)")
+Admits: TypeAlias = Callable[[Point], bool]
+# Points have all remainders of sizes modulo the periods of quotients, up to this one.
+LONGEST_PERIOD = 128
+# Sets of remainders of several sizes that are looked at together.
+MOST_TOGETHER = 36
+# Points that tell quotients from others by chance, and points that confirm a program with quotients.
+SEPARATING, CONFIRMING = 16, 16
+# Points between two lower bounds, for these programs.
+BETWEEN = 6
+# How often points are added to.
+MOST_ROUNDS = 12
 
 
-def _dense(at: Sequence[Point], divisor: int) -> list[Point]:
-    """Returns the points and others, with all remainders of sizes modulo a divisor, also of what is half as large."""
-    more = []
-    for j in range(2 * divisor):
-        point = []
-        for place in range(len(at[0])):
-            values = [each[place] for each in at]
-            least, most = min(values), max(values)
-            point.append(least + (j + 1 + 7 * place) % (most - least + 1))
-        more.append(tuple(point))
-    return list(dict.fromkeys([*at, *more]))
+class _MorePoints:
+    """Further points of small sizes, for programs with quotients."""
+
+    def __init__(self, at: Sequence[Point], admits: Admits) -> None:
+        self.random, self.admits = random.Random(0), admits
+        self.bounds = [(min(values), max(values)) for values in zip(*at, strict=True)]
+
+    def some(self, count: int, known: Sequence[Point], span: int = 250) -> list[Point]:
+        """Returns up to `count` points that are not known."""
+        found: list[Point] = []
+        for _ in range(8 * count):
+            point = tuple(self.random.randint(least, min(most, least + span)) for least, most in self.bounds)
+            if point not in known and point not in found and self.admits(point):
+                found.append(point)
+                if len(found) == count:
+                    break
+        return found
+
+    def with_remainders(self, period: int) -> list[Point]:
+        """Returns points with all remainders of each size modulo `period`, of all sizes together if these are few."""
+        count = len(self.bounds)
+        if period**count <= MOST_TOGETHER:
+            wanted = list(itertools.product(range(period), repeat=count))
+        else:
+            turned = [self.random.sample(range(period), period) for _ in self.bounds]
+            wanted = list(zip(*turned, strict=True))
+        return [point for remainders in wanted if (point := self._with(remainders, period)) is not None]
+
+    def _with(self, remainders: Sequence[int], period: int) -> Point | None:
+        for attempt in range(16):
+            point = []
+            for remainder, (least, most) in zip(remainders, self.bounds, strict=True):
+                value = least + (remainder - least) % period + period * self.random.randint(0, 2 + attempt // 4)
+                if value > most:
+                    value = least + (remainder - least) % period
+                if value > most:
+                    return None
+                point.append(value)
+            if self.admits(tuple(point)):
+                return tuple(point)
+        return None
 
 
 class _Compilation:
     """Compiles a program at sample points, once at each."""
 
-    def __init__(self, lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size]) -> None:
-        self.lower_at, self.sizes = lower_at, sizes
+    def __init__(
+        self, lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size], admits: Admits, periods: Sequence[int]
+    ) -> None:
+        self.lower_at, self.sizes, self.admits, self.periods = lower_at, sizes, admits, periods
         self.files: dict[Point, bytes] = {}
+        self.quotients: list[tuple[int, bool, str]] = []
 
     def file(self, point: Point) -> bytes:
         if point not in self.files:
             self.files[point] = ttnn_to_flatbuffer_bin(self.lower_at(point))
         return self.files[point]
 
-    def opened(self, at: Sequence[Point], least: Sequence[int]) -> bytes:
-        """Returns the file for all sizes from `least` to the largest samples.
+    def fitted(self, at: Sequence[Point], least: Sequence[int]) -> bytes:
+        """Returns a file whose expressions have the numbers of the points, for sizes from `least` to the largest there.
 
         Raises:
             OpenSizeError: the ops of the program depend on a size.
@@ -135,28 +178,64 @@ class _Compilation:
         bounds = [(least[i], max(point[i] for point in at)) for i in range(len(self.sizes))]
         files, names = [self.file(point) for point in at], [size.name for size in self.sizes]
         try:
-            made: bytes = _translate.open_sizes(files, names, bounds, at)
-            for file in files:
-                _require_same(made, file)
-        except (ValueError, tt.Error) as error:
+            made, self.quotients = _translate.open_sizes(files, names, bounds, at)
+        except ValueError as error:
             raise OpenSizeError(str(error)) from None
-        return made
+        return bytes(made)
+
+    def differing(self, made: bytes, at: Sequence[Point]) -> tuple[Point, tt.Error] | None:
+        """Returns the first point for which the compiler makes another program than the file has, and what differs."""
+        for point in at:
+            try:
+                _require_same(made, self.file(point))
+            except tt.Error as error:
+                return point, error
+        return None
+
+    def require(self, made: bytes, at: Sequence[Point]) -> None:
+        """
+        Raises:
+            OpenSizeError: the compiler makes another program at a point.
+        """
+        if (found := self.differing(made, at)) is not None:
+            raise OpenSizeError(str(found[1]))
 
     def certain(self, at: list[Point]) -> tuple[list[Point], bytes]:
-        """Returns the file for the points, or for more of them if a number is a quotient, and these points.
+        """Returns the file for the points, or for more of them if numbers are quotients, and these points.
 
         Raises:
             OpenSizeError: the ops of the program depend on a size.
         """
-        while True:
-            try:
-                return at, self.opened(at, [min(point[i] for point in at) for i in range(len(self.sizes))])
-            except OpenSizeError as error:
-                found = QUOTIENT.search(str(error))
-                more = _dense(at, int(found[1])) if found and int(found[1]) <= LARGEST_DIVISOR else at
-                if len(more) == len(at):
-                    raise
-                at = more
+        least = [min(values) for values in zip(*at, strict=True)]
+        made = self.fitted(at, least)
+        if not self.quotients:
+            self.require(made, at)
+            return at, made
+        more, covered = _MorePoints(at, self.admits), set[int]()
+        at = [*at, *more.some(SEPARATING, at)]
+        for _ in range(MOST_ROUNDS):
+            made = self.fitted(at, least)
+            if (long := next((q for q in self.quotients if q[0] > LONGEST_PERIOD), None)) is not None:
+                added = more.some(SEPARATING, at)
+                if not added or len(at) > 4 * SEPARATING:
+                    raise OpenSizeError(
+                        f"{long[2]} is perhaps a quotient that repeats after {long[0]}; the longest period is "
+                        f"{LONGEST_PERIOD}, so that the sizes cannot stay open"
+                    )
+                at += added
+                continue
+            wanted = _periods([period for period, _, _ in self.quotients], self.periods) - covered
+            if wanted:
+                covered |= wanted
+                at = list(dict.fromkeys([*at, *(point for n in sorted(wanted) for point in more.with_remainders(n))]))
+                continue
+            found = self.differing(made, [*at, *more.some(CONFIRMING, at)])
+            if found is None:
+                return at, made
+            if found[0] in at:
+                raise OpenSizeError(str(found[1]))
+            at.append(found[0])
+        raise OpenSizeError("the numbers of the program are no simple expressions of its sizes")
 
     def extended(self, at: Sequence[Point], made: bytes) -> bytes:
         """Returns the file with lower bounds that are as small as the program allows.
@@ -166,6 +245,7 @@ class _Compilation:
         """
         least = [min(point[i] for point in at) for i in range(len(self.sizes))]
         every = range(len(self.sizes))
+        has_quotients = bool(self.quotients)
         for which in [every, *([i] for i in every if 1 < len(self.sizes) <= 4)]:
             for bound in LEAST:
                 lower = [max(self.sizes[i].least, bound) if i in which else least[i] for i in every]
@@ -174,14 +254,30 @@ class _Compilation:
                 point = tuple(lower[i] if i in which else at[0][i] for i in every)
                 lower = [min(pair) for pair in zip(lower, least, strict=True)]
                 try:
-                    file = self.file(point)
-                    larger = self.opened(at, lower)
-                    _require_same(larger, file)
+                    larger = self.fitted(at, lower)
+                    self.require(larger, [point])
+                    if has_quotients:
+                        between = _MorePoints([tuple(lower), tuple(least)], self.admits)
+                        self.require(larger, between.some(BETWEEN, [point]))
                 except (ir.MLIRError, ValueError, tt.Error):
                     continue
                 made, least = larger, lower
                 break
         return made
+
+
+def _periods(found: Sequence[int], known: Sequence[int]) -> set[int]:
+    """Returns the periods to look at: that of all together, if it is short, else those of pairs.
+
+    known: of expressions of the front end; dimensions that follow from rules need none.
+    """
+    if all(period == 1 for period in found):
+        return set()
+    short = {period for period in (*found, *known) if 1 < period <= LONGEST_PERIOD}
+    if math.lcm(*short) <= LONGEST_PERIOD:
+        return {math.lcm(*short)}
+    together = {n for pair in itertools.combinations(short, 2) if (n := math.lcm(*pair)) <= LONGEST_PERIOD} | short
+    return {n for n in together if not any(other % n == 0 for other in together - {n})}
 
 
 def _require_same(made: bytes, file: bytes) -> None:
@@ -198,13 +294,22 @@ def _require_same(made: bytes, file: bytes) -> None:
 Choose: TypeAlias = Callable[[Sequence[Size], Sequence[int]], list[Point]]
 
 
-def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size], choose: Choose = points) -> bytes:
+def open_flatbuffer(
+    lower_at: Callable[[Point], ir.Module],
+    sizes: Sequence[Size],
+    choose: Choose = points,
+    admits: Admits = lambda point: True,
+    periods: Sequence[int] = (),
+) -> bytes:
     """Compiles one flatbuffer for all sizes within the bounds.
 
     Args:
         lower_at: returns the module of TTNN programs for given sizes, in the order of `sizes`. It is called once for
             each point.
         choose: returns the points, where not all sizes go together.
+        admits: whether sizes go together.
+        periods: of the numbers of the program that are quotients of sizes, as far as they are known: the divisors.
+            The points have all remainders modulo these.
     Returns:
         The flatbuffer. Its `open_sizes` are `sizes` with the bounds for which the program was found to be the same,
         which can be closer.
@@ -212,7 +317,7 @@ def open_flatbuffer(lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size
         OpenSizeError: the ops of the program depend on a size; names op and attribute.
         ttmlir.ir.MLIRError: `lower_at` or the translation failed.
     """
-    compilation = _Compilation(lower_at, sizes)
+    compilation = _Compilation(lower_at, sizes, admits, sorted({n for n in periods if n > 1}))
     refused: OpenSizeError | ir.MLIRError | None = None
     tried: list[list[Point]] = []
     for generic in GENERIC:

@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 using namespace llvm;
 using namespace mlir::tt::ttnn;
 using ::tt::shapes::Code;
@@ -12,6 +14,36 @@ using ::tt::shapes::Term;
 
 /// Sizes are divided by what passes and models divide by: tiles, strides, patches, heads.
 static constexpr int64_t largestDivisor = 256;
+
+//===----------------------------------------------------------------------===//
+// Periods
+//===----------------------------------------------------------------------===//
+
+/// Longer ones are as good as unknown.
+static constexpr int64_t longestPeriod = int64_t(1) << 31;
+
+/// 0 where the product is too large to be known.
+static int64_t limited(int64_t a, int64_t b) {
+  int64_t value;
+  return __builtin_mul_overflow(a, b, &value) ? 0 : value;
+}
+
+Period Period::with(const Period &other) const {
+  const int64_t joined = std::lcm(modulus, other.modulus);
+  if (joined > longestPeriod)
+    return {longestPeriod, false, 1};
+  const int64_t gcd = std::gcd(limited(rise, joined / modulus), limited(other.rise, joined / other.modulus));
+  return {joined, isKnown && other.isKnown, std::max<int64_t>(gcd, 1)};
+}
+
+Period Period::over(int64_t divisor) const {
+  const int64_t common = std::gcd(rise, divisor);
+  return {std::min(modulus * (divisor / common), longestPeriod), isKnown, rise / common};
+}
+
+Period Period::times(int64_t factor) const {
+  return {modulus, isKnown, std::max<int64_t>(std::abs(limited(rise, factor)), 1)};
+}
 
 //===----------------------------------------------------------------------===//
 // Expressions
@@ -94,7 +126,8 @@ static std::optional<int64_t> factorOf(ArrayRef<int64_t> a, ArrayRef<int64_t> b)
 
 static std::optional<Leaf> multiplied(const Leaf &a, const Leaf &b) {
   if (std::optional<Series> series = product(a.series, b.series))
-    return Leaf{pair(Term::Product, a.code, b.code), std::move(*series)};
+    return Leaf{pair(Term::Product, a.code, b.code), std::move(*series),
+                Period{a.period.with(b.period).modulus, a.period.isKnown && b.period.isKnown}};
   return std::nullopt;
 }
 
@@ -102,22 +135,22 @@ static std::optional<Leaf> multiplied(const Leaf &a, const Leaf &b) {
 // Forms, from the plainest on
 //===----------------------------------------------------------------------===//
 
-static std::optional<Code> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  std::optional<Code> found;
+static std::optional<Fitted> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  std::optional<Fitted> found;
   int64_t least = 0;
   for (const Leaf &leaf : leaves)
     if (auto numbers = line(series, leaf.series)) {
       const auto [factor, addend] = *numbers;
       const int64_t weight = std::abs(factor - 1) + std::abs(addend);
       if (!found || weight < least) {
-        found = plus(multiple(factor, leaf.code), addend);
+        found = {plus(multiple(factor, leaf.code), addend), leaf.period.times(factor)};
         least = weight;
       }
     }
   return found;
 }
 
-static std::optional<Code> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+static std::optional<Fitted> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   SmallVector<Leaf> pairs, triples;
   for (auto [i, a] : enumerate(leaves))
     for (const Leaf &b : leaves.drop_front(i)) {
@@ -125,38 +158,32 @@ static std::optional<Code> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> l
       if (!both)
         continue;
       if (std::optional<int64_t> factor = factorOf(series, both->series))
-        return multiple(*factor, both->code);
+        return Fitted{multiple(*factor, both->code), both->period};
       pairs.push_back(std::move(*both));
     }
   for (const Leaf &both : pairs)
     for (const Leaf &c : leaves)
       if (std::optional<Leaf> three = multiplied(both, c)) {
         if (std::optional<int64_t> factor = factorOf(series, three->series))
-          return multiple(*factor, three->code);
+          return Fitted{multiple(*factor, three->code), three->period};
         triples.push_back(std::move(*three));
       }
   // One less than the number of elements, by which a variance is divided.
   for (const auto &products : {ArrayRef<Leaf>(pairs), ArrayRef<Leaf>(triples)})
     for (const Leaf &all : products)
       if (auto numbers = line(series, all.series))
-        return plus(multiple(numbers->first, all.code), numbers->second);
+        return Fitted{plus(multiple(numbers->first, all.code), numbers->second), all.period};
   return std::nullopt;
 }
 
-static std::optional<Code> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+static std::optional<Fitted> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   for (const Leaf &a : leaves)
     for (const Leaf &b : leaves)
       if (std::optional<Series> rest = difference(series, a.series); rest && &a != &b)
         if (auto numbers = line(*rest, b.series))
-          return plus(pair(Term::Sum, a.code, multiple(numbers->first, b.code)), numbers->second);
+          return Fitted{plus(pair(Term::Sum, a.code, multiple(numbers->first, b.code)), numbers->second),
+                        a.period.with(b.period.times(numbers->first))};
   return std::nullopt;
-}
-
-/// Whether the points have all remainders modulo the divisor: only then do they tell every shift from the others.
-static bool hasAllRemainders(const Leaf &leaf, int64_t divisor) {
-  return llvm::all_of(llvm::seq(divisor), [&](int64_t remainder) {
-    return llvm::any_of(leaf.series, [&](int64_t value) { return value % divisor == remainder; });
-  });
 }
 
 /// Whether a multiple of a quotient can rise by `rise` where the leaf rises by `run`, whatever its shift: the quotient
@@ -168,7 +195,7 @@ static bool canRise(int64_t rise, int64_t run, int64_t divisor) {
 
 /// factor * floor((leaf + shift) / divisor) + addend, or that plus or minus the leaf: what strides of windows leave of
 /// a size, what pads it to a multiple, and what is left over.
-static std::optional<Code> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf, int64_t divisor) {
+static std::optional<Fitted> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf, int64_t divisor) {
   const ArrayRef<int64_t> size = leaf.series;
   const auto [least, most] = std::minmax_element(size.begin(), size.end());
   const size_t small = least - size.begin(), large = most - size.begin();
@@ -183,45 +210,41 @@ static std::optional<Code> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf
               [&](size_t i) { return (size[i] + shift) / divisor; })) {
         const Code quotient = pair(Term::Quotient, plus(leaf.code, shift), constant(divisor));
         Code code = plus(multiple(numbers->first, quotient), numbers->second);
-        return sign ? pair(Term::Sum, code, multiple(-sign, leaf.code)) : code;
+        const Period period = leaf.period.over(divisor).times(numbers->first);
+        return sign ? Fitted{pair(Term::Sum, code, multiple(-sign, leaf.code)), period.with(leaf.period)}
+                    : Fitted{std::move(code), period};
       }
   return std::nullopt;
 }
 
-/// The divisors by which a leaf has quotients of these values.
-static SmallVector<int64_t> divisorsOf(ArrayRef<int64_t> series, const Leaf &leaf) {
-  SmallVector<int64_t> found;
+/// All quotients of one leaf by a constant that have these values: the first, and the period of all.
+static std::optional<Fitted> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   constexpr int64_t most = INT64_MAX / 8; // no sum below overflows
-  if (llvm::any_of(leaf.series, [](int64_t value) { return value < 0 || value > most; }) ||
-      llvm::any_of(series, [](int64_t value) { return value < -most || value > most; }))
-    return found;
-  for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
-    if (fitDivisor(series, leaf, divisor))
-      found.push_back(divisor);
+  const auto isSmall = [&](int64_t value) { return value >= -most && value <= most; };
+  if (!llvm::all_of(series, isSmall))
+    return std::nullopt;
+  std::optional<Fitted> found;
+  for (const Leaf &leaf : leaves) {
+    if (!llvm::all_of(leaf.series, [&](int64_t value) { return value >= 0 && value <= most; }))
+      continue;
+    for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
+      if (std::optional<Fitted> other = fitDivisor(series, leaf, divisor))
+        found = found ? Fitted{std::move(found->code), found->period.with(other->period)} : std::move(other);
+  }
   return found;
 }
 
-/// A quotient, where the points leave no other one possible.
-static std::optional<Code> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (const Leaf &leaf : leaves)
-    if (SmallVector<int64_t> divisors = divisorsOf(series, leaf);
-        divisors.size() == 1 && hasAllRemainders(leaf, divisors.front()))
-      return fitDivisor(series, leaf, divisors.front());
-  return std::nullopt;
-}
-
-std::optional<Code> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (auto form : {fitLine, fitProduct, fitSum, fitQuotient})
-    if (std::optional<Code> code = form(series, leaves))
-      return code;
-  return std::nullopt;
-}
-
-std::optional<int64_t> mlir::tt::ttnn::possibleDivisor(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves, int64_t most) {
-  std::optional<int64_t> largest;
-  for (const Leaf &leaf : leaves)
-    for (int64_t divisor : divisorsOf(series, leaf))
-      if (divisor <= most)
-        largest = std::max(largest.value_or(0), divisor);
-  return largest;
+std::optional<Fitted> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  for (auto form : {fitLine, fitProduct, fitSum})
+    if (std::optional<Fitted> found = form(series, leaves)) {
+      // A quotient of a size can have the values of a strided dimension. If none has, the dimension is what it is.
+      if (!found->period.isPlain()) {
+        std::optional<Fitted> other = fitQuotient(series, leaves);
+        found->isOnly = !other;
+        if (other)
+          found->period = found->period.with(other->period);
+      }
+      return found;
+    }
+  return fitQuotient(series, leaves);
 }

@@ -14,21 +14,40 @@ namespace mlir::tt::ttnn {
 /// The values of a number at the sample points.
 using Series = llvm::SmallVector<int64_t, 6>;
 
+/// How quotients of a number repeat: points that have all remainders of the sizes modulo `modulus` tell the number from
+/// the other quotients that it may be. 1: no quotient. Products of strided sizes, say, have a period that is not known.
+struct Period {
+  int64_t modulus = 1;
+  bool isKnown = true;
+  int64_t rise = 1; // divides by how much the number rises where sizes rise by `modulus`
+
+  bool isPlain() const { return modulus == 1 && isKnown; }
+  /// Of a number that follows from two others.
+  Period with(const Period &other) const;
+  /// Of a quotient by `divisor`.
+  Period over(int64_t divisor) const;
+  Period times(int64_t factor) const;
+};
+
 /// An operand of expressions: an open size, or a dimension of an operand of the op.
 struct Leaf {
   ::tt::shapes::Code code;
   Series series;
+  Period period;
+};
+
+/// An expression, and how it repeats.
+struct Fitted {
+  ::tt::shapes::Code code;
+  Period period;
+  bool isOnly = false; // no quotient has these values, too
 };
 
 /// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
 /// factor * leaf + constant; factor * product of two or three leaves; factor * such a product + constant; leaf +
 /// factor * leaf + constant; factor * leaf divided by a constant, shifted; the padding of a leaf to a multiple, and the
-/// remainder.
-std::optional<::tt::shapes::Code> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
-
-/// Returns the largest divisor, up to `most`, by which a leaf has a quotient of these values, if there is one. `fit`
-/// takes a quotient only if no other divisor is possible and the points have all remainders modulo it.
-std::optional<int64_t> possibleDivisor(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves, int64_t most);
+/// remainder. Where quotients by several divisors, or of several leaves, have these values, the period is that of all.
+std::optional<Fitted> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
 
 } // namespace mlir::tt::ttnn
 

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 using namespace llvm;
 using namespace mlir::tt::ttnn;
@@ -48,7 +49,7 @@ public:
   Comparison(ArrayRef<const fb::Binary *> files, ArrayRef<OpenSize> sizes, ArrayRef<ArrayRef<int64_t>> points)
       : files(files), sizes(sizes), points(points) {
     for (auto [k, size] : enumerate(sizes)) {
-      Leaf leaf{{static_cast<int64_t>(Term::Size), static_cast<int64_t>(k)}, {}};
+      Leaf leaf{{static_cast<int64_t>(Term::Size), static_cast<int64_t>(k)}, {}, {}};
       for (ArrayRef<int64_t> point : points)
         leaf.series.push_back(point[k]);
       leaves.push_back(std::move(leaf));
@@ -58,6 +59,7 @@ public:
   Error compare();
   /// The first file with what is open in it.
   std::string write(StringRef file) const;
+  SmallVector<Quotient> quotients;
 
 private:
   template <class... Parts> Error decides(const Parts &...parts) const {
@@ -69,11 +71,8 @@ private:
   }
   /// "4, 8 and 12 for batch 1, 2 and 3"
   std::string listed(ArrayRef<int64_t> series) const;
-  /// Says which quotient a number may be that more points would tell from others.
-  static std::string uncertain(ArrayRef<int64_t> series, ArrayRef<Leaf> known) {
-    std::optional<int64_t> divisor = possibleDivisor(series, known, 64);
-    return divisor ? ", perhaps a quotient by " + std::to_string(*divisor) : "";
-  }
+  /// Notes that the number repeats with the sizes.
+  void note(const Period &period, StringRef name);
 
   /// The same part of every file, in the order of points.
   template <class T> using Each = SmallVector<const T *, 6>;
@@ -112,6 +111,8 @@ private:
   const ArrayRef<OpenSize> sizes;
   const ArrayRef<ArrayRef<int64_t>> points;
   SmallVector<Leaf> leaves; // of the sizes
+  // Of dimensions of values of the program.
+  std::map<std::pair<uint32_t, uint32_t>, Period> periods;
   std::vector<Dimension> dimensions;
   std::vector<Number> numbers;
   uint32_t program = 0, operation = 0;
@@ -127,9 +128,10 @@ std::string Comparison::listed(ArrayRef<int64_t> series) const {
       all += (i == 0 ? "" : i + 1 == size_t(range_size(values)) ? " and " : ", ") + std::to_string(value);
     return all;
   };
-  std::string all = list(series) + " for";
+  constexpr size_t most = 5;
+  std::string all = list(series.take_front(most)) + " for";
   for (auto [size, leaf] : zip_equal(sizes, leaves))
-    all += (&size == sizes.begin() ? " " : ", ") + size.name + " " + list(leaf.series);
+    all += (&size == sizes.begin() ? " " : ", ") + size.name + " " + list(ArrayRef(leaf.series).take_front(most));
   return all;
 }
 
@@ -148,7 +150,21 @@ Error Comparison::compare() {
   return Error::success();
 }
 
+void Comparison::note(const Period &period, StringRef name) {
+  if (period.isPlain())
+    return;
+  const auto isSame = [&](const Quotient &other) {
+    return other.period == period.modulus && other.isKnown == period.isKnown;
+  };
+  if (any_of(quotients, isSame))
+    return;
+  const std::string where =
+      op ? (text(op->name()) + (text(op->loc()).empty() ? "" : " at " + text(op->loc())) + ": ").str() : "";
+  quotients.push_back({period.modulus, period.isKnown, where + name.str()});
+}
+
 Error Comparison::compareProgram(uint32_t index) {
+  periods.clear();
   const Each<fb::Program> programs =
       each<fb::Program>(files, [&](const fb::Binary *file) { return file->programs()->Get(index); });
   const fb::Program *first = programs.front();
@@ -200,12 +216,17 @@ Error Comparison::compareValue(const Each<fb::Program> &programs, uint32_t value
       continue;
     if (count(first->shard_shape()))
       return decides("the shards of ", name, " are for one size");
-    std::optional<Code> code = fit(series, known);
+    std::optional<Fitted> found = fit(series, known);
     // Results follow from the op's shape rule, mostly.
-    if (!code && isInput)
+    if (!found && isInput)
       return decides("dimension ", std::to_string(dim), " of ", name, " is ", listed(series));
-    if (code)
-      dimensions.push_back({program, value, dim, std::move(*code)});
+    const Period period = found ? found->period : Period{1, false};
+    periods[{value, dim}] = period;
+    // A rule gives what results of operands are: they only say that there are quotients.
+    const bool isRuled = (op && count(op->ins()) > 0) || (found && found->isOnly);
+    note(isRuled && !period.isPlain() ? Period{1, false} : period, ("dimension " + Twine(dim) + " of " + name).str());
+    if (found)
+      dimensions.push_back({program, value, dim, std::move(found->code)});
   }
   return Error::success();
 }
@@ -218,7 +239,9 @@ SmallVector<Leaf> Comparison::leavesOf(const Each<fb::Program> &programs, const 
       continue; // absent
     const uint32_t rank = count(descOf(0, programs.front(), value)->shape());
     for (uint32_t dim = 0; dim < rank; ++dim) {
-      Leaf leaf{{static_cast<int64_t>(Term::Dimension), i, dim}, {}};
+      const auto period = periods.find({value, dim});
+      Leaf leaf{
+          {static_cast<int64_t>(Term::Dimension), i, dim}, {}, period == periods.end() ? Period() : period->second};
       for (auto [k, each] : enumerate(programs))
         leaf.series.push_back(descOf(k, each, value)->shape()->Get(dim));
       const auto isSame = [&](const Leaf &other) { return other.series == leaf.series; };
@@ -254,10 +277,11 @@ Error Comparison::compareOperation(const Each<fb::Operation> &operations, const 
 Error Comparison::addNumber(const Series &series, StringRef name, ArrayRef<Leaf> known) {
   if (all_equal(series))
     return Error::success();
-  std::optional<Code> code = fit(series, known);
-  if (!code)
-    return decides("attribute ", name.str(), " is ", listed(series), uncertain(series, known));
-  numbers.push_back({program, operation, path, std::move(*code)});
+  std::optional<Fitted> found = fit(series, known);
+  if (!found)
+    return decides("attribute ", name.str(), " is ", listed(series));
+  note(found->isOnly ? Period{1, false} : found->period, ("attribute " + name).str());
+  numbers.push_back({program, operation, path, std::move(found->code)});
   return Error::success();
 }
 
@@ -284,11 +308,12 @@ Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef 
     }
     if (series.size() < values.size())
       continue;
-    std::optional<Code> code = all_equal(series) ? Code{static_cast<int64_t>(Term::Constant), series.front()}
-                                                 : fit(series, known).value_or(Code());
-    if (code->empty())
+    std::optional<Fitted> found =
+        all_equal(series) ? Fitted{{static_cast<int64_t>(Term::Constant), series.front()}, {}} : fit(series, known);
+    if (!found)
       continue;
-    numbers.push_back({program, operation, path, std::move(*code), reciprocal});
+    note(found->isOnly ? Period{1, false} : found->period, name);
+    numbers.push_back({program, operation, path, std::move(found->code), reciprocal});
     return Error::success();
   }
   std::string list;
@@ -478,8 +503,8 @@ std::string Comparison::write(StringRef file) const {
   return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
 }
 
-Expected<std::string> mlir::tt::ttnn::openSizes(ArrayRef<StringRef> files, ArrayRef<OpenSize> sizes,
-                                                ArrayRef<ArrayRef<int64_t>> points) {
+Expected<OpenFile> mlir::tt::ttnn::openSizes(ArrayRef<StringRef> files, ArrayRef<OpenSize> sizes,
+                                             ArrayRef<ArrayRef<int64_t>> points) {
   const auto fail = [](const Twine &message) { return createStringError(inconvertibleErrorCode(), message); };
   if (files.size() != points.size() || files.size() < 3)
     return fail("there are " + Twine(files.size()) + " files for " + Twine(points.size()) +
@@ -503,5 +528,5 @@ Expected<std::string> mlir::tt::ttnn::openSizes(ArrayRef<StringRef> files, Array
   Comparison comparison(roots, sizes, points);
   if (Error error = comparison.compare())
     return std::move(error);
-  return comparison.write(files.front());
+  return OpenFile{comparison.write(files.front()), std::move(comparison.quotients)};
 }

@@ -557,3 +557,19 @@ def test_remainders_within_bounds(most: int) -> None:
         torch._dynamo.mark_dynamic(x, 0, min=2, max=most)
         with torch.no_grad():
             assert torch.equal(compiled(x), function(x)), n
+
+
+def test_kept_programs_of_other_expressions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs with one program at all sample points, but not at other sizes, have files of their own."""
+    monkeypatch.setenv("TTMLIR_CACHE", str(tmp_path))
+    for shift in (0, 1, 0):
+
+        def rows_of(x: torch.Tensor, shift: int = shift) -> torch.Tensor:
+            return x[: (x.shape[0] + shift) // 5] * 2
+
+        torch._dynamo.reset()
+        compiled = torch.compile(rows_of, backend="tt", dynamic=True)
+        with torch.no_grad():
+            for n in (20, 24, 29, 34, 99, 100):
+                x = torch.rand(n, 3)
+                torch.testing.assert_close(compiled(x), rows_of(x))

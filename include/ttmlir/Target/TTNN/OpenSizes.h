@@ -10,6 +10,7 @@
 #define TTMLIR_TARGET_TTNN_OPENSIZES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -23,10 +24,24 @@ struct OpenSize {
   int64_t least, most;
 };
 
+/// A number of a program that is, or may be, a quotient of sizes. More points tell which one it is: those that have all
+/// remainders of the sizes modulo `period`. `place` names the op and the attribute.
+struct Quotient {
+  int64_t period;
+  bool isKnown;
+  std::string place;
+};
+
+/// A file, and its quotients, one for each period.
+struct OpenFile {
+  std::string data;
+  llvm::SmallVector<Quotient> quotients;
+};
+
 /// Merges the files of one program, compiled at each of `points`, into a file with open sizes. Each point has one value
 /// per size. Fails if the ops of the program depend on a size; the message names the op and the attribute.
-llvm::Expected<std::string> openSizes(llvm::ArrayRef<llvm::StringRef> files, llvm::ArrayRef<OpenSize> sizes,
-                                      llvm::ArrayRef<llvm::ArrayRef<int64_t>> points);
+llvm::Expected<OpenFile> openSizes(llvm::ArrayRef<llvm::StringRef> files, llvm::ArrayRef<OpenSize> sizes,
+                                   llvm::ArrayRef<llvm::ArrayRef<int64_t>> points);
 
 } // namespace mlir::tt::ttnn
 

@@ -20,7 +20,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import SYMPY_INTERP
 from torch.fx.node import map_aggregate
-from torch.utils._sympy.functions import Mod, PythonMod
+from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, FloorToInt, IntTrueDiv, Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
 from ..importer import reason_of, source_line
@@ -89,6 +89,22 @@ class Table:
             arguments = ", ".join(map(str, names))
             self._function = eval(f"lambda {arguments}: [{code}]", dict(SYMPY_INTERP))
         return self._function(*values)
+
+
+QUOTIENTS = (FloorDiv, CleanDiv, IntTrueDiv, Mod, PythonMod)
+ROUNDED = (sympy.floor, sympy.ceiling, FloorToInt, CeilToInt)
+
+
+def period(expression: Any) -> int:
+    """How an expression repeats, apart from what grows steadily: by which number its symbols can all be raised."""
+    if not getattr(expression, "free_symbols", ()):
+        return 1
+    inner = math.lcm(*map(period, expression.args))
+    if isinstance(expression, QUOTIENTS) and expression.args[1].is_Integer:
+        return inner * abs(int(expression.args[1]))
+    if isinstance(expression, ROUNDED):
+        return inner * math.lcm(*(int(number.q) for number in expression.atoms(sympy.Rational)))
+    return inner
 
 
 # A value of a graph at the numbers of a table.
@@ -287,6 +303,28 @@ class Sizes:
         shape, stride = tuple(map(place, value.shape)), tuple(map(place, value.stride()))
         self.dimensions.update(shape)
         return Tensor(value.dtype, shape, stride, place(value.storage_offset()))
+
+    def periods(self) -> list[int]:
+        """How numbers repeat that the program depends on; see `period`."""
+        return sorted({period(self.table.expressions[place]) for place in self.dimensions | self.used})
+
+    def text(self) -> str:
+        """All that the graph computes, with its symbols: two graphs with one text are one program at all sizes."""
+
+        def known(value: Any) -> Any:
+            return f"#{self.table.place(value)}" if isinstance(value, SYMBOLIC) else value
+
+        nodes = self.graph_module.graph.nodes
+        lines = []
+        for node in nodes:
+            arguments, value = map_aggregate((node.args, node.kwargs), known), node.meta.get("val")
+            lines.append(f"{node.name} {node.op} {node._pretty_print_target(node.target)} {arguments}")
+            if isinstance(value, torch.Tensor):
+                lines.append(f"{node.name} {value.dtype} {[known(n) for n in (*value.shape, '|', *value.stride())]}")
+            elif isinstance(value, SYMBOLIC) and is_number(value):
+                lines.append(f"{node.name} {known(value)}")
+        described = [(s.symbol, s.argument, s.scale, s.shift, s.factor, s.least, s.most) for s in self.open]
+        return "\n".join([*lines, *map(str, self.table.expressions), str(described)])
 
     def of(self, arguments: Sequence[Any]) -> Point:
         """The sizes that these arguments bring, in the order of `open`."""

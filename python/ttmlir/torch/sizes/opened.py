@@ -152,14 +152,16 @@ class OpenProgram(Program):
         name = ""
         if cache and not self.keep_text:
             names = [cache.name(self.imported_at(point).module, self.pipeline) for point in self.points()]
-            name = f"{hashlib.sha256(repr((self.declared, names)).encode()).hexdigest()}.ttnn"
+            # Graphs that are one program at these points can be two at others.
+            described = (self.groups, self.fixed, self.sizes.text(), names)
+            name = f"{hashlib.sha256(repr(described).encode()).hexdigest()}.ttnn"
             if found := cache.find(name):
                 self.flatbuffer, self.binary = found
                 return self.bind()
         if not self.declared:  # strides change, which a program does not have
             return self.compile(self.pipeline)
         started = time.perf_counter()
-        self.flatbuffer = open_flatbuffer(self.lower_at, self.declared)
+        self.flatbuffer = open_flatbuffer(self.lower_at, self.declared, periods=self.sizes.periods())
         self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
         self.times.flatbuffer = time.perf_counter() - started - self.times.passes
         self.bind()
