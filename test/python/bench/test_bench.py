@@ -21,7 +21,8 @@ import torch
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT))
 
-from bench import comparing, harness, kernels, models, peers, report, torch_models  # noqa: E402
+from bench import comparing, harness, kernels, models, peers, report  # noqa: E402
+from bench.frontends import torch_models  # noqa: E402
 from bench.harness import Absent, Measure, Profile, Result, Settings  # noqa: E402
 from bench.names import EAGER, INDUCTOR, ONEDNN, OPENVINO  # noqa: E402
 
@@ -170,6 +171,7 @@ def test_command_line(tmp_path: Path) -> None:
 FAKE = """
 import os, signal
 from pathlib import Path
+from bench.frontends import torch_models  # noqa: E402
 from bench.harness import Measure, Result
 
 HERE = Path(__file__).parent

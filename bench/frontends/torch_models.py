@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.compile(backend="tt") of the nineteen models beside PyTorch eager and inductor, f32 and bf16.
 
-python -m bench --module bench.torch_models [--only 'torch BERT'] [--peers 'torch eager']
+python -m bench --module bench.frontends.torch_models [--only 'torch BERT'] [--peers 'torch eager']
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from torch import Tensor, nn
 from ttmlir.torch.metrics import tensors
 from ttmlir.torch.report import record
 
-from .comparing import DTYPES
-from .harness import Absent, Measure, Outcome, Result, Settings, alternate
-from .isolated import own_peak
-from .memory import WANTED, measured
-from .names import EAGER, INDUCTOR
-from .peers import no_compiler
+from ..comparing import DTYPES
+from ..harness import Absent, Measure, Outcome, Result, Settings, alternate
+from ..isolated import own_peak
+from ..memory import WANTED, measured
+from ..names import EAGER, INDUCTOR
+from ..peers import no_compiler
 
 F32_ERROR, BF16_PCC = 1e-4, 0.999
 LARGE = ["BERT"]  # whose weights are most of what compiling and running takes

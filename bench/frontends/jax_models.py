@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX's programs on its platform tt beside the same on JAX's CPU: compiling, running, and a training step.
 
-python -m bench --module bench.jax_models [--only 'jax encoder*']
+python -m bench --module bench.frontends.jax_models [--only 'jax encoder*']
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax, nn
 
-from .harness import Measure, Outcome, Result, Settings, alternate
-from .names import JAX_CPU
+from ..harness import Measure, Outcome, Result, Settings, alternate
+from ..names import JAX_CPU
 
 DTYPES = {"f32": jnp.float32, "bf16": jnp.bfloat16}
 # Largest difference from JAX on the CPU in the same type, as a part of the result's range.
