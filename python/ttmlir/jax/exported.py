@@ -17,6 +17,7 @@ from ..arrays import fetch, fits, runtime, send
 from ..chips import default_device
 from ..emitted import check_suffix
 from ..files import write_whole
+from ..ir import MLIRError
 from ..sizes import OpenSizeError, Size
 from ..stablehlo import OpenProgram
 
@@ -74,7 +75,7 @@ class ExportedFunction:
         return self.program.flatbuffer
 
     def _try_to_open(self) -> None:
-        with contextlib.suppress(OpenSizeError):  # `closed` has the reason
+        with contextlib.suppress(OpenSizeError, MLIRError):  # `closed` has the reason
             _ = self.program.binary
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -177,6 +177,7 @@ class Dimensions:
     names: sizes, in the order in which the module has them. read: how each follows from dimensions of arguments.
     assertions: in dimensions of arguments. bounds: upper bounds of dimensions (`#stablehlo.bounds`).
     stated: dimensions as text, where the caller gave it. unnamed: sizes that neither the module nor the caller named.
+    periods: numbers by which the module divides integers, of which sizes may be some.
     """
 
     shapes: list[list[int]]
@@ -187,6 +188,7 @@ class Dimensions:
     bounds: dict[tuple[int, int], int] = field(default_factory=dict)
     stated: dict[Any, str] = field(default_factory=dict)
     unnamed: list[str] = field(default_factory=list)
+    periods: list[int] = field(default_factory=list)
 
     def open(self) -> Iterator[tuple[int, int]]:
         for i, shape in enumerate(self.shapes):
@@ -388,8 +390,25 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
     if shapes is not None:
         take_names(made, shapes)
     name_others(made)
+    made.periods = divisors(module)
     made.names = list(made.read)
     return made
+
+
+def divisors(module: ir.Module) -> list[int]:
+    """The constants by which the module divides integers, with or without a remainder."""
+    found = set[int]()
+
+    def visit(op: Any) -> ir.WalkResult:
+        if op.name in ("stablehlo.divide", "stablehlo.remainder"):
+            by = op.operands[1].owner
+            if not isinstance(by, ir.Block) and by.name == "stablehlo.constant":
+                known = constant(by)
+                found.update([abs(known.value)] if known is not None else [])
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return sorted(found - {0})
 
 
 def take_names(made: Dimensions, shapes: Sequence[str]) -> None:

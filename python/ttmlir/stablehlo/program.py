@@ -97,7 +97,7 @@ class OpenProgram:
         if self._made is None:
             try:
                 made = self._compile_open()
-            except OpenSizeError as error:
+            except (OpenSizeError, ir.MLIRError) as error:
                 self.closed = str(error)
                 raise
             # Machine code that it has was compiled here.
@@ -113,7 +113,11 @@ class OpenProgram:
         for bound in BOUNDS:
             try:
                 return open_flatbuffer(
-                    self._lowered_at, [self._size(name, bound) for name in self.dimensions.names], self._points
+                    self._lowered_at,
+                    [self._size(name, bound) for name in self.dimensions.names],
+                    self._points,
+                    self._admits,
+                    self.dimensions.periods,
                 )
             except ir.MLIRError as error:
                 refused = refused or error
@@ -158,11 +162,7 @@ class OpenProgram:
         chosen: list[tuple[int, ...]] = []
         for number, point in enumerate(points(sizes, generic)):
             found = next(
-                (
-                    p
-                    for p in near(point, sizes, number)
-                    if p not in chosen and self.dimensions.at(dict(zip(names, p, strict=True))) is not None
-                ),
+                (p for p in near(point, sizes, number) if p not in chosen and self._admits(p)),
                 None,
             )
             if found is not None:
@@ -172,6 +172,9 @@ class OpenProgram:
         if len(set(chosen)) < 3:
             raise OpenSizeError(f"few values of {', '.join(names)} go together; each set is a program of its own")
         return (chosen * len(generic))[: len(generic)]
+
+    def _admits(self, point: tuple[int, ...]) -> bool:
+        return self.dimensions.at(dict(zip(self.dimensions.names, point, strict=True))) is not None
 
     def _lowered_at(self, point: tuple[int, ...]) -> ir.Module:
         values = self.dimensions.at(dict(zip(self.dimensions.names, point, strict=True)))
