@@ -13,26 +13,23 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import _ttmlir_runtime as tt
-import numpy as np
 
 from .. import ir, passes
-from ..arrays import fits
 from ..chips import lower
 from ..sizes import OpenSizeError, Size, points
+from .arguments import shape_of, taken, to_torch, value_sets
 from .errors import OnnxError, needs_values
 from .importer import import_model
 from .model import Declared, Model, domain_of, model_of, read_model
 from .program import Fixed, Open, Program, Weights
 from .sizes import Bounds, Shape, Sizes
-from .values import Array, is_integer
+from .values import Array
 
 MOST_FIXED, MOST_KNOWN = 16, 256
 # Ways in which a model is tried with some of its sizes open.
 MOST_WAYS = 4
 # Seconds of CPU time that a call waits for a program that leaves sizes open; `open_sizes` and `save` have no limit.
 LONGEST, TOO_LONG = 20.0, "takes more than"
-# Elements of inputs whose values may become part of a program.
-MOST_VALUES, MOST_NUMBERS = 64, 8
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -485,83 +482,6 @@ def accepts(way: Way, program: Open, sizes: Mapping[str, int]) -> bool:
         if any(sizes[name] != n for name in names) or n < size.least or (size.most is not None and n > size.most):
             return False
     return True
-
-
-def shape_of(x: Any) -> Any:
-    return tuple(each.shape for each in x) if isinstance(x, list) else x.shape
-
-
-def value_sets(arrays: Mapping[str, Any]) -> list[dict[str, Array]]:
-    """Inputs whose values may decide what is computed: integers, then a few numbers, too, then of any rank."""
-    plain = {name: x for name, x in arrays.items() if isinstance(x, np.ndarray)}
-    whole = {n: x for n, x in plain.items() if (is_integer(x.dtype) or x.dtype == np.bool_) and x.size <= MOST_VALUES}
-    few = {n: x for n, x in plain.items() if n in whole or x.size <= MOST_NUMBERS}
-    return [
-        {n: x for n, x in whole.items() if x.ndim <= 1},
-        {n: x for n, x in few.items() if x.ndim <= 1},
-        whole,
-        few,
-    ]
-
-
-def as_array(value: Any) -> Any:
-    """Returns a value as an array, without a copy where it can be."""
-    if isinstance(value, np.ndarray):
-        return value
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        tensor = value.detach().cpu()
-        if tensor.dtype is torch.bfloat16:  # which NumPy lacks
-            import ml_dtypes
-
-            return tensor.contiguous().view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-        return tensor.resolve_conj().resolve_neg().numpy()
-    if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
-        try:
-            return np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError):
-            pass
-    return np.asarray(value)
-
-
-def to_torch(value: Any) -> Any:
-    """Returns an output as a tensor of PyTorch, or a list of them."""
-    import torch
-
-    if isinstance(value, list):
-        return [to_torch(x) for x in value]
-    if value.dtype.name == "bfloat16":
-        return torch.from_numpy(value.view(np.int16)).view(torch.bfloat16)
-    if value.dtype.kind == "V":
-        kind = getattr(torch, value.dtype.name, None)
-        if kind is not None and value.dtype.itemsize == 1 and not value.dtype.name.startswith(("int", "uint")):
-            return torch.from_numpy(value.view(np.uint8)).view(kind)
-        return value
-    return torch.from_numpy(value)
-
-
-def taken(declared: Declared, value: Any) -> Any:
-    """Returns a value of an input as an array of its type, or a list of arrays for a sequence.
-
-    Raises:
-        ValueError: a value of another type; names the input.
-    """
-    name, dtype = declared.name, declared.dtype
-    if declared.is_sequence:
-        if not isinstance(value, list | tuple):
-            raise ValueError(f"input {name} is {type(value).__name__}; expected a {declared}")
-        each = Declared(name, None, dtype)
-        return [taken(each, x) for x in value]
-    array = as_array(value)
-    if array.dtype == dtype:
-        return array
-    have = f"{array.dtype.name}{list(array.shape)}"
-    if not fits(array, dtype):
-        raise ValueError(f"input {name} is {have}; expected {declared}")
-    made = array.astype(dtype)
-    if is_integer(dtype) and not (made == array).all():
-        raise ValueError(f"input {name} is {have} and has values that {dtype.name} does not hold")
-    return made
 
 
 def read(model: Any) -> Model:

@@ -119,7 +119,7 @@ def compared(model: OnnxModel, inputs: Sequence[Any] | Mapping[str, Any], by: st
         OnnxError: a node that has no form, or that no evaluator computes.
     """
     given = model.bound((), inputs) if isinstance(inputs, Mapping) else model.bound(tuple(inputs), {})
-    from .compiled import shape_of, taken
+    from .arguments import shape_of, taken
 
     arrays = {name: taken(model._all[name], value) for name, value in given.items()}
     outputs = [x.name for x in model.outputs]
