@@ -74,6 +74,12 @@ def constrained(x: jax.Array, y: jax.Array) -> tuple[jax.Array, ...]:
     return x[: x.shape[0] - 2 * y.shape[0]], x[: y.shape[0]] + y
 
 
+def another_quotient(x: jax.Array, y: jax.Array) -> jax.Array:
+    n = x.shape[0]
+    half = jnp.tanh(y[:, : n // 2])
+    return jnp.sum(half[: n - n // 3] * 2) + jnp.sum(x)
+
+
 PAIRS = [{"b": 1, "l": 17}, {"b": 17, "l": 2}, {"b": 64, "l": 3}]
 ROWS = {
     "elementwise": Row(lambda x: jnp.sin(x) * 2 + 1, ["b, l"], sizes=PAIRS),
@@ -102,6 +108,11 @@ ROWS = {
         ["b >= 2*c"],
         sizes=[{"b": 2, "c": 1}, {"b": 17, "c": 2}, {"b": 64, "c": 31}, {"b": 300, "c": 17}],
     ),
+    "another quotient": Row(
+        another_quotient, ["n", "n, n"], ["n >= 4"], sizes=[{"n": n} for n in (9, 10, 12, 64, 65, 66)]
+    ),
+    "transform": Row(lambda x: jnp.abs(jnp.fft.fft(x)), ["b, 8"]),
+    "transform of real numbers": Row(lambda x: jnp.abs(jnp.fft.rfft(x)), ["b, 8"]),
     "multiple": Row(lambda x: x.reshape(-1, 64).sum(1), ["8*l, 8"]),
 }
 
@@ -225,3 +236,13 @@ def test_a_size_that_decides_is_named() -> None:
     for n in (1, 5, 8):
         x = np.arange(n, dtype=np.float32)
         np.testing.assert_allclose(compiled(x), np.cumsum(x))
+
+
+def test_a_program_that_the_chip_refuses_has_a_reason() -> None:
+    def scanned(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda sums, row: (sums + row, sums * row), jnp.zeros(x.shape[1]), x)[0]
+
+    compiled = ttmlir.jax.compile(export.export(jax.jit(scanned))(*shapes_of(Row(scanned, ["b, l"]))))
+    assert isinstance(compiled, ttmlir.jax.ExportedFunction)
+    assert compiled.open_sizes == []
+    assert "stablehlo.real_dynamic_slice" in compiled.closed

@@ -144,3 +144,17 @@ module attributes {test.no_ttir} {
     return %0 : tensor<?xf32>
   }
 }
+
+// -----
+
+// Transforms from real numbers keep half of the last dimension, those to real numbers have its size.
+// CHECK-LABEL: func.func @transforms
+// CHECK-SAME: -> (tensor<4x8xcomplex<f32>>, tensor<4x5xcomplex<f32>>, tensor<4x8xf32>)
+module attributes {test.no_ttir} {
+  func.func @transforms(%a: tensor<4x8xcomplex<f32>>, %b: tensor<4x8xf32>, %c: tensor<4x5xcomplex<f32>>) -> (tensor<?x8xcomplex<f32>>, tensor<?x5xcomplex<f32>>, tensor<?x8xf32>) {
+    %0 = stablehlo.fft %a, type = FFT, length = [8] : (tensor<4x8xcomplex<f32>>) -> tensor<?x8xcomplex<f32>>
+    %1 = stablehlo.fft %b, type = RFFT, length = [8] : (tensor<4x8xf32>) -> tensor<?x5xcomplex<f32>>
+    %2 = stablehlo.fft %c, type = IRFFT, length = [8] : (tensor<4x5xcomplex<f32>>) -> tensor<?x8xf32>
+    return %0, %1, %2 : tensor<?x8xcomplex<f32>>, tensor<?x5xcomplex<f32>>, tensor<?x8xf32>
+  }
+}

@@ -86,6 +86,18 @@ static Shape slicedShape(stablehlo::RealDynamicSliceOp op) {
   return shape;
 }
 
+/// The operand's, where the transform keeps the sizes; transforms from and to real numbers have another last one.
+static Shape transformedShape(stablehlo::FftOp op) {
+  Shape shape = shapeOf(op.getOperand());
+  if (!shape || shape->empty() || op.getFftLength().empty())
+    return std::nullopt;
+  if (op.getFftType() == stablehlo::FftType::RFFT)
+    shape->back() = op.getFftLength().back() / 2 + 1;
+  else if (op.getFftType() == stablehlo::FftType::IRFFT)
+    shape->back() = op.getFftLength().back();
+  return shape;
+}
+
 static Shape gatheredShape(stablehlo::DynamicGatherOp op) {
   Shape sizes = constantNumbers(op.getSliceSizes());
   if (!sizes)
@@ -233,6 +245,9 @@ SmallVector<Type> shlo::refinedTypes(Operation *op) {
         type = meet(type, *shape);
   } else if (auto tuple = dyn_cast<stablehlo::TupleOp>(op)) {
     types.front() = TupleType::get(op->getContext(), op->getOperandTypes());
+  } else if (auto fft = dyn_cast<stablehlo::FftOp>(op)) {
+    if (Shape shape = transformedShape(fft))
+      types.front() = meet(types.front(), *shape);
   } else if (auto interface = dyn_cast<InferTypeOpInterface>(op)) {
     SmallVector<Type> inferred;
     // What does not hold is said by the verifier.
