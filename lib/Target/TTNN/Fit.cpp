@@ -176,6 +176,29 @@ static std::optional<Fitted> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf>
   return std::nullopt;
 }
 
+/// factor * product of more leaves, as all dimensions of a tensor together are.
+static std::optional<Fitted> fitLongProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves, unsigned most = 8) {
+  if (series.front() != 0 && llvm::all_equal(series))
+    return Fitted{constant(series.front()), {}};
+  for (auto [i, leaf] : enumerate(leaves)) {
+    Series rest;
+    for (auto [value, divisor] : zip_equal(series, leaf.series))
+      if (divisor > 0 && value % divisor == 0)
+        rest.push_back(value / divisor);
+    if (most == 0 || rest.size() < series.size() || llvm::all_equal(leaf.series))
+      continue;
+    if (std::optional<Fitted> other = fitLongProduct(rest, leaves.drop_front(i), most - 1)) {
+      const Period period = leaf.period.with(other->period);
+      return Fitted{other->code == constant(1) ? leaf.code : pair(Term::Product, leaf.code, other->code),
+                    {period.modulus, period.isKnown}};
+    }
+  }
+  return std::nullopt;
+}
+static std::optional<Fitted> fitProductOfAll(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
+  return llvm::all_equal(series) ? std::nullopt : fitLongProduct(series, leaves);
+}
+
 static std::optional<Fitted> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   for (const Leaf &a : leaves)
     for (const Leaf &b : leaves)
@@ -235,7 +258,7 @@ static std::optional<Fitted> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf
 }
 
 std::optional<Fitted> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  for (auto form : {fitLine, fitProduct, fitSum})
+  for (auto form : {fitLine, fitProduct, fitSum, fitProductOfAll})
     if (std::optional<Fitted> found = form(series, leaves)) {
       // A quotient of a size can have the values of a strided dimension. If none has, the dimension is what it is.
       if (!found->period.isPlain()) {

@@ -45,8 +45,9 @@ struct Fitted {
 
 /// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
 /// factor * leaf + constant; factor * product of two or three leaves; factor * such a product + constant; leaf +
-/// factor * leaf + constant; factor * leaf divided by a constant, shifted; the padding of a leaf to a multiple, and the
-/// remainder. Where quotients by several divisors, or of several leaves, have these values, the period is that of all.
+/// factor * leaf + constant; factor * product of up to eight leaves; factor * leaf divided by a constant, shifted; the
+/// padding of a leaf to a multiple, and the remainder. Where quotients by several divisors, or of several leaves, have
+/// these values, the period is that of all.
 std::optional<Fitted> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
 
 } // namespace mlir::tt::ttnn

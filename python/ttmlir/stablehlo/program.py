@@ -17,6 +17,8 @@ from .dimensions import Dimensions, SizeError, holds, read_dimensions
 
 # Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
 BOUNDS = (None, 8211, 1047)
+# Of more sizes than MANY, whose product is then no integer of 32 bits.
+MANY, BOUND_OF_MANY = 3, 40
 LARGEST = 1 << 20  # of sizes that assertions bound from below
 MOST_FIXED, MOST_KNOWN = 16, 256
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
@@ -110,7 +112,7 @@ class OpenProgram:
         if not self.dimensions.names:
             return passes.ttnn_to_flatbuffer_bin(self._lowered({}))
         refused: ir.MLIRError | None = None
-        for bound in BOUNDS:
+        for bound in (*BOUNDS, BOUND_OF_MANY) if len(self.dimensions.names) > MANY else BOUNDS:
             try:
                 return open_flatbuffer(
                     self._lowered_at,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import ir
+from ...dialects import integers
 
 
 def i32_array(values: Sequence[int]) -> ir.Attribute:
-    return ir.DenseI32ArrayAttr.get([int(v) for v in values])
+    return integers.i32_array([int(v) for v in values])

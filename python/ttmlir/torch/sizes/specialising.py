@@ -32,6 +32,8 @@ MOST_PROGRAMS = 32
 MOST_SIZES, MOST_WAYS = 8, 6
 # Bounds of sizes that are tried where the graph has no form for very large ones.
 BOUNDS = (8211, 1047)
+# Where a product of many sizes is no integer of 32 bits otherwise.
+BOUND_OF_PRODUCTS = 40
 OUTSIDE = "sizes beyond the bounds of the programs that leave them open"
 SINGULAR = "sizes that are 0 or 1, where ops may mean something else"
 
@@ -234,6 +236,8 @@ class Specialising:
                 program = OpenProgram(sizes, way, self.parameters, self.options, watch, self.keep_text)
             except UnsupportedError as error:
                 self.closed = str(error)
+                if isinstance(error.__cause__, ValueError) and not bounds_left and way.most != BOUND_OF_PRODUCTS:
+                    bounds_left.append(BOUND_OF_PRODUCTS)
                 # A rule that does not know the op refuses it at all sizes, another one perhaps tensors this large.
                 if error.__cause__ is None or isinstance(error.__cause__, UnsupportedError) or not bounds_left:
                     return None
