@@ -7,7 +7,7 @@ import itertools
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ from .. import ir, passes
 from ..chips import lower
 from ..sizes import OpenSizeError, Size, points
 from .arguments import shape_of, taken, to_torch, value_sets
-from .errors import OnnxError, needs_values
+from .errors import OnnxError, UnsupportedOpError, needs_values
 from .importer import import_model
 from .model import Declared, Model, domain_of, model_of, read_model
 from .program import Fixed, Open, Program, Weights
@@ -542,29 +542,26 @@ def compile(
 
 
 def require_form(model: OnnxModel) -> None:
-    """Imports a model whose sizes are not known for some sizes, so that what cannot be is said at once.
+    """Imports a model whose sizes are not known for some sizes, so that ops that cannot be are named at once.
+
+    What these sizes alone do not allow says nothing of those that calls bring.
 
     Raises:
-        OnnxError: it has no form for any of them.
+        UnsupportedOpError: an op has no form.
     """
     bounds = model._sizes.bounds
     if any(shape is None for shape in model._sizes.shapes.values()) or any(x.is_sequence for x in model.inputs):
         return
-    tries: list[Callable[[str], int]] = [lambda _: 64, lambda _: 1, lambda _: 224, lambda _: 32, lambda _: 640]
-    refused: OnnxError | None = None
-    for choose in tries:
-        sizes = {
-            name: min(max(choose(name), least), most if most is not None else 1 << 20)
-            for name, (least, most) in bounds.items()
-        }
+    for n in (64, 1, 224, 32, 640):
+        sizes = {name: min(max(n, least), most if most is not None else n) for name, (least, most) in bounds.items()}
         try:
             with ir.Context():
                 import_model(model._with((), model.known), model._sizes.at(sizes), model.known)
             return
-        except OnnxError as error:
-            refused = refused or error
-    if refused is not None and not needs_values(refused):
-        raise refused
+        except UnsupportedOpError:
+            raise
+        except OnnxError:
+            continue
 
 
 def export(

@@ -11,8 +11,16 @@ class OnnxError(RuntimeError):
     """A model that cannot be compiled; the text names the file, the node or input, and what was expected."""
 
 
+class UnsupportedOpError(OnnxError):
+    """An op that has no form on the chip, whatever its sizes."""
+
+
 class Refused(Exception):
     """Raised by rules for a node that has no form here; the importer adds file, node and place."""
+
+
+class NoForm(Refused):
+    """Raised for an op that has no form here, whatever its sizes."""
 
 
 class Expand(Exception):

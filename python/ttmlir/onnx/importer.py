@@ -18,7 +18,7 @@ from ..dialects import func
 from ..sizes import OpenSizeError
 from . import ops  # noqa: F401  fills OPS
 from .emitter import Emitter
-from .errors import Expand, OnnxError, Refused
+from .errors import Expand, NoForm, OnnxError, Refused, UnsupportedOpError
 from .files import dense_of
 from .folding import LARGEST, evaluate, results_are_small
 from .model import Model, domain_of
@@ -182,7 +182,8 @@ class Importer:
         try:
             yield
         except Refused as error:
-            raise OnnxError(f"{self.model.path}: {what}{place}: {error}") from None
+            kind = UnsupportedOpError if isinstance(error, NoForm) else OnnxError
+            raise kind(f"{self.model.path}: {what}{place}: {error}") from None
         except (OnnxError, OpenSizeError):
             raise
         except Exception as error:  # whatever a rule did not foresee of a damaged node
@@ -245,10 +246,10 @@ class Importer:
         if body is not None:
             return self.function(body, proto, inputs, scope, schema)
         if (domain, proto.op_type) in REFUSED:
-            raise Refused(REFUSED[domain, proto.op_type])
+            raise NoForm(REFUSED[domain, proto.op_type])
         if schema is None and row is None:
-            raise Refused(f"domain {domain or 'ai.onnx'} has no op {proto.op_type} in opset {opset}")
-        raise Refused("this op has no form on the chip")
+            raise NoForm(f"domain {domain or 'ai.onnx'} has no op {proto.op_type} in opset {opset}")
+        raise NoForm("this op has no form on the chip")
 
     @staticmethod
     def schema(name: str, opset: int, domain: str) -> Any:
