@@ -44,8 +44,6 @@ def exported(name: str) -> tuple[Path, list[Any]]:
     model.eval()
     path = folder() / "exported" / f"{name.replace('/', '_')}.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
-    config: Any = model.config
-    config.return_dict = False
     names = list(inputs)
 
     class Positional(torch.nn.Module):
