@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend tests of the package onnx, and the page's table of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from onnx_zoo import backend
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "onnx.md"
+
+
+@pytest.mark.long
+def test_all_cases() -> None:
+    results = [backend.run(case) for case in backend.cases()]
+    assert [f"{r.case.name}: {r.reason}" for r in results if r.kind == backend.WRONG] == []
+    without = [
+        r
+        for r in results
+        if r.kind != backend.REFUSED or backend.lacking(r) not in ("strings", "optionals", "training")
+    ]
+    kinds = Counter(r.kind for r in without)
+    assert kinds[backend.AGREES] / len(without) > 0.98, kinds
+    assert all(r.reason for r in results if r.kind == backend.REFUSED)
+    listed = PAGE.read_text(encoding="utf-8").partition(backend.BEGIN)[2].partition(backend.END)[0]
+    assert listed == backend.table(results), "run: python -m onnx_zoo.backend docs/onnx.md"
+
+
+def test_a_difference_is_seen() -> None:
+    (case,) = [c for c in backend.cases() if c.name == "test_relu"]
+    (given, (expected,)) = case.sets[0]
+    assert backend.run(case).kind == backend.AGREES
+    changed = backend.Case("node", case.name, case.model, [(given, [expected + 1])], case.rtol, case.atol)
+    assert backend.run(changed).kind == backend.WRONG
+    other = backend.Case("node", case.name, case.model, [(given, [expected.astype("float64")])], case.rtol, case.atol)
+    assert backend.run(other).reason.startswith("float32")
