@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ LACKING = {
     "training": "training",
     "results of unknown number": "how many",
     "64-bit values": "does not fit into|64 bits in 32",
-    "images in files, text features": "no form on the chip",
+    "image files and text features": "no form on the chip",
 }
 BEGIN, END = "<!-- backend tests -->\n", "<!-- end of backend tests -->\n"
 
@@ -148,7 +149,7 @@ def table(results: Sequence[Result]) -> str:
         lines.append(f"| {group} | " + " | ".join(f"{n:,}" for n in counts) + " |")
     reasons = Counter(lacking(result) for result in results if result.kind == REFUSED)
     text = ", ".join(f"{name} {n}" for name, n in reasons.most_common())
-    return "\n".join([*lines, "", f"Refused cases have {text}.", ""])
+    return "\n".join([*lines, "", textwrap.fill(f"Refused cases have {text}.", 120), ""])
 
 
 def main(arguments: Sequence[str]) -> int:
