@@ -66,8 +66,8 @@ class Emitter:
         return ir.DenseI32ArrayAttr.get([int(n) for n in values])
 
     def is_open_size(self, x: Value, dim: int) -> bool:
-        """Whether a dimension may have other sizes than that of the type."""
-        return self.is_open
+        """Whether a dimension may have other sizes than that of the type; those of 0 and 1 are never open."""
+        return self.is_open and x.shape[dim] > 1
 
     #
     # Constants

@@ -363,7 +363,7 @@ class Importer:
         given = [x for x in inputs if isinstance(x, Value)]
         values = [Value.of(x) for x in found]
         if any(x.varying for x in given):
-            self.require_undecided(node, given, values)
+            self.require_undecided(node, given)
             for i, (output, value) in enumerate(zip(node.outputs, values, strict=False)):
                 value.varying = self.varies(scope.prefix + output)
                 value.emit = self.emitted(node, row, inputs, i, scope)
@@ -386,7 +386,7 @@ class Importer:
         known = [trace.values[key][1] for trace in self.traces if key in trace.values]
         return any(x is None or known[0] is None or x.tobytes() != known[0].tobytes() for x in known)
 
-    def require_undecided(self, node: Node, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+    def require_undecided(self, node: Node, inputs: Sequence[Value]) -> None:
         """
         Raises:
             OpenSizeError: the node compares a size for equality, which some sizes fulfil that were not looked at.
