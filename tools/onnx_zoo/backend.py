@@ -104,16 +104,18 @@ def flat(values: Any) -> list[Any]:
 
 def differs(found: Any, expected: Any, rtol: float, atol: float) -> str:
     """How a result differs from what was expected, or ""."""
-    ours, theirs = np.asarray(found), np.asarray(expected)
+    ours: Any = np.asarray(found)
+    theirs: Any = np.asarray(expected)
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
         return f"{ours.dtype}{list(ours.shape)}; expected {theirs.dtype}{list(theirs.shape)}"
     narrow = theirs.dtype.itemsize < 4 and theirs.dtype.kind not in "biu"
-    wide = [x.astype(np.float64) if x.dtype.kind not in "biu" else x for x in (ours, theirs)]
+    if theirs.dtype.kind not in "biu":
+        ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
     rtol, atol = (max(rtol, 1e-2), max(atol, 1e-2)) if narrow else (max(rtol, 1e-3), max(atol, 1e-5))
-    if np.allclose(*wide, rtol=rtol, atol=atol, equal_nan=True):
+    if np.allclose(ours, theirs, rtol=rtol, atol=atol, equal_nan=True):
         return ""
     with np.errstate(all="ignore"):
-        return f"largest difference {np.nanmax(np.abs(wide[0] - wide[1])):.3g}"
+        return f"largest difference {np.nanmax(np.abs(ours - theirs)):.3g}"
 
 
 def run(case: Case) -> Result:
