@@ -114,7 +114,7 @@ LAYERS = {
     "pybuda": Layer("python/pybuda/", "torch onnx profiler"),
     # Models, and what tools tell of them.
     "torch_zoo": Layer("tools/torch_zoo/"),
-    "onnx_zoo": Layer("tools/onnx_zoo/"),
+    "onnx_zoo": Layer("tools/onnx_zoo/", "onnx"),
     "torch_stat": Layer("tools/torch_stat/", "torch"),
     "tools": Layer(
         " ".join(f"tools/{n}.py" for n in ("stat_models", "generate_report", "run_transformers", "collect_metrics")),
