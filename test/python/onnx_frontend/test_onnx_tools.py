@@ -17,6 +17,8 @@ from ttmlir.onnx.command import main as import_onnx
 from ttmlir.onnx.goldens import Judge, compared, random_inputs
 from ttrt.__main__ import main as ttrt
 
+BIN = Path(__file__).resolve().parents[3] / "build" / "bin"
+
 MATRIX = np.random.default_rng(0).standard_normal((16, 32), np.float32)
 
 
@@ -143,7 +145,7 @@ def test_what_is_not_equal_is_found() -> None:
 
 
 def test_ttmlir_opt_says_what_imports() -> None:
-    done = subprocess.run(["ttmlir-opt", "net.onnx"], capture_output=True, text=True)
+    done = subprocess.run([BIN / "ttmlir-opt", "net.onnx"], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr == (
         "net.onnx: is an ONNX file, not a module; `ttmlir-import-onnx net.onnx -o model.mlir` makes one of it\n"
