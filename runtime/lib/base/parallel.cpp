@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/parallel.h"
-#include "tt/crowd.h"
 #include "tt/types.h"
 
 #include <algorithm>
@@ -33,8 +32,6 @@ const int defaultThreads = std::max(1, omp_get_max_threads());
 /// libgomp ends the process when the system refuses to start a thread.
 int mostThreads() { return std::max(1024, 4 * defaultThreads); }
 
-using Clock = Crowd::Clock;
-
 struct Loop {
   int64_t n;
   int64_t pieces;
@@ -42,21 +39,12 @@ struct Loop {
   void *body;
   std::mutex mutex;
   std::exception_ptr error;
-  std::atomic<Clock::rep> lastStart{0}; // of a thread of the pool
 };
-
-thread_local Crowd crowd;
 
 void runPieces(void *data) {
   auto &loop = *static_cast<Loop *>(data);
   // libgomp may give fewer threads than were asked for, so pieces are dealt out by the count there really is.
   const int64_t thread = omp_get_thread_num(), count = omp_get_num_threads();
-  if (thread) {
-    const Clock::rep start = Clock::now().time_since_epoch().count();
-    Clock::rep last = loop.lastStart.load(std::memory_order_relaxed);
-    while (last < start && !loop.lastStart.compare_exchange_weak(last, start, std::memory_order_relaxed)) {
-    }
-  }
   const bool before = std::exchange(inside, true);
   try {
     for (int64_t piece = thread; piece < loop.pieces; piece += count) {
@@ -95,14 +83,8 @@ void detail::parallelFor(int64_t n, int64_t grain, Chunk chunk, void *body) {
     chunk(body, 0, n);
     return;
   }
-  const Clock::time_point begin = Clock::now();
-  if (crowd.isNear(begin)) {
-    chunk(body, 0, n);
-    return;
-  }
   Loop loop{n, pieces, chunk, body, {}, nullptr};
   GOMP_parallel(runPieces, &loop, static_cast<unsigned>(pieces), 0);
-  crowd.observe(begin, Clock::time_point(Clock::duration(loop.lastStart.load(std::memory_order_relaxed))));
   if (loop.error)
     std::rethrow_exception(loop.error);
 }
