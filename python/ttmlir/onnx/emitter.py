@@ -102,8 +102,10 @@ class Emitter:
         return self.cast(Value((1,), I32, position), dtype)
 
     def _known(self, array: Array, name: str) -> ir.Value:
-        if array.size and (array.nbytes <= LARGEST_CONSTANT or self._is_splat(array)):
-            key = (array.dtype, array.shape, array.tobytes() if array.size <= 64 else array.flatten()[0].tobytes())
+        is_splat = bool(array.size) and self._is_splat(array)
+        if array.size and (array.nbytes <= LARGEST_CONSTANT or is_splat):
+            raw = array.reshape(-1)[:1].tobytes() if is_splat else array.tobytes()
+            key = (array.dtype, array.shape, is_splat, raw)
             if key not in self._constants:
                 with ir.InsertionPoint.at_block_begin(self.block):
                     self._constants[key] = self._constant(array)

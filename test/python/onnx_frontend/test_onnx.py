@@ -229,6 +229,27 @@ def test_weights_are_shared_by_programs() -> None:
     assert first[0].array.ctypes.data == compiled.model.weights["w"].ctypes.data
 
 
+@pytest.mark.parametrize("size", [9, 100, 256])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "float16", "bfloat16", "float32"])
+def test_constants_that_begin_alike(dtype: str, size: int) -> None:
+    """Constants are merged if all of their elements are equal: those of one number with no others, either."""
+    numbers = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    ones = np.ones(size, numbers)
+    first, second = ones.copy(), ones.copy()
+    first[1:3], second[4:] = 0, 0
+    names = {"ones": ones, "first": first, "again": first.copy(), "second": second}
+    kind = helper.np_dtype_to_tensor_dtype(numbers)
+    chosen = [node("Where", ["c", name, "x"], [f"of {name}"]) for name in names]
+    graph = helper.make_graph(
+        chosen, "g", [tensor("c", TensorProto.BOOL, [1]), tensor("x", kind, [size])],
+        [tensor(f"of {name}", kind, [size]) for name in names],
+        [numpy_helper.from_array(x, name) for name, x in names.items()],
+    )  # fmt: skip
+    found = tt.compile(made(graph))(np.array([True]), np.zeros(size, numbers))
+    for ours, theirs in zip(found, names.values(), strict=True):
+        assert (ours == theirs).all()
+
+
 def test_errors_name_the_node() -> None:
     nodes = [node("Relu", ["x"], ["a"]), node("MatMul", ["a", "a"], ["y"], name="product")]
     graph = helper.make_graph(nodes, "g", [tensor("x", 1, [2, 3])], [tensor("y", 1, None)])
