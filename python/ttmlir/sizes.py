@@ -99,12 +99,16 @@ def points(sizes: Sequence[Size], generic: Sequence[int] = GENERIC[0]) -> list[P
 
 
 Admits: TypeAlias = Callable[[Point], bool]
+# Gets a point and the least value of each size.
+Nearest: TypeAlias = Callable[[Point, Sequence[int]], "Point | None"]
 # Points have all remainders of sizes modulo the periods of quotients, up to this one.
 LONGEST_PERIOD = 128
 # Sets of remainders of several sizes that are looked at together.
 MOST_TOGETHER = 36
 # Points that tell quotients from others by chance, and points that confirm a program with quotients.
 SEPARATING, CONFIRMING = 16, 16
+# Sizes of which a few points do not tell products and sums apart.
+MANY = 4
 # Points between two lower bounds, for these programs.
 BETWEEN = 6
 # How often points are added to.
@@ -114,16 +118,17 @@ MOST_ROUNDS = 12
 class _MorePoints:
     """Further points of small sizes, for programs with quotients."""
 
-    def __init__(self, at: Sequence[Point], admits: Admits) -> None:
-        self.random, self.admits = random.Random(0), admits
+    def __init__(self, at: Sequence[Point], admits: Admits, nearest: Nearest) -> None:
+        self.random, self.admits, self.nearest = random.Random(0), admits, nearest
         self.bounds = [(min(values), max(values)) for values in zip(*at, strict=True)]
 
     def some(self, count: int, known: Sequence[Point], span: int = 250) -> list[Point]:
         """Returns up to `count` points that are not known."""
         found: list[Point] = []
         for _ in range(8 * count):
-            point = tuple(self.random.randint(least, min(most, least + span)) for least, most in self.bounds)
-            if point not in known and point not in found and self.admits(point):
+            drawn = tuple(self.random.randint(least, min(most, least + span)) for least, most in self.bounds)
+            point = self.nearest(drawn, [least for least, _ in self.bounds])
+            if point is not None and point not in known and point not in found:
                 found.append(point)
                 if len(found) == count:
                     break
@@ -154,13 +159,24 @@ class _MorePoints:
         return None
 
 
+# Sample points, and bounds of sizes, least and most, to points within them.
+Doubtful: TypeAlias = Callable[[Sequence[Point], Sequence[tuple[int, int]]], Sequence[Point]]
+
+
 class _Compilation:
     """Compiles a program at sample points, once at each."""
 
     def __init__(
-        self, lower_at: Callable[[Point], ir.Module], sizes: Sequence[Size], admits: Admits, periods: Sequence[int]
+        self,
+        lower_at: Callable[[Point], ir.Module],
+        sizes: Sequence[Size],
+        admits: Admits,
+        nearest: Nearest,
+        periods: Sequence[int],
+        doubtful: Doubtful,
     ) -> None:
-        self.lower_at, self.sizes, self.admits, self.periods = lower_at, sizes, admits, periods
+        self.lower_at, self.sizes, self.periods, self.doubtful = lower_at, sizes, periods, doubtful
+        self.admits, self.nearest = admits, nearest
         self.files: dict[Point, bytes] = {}
         self.quotients: list[tuple[int, bool, str]] = []
 
@@ -175,7 +191,7 @@ class _Compilation:
         Raises:
             OpenSizeError: the ops of the program depend on a size.
         """
-        bounds = [(least[i], max(point[i] for point in at)) for i in range(len(self.sizes))]
+        bounds = _bounds(at, least)
         files, names = [self.file(point) for point in at], [size.name for size in self.sizes]
         try:
             made, self.quotients = _translate.open_sizes(files, names, bounds, at)
@@ -198,7 +214,8 @@ class _Compilation:
             OpenSizeError: the compiler makes another program at a point.
         """
         if (found := self.differing(made, at)) is not None:
-            raise OpenSizeError(str(found[1]))
+            values = ", ".join(f"{size.name} {n}" for size, n in zip(self.sizes, found[0], strict=True))
+            raise OpenSizeError(f"{found[1]} ({values}), so that the sizes cannot stay open")
 
     def certain(self, at: list[Point]) -> tuple[list[Point], bytes]:
         """Returns the file for the points, or for more of them if numbers are quotients, and these points.
@@ -207,11 +224,11 @@ class _Compilation:
             OpenSizeError: the ops of the program depend on a size.
         """
         least = [min(values) for values in zip(*at, strict=True)]
-        made = self.fitted(at, least)
+        made, doubtful = self.fitted(at, least), self.doubtful(at, _bounds(at, least))
         if not self.quotients:
-            self.require(made, at)
-            return at, made
-        more, covered = _MorePoints(at, self.admits), set[int]()
+            self.require(made, [*at, *doubtful])
+            return self.confirmed(at, made, least) if len(least) >= MANY else (at, made)
+        more, covered = _MorePoints(at, self.admits, self.nearest), set[int]()
         at = [*at, *more.some(SEPARATING, at)]
         for _ in range(MOST_ROUNDS):
             made = self.fitted(at, least)
@@ -229,12 +246,28 @@ class _Compilation:
                 covered |= wanted
                 at = list(dict.fromkeys([*at, *(point for n in sorted(wanted) for point in more.with_remainders(n))]))
                 continue
-            found = self.differing(made, [*at, *more.some(CONFIRMING, at)])
+            found = self.differing(made, [*at, *doubtful, *more.some(CONFIRMING, at)])
             if found is None:
                 return at, made
             if found[0] in at:
                 raise OpenSizeError(str(found[1]))
             at.append(found[0])
+        raise OpenSizeError("the numbers of the program are no simple expressions of its sizes")
+
+    def confirmed(self, at: list[Point], made: bytes, least: Sequence[int]) -> tuple[list[Point], bytes]:
+        """Returns the file for the points and for others, where the points alone do not tell expressions apart.
+
+        Raises:
+            OpenSizeError: the ops of the program depend on a size.
+        """
+        more = _MorePoints(at, self.admits, self.nearest)
+        for _ in range(MOST_ROUNDS):
+            found = self.differing(made, more.some(len(least), at))
+            if found is None:
+                return at, made
+            at = [*at, found[0]]
+            made = self.fitted(at, least)
+            self.require(made, at)
         raise OpenSizeError("the numbers of the program are no simple expressions of its sizes")
 
     def extended(self, at: Sequence[Point], made: bytes) -> bytes:
@@ -251,19 +284,26 @@ class _Compilation:
                 lower = [max(self.sizes[i].least, bound) if i in which else least[i] for i in every]
                 if any(lower[i] >= least[i] for i in which if self.sizes[i].least < least[i]) or lower == least:
                     continue
-                point = tuple(lower[i] if i in which else at[0][i] for i in every)
+                wanted = tuple(lower[i] if i in which else at[0][i] for i in every)
                 lower = [min(pair) for pair in zip(lower, least, strict=True)]
+                if (point := self.nearest(wanted, lower)) is None:
+                    continue
                 try:
                     larger = self.fitted(at, lower)
-                    self.require(larger, [point])
+                    self.require(larger, [point, *self.doubtful(at, _bounds(at, lower))])
                     if has_quotients:
-                        between = _MorePoints([tuple(lower), tuple(least)], self.admits)
+                        between = _MorePoints([tuple(lower), tuple(least)], self.admits, self.nearest)
                         self.require(larger, between.some(BETWEEN, [point]))
                 except (ir.MLIRError, ValueError, tt.Error):
                     continue
                 made, least = larger, lower
                 break
         return made
+
+
+def _bounds(at: Sequence[Point], least: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns the bounds of the sizes of a file for these points."""
+    return [(low, max(values)) for low, values in zip(least, zip(*at, strict=True), strict=True)]
 
 
 def _periods(found: Sequence[int], known: Sequence[int]) -> set[int]:
@@ -300,6 +340,8 @@ def open_flatbuffer(
     choose: Choose = points,
     admits: Admits = lambda point: True,
     periods: Sequence[int] = (),
+    nearest: Nearest | None = None,
+    doubtful: Doubtful = lambda at, bounds: (),
 ) -> bytes:
     """Compiles one flatbuffer for all sizes within the bounds.
 
@@ -310,6 +352,10 @@ def open_flatbuffer(
         admits: whether sizes go together.
         periods: of the numbers of the program that are quotients of sizes, as far as they are known: the divisors.
             The points have all remainders modulo these.
+        nearest: returns sizes that go together near others, none of them below its least value. By default it is
+            these others, if they go together.
+        doubtful: returns points, for sample points and bounds of the sizes, at which sizes may decide something that
+            the sample points do not show. The program is confirmed there.
     Returns:
         The flatbuffer. Its `open_sizes` are `sizes` with the bounds for which the program was found to be the same,
         which can be closer.
@@ -317,7 +363,8 @@ def open_flatbuffer(
         OpenSizeError: the ops of the program depend on a size; names op and attribute.
         ttmlir.ir.MLIRError: `lower_at` or the translation failed.
     """
-    compilation = _Compilation(lower_at, sizes, admits, sorted({n for n in periods if n > 1}))
+    nearest = nearest or (lambda point, least: point if admits(point) else None)
+    compilation = _Compilation(lower_at, sizes, admits, nearest, sorted({n for n in periods if n > 1}), doubtful)
     refused: OpenSizeError | ir.MLIRError | None = None
     tried: list[list[Point]] = []
     for generic in GENERIC:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
@@ -23,10 +23,17 @@ def element_type(array: Array) -> int:
     return int(helper.np_dtype_to_tensor_dtype(array.dtype))
 
 
-def results_are_small(
+# Sizes of an output, None where they are not known.
+Sizes: TypeAlias = "list[int | None] | None"
+
+
+def small_results(
     schema: Any, node: onnx.NodeProto, inputs: Sequence[Array | None], opsets: Mapping[str, int]
-) -> bool:
-    """Whether the outputs have at most LARGEST elements, as far as shape inference knows before they are computed."""
+) -> dict[str, Sizes] | None:
+    """Returns the shapes of outputs as shape inference knows them before they are computed, by name.
+
+    None where inference fails, or an output has more than LARGEST elements.
+    """
     named = [(name, array) for name, array in zip(node.input, inputs, strict=True) if name and array is not None]
     types = {name: helper.make_tensor_type_proto(element_type(array), array.shape) for name, array in named}
     data = {
@@ -38,12 +45,22 @@ def results_are_small(
     try:
         found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=imports)
     except Exception:  # inference errors have no common type; the rule or the evaluation says what is wrong
-        return False
-    for kind in found.values():
-        dims = kind.tensor_type.shape.dim
-        if int(np.prod([dim.dim_value if dim.HasField("dim_value") else 1 for dim in dims], dtype=object)) > LARGEST:
-            return False
-    return True
+        return None
+    shapes: dict[str, Sizes] = {}
+    for name, kind in found.items():
+        known = kind.tensor_type.HasField("shape")
+        dims = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
+        if int(np.prod([1 if n is None else n for n in dims], dtype=object)) > LARGEST:
+            return None
+        shapes[name] = dims if known else None
+    return shapes
+
+
+def is_of(array: Array, expected: Sizes) -> bool:
+    """Returns whether an array has these sizes; the evaluator takes some empty arrays for scalars."""
+    return expected is None or (
+        array.ndim == len(expected) and all(n is None or n == m for n, m in zip(expected, array.shape, strict=True))
+    )
 
 
 def evaluate(node: onnx.NodeProto, domain: str, version: int, inputs: Sequence[Array | None],
@@ -64,4 +81,4 @@ def evaluate(node: onnx.NodeProto, domain: str, version: int, inputs: Sequence[A
     return [np.asarray(x) for x in found]
 
 
-__all__ = ["LARGEST", "TensorProto", "evaluate", "results_are_small"]
+__all__ = ["LARGEST", "TensorProto", "evaluate", "is_of", "small_results"]

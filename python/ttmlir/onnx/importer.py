@@ -17,10 +17,11 @@ from .. import ir
 from ..dialects import func
 from ..sizes import OpenSizeError
 from . import ops  # noqa: F401  fills OPS
+from .decisions import DECIDING, Folded
 from .emitter import Emitter
 from .errors import Expand, NoForm, OnnxError, Refused, UnsupportedOpError
 from .files import dense_of
-from .folding import LARGEST, evaluate, results_are_small
+from .folding import LARGEST, evaluate, is_of, small_results
 from .model import Model, domain_of
 from .registry import OPS, REFUSED, Node
 from .values import F32, Array, Given, Optional, Value
@@ -32,9 +33,13 @@ DEEPEST = 64  # of graphs and functions inside of others
 
 @dataclass
 class Trace:
-    """What one import knew of each value: its shape, and its elements where they were known."""
+    """What one import knew of each value: its shape, and its elements where they were known.
+
+    folded: nodes that were computed and can decide something, by their first outputs.
+    """
 
     values: dict[str, tuple[tuple[int, ...], Array | None]] = field(default_factory=dict)
+    folded: dict[str, Folded] = field(default_factory=dict)
 
 
 @dataclass
@@ -355,15 +360,20 @@ class Importer:
             return None
         if self.traces and not self.folds(node, scope):
             return None
-        if not results_are_small(schema, node.proto, arrays, scope.opsets):
+        shapes = small_results(schema, node.proto, arrays, scope.opsets)
+        if shapes is None:
             return None
         found = evaluate(node.proto, node.domain, node.version, arrays, scope.opsets)
         if found is None or any(x.size > LARGEST or x.dtype.kind in "OUST" for x in found):
             return None
+        if not all(is_of(x, shapes.get(name)) for name, x in zip(node.proto.output, found, strict=False)):
+            return None
+        if node.op in DECIDING and not node.domain and node.outputs[0]:
+            key = scope.prefix + node.outputs[0]
+            self.trace.folded[key] = Folded(node.op, tuple(x for x in arrays if x is not None), found[0])
         given = [x for x in inputs if isinstance(x, Value)]
         values = [Value.of(x) for x in found]
         if any(x.varying for x in given):
-            self.require_undecided(node, given)
             for i, (output, value) in enumerate(zip(node.outputs, values, strict=False)):
                 value.varying = self.varies(scope.prefix + output)
                 value.emit = self.emitted(node, row, inputs, i, scope)
@@ -386,31 +396,6 @@ class Importer:
         known = [trace.values[key][1] for trace in self.traces if key in trace.values]
         return any(x is None or known[0] is None or x.tobytes() != known[0].tobytes() for x in known)
 
-    def require_undecided(self, node: Node, inputs: Sequence[Value]) -> None:
-        """
-        Raises:
-            OpenSizeError: the node compares a size for equality, which some sizes fulfil that were not looked at.
-        """
-        if node.op != "Equal":
-            return
-        if len(inputs) == 2 and all(never_equal_or_known(*pair) for pair in self.seen_elements(inputs)):
-            return
-        raise OpenSizeError(f"{node.place} compares a size with a number")
-
-    def seen_elements(self, inputs: Sequence[Value]) -> Iterator[tuple[Array, Array]]:
-        """Yields the elements of two operands that meet, each with its values at the points that were looked at."""
-        stacks = []
-        for x in inputs:
-            known = [trace.values[x.name][1] for trace in self.traces if x.name in trace.values] if x.varying else []
-            stack = [np.asarray(each) for each in (x.known, *known) if each is not None]
-            stacks.append(stack if len({each.shape for each in stack}) == 1 else [])
-        if not all(stacks):
-            raise OpenSizeError(f"{inputs[0].name} is not known for all sizes")
-        shape = np.broadcast_shapes(*(x.shape for x in inputs))
-        left, right = ([np.broadcast_to(each, shape).reshape(-1) for each in stack] for stack in stacks)
-        for i in range(int(np.prod(shape))):
-            yield np.array([x[i] for x in left]), np.array([x[i] for x in right])
-
     def emitted(self, node: Node, row: Any, inputs: Sequence[Given], output: int, scope: Scope) -> Callable[[], Value]:
         """Makes an output of a node that was folded."""
 
@@ -422,13 +407,6 @@ class Importer:
             return made[output] if isinstance(made, tuple | list) else made
 
         return emit
-
-
-def never_equal_or_known(x: Array, y: Array) -> bool:
-    """Returns whether two elements are the same at all points, or one is a size and the other a negative number."""
-    if (x == x[0]).all() and (y == y[0]).all():
-        return True
-    return bool(((x < 0).all() and (y >= 0).all()) or ((x >= 0).all() and (y < 0).all()))
 
 
 def said_by(error: ir.MLIRError) -> str:

@@ -17,6 +17,7 @@ from ..arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ..chips import default_device, lower
 from ..sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
 from ..stablehlo.program import bisect
+from .decisions import Decisions
 from .errors import OnnxError
 from .importer import Imported, Trace, import_model, said_by
 from .model import Model
@@ -236,7 +237,7 @@ class Open(Program):
                 except OnnxError as error:
                     sizes = self._within(sizes, error)
                     self.traces = self._traced(sizes)
-                return open_flatbuffer(self._lowered, sizes)
+                return open_flatbuffer(self._lowered, sizes, doubtful=self._decisions(sizes).doubtful)
             except ir.MLIRError as error:
                 labels = self.first.labels if self.first else {}
                 refused = refused or blamed(self.model, labels, error)
@@ -284,11 +285,29 @@ class Open(Program):
         return found
 
     def _traced(self, sizes: Sequence[Size]) -> list[Trace]:
-        traces = []
-        for point in points(sizes)[:TRACES]:
-            with ir.Context():
-                traces.append(import_model(self.model, self.shapes_at(point), self.known).trace)
-        return traces
+        return [self._trace(point) for point in points(sizes)[:TRACES]]
+
+    def _trace(self, point: Sequence[int]) -> Trace:
+        self.require_time()
+        with ir.Context():
+            return import_model(self.model, self.shapes_at(point), self.known).trace
+
+    def _decisions(self, sizes: Sequence[Size]) -> Decisions:
+        """What sizes decide in the graph; where they do, more points tell what."""
+
+        def probe(point: Sequence[int]) -> Trace | None:
+            try:
+                return self._trace(point)
+            except OnnxError:
+                return None
+
+        at = points(sizes)
+        found = Decisions(at[:TRACES], self.traces, probe)
+        if not found.keys:
+            return found
+        traces = [*self.traces, *(probe(point) for point in at[TRACES:])]
+        known = {point: trace for point, trace in zip(at, traces, strict=True) if trace is not None}
+        return Decisions(list(known), list(known.values()), probe)
 
     def at(self, point: Sequence[int], inside: bool = False) -> Imported:
         """Returns the module of StableHLO and TTIR for some sizes, in the current context."""
