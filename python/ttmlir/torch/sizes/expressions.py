@@ -18,15 +18,14 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import Graph, GraphModule, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.sym_node import SymNode
-from torch.fx.experimental.symbolic_shapes import SYMPY_INTERP
 from torch.fx.node import map_aggregate
 from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, FloorToInt, IntTrueDiv, Mod, PythonMod
-from torch.utils._sympy.printers import PythonPrinter
 
 from ..importer import reason_of, source_line
 from ..integers import LARGEST
 from ..lowering import OpenFloat, OpenInt
 from ..strided import read_owners
+from .guards import guards_of, numeric, residues
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 Point: TypeAlias = tuple[int, ...]
@@ -83,11 +82,7 @@ class Table:
     def at(self, names: Sequence[sympy.Symbol], values: Sequence[int]) -> list[Any]:
         """All numbers where the symbols have these values."""
         if self._function is None:
-            code = ", ".join(
-                PythonPrinter().doprint(e) if isinstance(e, sympy.Basic) else repr(e) for e in self.expressions
-            )
-            arguments = ", ".join(map(str, names))
-            self._function = eval(f"lambda {arguments}: [{code}]", dict(SYMPY_INTERP))
+            self._function = numeric(self.expressions, names)
         return self._function(*values)
 
 
@@ -134,8 +129,8 @@ class OpenSize:
 
     symbol: PyTorch's. argument: that has it, by number. read: its number there. scale, shift: that number is
         scale * symbol + shift.
-    factor: the symbol is a multiple of it. least, most: bounds of the symbol; None for no bound. hint: what it was
-        when the graph was captured.
+    factor, remainder: the symbol is a multiple of the factor, plus the remainder. least, most: bounds of the symbol;
+        None for no bound. hint: what it was when the graph was captured.
     """
 
     symbol: sympy.Symbol
@@ -144,6 +139,7 @@ class OpenSize:
     scale: int
     shift: int
     factor: int
+    remainder: int
     least: int
     most: int | None
     hint: int
@@ -229,6 +225,9 @@ class Sizes:
         if unknown:
             raise ClosedError(f"{', '.join(sorted(map(str, unknown)))} does not follow from sizes of arguments")
         self.open_dimensions = [place for place in self.dimensions if self.table.is_open(place)]
+        computed = [e for place in self.open_dimensions if not (e := self.table.expressions[place]).is_Symbol]
+        # What must hold of sizes that a program is compared at; see `is_general`.
+        self.guards = [*guards_of(self.environment), *(sympy.Ge(e, 2) for e in computed)]
         # What a program depends on: other numbers are strides, which it does not have.
         needed = self.table.symbols([*self.dimensions, *self.used])
         self.needed = [i for i, size in enumerate(self.open) if size.symbol in needed]
@@ -240,34 +239,21 @@ class Sizes:
                 described = symbolic(value)
                 assert described is not None
                 self.environment = described.shape_env
-                known = linear(described.expr)
-                if known is None:
+                parts = linear(described.expr)
+                if parts is None:
                     continue
-                symbol, scale, shift = known
+                symbol, scale, shift = parts
                 # A symbol itself is read before one that is computed from a number.
                 if symbol not in found or (abs(scale), abs(shift)) < tuple(map(abs, found[symbol][2:])):
                     found[symbol] = (number, read, scale, shift)
-        factors = self._factors()
+        known = residues(guards_of(self.environment))
         sizes = []
         for symbol, source in found.items():
             bounds = (ranges or self.environment.var_to_range).get(symbol)
             least, most = (0, None) if bounds is None else (bounded(bounds.lower) or 0, bounded(bounds.upper))
             hint = int(self.environment.backed_var_to_val[symbol])
-            sizes.append(OpenSize(symbol, *source, factors.get(symbol, 1), least, most, hint))
+            sizes.append(OpenSize(symbol, *source, *known.get(symbol, (1, 0)), least, most, hint))
         return sizes
-
-    def _factors(self) -> dict[sympy.Symbol, int]:
-        """What sizes are multiples of, by the guards of PyTorch."""
-        factors: dict[sympy.Symbol, int] = {}
-        for guard in self.environment.guards if self.environment is not None else ():
-            expression = guard.expr
-            if not isinstance(expression, sympy.Eq) or expression.rhs != 0:
-                continue
-            if isinstance(expression.lhs, Mod | PythonMod):
-                symbol, factor = expression.lhs.args
-                if symbol.is_Symbol and factor.is_Integer:
-                    factors[symbol] = math.lcm(factors.get(symbol, 1), int(factor))
-        return factors
 
     def _described(self, node: Node) -> Describe | None:
         value = node.meta.get("val")
@@ -323,7 +309,9 @@ class Sizes:
                 lines.append(f"{node.name} {value.dtype} {[known(n) for n in (*value.shape, '|', *value.stride())]}")
             elif isinstance(value, SYMBOLIC) and is_number(value):
                 lines.append(f"{node.name} {known(value)}")
-        described = [(s.symbol, s.argument, s.scale, s.shift, s.factor, s.least, s.most) for s in self.open]
+        described = [
+            (s.symbol, s.argument, s.scale, s.shift, s.factor, s.remainder, s.least, s.most) for s in self.open
+        ]
         return "\n".join([*lines, *map(str, self.table.expressions), str(described)])
 
     def of(self, arguments: Sequence[Any]) -> Point:
@@ -338,6 +326,15 @@ class Sizes:
         return all(numbers[place] > 1 for place in self.open_dimensions) and all(
             n >= size.least and (size.most is None or n <= size.most) for n, size in zip(point, self.open, strict=True)
         )
+
+    def signs(self, point: Point) -> list[Any]:
+        """Conditions for other sizes: numbers of the graph are positive and negative where they are at this point."""
+        numbers, conditions = self.numbers(point), list[Any]()
+        for place in sorted(self.dimensions | self.used):
+            expression, n = self.table.expressions[place], numbers[place]
+            if n and self.table.is_open(place) and not expression.is_Symbol and not isinstance(n, bool):
+                conditions.append(sympy.Gt(expression, 0) if n > 0 else sympy.Lt(expression, 0))
+        return conditions
 
     def largest(self, most: int = LARGEST) -> list[Any]:
         """Bounds of the numbers, where they grow with the sizes."""

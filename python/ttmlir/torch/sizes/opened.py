@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import _ttmlir_runtime as tt
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx import Node
@@ -19,13 +20,14 @@ from torch.fx.node import map_aggregate
 
 from ... import ir
 from ...chips import lower
-from ...sizes import OpenSizeError, Size, open_flatbuffer, points
+from ...sizes import GENERIC, OpenSizeError, Size, open_flatbuffer
 from ..errors import UnsupportedError
 from ..importer import Imported, import_graph
 from ..lowering import Draw, HostNumber
 from ..options import Options
 from ..program import Call, Program, host_tensor
 from .expressions import SYMBOLIC, ClosedError, Point, Sizes
+from .guards import Conditions, together
 
 # Sets of sizes of which a program remembers what its results look like.
 MOST_CALLS = 256
@@ -37,14 +39,32 @@ ANY = 2
 class Group:
     """Sizes of a graph that are one size of a program: they are equal at each call of it.
 
-    members: by their places in `Sizes.open`. factor: they are multiples of it, and the program counts in it.
+    members: by their places in `Sizes.open`. factor, remainder: they are the factor times the program's size, plus the
+        remainder.
     carried: no tensor has the size as a dimension, where the runtime would find it; an input of no elements does.
     """
 
     members: tuple[int, ...]
     factor: int
+    remainder: int
     declared: Size
     carried: bool
+
+    def of(self, n: int) -> int:
+        """The size of the graph for one of the program."""
+        return n * self.factor + self.remainder
+
+    def size(self, n: int) -> int:
+        """The size of the program for one of the graph."""
+        return (n - self.remainder) // self.factor
+
+    def text(self) -> str:
+        """The bounds in sizes of the graph."""
+        least, most = (None if n is None else self.of(n) for n in (self.declared.least, self.declared.most))
+        bounds = f"{least} <= {self.declared.name}" + ("" if most is None else f" <= {most}")
+        if self.factor == 1:
+            return bounds
+        return f"{bounds}, {self.declared.name} % {self.factor} == {self.remainder}"
 
 
 def group_of(sizes: Sizes, members: Sequence[int], way: Way) -> Group:
@@ -53,15 +73,18 @@ def group_of(sizes: Sizes, members: Sequence[int], way: Way) -> Group:
         OpenSizeError: the bounds of the members leave no size.
     """
     open_sizes = [sizes.open[i] for i in members]
-    factor = math.lcm(*(size.factor for size in open_sizes))
-    least = max(2, *(-(-size.least // factor) for size in open_sizes))
-    bounds = [way.most, *(size.most - way.below for size in open_sizes if size.most is not None)]
-    most = min((n // factor for n in bounds if n is not None), default=None)
     name = str(open_sizes[0].symbol)
+    both = reduce(lambda one, other: one and together(one, other), [(s.factor, s.remainder) for s in open_sizes])
+    if both is None:
+        raise OpenSizeError(f"size {name} has no value that is equal to others: remainders differ")
+    factor, remainder = both
+    least = max(2, *(-((remainder - size.least) // factor) for size in open_sizes))
+    bounds = [way.most, *(size.most - way.below for size in open_sizes if size.most is not None)]
+    most = min(((n - remainder) // factor for n in bounds if n is not None), default=None)
     if most is not None and most < least:
         raise OpenSizeError(f"size {name} has no value from {least} to {most} in which nothing is 0 or 1")
     carried = factor > 1 or not any(size.symbol in sizes.bare for size in open_sizes)
-    return Group(tuple(members), factor, Size(name, least, most), carried)
+    return Group(tuple(members), factor, remainder, Size(name, least, most), carried)
 
 
 @dataclass(frozen=True)
@@ -71,12 +94,14 @@ class Way:
     groups: sizes that are equal at each call, by their places in `Sizes.open`.
     fixed: sizes and the value that they have. most: of each size; None for no bound.
     below: how far bounds of PyTorch's are left: a slice of all of a table is no slice.
+    signs: further conditions that the sizes keep, as numbers of `Sizes.signs`: a pad of less than 0 is a slice.
     """
 
     groups: tuple[tuple[int, ...], ...]
     fixed: tuple[tuple[int, int], ...] = ()
     most: int | None = None
     below: int = 0
+    signs: tuple[Any, ...] = ()
 
 
 def each_alone(free: Sequence[int], fixed: Mapping[int, int]) -> Way:
@@ -117,15 +142,21 @@ class OpenProgram(Program):
         self.sizes = sizes
         self.fixed = way.fixed
         self.groups = [group_of(sizes, members, way) for members in way.groups]
-        self.declared = [group.declared for group in self.groups]
+        names = [sympy.Symbol(f"n{i}", integer=True, positive=True) for i in range(len(self.groups))]
+        values = {sizes.open[i].symbol: sympy.Integer(n) for i, n in self.fixed}
+        for group, name in zip(self.groups, names, strict=True):
+            values |= {sizes.open[i].symbol: group.of(name) for i in group.members}
+        self.conditions = Conditions([*sizes.guards, *way.signs], names, values)
+        self.has_signs = bool(way.signs)
+        self.declared = [self.conditions.bounded(group.declared, i) for i, group in enumerate(self.groups)]
         self.context = ir.Context()
         self.lowered: dict[Point, Imported] = {}
         self.recent: OrderedDict[Point, Call] = OrderedDict()
         self.pipeline = ""
         nodes = sizes.graph_module.graph.nodes
         self.nodes = {node.name: (node, describe) for node, describe in zip(nodes, sizes.values, strict=True)}
-        values = [node.meta.get("val") for node in sizes.placeholders]
-        tensors = {i: value.dtype for i, value in enumerate(values) if isinstance(value, torch.Tensor)}
+        given = [node.meta.get("val") for node in sizes.placeholders]
+        tensors = {i: value.dtype for i, value in enumerate(given) if isinstance(value, torch.Tensor)}
         self.parameters, self.checks = frozenset(parameters), not keep_text
         started = time.perf_counter()
         self.varying: frozenset[int] = frozenset()
@@ -145,7 +176,11 @@ class OpenProgram(Program):
 
     def points(self) -> list[Point]:
         """The sizes that the graph is lowered at."""
-        return points(self.declared) if self.declared else [()]
+        return self.conditions.points(self.declared, GENERIC[0]) if self.declared else [()]
+
+    def nearest(self, point: Point, least: Sequence[int]) -> Point | None:
+        bounded = [replace(size, least=n) for size, n in zip(self.declared, least, strict=True)]
+        return self.conditions.nearest(point, bounded)
 
     def make(self) -> None:
         cache, self.pipeline = self.options.cache, self.options.pipeline_options()
@@ -161,7 +196,14 @@ class OpenProgram(Program):
         if not self.declared:  # strides change, which a program does not have
             return self.compile(self.pipeline)
         started = time.perf_counter()
-        self.flatbuffer = open_flatbuffer(self.lower_at, self.declared, periods=self.sizes.periods())
+        self.flatbuffer = open_flatbuffer(
+            self.lower_at,
+            self.declared,
+            self.conditions.points,
+            self.conditions.admits,
+            self.sizes.periods(),
+            self.nearest,
+        )
         self.binary = tt.binary.load_binary_from_bytes(self.flatbuffer, allow_native=True)
         self.times.flatbuffer = time.perf_counter() - started - self.times.passes
         self.bind()
@@ -182,7 +224,7 @@ class OpenProgram(Program):
                 full[i] = n
             for group, n in zip(self.groups, point, strict=True):
                 for i in group.members:
-                    full[i] = n * group.factor
+                    full[i] = group.of(n)
             with unset_fake_temporarily():
                 carried = [n for group, n in zip(self.groups, point, strict=True) if group.carried]
                 try:
@@ -222,12 +264,14 @@ class OpenProgram(Program):
             return False
         for group in self.groups:
             n = point[group.members[0]]
-            if n % group.factor or any(point[i] != n for i in group.members):
+            if n % group.factor != group.remainder or any(point[i] != n for i in group.members):
                 return False
             least, most = group.declared.least, group.declared.most
-            if n < least * group.factor or (most is not None and n > most * group.factor):
+            if n < group.of(least) or (most is not None and n > group.of(most)):
                 return False
-        return True
+        if not self.has_signs:  # guards hold of each call
+            return True
+        return self.conditions.admits([group.size(point[group.members[0]]) for group in self.groups])
 
     def at(self, arguments: Sequence[Any]) -> Call:
         point = self.sizes.of(arguments)
@@ -261,6 +305,6 @@ class OpenProgram(Program):
         inputs = []
         for group in self.groups:
             if group.carried:
-                size = point[group.members[0]] // group.factor
+                size = group.size(point[group.members[0]])
                 inputs.append(host_tensor(torch.empty((size, 0), dtype=torch.uint8)))
         return Call(outputs, known, [drawn(draw) for draw in self.imported.draws], inputs)

@@ -244,21 +244,21 @@ class Specialising:
                 way = replace(way, most=bounds_left.pop(0))
             except OpenSizeError as error:
                 self.closed = self.closed or str(error)
-                if way.below or all(sizes.open[i].most is None for members in way.groups for i in members):
+                has_bounds = any(sizes.open[i].most is not None for members in way.groups for i in members)
+                if has_bounds and not way.below:
+                    way = replace(way, below=1)
+                elif not way.signs and (signs := tuple(sizes.signs(point))):
+                    way = replace(way, signs=signs)
+                else:
                     return None
-                way = replace(way, below=1)
             except MLIRError as error:  # some op refuses tensors that are too large
                 self.closed = reason_of(error)
                 if not bounds_left:
                     return None
                 way = replace(way, most=bounds_left.pop(0))
         self.closed = ""
-        bounds = tuple(bound_text(s.name, s.least, s.most) for s in program.declared)
+        bounds = tuple(group.text() for group in program.groups)
         add(Report(self.kind, counted(graph), programs=[program], unsuited=self.unsuited, open=bounds))
         run = with_wide_integers(program, lambda given: sizes.at(sizes.of(given)))
         self._opened.append((program, run))
         return run
-
-
-def bound_text(name: str, least: int, most: int | None) -> str:
-    return f"{least} <= {name}" + ("" if most is None else f" <= {most}")
