@@ -7,6 +7,7 @@ help:
 	@echo "make demo      set up, build, and run a trained network on a simulated chip"
 	@echo "make build     set up and build all; the demo needs a part"
 	@echo "make test      set up, build, and run the tests, of the long ones an eighth"
+	@echo "make test SINCE=REV  the tests of what differs from a revision, like HEAD or origin/main"
 	@echo "make test-all  all tests, with the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
 	@echo "make lint      check formatting and style;  make format  mend it"
@@ -24,7 +25,7 @@ demo:
 
 test:
 	@scripts/build.sh --tests
-	@scripts/test.sh
+	@scripts/test.sh $(if $(SINCE),--since $(SINCE))
 
 test-all:
 	@scripts/setup.sh --sanitize packages

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests of a built tree: C++ (ctest), MLIR (lit), the documents' programs, Python (pytest, shown last).
 #
-# usage: scripts/test.sh [--turn N | --whole | --all]
+# usage: scripts/test.sh [--since REV | --turn N | --whole | --all]
 #
-#   --turn N   which eighth of the long Python tests, and of those with many parameters, runs; eight numbers in a row
-#              run all. Without it, the number of commits, so that eight commits run all.
-#   --whole    all of them
-#   --all      also the slow ones, and the sanitizer build with the full count of mutations
+#   --since REV  the tests of the files that differ from REV, as scripts/choose_tests.py lists them
+#   --turn N     which eighth of the long Python tests, and of those with many parameters, runs; eight numbers in a row
+#                run all. Without it, the number of commits, so that eight commits run all.
+#   --whole      all of them
+#   --all        also the slow ones, and the sanitizer build with the full count of mutations
 set -euo pipefail
-sanitizers=false
+sanitizers=false since=
 case ${1:-} in
+  --since)
+    since=${2:-} chosen=()
+    [ -n "$since" ] || { echo "test: --since takes a revision" >&2; exit 2; }
+    shift ;;
   "") chosen=(--turn="$(git -C "$(dirname "$0")" rev-list --count HEAD 2>/dev/null || echo 0)") ;;
   --turn)
     [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "test: --turn takes a number, not '${2:-}'" >&2; exit 2; }
@@ -19,7 +24,7 @@ case ${1:-} in
   --whole) chosen=() ;;
   --all) chosen=(--slow) sanitizers=true ;;
   -h | --help) sed -n '2,/^set/{/SPDX/d;/^set/d;s/^# \?//p}' "$0"; exit ;;
-  *) echo "test: unknown option $1; known: --turn --whole --all" >&2; exit 2 ;;
+  *) echo "test: unknown option $1; known: --since --turn --whole --all" >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { echo "test: one option at a time, not also $2" >&2; exit 2; }
 cd "$(dirname "$0")/.."
@@ -28,6 +33,61 @@ jobs=$(nproc)
 # it in the build folder, also where the environment wants none beside sources.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/build/pycache
+acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
+
+# named KIND: those of a kind that scripts/choose_tests.py lists.
+named() { sed -n "s/^$1 //p" <<<"$choice"; }
+
+native_tests() {
+  local names
+  for names in $(named cpp); do
+    echo "== C++ tests: $names"
+    build/bin/"$names" --gtest_brief=1 || return
+  done
+  mapfile -t names < <(named lit)
+  if [ -n "${names[*]}" ]; then
+    echo "== MLIR tests: ${names[*]}"
+    .venv/bin/lit --quiet --workers "$jobs" "${names[@]/#/test/ttmlir/}" || return
+  fi
+}
+
+interpreted_tests() {
+  local names
+  mapfile -t names < <(named python)
+  if [ -n "${names[*]}" ]; then
+    echo "== Python tests: ${names[*]}"
+    .venv/bin/python -m pytest -q -n "$jobs" "${names[@]/#/test/python/}" || return
+  fi
+  mapfile -t names < <(named units)
+  if [ -n "${names[*]}" ]; then
+    echo "== the op table under every cap of vector units: ${names[*]}"
+    .venv/bin/python test/python/ops/run_under_units.py --only "${names[@]}" || return
+  fi
+  names=$(named programs | paste -sd'|')
+  if [ -n "$names" ] && [ -d "$acceptance" ]; then
+    echo "== programs of the documents: $names"
+    .venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root . \
+      --timeout 1200 --only "^($names)" || return
+  fi
+}
+
+if [ -n "$since" ]; then
+  choice=$(.venv/bin/python scripts/choose_tests.py "$since")
+  if [ "$choice" = all ]; then
+    echo "== a file that differs from $since concerns all tests"
+  else
+    [ -n "$choice" ] || { echo "== nothing that has tests differs from $since"; exit; }
+    source scripts/progress.sh
+    start native "" native_tests
+    start interpreted "" interpreted_tests
+    for each in native interpreted; do
+      tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"
+      wait "${job_pid[$each]}" || true
+    done
+    check_jobs
+    exit
+  fi
+fi
 
 echo "== C++ tests"
 ctest --preset dev --parallel "$jobs" --output-on-failure
@@ -50,7 +110,6 @@ python_tests() {
   .venv/bin/python -m pytest -q -n "$jobs" "${chosen[@]}"
 }
 
-acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
 if [ ! -d "$acceptance" ]; then
   # Said by pytest at its end, where it is read (test/python/conftest.py).
   export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"

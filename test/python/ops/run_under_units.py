@@ -57,17 +57,21 @@ def checked_model(model: test_models.Prepared) -> int:
     return len(model.expected)
 
 
-def checks(pattern: str) -> list[Check]:
+def checks(patterns: Sequence[str]) -> list[Check]:
     """What runs under each cap, compiled."""
+
+    def chosen(name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in patterns)
+
     made: list[Check] = []
     for name, dtype in runs(TABLE):
-        if name not in GAPS and fnmatchcase(name, pattern):
+        if name not in GAPS and chosen(name):
             made.append((f"{name} {dtype}", functools.partial(checked_row, compiled(name, dtype))))
     for name, dtype, place in cases():
-        if place in ("plain", "chained") and fnmatchcase(name, pattern):
+        if place in ("plain", "chained") and chosen(name):
             made.append((f"special values of {name} {dtype}, {place}", prepared(name, dtype, place).check))
     for name in MODELS:
-        for dtype in test_models.DTYPES if fnmatchcase(name, pattern) else ():
+        for dtype in test_models.DTYPES if chosen(name) else ():
             made.append(
                 (f"{name} {dtype}", functools.partial(checked_model, test_models.prepared(name, dtype, reduced=True)))
             )
@@ -109,7 +113,7 @@ def forked(cap: str, work: Sequence[Check]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The op table and networks under every cap of vector units.")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="ops and networks whose name matches")
+    parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="ops and networks of these names")
     parser.add_argument("--caps", nargs="+", default=CAPS, choices=CAPS, help="default: all")
     args = parser.parse_args()
     present = rt.runtime.get_available_units()
@@ -117,7 +121,7 @@ def main() -> int:
     torch.set_num_threads(1)  # a fork would leave its other threads behind
     work = checks(args.only)
     if not work:
-        print(f"no op or network is named like {args.only}", file=sys.stderr)
+        print(f"no op or network is named like {' or '.join(args.only)}", file=sys.stderr)
         return 2
     agree = True
     for cap in args.caps:
