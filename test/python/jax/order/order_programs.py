@@ -4,14 +4,14 @@
     JAX_PLATFORMS=tt,cpu .venv/bin/python test/python/jax/order/order_programs.py --dtype bfloat16
 
 Prints a line for each program: its name, and what differs, or "ok". What is only moved is compared bit by bit, else the
-sign of a NaN is nobody's.
+sign of a NaN is nobody's. `--together N` compiles N programs as one, which takes less time and runs the same kernels.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,21 +191,32 @@ def differing(got: Any, want: Any, moves: bool) -> int:
     return int((~(same & ((np.signbit(got) == np.signbit(want)) | (np.isnan(want) & (not moves))))).sum())
 
 
+def results_of(several: Sequence[Program]) -> Iterator[list[list[Any]]]:
+    """Yields the results of each program, compiled as one: on the chip, then on the CPU."""
+    function = several[0].function if len(several) == 1 else None
+    for device in (jax.devices("tt")[0], jax.devices("cpu")[0]):
+        arguments = [[jax.device_put(x, device) for x in program.arguments] for program in several]
+        if function:
+            yield [jax.tree.leaves(jax.jit(function)(*arguments[0]))]
+        else:
+            together = jax.jit(lambda given: [p.function(*x) for p, x in zip(several, given, strict=True)])
+            yield [jax.tree.leaves(results) for results in together(arguments)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--dtype", choices=DTYPES, default=DTYPES[0])
+    parser.add_argument("--dtype", choices=DTYPES, nargs="+", default=DTYPES[:1])
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--together", type=int, default=1, metavar="N", help="compile N programs as one")
     options = parser.parse_args()
-    chip, host = jax.devices("tt")[0], jax.devices("cpu")[0]
-    for program in programs(options.dtype, options.seed):
-        found, wanted = (
-            jax.tree.leaves(jax.jit(program.function)(*(jax.device_put(x, device) for x in program.arguments)))
-            for device in (chip, host)
-        )
-        counts = [differing(a, b, program.moves) for a, b in zip(found, wanted, strict=True)]
-        shapes = [list(x.shape) for x in program.arguments]
-        problem = f"{counts} of {[int(np.size(b)) for b in wanted]} elements of {shapes} differ"
-        print(json.dumps([program.name, problem if any(counts) else "ok"]), flush=True)
+    made = [program for dtype in options.dtype for program in programs(dtype, options.seed)]
+    for first in range(0, len(made), options.together):
+        several = made[first : first + options.together]
+        for program, found, wanted in zip(several, *results_of(several), strict=True):
+            counts = [differing(a, b, program.moves) for a, b in zip(found, wanted, strict=True)]
+            shapes = [list(x.shape) for x in program.arguments]
+            problem = f"{counts} of {[int(np.size(b)) for b in wanted]} elements of {shapes} differ"
+            print(json.dumps([program.name, problem if any(counts) else "ok"]), flush=True)
 
 
 if __name__ == "__main__":
