@@ -43,6 +43,20 @@ def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     return decomposed
 
 
+# Losses of classes: PyTorch's kernels take targets of these types, its decompositions any.
+OF_TARGETS, TARGETS = [aten.nll_loss_forward, aten.nll_loss2d_forward], (torch.int64, torch.uint8)
+
+
+def for_targets(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decomposition that leaves calls alone whose second operand has another type than PyTorch's kernel takes."""
+
+    @functools.wraps(function)
+    def decomposed(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs) if args[1].dtype in TARGETS else NotImplemented
+
+    return decomposed
+
+
 def decompositions(composite: bool = False) -> dict[Any, Callable[..., Any]]:
     """PyTorch's core decompositions and our own, without those of ops that have a rule.
 
@@ -56,9 +70,9 @@ def decompositions(composite: bool = False) -> dict[Any, Callable[..., Any]]:
 def _of_pytorch(composite: bool) -> dict[Any, Callable[..., Any]]:
     table = dict(core_aten_decompositions() if composite else _core_aten_decompositions_post_autograd())
     table.update(get_decompositions([op for op in MORE if op]))
-    for packet in FLOATS_ONLY:
-        for overload in packet.overloads():
-            op = getattr(packet, overload)
-            if op in table:
-                table[op] = for_floats(table[op])
+    for packets, some in ((FLOATS_ONLY, for_floats), (OF_TARGETS, for_targets)):
+        for packet in packets:
+            for op in (getattr(packet, overload) for overload in packet.overloads()):
+                if op in table:
+                    table[op] = some(table[op])
     return {op: function for op, function in table.items() if op_name(op) not in RULES}

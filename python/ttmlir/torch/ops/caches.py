@@ -37,6 +37,7 @@ def is_cache(cache: torch.Tensor, dim: int, index: torch.Tensor, source: torch.T
     known = all(isinstance(size, int) for value in (cache, index, source) for size in value.shape)
     return (
         known
+        and index.dtype is torch.int64
         and cache.ndim == 4
         and dim % 4 == 2
         and index.numel() == 1

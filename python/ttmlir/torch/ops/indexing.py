@@ -14,6 +14,21 @@ from ..errors import UnsupportedError
 from ..lowering import Lowering, Number, Value, dimension, rule
 from .elementwise import as_values
 
+LONG, WORDS = (torch.int64,), (torch.int32, torch.int64)
+PLACES = (torch.uint8, torch.bool, *WORDS)
+
+
+def require_types(index: Value | torch.Tensor, types: Sequence[torch.dtype], x: Any = None, source: Any = None) -> None:
+    """Leaves ops to PyTorch whose operands it refuses: shapes and types are checked by its kernels, not by its graphs.
+
+    Raises:
+        UnsupportedError: an index of another type, or elements of another type than those that they replace.
+    """
+    if index.dtype not in types:
+        raise UnsupportedError(f"an index of {index.dtype}; expected {' or '.join(map(str, types))}")
+    if source is not None and source.dtype is not x.dtype:
+        raise UnsupportedError(f"elements of {source.dtype} for a tensor of {x.dtype}")
+
 
 def rows_of(g: Lowering, table: Value, positions: Value) -> Value:
     """Rows of a table [rows, width] at positions [n]: [n, width]."""
@@ -41,6 +56,7 @@ def embedding(
 
 @rule("index_select")
 def index_select(g: Lowering, x: Value, dim: int, index: Value) -> Value:
+    require_types(index, WORDS)
     if not x.rank:
         return x
     dim = dimension(dim, x.rank)
@@ -202,6 +218,8 @@ def index_put(
     unsafe: bool = False,
 ) -> Value:
     known = [d for d, index in enumerate(indices) if index is not None]
+    for d in known:
+        require_types(indices[d], PLACES, x, values)
     if len(known) == 1 and indices[known[0]].dtype is torch.bool and values.size == 1:
         mask = indices[known[0]]
         mask = g.reshape(mask, (*mask.shape, *(1,) * (x.rank - mask.rank - known[0])))
@@ -234,6 +252,7 @@ def index_put(
 
 @rule("index_add", grows=True)
 def index_add(g: Lowering, x: Value, dim: int, index: Value, source: Value, alpha: Number = 1) -> Value:
+    require_types(index, WORDS, x, source)
     dim = dimension(dim, x.rank)
     if alpha != 1:
         source = g.mul(source, g.scalar(alpha, source))
@@ -246,6 +265,7 @@ def index_add(g: Lowering, x: Value, dim: int, index: Value, source: Value, alph
 
 @rule("index_copy")
 def index_copy(g: Lowering, x: Value, dim: int, index: Value, source: Value) -> Value:
+    require_types(index, LONG, x, source)
     dim = dimension(dim, x.rank)
     if not x.rank:
         return g.reshape(source, ())

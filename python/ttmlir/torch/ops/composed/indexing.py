@@ -14,9 +14,9 @@ from .registry import composed
 @composed("aten::index_reduce")
 def index_reduce(
     x: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str, *, include_self: bool = True
-) -> torch.Tensor:
-    if not x.dim():
-        return NotImplemented
+) -> Any:
+    if not x.dim() or index.dtype not in (torch.int32, torch.int64) or source.dtype is not x.dtype:
+        return NotImplemented  # PyTorch's kernel refuses other types
     shape = [1] * x.dim()
     shape[dim] = -1
     return x.scatter_reduce(
