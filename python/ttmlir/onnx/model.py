@@ -27,6 +27,7 @@ from .files import (
     tensors_of,
     without_values,
 )
+from .order import ordered
 from .values import Array, DType
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def checked(proto: onnx.ModelProto, path: Path, folder: Folder, raws: Sequence[A
     try:
         require_texts(proto)
         weights = weights_of(proto, folder, raws)
-        proto = with_own_values(proto, folder)
+        proto = ordered(with_own_values(proto, folder))
         proto, weights = modern(proto, weights)
         onnx.checker.check_model(without_weights(proto))
         return described(proto, path, weights)

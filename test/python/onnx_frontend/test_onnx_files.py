@@ -241,6 +241,49 @@ def test_what_is_no_model() -> None:
         tt.compile([])
 
 
+def test_nodes_in_any_order() -> None:
+    """Some tools write nodes before those whose outputs they take, also of inner graphs; onnxruntime sorts them."""
+
+    def branch(name: str, count: int) -> onnx.GraphProto:
+        nodes = [node("Add", [f"{name}{i}", "b"], [f"{name}{i + 1}"]) for i in range(1, count)]
+        nodes.append(node("Neg", ["a"], [f"{name}1"]))
+        return helper.make_graph(nodes, name, [], [tensor(f"{name}{count}", TensorProto.FLOAT, [2, 3])])
+
+    nodes = [
+        node("Identity", ["d"], ["y"]),
+        node("If", ["c"], ["d"], then_branch=branch("t", 3), else_branch=branch("e", 2)),
+        node("Exp", ["a"], ["b"]),
+        node("Relu", ["x"], ["a"]),
+    ]
+    inputs = [tensor("x", TensorProto.FLOAT, [2, 3]), tensor("c", TensorProto.BOOL, [])]
+    graph = helper.make_graph(nodes, "net", inputs, [tensor("y", TensorProto.FLOAT, [2, 3])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    before = model.SerializeToString()
+    onnx.save(model, "net.onnx")
+    x = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
+    a = np.maximum(x, 0)
+    for given in (model, "net.onnx"):
+        compiled = tt.compile(given)
+        for condition, times in ((True, 2), (False, 1)):
+            found = compiled(x, np.array(condition))
+            np.testing.assert_allclose(found, times * np.exp(a) - a, rtol=1e-5)
+    assert model.SerializeToString() == before
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_nodes_in_a_circle(inside: bool) -> None:
+    nodes = [node("Add", ["x", "b"], ["a"]), node("Neg", ["a"], ["b"])]
+    outputs = [tensor("b", TensorProto.FLOAT, [2])]
+    if inside:
+        branch = helper.make_graph(nodes, "g", [], outputs)
+        outputs = [tensor("y", TensorProto.FLOAT, [2])]
+        nodes = [node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)]
+    inputs = [tensor("x", TensorProto.FLOAT, [2]), tensor("c", TensorProto.BOOL, [])]
+    model = helper.make_model(helper.make_graph(nodes, "net", inputs, outputs), ir_version=8)
+    with pytest.raises(tt.OnnxError, match=r"no valid ONNX model: .*topologically sorted"):
+        tt.load(model)
+
+
 def test_opsets_before_7_are_converted() -> None:
     x, b = np.ones((2, 3, 4), np.float32), np.arange(4, dtype=np.float32)
     inputs = [tensor("x", TensorProto.FLOAT, x.shape), tensor("b", TensorProto.FLOAT, b.shape)]

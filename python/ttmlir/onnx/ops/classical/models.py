@@ -309,7 +309,9 @@ def looked_up(g: Emitter, x: Value, keys: Array, values: Array, other: Value) ->
     return g.select(g.compare("EQ", g.gather(table, place, 0), x), g.gather(Value.of(values), place, 0), other)
 
 
-refuse("its maps and strings have no form on the chip; expected tensors of numbers", "ZipMap", "DictVectorizer",
-       "CastMap", "CategoryMapper", domain=ML)  # fmt: skip
+refuse("its maps and strings have no form on the chip; expected tensors of numbers", "DictVectorizer", "CastMap",
+       "CategoryMapper", domain=ML)  # fmt: skip
+refuse("maps have no form on the chip; export the model without it: to_onnx(..., options={'zipmap': False})", "ZipMap",
+       domain=ML)  # fmt: skip
 refuse("training has no form in an imported file; train with the framework that made it", "Adagrad", "Adam",
        "Momentum", "Gradient", domain="ai.onnx.preview.training")  # fmt: skip

@@ -268,5 +268,8 @@ refuse("its tensors have layouts or pages of another device", "PagedAttention", 
        "QOrderedLayerNormalization", "QOrderedLongformerAttention", "QuantizeWithOrder", "DequantizeWithOrder",
        "QuantizeBFP", "DequantizeBFP", "MatMulFpQ4", "MatMulPacked", "RemovePadding", "RestorePadding", "GatherPacked",
        domain=MICROSOFT)  # fmt: skip
+refuse("its weights have the layout of the processor that onnxruntime saved the model on; save it at the level "
+       "ORT_ENABLE_EXTENDED or below", "Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool",
+       "Upsample", "ReorderInput", "ReorderOutput", domain="com.microsoft.nchwc")  # fmt: skip
 refuse("it calls another program", "EPContext", "Snpe", domain=MICROSOFT)
 refuse("the number of its outputs' elements depends on the inputs' elements", "Unique", domain=MICROSOFT)
