@@ -121,6 +121,21 @@ def test_pools(rank: int, window: dict[str, Any]) -> None:
         check("AveragePool", [x], kernel_shape=kernel, ceil_mode=1, count_include_pad=1, opset=22, **options)
 
 
+@pytest.mark.parametrize("pad", [0, 1])
+@pytest.mark.parametrize("size", [(3,), (2, 3), (2, 2, 3)])
+def test_windows_beyond_the_end(size: tuple[int, ...], pad: int) -> None:
+    """As EfficientNet's last pool has, whose window is as large as its number of channels."""
+    rank, x = len(size), drawn(2, 3, *size)
+    window = {"kernel_shape": [9] * rank, "strides": [9] * rank, "pads": [pad] * 2 * rank, "ceil_mode": 1}
+    for op, options in (
+        ("AveragePool", {}),
+        ("AveragePool", {"count_include_pad": 1}),
+        ("MaxPool", {}),
+        ("LpPool", {}),
+    ):
+        check(op, [x], opset=22, **window, **options)
+
+
 def test_pools_of_types() -> None:
     for dtype in (np.int8, np.uint8, np.float16, np.float64):
         x = drawn(1, 2, 6, 7, dtype=dtype)

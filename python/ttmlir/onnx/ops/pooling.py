@@ -60,6 +60,8 @@ def windows(node: Node, x: Value, empty: bool = False) -> list[Window]:
             out -= 1
         if out < 1:
             raise Refused(f"a window takes {reach} places and X has {n + low + high}, with its padding")
+        if room < 0:  # the only window goes beyond the end, where nothing counts
+            k = (n + low + high - 1) // d + 1
         found.append(Window(n, k, s, d, low, high, out, ceil))
     return found
 
