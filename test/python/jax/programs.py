@@ -5,20 +5,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import textwrap
+
+import python_process
 
 
 def run_program(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """environment: variables, added to those of this process; the platform is `tt` unless one says otherwise."""
     known = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "TTMLIR_"))}
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env=known | {"JAX_PLATFORMS": "tt"} | environment,
-        capture_output=True,
-        text=True,
-        timeout=1200,
-        check=False,
+    return python_process.run(
+        ["-c", textwrap.dedent(program)], "jax jax.numpy", env=known | {"JAX_PLATFORMS": "tt"} | environment
     )
 
 
