@@ -28,7 +28,7 @@ from .passes import ttnn_to_flatbuffer_bin
 GENERIC = ((37, 92, 335, 1046, 131103), (37, 92, 335, 1046, 8211), (37, 50, 92, 335, 1047))
 # Lower bounds that are tried, from the smallest: the program must be as at the other points. Slices and pads of small
 # sizes are often other ones.
-LEAST = (2, 5, 13)
+LEAST = (2, 3, 5, 13)
 
 
 # The values of all sizes, in their order.

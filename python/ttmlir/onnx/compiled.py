@@ -477,9 +477,11 @@ def accepts(way: Way, program: Open, sizes: Mapping[str, int]) -> bool:
     """Whether sizes that are one are equal, and all are within the program's bounds."""
     if any(sizes[name] != n for name, n in (*way.fixed, *way.summed(sizes).items())):
         return False
-    for names, size in zip(way.groups, program.declared, strict=True):
-        n = sizes[names[0]]
-        if any(sizes[name] != n for name in names) or n < size.least or (size.most is not None and n > size.most):
+    for names, size, step in zip(way.groups, program.declared, program.steps, strict=True):
+        n, rest = divmod(sizes[names[0]], step)
+        if rest or any(sizes[name] != n * step for name in names) or n < size.least:
+            return False
+        if size.most is not None and n > size.most:
             return False
     return True
 

@@ -69,6 +69,14 @@ class Emitter:
         """Whether a dimension may have other sizes than that of the type; those of 0 and 1 are never open."""
         return self.is_open and x.shape[dim] > 1
 
+    def seen_elements(self, x: Value) -> list[Array]:
+        """The elements of a known value in the imports for other sizes; none where sizes do not change them."""
+        return []
+
+    def seen_sizes(self, x: Value, dim: int) -> list[int]:
+        """The sizes of a dimension of a node's input in the imports for other sizes."""
+        return []
+
     #
     # Constants
     #

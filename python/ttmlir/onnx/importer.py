@@ -92,6 +92,14 @@ class Graph(Emitter):
         """The outputs of a graph inside of the current node, imported at the current insertion point."""
         return self.importer.subgraph(graph, given, self.scope, label)
 
+    def seen_elements(self, x: Value) -> list[Array]:
+        found = [trace.values[x.name] for trace in self.importer.traces if x.varying and x.name in trace.values]
+        return [known for shape, known in found if known is not None and shape == x.shape]
+
+    def seen_sizes(self, x: Value, dim: int) -> list[int]:
+        found = [trace.values[x.name][0] for trace in self.importer.traces if x.name in trace.values]
+        return [shape[dim] for shape in found if len(shape) == x.rank]
+
     def is_open_size(self, x: Value, dim: int) -> bool:
         traces = self.importer.traces
         known = [trace.values[x.name][0] for trace in traces if x.name in trace.values]

@@ -18,7 +18,7 @@ from ..chips import default_device, lower
 from ..sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
 from ..stablehlo.program import bisect
 from .decisions import Decisions
-from .errors import OnnxError
+from .errors import OnnxError, UnsupportedOpError
 from .importer import Imported, Trace, import_model, said_by
 from .model import Model
 from .values import Array
@@ -32,6 +32,8 @@ BOUNDS = (None, 8211, 1047)
 # Sizes that models take whose bounds are looked for, and the largest size that is looked at.
 STARTS, LARGEST = (64, 224, 32, 512, 16, 8, 3), 8211
 SAMPLES = sorted({n for row in GENERIC for n in row if n < LARGEST})
+# Sizes that a model takes all multiples of some number of: the first of several such sizes, and what may divide them.
+WHOLE, STEPS = (3360, 672, 192, 64), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64)
 # Sample points whose imports tell what depends on sizes.
 TRACES = 3
 
@@ -195,7 +197,7 @@ class OnnxProgram(Fixed):
 class Open(Program):
     """A model compiled for all of some sizes.
 
-    declared: the open sizes, with their bounds. names: those of each of them that are one size.
+    declared: the open sizes, with their bounds. steps: what the sizes are multiples of; declared are the quotients.
 
     Args:
         at: returns the shapes of inputs for values of the open sizes.
@@ -217,7 +219,8 @@ class Open(Program):
         seconds: float | None = None,
     ) -> None:
         self.model, self.options, self.known = model, options, dict(known or {})
-        self.shapes_at, self.inside = at, inside
+        self._shapes_at, self.inside = at, inside
+        self.steps = [1] * len(declared)
         self.seconds, self.started = seconds, time.process_time()
         self.first: Imported | None = None
         flatbuffer = self._compiled(declared)
@@ -234,8 +237,10 @@ class Open(Program):
             try:
                 try:
                     self.traces = self._traced(sizes)
+                except UnsupportedOpError:
+                    raise
                 except OnnxError as error:
-                    sizes = self._within(sizes, error)
+                    sizes = self._stepped(sizes) or self._within(sizes, error)
                     self.traces = self._traced(sizes)
                 return open_flatbuffer(self._lowered, sizes, doubtful=self._decisions(sizes).doubtful)
             except ir.MLIRError as error:
@@ -244,6 +249,47 @@ class Open(Program):
         assert refused is not None
         raise refused
 
+    def shapes_at(self, point: Sequence[int]) -> Mapping[str, Sequence[Any]]:
+        """Returns the shapes of inputs for values of the open sizes."""
+        return self._shapes_at([n * step for n, step in zip(point, self.steps, strict=True)])
+
+    def _takes(self, point: Sequence[int]) -> bool:
+        """Whether the graph can be imported for these sizes."""
+        self.require_time()
+        try:
+            with ir.Context():
+                import_model(self.model, self.shapes_at(point), self.known)
+        except OnnxError:
+            return False
+        return True
+
+    def _stepped(self, sizes: Sequence[Size]) -> list[Size] | None:
+        """Returns quotients of sizes that have to be multiples, as those of a U-Net do; None where none has to be."""
+        if self.steps != [1] * len(sizes):
+            return None
+
+        def inside(point: Sequence[int]) -> bool:
+            return all(s.least <= n and (s.most is None or n <= s.most) for s, n in zip(sizes, point, strict=True))
+
+        starts = ([n * (1 + i) for i in range(len(sizes))] for n in WHOLE)
+        start = next((point for point in starts if inside(point) and self._takes(point)), None)
+        if start is None:
+            return None
+        steps = []
+        for i, n in enumerate(start):
+            near = ([[*start[:i], n - many * step, *start[i + 1 :]] for many in (1, 2)] for step in STEPS)
+            found = (step for step, points_of in zip(STEPS, near, strict=True)
+                     if n % step == 0 and all(inside(point) and self._takes(point) for point in points_of))  # fmt: skip
+            steps.append(next(found, 0))
+        if 0 in steps or max(steps) == 1:
+            return None
+        made = []
+        for s, step in zip(sizes, steps, strict=True):
+            most = GENERIC[0][-1] if s.most is None else s.most
+            made.append(s if step == 1 else Size(f"{s.name}/{step}", max(2, -(-s.least // step)), most // step))
+        self.steps = steps
+        return made
+
     def _within(self, sizes: Sequence[Size], error: OnnxError) -> list[Size]:
         """Returns sizes with bounds that the model has: tables of positions end, windows need some elements.
 
@@ -251,28 +297,19 @@ class Open(Program):
             OnnxError: `error`, where no sizes are known that the model takes.
         """
 
-        def takes(point: Sequence[int]) -> bool:
-            self.require_time()
-            try:
-                with ir.Context():
-                    import_model(self.model, self.shapes_at(point), self.known)
-            except OnnxError:
-                return False
-            return True
-
         def clipped(n: int) -> list[int]:
             return [max(s.least, n if s.most is None else min(n, s.most)) for s in sizes]
 
         # No two are equal: one that has to be is no size of its own.
         starts = ([n + i for i, n in enumerate(clipped(start))] for start in STARTS)
-        start = next((point for point in starts if takes(point)), None)
+        start = next((point for point in starts if self._takes(point)), None)
         if start is None:
             raise error
         found = []
         for i, size in enumerate(sizes):
 
             def admits(n: int, i: int = i) -> bool:
-                return takes([*start[:i], n, *start[i + 1 :]])
+                return self._takes([*start[:i], n, *start[i + 1 :]])
 
             most = min(n for n in (size.most, LARGEST) if n is not None)
             looked_at = sorted(n for n in (*SAMPLES, most) if start[i] < n <= most)

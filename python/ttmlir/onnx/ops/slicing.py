@@ -47,7 +47,29 @@ def slice_of(g: Emitter, node: Node, x: Value, starts: Value | None = None, ends
     shape = [len(range(b, e, s)) for b, e, s in zip(low, high, by, strict=True)]
     if not math.prod(shape):
         return g.full(shape, 0, x.dtype)
+    # A slice of all elements is no op. Where it is one for some sizes only, there is one element more to leave out.
+    more = [0] * x.rank
+    for i, d in enumerate(dims):
+        more[d] = int(strides[i] == 1 and is_all_of_some(g, x, d, [(v, i) for v in (starts, ends) if v is not None]))
+    if any(more):
+        x = g.pad(x, [0] * x.rank, more)
     return g.reverse(g.slice(x, low, high, by), [d for d in backward if shape[d] > 1])
+
+
+def is_all_of_some(g: Emitter, x: Value, dim: int, bounds: Sequence[tuple[Value, int]]) -> bool:
+    """Whether a slice is all of a dimension for some open sizes, and a few elements less for others.
+
+    bounds: where it begins and ends, each as an operand and the place in it.
+    """
+    sizes = g.seen_sizes(x, dim)
+    every = []
+    for value, place in bounds:
+        seen = g.seen_elements(value) or [value.known] * len(sizes)
+        every.append([int(known.reshape(-1)[place]) for known in seen if known is not None])
+    if len(every) != 2 or not all(len(each) == len(sizes) for each in every):
+        return False
+    left = [n - len(range(*slice(begin, end).indices(n))) for n, begin, end in zip(sizes, *every, strict=True)]
+    return len(set(left)) > 1 and max(left) < min(sizes)
 
 
 @op("Split")
@@ -92,13 +114,31 @@ def pad(g: Emitter, node: Node, x: Value, pads: Value | None = None, fill: Value
     mode = node.get("mode", "constant")
     if mode not in ("constant", "reflect", "edge", "wrap"):
         raise Refused(f"mode {mode!r}; expected constant, reflect, edge or wrap")
+    # A number that open sizes change can be 0, for which no op is left: one element more is added and taken away again.
+    more = [int(n) for n in open_elements(g, pads)] if x.size and pads is not None else [0] * len(sizes)
+    before, after = [0] * x.rank, [0] * x.rank
+    for i, d in enumerate(dims):
+        before[d], after[d] = more[i], more[i + len(dims)]
+    low, high = ([n + m for n, m in zip(*both, strict=True)] for both in ((low, before), (high, after)))
+    y = padded_by(g, node, x, low, high, fill, mode)
+    return g.slice(y, before, [n - m for n, m in zip(y.shape, after, strict=True)]) if any(more) else y
+
+
+def open_elements(g: Emitter, numbers: Value) -> list[bool]:
+    """Which elements open sizes change, none of them below 0 or all the same."""
+    seen = [x.reshape(-1) for x in g.seen_elements(numbers)]
+    return [len({int(x[i]) for x in seen}) > 1 and all(x[i] >= 0 for x in seen) for i in range(numbers.size)]
+
+
+def padded_by(g: Emitter, node: Node, x: Value, low: Sequence[int], high: Sequence[int], fill: Value | None, mode: str
+              ) -> Value:  # fmt: skip
     if mode == "constant":
         if fill is not None and (fill.size != 1 or fill.dtype != x.dtype):
             raise Refused(f"constant_value is {fill!r}; expected one number of type {x.dtype.name}")
         return padded(g, x, low, high, fill if fill is not None else node.get("value", 0.0))
     cut = [(max(0, -a), n - max(0, -b)) for n, a, b in zip(x.shape, low, high, strict=True)]
     if any(begin > end for begin, end in cut):
-        raise Refused(f"pads {sizes} cut more off {x!r} than there is")
+        raise Refused(f"pads {[*low, *high]} cut more off {x!r} than there is")
     x = g.slice(x, [begin for begin, _ in cut], [end for _, end in cut])
     for d in range(x.rank):
         if low[d] > 0 or high[d] > 0:
@@ -141,7 +181,7 @@ def extended(g: Emitter, x: Value, dim: int, low: int, high: int, mode: str) -> 
 
 def turned(g: Emitter, x: Value, dim: int, begin: int, end: int) -> list[Value]:
     """Returns the elements from the last to the first, to be joined; few of them one by one."""
-    if end - begin <= MOST_APART:
+    if end - begin <= MOST_APART and not g.is_open:  # an open program has the same ops for all sizes
         return [g.slice_dim(x, dim, i, i + 1) for i in range(begin, end)[::-1]]
     return [g.reverse(g.slice_dim(x, dim, begin, end), [dim])]
 

@@ -108,8 +108,8 @@ def test_one_program_for_all_sizes(name: str) -> None:
         torch.testing.assert_close(found, torch.from_numpy(expected), rtol=1e-4, atol=1e-4)
     assert compiled.closed == ""
     assert all(size.least <= 13 for size in compiled.open_sizes)
-    # The first call, whose sizes of 1 have a program of their own, and small images, where windows are all of an image.
-    assert len(compiled._fixed) == 1 + (name == "convolution") and len(compiled._opened) == 1
+    # The first call, whose sizes of 1 have a program of their own.
+    assert len(compiled._fixed) == 1 and len(compiled._opened) == 1
 
 
 def test_refuses_other_sizes() -> None:
