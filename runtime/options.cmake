@@ -5,7 +5,7 @@ set(TTRT_VECTOR_SOURCES
     lib/sim/formats.cpp lib/kernels/elementwise/rows.cpp lib/kernels/elementwise/elementwise.cpp lib/tensor/storage.cpp
     lib/kernels/reduction/reduction.cpp lib/kernels/normalization/softmax.cpp
     lib/kernels/normalization/normalization.cpp lib/kernels/window/pooling.cpp lib/kernels/matmul/direct.cpp
-    lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp)
+    lib/kernels/matmul/panels.cpp lib/kernels/attention/panels.cpp lib/core/panels/integers.cpp)
 set_source_files_properties(${TTRT_VECTOR_SOURCES} PROPERTIES COMPILE_OPTIONS
                                                               "-O3;-ffp-contract=fast;-mprefer-vector-width=512")
 # A precompiled header is for one level of optimisation, and in these builds that of the library is another.
@@ -22,7 +22,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(lib/core/panels/avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
   set_source_files_properties(lib/core/panels/pairs.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512bf16")
   set_source_files_properties(lib/core/panels/amx.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mamx-tile;-mamx-bf16")
+  set_source_files_properties(lib/core/panels/words_avx2.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/core/panels/words_avx2_vnni.cpp PROPERTIES COMPILE_OPTIONS "${avx2};-mavxvnni")
+  set_source_files_properties(lib/core/panels/words_avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
+  set_source_files_properties(lib/core/panels/words_vnni.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512vnni")
   # They share no precompiled header with files for the machine that builds.
-  set_source_files_properties(lib/core/panels/avx2.cpp lib/core/panels/avx512.cpp lib/core/panels/pairs.cpp
-                              lib/core/panels/amx.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(
+    lib/core/panels/avx2.cpp lib/core/panels/avx512.cpp lib/core/panels/pairs.cpp lib/core/panels/amx.cpp
+    lib/core/panels/words_avx2.cpp lib/core/panels/words_avx2_vnni.cpp lib/core/panels/words_avx512.cpp
+    lib/core/panels/words_vnni.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

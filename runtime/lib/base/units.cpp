@@ -60,6 +60,19 @@ Units capped() {
   return std::min(cap, presentUnits());
 }
 
+bool hasByteProducts() {
+  const char *value = std::getenv("TTRT_VNNI");
+  if (value && std::string_view(value) == "0")
+    return false;
+#if defined(__x86_64__)
+  if (units() >= Units::AVX512)
+    return __builtin_cpu_supports("avx512vnni");
+  return units() >= Units::AVX2 && __builtin_cpu_supports("avxvnni");
+#else
+  return false;
+#endif
+}
+
 } // namespace
 
 std::string_view toString(Units units) { return names[static_cast<size_t>(units)]; }
@@ -71,6 +84,11 @@ Units presentUnits() {
 
 Units units() {
   static const Units found = capped();
+  return found;
+}
+
+bool multipliesBytes() {
+  static const bool found = hasByteProducts();
   return found;
 }
 

@@ -44,7 +44,8 @@ TEST_P(Convolutions, MatchTheLoops) {
 TEST_P(Convolutions, OfIntegersAreExact) {
   const Case &c = GetParam();
   const std::pair<DataType, double> types[] = {
-      {DataType::Int32, 70000}, {DataType::UInt32, 70000}, {DataType::UInt16, 60000}, {DataType::UInt8, 255}};
+      {DataType::Int32, 70000},  {DataType::Int32, 20000},  {DataType::Int32, 127}, {DataType::Int32, 200},
+      {DataType::UInt32, 70000}, {DataType::UInt16, 60000}, {DataType::UInt8, 255}};
   for (const auto &[type, most] : types)
     for (DataType produced : {DataType::Int32, type}) {
       const double least = type == DataType::Int32 ? -most : 0;
@@ -131,7 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{2, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 1104, 1104, 1104},
         Case{{2, 2}, {2, 2}, {1, 1}, {1, 1}, {3, 3}, 1, 24, 24, 24},
         Case{{6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 2, 40, 40, 40},
-        Case{{9, 9}, {3, 2}, {2, 3}, {2, 1}, {0, 1, 2, 0}, 1, 32, 32, 32}, Case{{33}, {5}, {2}, {1}, {2}, 2, 9, 9, 9},
+        Case{{9, 9}, {3, 2}, {2, 3}, {2, 1}, {0, 1, 2, 0}, 1, 32, 32, 32},
+        Case{{9, 8}, {3, 3}, {1, 2}, {2, 1}, {1, 2}, 2, 12, 34, 2}, Case{{33}, {5}, {2}, {1}, {2}, 2, 9, 9, 9},
         Case{{3, 4, 5}, {3, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 0, 0, 1, 0, 1}, 1, 70, 70, 70},
         // Transposed
         Case{{5, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1, 4, 8, 1, {0, 0}},

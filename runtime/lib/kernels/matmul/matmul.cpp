@@ -1,10 +1,11 @@
 //===- matmul.cpp - ttnn.matmul and ttnn.linear ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four ways: panels for f32 and bf16 (sums in f32) where the machine has the
-// units, the kernel library where it has not or is faster, direct loops where
-// either would cost more than the product itself, and exact integer loops. Weights
-// that are constants are brought into the order that is wanted once.
+// Four ways: panels for f32, bf16 (sums in f32) and integers of few bits where the
+// machine has the units, the kernel library where it has not or is faster, direct
+// loops where either would cost more than the product itself, and exact loops of
+// integers of 32 bits. Weights that are constants are brought into the order that
+// is wanted once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -223,7 +224,9 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
     const DataType type = plain ? out.dtype : DataType::Int32;
     if (type == DataType::Bool) // a sum of 2^32 is not 0
       return std::make_unique<DirectMatmul<uint64_t>>(call, p, type);
-    return withEpilogue(call, std::make_unique<DirectMatmul<uint32_t>>(call, p, type), type, epilogue);
+    const auto direct = [&] { return std::make_unique<DirectMatmul<uint32_t>>(call, p, type); };
+    return withEpilogue(call, isComputedType<uint32_t>(type) ? makeIntegerMatmul(call, p, direct) : direct(), type,
+                        epilogue);
   }
   const bool bf16 = storageType(a.dtype) == StorageType::BF16 && storageType(b.dtype) == StorageType::BF16;
   const bool toBf16 = out.dtype == DataType::BFloat16;

@@ -21,4 +21,9 @@ std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product
 std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
                                         int biasIndex, const std::string &activation);
 
+/// The product of integers that have 8 or 16 bits, whatever type they are held in, modulo 2^32; results of 32 bits.
+/// direct: makes the kernel of any values, which is returned where it is the better one.
+std::unique_ptr<Kernel> makeIntegerMatmul(const OpCall &call, const Product &product,
+                                          const std::function<std::unique_ptr<Kernel>()> &direct);
+
 } // namespace tt::ttnn

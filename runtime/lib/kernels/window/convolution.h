@@ -39,6 +39,8 @@ std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
 /// The same of integers, modulo 2^32.
 std::unique_ptr<Kernel> makeIntegerConvolution(const OpCall &call, const Convolution &c);
+/// The same of constant weights of 8 or 16 bits, in panels; nullptr where they are others, or that is not faster.
+std::unique_ptr<Kernel> makeIntegerPanelConvolution(const OpCall &call, const Convolution &c, DataType produced);
 /// Whether bf16 is convolved in bf16: without a unit for it, the library's bf16 is slower than its f32.
 bool usesBf16();
 /// The same in panels, and of as many groups as channels; nullptr where that is not faster than the kernel library.

@@ -270,6 +270,8 @@ std::unique_ptr<Kernel> makeIntegerConvolution(const OpCall &call, const Convolu
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
   const DataType type = epilogue.empty() ? result(call).dtype : DataType::Int32;
+  if (auto kernel = makeIntegerPanelConvolution(call, c, type))
+    return withEpilogue(call, std::move(kernel), type, epilogue);
   return withEpilogue(call, std::make_unique<IntegerConvolution>(call, c, type), type, epilogue);
 }
 
