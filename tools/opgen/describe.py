@@ -41,7 +41,7 @@ class Attribute:
 @dataclass(frozen=True)
 class Op:
     """like_operand: results have the type of the first operand; segmented: operands are passed group by group;
-    rule: the shape rule of lib/shapes, or "".
+    rule: the shape rule of lib/shapes, or ""; facts: names of the traits of Families/Facts.td.
     """
 
     name: str  # "ttnn.topk"
@@ -52,6 +52,7 @@ class Op:
     like_operand: bool
     segmented: bool
     rule: str
+    facts: tuple[str, ...]
 
     @property
     def dialect(self) -> str:
@@ -248,6 +249,7 @@ class Reader:
             any(trait["!name"] == "SameOperandsAndResultType" for trait in traits),
             any(trait["!name"] == "AttrSizedOperandSegments" for trait in traits),
             rule,
+            tuple(sorted({trait["fact"] for trait in traits if "fact" in trait})),
         )
 
     @staticmethod

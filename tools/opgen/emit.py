@@ -84,8 +84,9 @@ def api(dialects: Dialects) -> str:
         own = operands.span(f'{{"{o.name}", {flag(o.optional)}, {flag(o.variadic)}}}' for o in takes)
         results = names.span(quoted(result.name) for result in op.results)
         absent = sum(result.optional for result in op.results)
+        facts = names.span(map(quoted, op.facts))
         variadic = flag(any(result.variadic for result in op.results))
-        ops.rows.append(f'{{"{name}", {own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}, {absent}}}')
+        ops.rows.append(f'{{"{name}", {own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}, {absent}, {facts}}}')
 
     def parameter_row(p: public.Parameter) -> str:
         flags = (p.optional, p.default is not None and p.role != "fixed", p.variadic, p.keyword_only)
@@ -156,6 +157,7 @@ def description(dialects: Dialects) -> str:
             results=[value(each) for each in op.results],
             like_operand=op.like_operand,
             segmented=op.segmented,
+            facts=op.facts,
         )
         for name, op in sorted(dialects.ops.items())
     }

@@ -63,18 +63,10 @@ static Expr quantize(Expr x, quant::QuantizedType quantized) {
   return value.apply<stablehlo::RoundNearestEvenOp>().convert(storageOf(quantized));
 }
 
-/// Whether elements go through unchanged, so that it may be their integers.
-static bool onlyMoves(Operation *op) {
-  return isa<stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
-             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
-             stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op);
-}
-
 /// What carries values as they are: the end of a region, a loop, a branch, a call.
 static bool onlyCarries(Operation *op) {
-  return op->hasTrait<OpTrait::IsTerminator>() ||
-         isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp,
-             stablehlo::CompositeOp>(op);
+  return op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<trait::ControlFlow>() ||
+         isa<func::CallOp, stablehlo::OptimizationBarrierOp, stablehlo::CompositeOp>(op);
 }
 
 namespace {
@@ -133,7 +125,8 @@ private:
       takeOver(constant);
       return success();
     }
-    if (onlyMoves(op) && sameScales(op)) {
+    // Its elements may be their integers.
+    if (movesOnlyOperands(op) && sameScales(op)) {
       takeOver(op->getResult(0));
       return success();
     }

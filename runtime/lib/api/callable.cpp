@@ -300,7 +300,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
                                     std::vector<uint32_t> meshShape, const Device &device,
                                     std::span<const Tensor> values) {
   const shapes::Results shapes = shapesOf(callable, operands, attributes, meshShape, values);
-  const bool gathers = joins(*callable.info), spreads = callable.info->makeMesh && !gathers;
+  const bool gathers = callable.info->joins, spreads = callable.info->makeMesh && !gathers;
   if (outputs.size() > 1 && outputs.size() != shapes.size())
     failCall(callable,
              std::to_string(outputs.size()) + " descriptions of " + std::to_string(shapes.size()) + " results");

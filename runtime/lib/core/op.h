@@ -54,8 +54,6 @@ std::vector<OpInfo> tensorFileOps();
 //===----------------------------------------------------------------------===//
 
 [[noreturn]] void fail(const OpCall &call, const std::string &message);
-/// Whether an op across the mesh gives one tensor, and not one for each chip.
-bool joins(const OpInfo &info);
 /// An operand that must be there.
 const TensorSpec &operand(const OpCall &call, size_t index);
 /// An operand or nullptr.

@@ -20,17 +20,6 @@ constexpr std::array<AttributeSpec, 6> commonAttributes = {
      {"compute_config", AttributeKind::Struct, false, "ttnn.device_compute_kernel_config"},
      {"operandSegmentSizes", AttributeKind::IntArray, false}}};
 
-/// Of the ops without operands, those that give the same in every run.
-constexpr std::array<std::string_view, 7> creators = {"ttnn.arange",      "ttnn.constant", "ttnn.empty", "ttnn.full",
-                                                      "ttnn.load_tensor", "ttnn.ones",     "ttnn.zeros"};
-
-/// Ops with operands that may give others in every run.
-constexpr std::array<std::string_view, 1> drawing = {"ttnn.sampling"};
-
-/// Of the ops across the mesh, those that make one tensor of what the chips have. The results of all others differ from
-/// chip to chip.
-constexpr std::array<std::string_view, 1> joiners = {"ttnn.aggregate_tensor"};
-
 constexpr std::string_view kindNames[] = {
     "a bool",     "an integer",    "a float",  "a string", "an integer array", "a float array",
     "a constant", "an enum value", "a struct", "a list",   "a number",         "an integer or an array of them"};
@@ -98,6 +87,8 @@ OpInfo described(OpInfo info) {
   info.attributes = op->attributes;
   info.outs = op->anyResults ? -1 : static_cast<int>(op->results.size());
   info.optionalOuts = op->optionalResults;
+  info.draws = op->has("draws_values");
+  info.joins = op->has("joins_shards");
   const bool any = std::ranges::any_of(op->operands, &api::Operand::variadic);
   info.maxIns = any ? -1 : static_cast<int>(op->operands.size());
   for (size_t i = 0; i < op->operands.size(); ++i)
@@ -108,49 +99,45 @@ OpInfo described(OpInfo info) {
 
 struct Family {
   std::vector<OpInfo> (*rows)();
-  bool moves = false; // OpInfo::moves
+  bool computes = false; // OpInfo::computes
 };
 constexpr Family families[] = {
-    {elementwiseOps},
-    {dataMovementOps, true},
-    {creationOps, true},
-    {conversionOps, true},
-    {reductionOps},
-    {matmulOps},
-    {convolutionOps},
-    {poolingOps},
-    {normalizationOps},
-    {collectiveOps, true},
-    {debugOps, true},
-    {attentionOps},
-    {cacheOps, true},
-    {headOps, true},
-    {lookupOps, true},
-    {resamplingOps},
-    {scanOps},
-    {quantizationOps},
-    {pagedAttentionOps},
-    {convolutionWeightOps, true},
-    {callOps, true},
-    {tensorFileOps, true},
-    {distributedNormalizationOps},
-    {latentAttentionOps},
-    {optimizerOps},
-    {attentionTrainingOps},
-    {routingOps},
-    {expertOps},
-    {mixtureOps},
+    {elementwiseOps, true},
+    {dataMovementOps},
+    {creationOps},
+    {conversionOps},
+    {reductionOps, true},
+    {matmulOps, true},
+    {convolutionOps, true},
+    {poolingOps, true},
+    {normalizationOps, true},
+    {collectiveOps},
+    {debugOps},
+    {attentionOps, true},
+    {cacheOps},
+    {headOps},
+    {lookupOps},
+    {resamplingOps, true},
+    {scanOps, true},
+    {quantizationOps, true},
+    {pagedAttentionOps, true},
+    {convolutionWeightOps},
+    {callOps},
+    {tensorFileOps},
+    {distributedNormalizationOps, true},
+    {latentAttentionOps, true},
+    {optimizerOps, true},
+    {attentionTrainingOps, true},
+    {routingOps, true},
+    {expertOps, true},
+    {mixtureOps, true},
 };
-
-/// Of families that move values, the ops that compute some.
-constexpr std::array<std::string_view, 3> computing = {"ttnn.embedding_bw", "ttnn.rotary_embedding",
-                                                       "ttnn.rotary_embedding_llama"};
 
 std::vector<OpInfo> collect() {
   std::vector<OpInfo> all;
   for (const Family &family : families)
     for (OpInfo &info : family.rows()) {
-      info.moves = family.moves && std::ranges::find(computing, info.name) == computing.end();
+      info.computes |= family.computes;
       all.push_back(described(std::move(info)));
     }
   std::ranges::sort(all, {}, &OpInfo::name);
@@ -196,13 +183,9 @@ const AttributeSpec *findAttribute(const OpInfo &info, std::string_view name) {
 }
 
 bool isReproducible(const OpInfo &info, std::span<const TensorSpec> results) {
-  if (!info.make || !info.writes.empty() || results.empty() || std::ranges::find(drawing, info.name) != drawing.end() ||
-      std::ranges::any_of(results, [](const TensorSpec &spec) { return spec.distributed; }))
-    return false;
-  return info.maxIns != 0 || std::ranges::find(creators, info.name) != creators.end();
+  return info.make && info.writes.empty() && !results.empty() && !info.draws &&
+         std::ranges::none_of(results, [](const TensorSpec &spec) { return spec.distributed; });
 }
-
-bool joins(const OpInfo &info) { return std::ranges::find(joiners, info.name) != joiners.end(); }
 
 /// An op across the mesh writes a shard on every chip, or one tensor. Operands may have either.
 static void checkShards(const OpInfo &info, const OpCall &call) {
@@ -210,11 +193,11 @@ static void checkShards(const OpInfo &info, const OpCall &call) {
   if (!info.makeMesh || chips == 1)
     return;
   for (size_t i = 0; i < call.outs.size(); ++i)
-    if (call.outs[i].distributed == joins(info))
+    if (call.outs[i].distributed == info.joins)
       fail(call, "result " + std::to_string(i) + " is " +
-                     (joins(info) ? "distributed; expected one tensor"
-                                  : "one tensor; expected a shard for each of the " + std::to_string(chips) +
-                                        " chips of the mesh"));
+                     (info.joins ? "distributed; expected one tensor"
+                                 : "one tensor; expected a shard for each of the " + std::to_string(chips) +
+                                       " chips of the mesh"));
 }
 
 void check(const OpInfo &info, const OpCall &call) {

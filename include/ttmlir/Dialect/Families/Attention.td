@@ -8,7 +8,7 @@ include "ttmlir/Dialect/Families/Base.td"
 
 // Writes into its first operand, a cache [batch, heads, positions, size].
 class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule>
-    : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>, TT_CheckShape<operands, rule>]> {
+    : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>, TT_WritesCache, TT_CheckShape<operands, rule>]> {
   let description = [{
     Writes to its first operand in place; the result, where there is one, is that operand after the write. Positions are
     checked when the program runs.
@@ -48,7 +48,7 @@ defm ScaledDotProductAttention : TT_Both<"scaled_dot_product_attention",
 
 defm ConcatenateHeads : TT_Both<"concatenate_heads", TT_Unary, (ins),
     "[batch, heads, positions, size] as [batch, positions, heads * size].",
-    "concatenateHeads">;
+    "concatenateHeads", [TT_MovesValues]>;
 
 defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_heads",
     (ins AnyRankedTensor:$input_tensor, Optional<AnyRankedTensor>:$kv_input_tensor),
@@ -56,7 +56,7 @@ defm SplitQueryKeyValueAndSplitHeads : TT_Many<"split_query_key_value_and_split_
     (outs AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value),
     "[batch, positions, heads * size] of query, key and value side by side as three of [batch, heads, positions, "
     "size].",
-    "splitHeads">;
+    "splitHeads", [TT_MovesValues]>;
 
 defvar TT_QueryKeyValue = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value);
 defvar TT_Paged = (ins AnyRankedTensor:$page_table, AnyRankedTensor:$chunk_start_idx);

@@ -13,6 +13,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreEnums.td"
 include "ttmlir/Dialect/TTIR/IR/TTIRBase.td"

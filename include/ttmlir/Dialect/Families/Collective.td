@@ -13,8 +13,9 @@ include "ttmlir/Dialect/Families/Base.td"
 
 def TT_TensorOrMemRef : AnyTypeOf<[AnyRankedTensor, Non0RankedMemRefOf<[AnyType]>], "ranked tensor or memref">;
 
-class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule>
-    : TT_PureOp<dialect, mnemonic, TT_Unary, attributes, text, rule, [TT_CollectiveTrait]> {
+class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string text, string rule,
+                      list<Trait> traits = []>
+    : TT_PureOp<dialect, mnemonic, TT_Unary, attributes, text, rule, !listconcat([TT_CollectiveTrait], traits)> {
   let description = [{
     A collective over the mesh: each chip holds a tensor of this shape, and the chips along mesh axis `cluster_axis` work
     together. On an axis with one chip the result is the input.
@@ -24,7 +25,8 @@ class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string t
 // The size of the result depends on the mesh: where no mesh is known, it is the declared one.
 class TT_AllGatherOp<Dialect dialect, dag extra = (ins)>
     : TT_CollectiveOp<dialect, "all_gather", !con((ins SI32Attr:$all_gather_dim, UI32Attr:$cluster_axis), extra),
-                      "The tensors of the chips along `cluster_axis` one after another, on each of them.", "allGather">;
+                      "The tensors of the chips along `cluster_axis` one after another, on each of them.", "allGather",
+                      [TT_MovesValues]>;
 
 class TT_ReduceScatterOp<Dialect dialect, dag extra = (ins)>
     : TT_CollectiveOp<dialect, "reduce_scatter",
@@ -40,7 +42,7 @@ class TT_AllReduceOp<Dialect dialect, string mnemonic, dag extra = (ins)>
 
 class TT_MeshPartitionOp<Dialect dialect>
     : TT_CollectiveOp<dialect, "mesh_partition", (ins SI32Attr:$dim, OptionalAttr<UI32Attr>:$cluster_axis),
-                      "Each chip keeps its part of `dim`.", "meshPartition">;
+                      "Each chip keeps its part of `dim`.", "meshPartition", [TT_MovesValues]>;
 def TTIR_MeshPartitionOp : TT_MeshPartitionOp<TTIR_Dialect>;
 def TTNN_MeshPartitionOp : TT_MeshPartitionOp<TTNN_Dialect>;
 
@@ -52,17 +54,17 @@ def TTIR_AllToAllOp : TT_CollectiveOp<TTIR_Dialect, "all_to_all",
     (ins SI32Attr:$split_dim, SI32Attr:$concat_dim, SI32Attr:$split_count, I64ElementsAttr:$replica_groups),
     "Each chip of a group sends one part of `split_dim` to each chip, "
     "and puts what it gets together along `concat_dim`.",
-    "allToAll">;
+    "allToAll", [TT_MovesValues]>;
 def TTIR_CollectiveBroadcastOp : TT_CollectiveOp<TTIR_Dialect, "collective_broadcast",
     (ins I64ElementsAttr:$replica_groups), "The tensor of the first chip of each group, on all of the group.",
-    "collectiveBroadcast">;
+    "collectiveBroadcast", [TT_MovesValues, TT_FillsValues]>;
 def TTIR_CollectivePermuteOp : TT_CollectiveOp<TTIR_Dialect, "collective_permute",
     (ins I64ElementsAttr:$source_target_pairs),
     "Each chip named as a target gets the tensor of its source, the others get zeros.",
-    "collectivePermute">;
+    "collectivePermute", [TT_MovesValues, TT_FillsValues]>;
 
 def TTIR_MeshShardOp : Op<TTIR_Dialect, "mesh_shard", [
-    Pure, TT_CollectiveTrait, TT_InferShape<TT_Unary, "meshShard", "shaped">]> {
+    Pure, TT_CollectiveTrait, TT_MovesValues, TT_InferShape<TT_Unary, "meshShard", "shaped">]> {
   let summary = "Splits a tensor over a mesh, or joins its parts.";
   let description = [{
     `full_to_shard` divides dimension i by `shard_shape[i]`, `shard_to_full` multiplies it. `shard_dims[a]` is the

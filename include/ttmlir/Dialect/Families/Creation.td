@@ -39,7 +39,7 @@ def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins Elemen
   let hasFolder = 1;
 }
 def TTIR_RandOp : Op<TTIR_Dialect, "rand",
-    [TT_CreationTrait,
+    [TT_CreationTrait, TT_DrawsValues,
      TT_InferShape<(ins), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins I32ArrayAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,

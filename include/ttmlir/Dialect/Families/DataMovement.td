@@ -9,14 +9,14 @@ include "ttmlir/Dialect/Families/Base.td"
 class TT_PermuteOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "permute", TT_Unary, !con((ins DenseI64ArrayAttr:$permutation), extra),
                 "Dimension i of the result is dimension permutation[i] of the input.",
-                "permute"> {
+                "permute", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 
 class TT_PadOp<Dialect dialect, string more, string rule, dag extra = (ins)>
     : TT_PureOp<dialect, "pad", TT_Unary, !con((ins DenseI32ArrayAttr:$padding, F32Attr:$value), extra),
                 "`value` around the input: `padding` has a number before and one after, for each dimension" # more,
-                rule> {
+                rule, [TT_MovesValues, TT_FillsValues]> {
   let hasFolder = 1;
 }
 
@@ -31,7 +31,7 @@ class TT_UpsampleOp<Dialect dialect, string mnemonic>
 class TT_GatherOp<Dialect dialect, Attr dimension>
     : TT_PureOp<dialect, "gather", (ins AnyRankedTensor:$input, AnyRankedTensor:$index), (ins dimension:$dim),
                 "The values of the input at the positions `index` along `dim`.",
-                "gather">;
+                "gather", [TT_MovesValues]>;
 
 class TT_ScatterOp<Dialect dialect, Attr dimension> : TT_PureOp<dialect, "scatter",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$index, AnyRankedTensor:$source),
@@ -41,28 +41,28 @@ class TT_ScatterOp<Dialect dialect, Attr dimension> : TT_PureOp<dialect, "scatte
 
 let hasFolder = 1 in
 defm Concat : TT_Both<"concat", (ins Variadic<AnyRankedTensor>:$inputs), (ins SI32Attr:$dim),
-    "The inputs one after another along `dim`.", "concat">;
+    "The inputs one after another along `dim`.", "concat", [TT_MovesValues]>;
 let hasFolder = 1 in
 defm Transpose : TT_Both<"transpose", TT_Unary, (ins SI32Attr:$dim0, SI32Attr:$dim1),
-    "Two dimensions exchanged.", "transpose">;
+    "Two dimensions exchanged.", "transpose", [TT_MovesValues]>;
 let hasFolder = 1 in
 defm SliceStatic : TT_Both<"slice_static", TT_Unary,
     (ins I32ArrayAttr:$begins, I32ArrayAttr:$ends, I32ArrayAttr:$step),
     "Every `step`-th value from `begins` up to, not including, `ends`; negative positions count from the end.",
-    "slice">;
+    "slice", [TT_MovesValues]>;
 let hasFolder = 1 in
 defm RepeatInterleave : TT_Both<"repeat_interleave", TT_Unary, (ins UI32Attr:$repeats, SI32Attr:$dim),
     "Each value along `dim` `repeats` times in a row.",
-    "repeatInterleave">;
+    "repeatInterleave", [TT_MovesValues]>;
 defm Embedding : TT_Both<"embedding", (ins AnyRankedTensor:$input, AnyRankedTensor:$weight), (ins),
-    "The rows of `weight` that `input` names.", "embedding", [], "weight">;
+    "The rows of `weight` that `input` names.", "embedding", [TT_MovesValues], "weight">;
 let hasFolder = 1 in
 defm Reshape : TT_Both<"reshape", TT_Unary, (ins I32ArrayAttr:$shape), "The same values, row-major, in another shape.",
-    "reshape">;
+    "reshape", [TT_MovesValues]>;
 
 // Begins and ends are values, so the size of the result is the declared one's.
 class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
-    Pure,
+    Pure, TT_MovesValues,
     TT_InferShape<(ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends), "sliceDynamic">]> {
   let summary = "As `slice_static`, with begins and ends that are known only at run time.";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends,
@@ -83,28 +83,28 @@ def TTNN_UpsampleOp : TT_UpsampleOp<TTNN_Dialect, "upsample">;
 
 def TTIR_BroadcastOp : TT_PureOp<TTIR_Dialect, "broadcast", TT_Unary, (ins DenseI64ArrayAttr:$broadcast_dimensions),
     "Each dimension of size 1 repeated as often as `broadcast_dimensions` says.",
-    "broadcastTo"> {
+    "broadcastTo", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_RepeatOp : TT_PureOp<TTIR_Dialect, "repeat", TT_Unary, (ins DenseI64ArrayAttr:$repeat_dimensions),
     "The whole input repeated along each dimension.",
-    "repeatDimensions"> {
+    "repeatDimensions", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_ReverseOp : TT_PureOp<TTIR_Dialect, "reverse", TT_Unary, (ins DenseI64ArrayAttr:$dimensions),
-    "The order along `dimensions` reversed.", "reverse"> {
+    "The order along `dimensions` reversed.", "reverse", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_SqueezeOp : TT_PureOp<TTIR_Dialect, "squeeze", TT_Unary, (ins SI32Attr:$dim),
-    "Without the dimension `dim`, whose size is 1.", "squeeze"> {
+    "Without the dimension `dim`, whose size is 1.", "squeeze", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_UnsqueezeOp : TT_PureOp<TTIR_Dialect, "unsqueeze", TT_Unary, (ins SI32Attr:$dim),
-    "With a dimension of size 1 more, before `dim`.", "unsqueeze"> {
+    "With a dimension of size 1 more, before `dim`.", "unsqueeze", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_RearrangeOp : TT_PureOp<TTIR_Dialect, "rearrange", TT_Unary, (ins StrAttr:$pattern),
-    "Dimensions reordered and combined by a pattern of names, such as `b h w c -> b (h w) c`.", "rearrange"> {
+    "Dimensions reordered and combined by a pattern of names, such as `b h w c -> b (h w) c`.", "rearrange", [TT_MovesValues]> {
   let description = [{
     The left side of `pattern` names the dimensions of the input, the right side the dimensions of the result; every name
     is on both, once. Names in parentheses are one dimension, of the product of their sizes. `1` and `()` are a dimension of
@@ -115,13 +115,13 @@ def TTIR_RearrangeOp : TT_PureOp<TTIR_Dialect, "rearrange", TT_Unary, (ins StrAt
 def TTIR_IndexOp : TT_PureOp<TTIR_Dialect, "index", TT_Unary,
     (ins I32Attr:$dim, I32Attr:$begin, I32Attr:$end, I32Attr:$step),
     "Every `step`-th value along `dim` from `begin` up to, not including, `end`.",
-    "index"> {
+    "index", [TT_MovesValues]> {
   let hasFolder = 1;
 }
 def TTIR_IndexSelectOp : TT_PureOp<TTIR_Dialect, "index_select", TT_Unary,
     (ins SI32Attr:$dim, SI32Attr:$begin, SI32Attr:$length, DefaultValuedOptionalAttr<SI32Attr, "0">:$stride),
     "`length` values along `dim` from `begin`, and again every `stride` values; a stride of 0 takes them once.",
-    "indexSelect">;
+    "indexSelect", [TT_MovesValues]>;
 def TTIR_GetDimensionSizeOp : TT_PureOp<TTIR_Dialect, "get_dimension_size", (ins AnyRankedTensor:$operand),
     (ins I32Attr:$dimension), "The size of a dimension, as a scalar.",
     "dimensionSize", [], "i32"> {

@@ -189,7 +189,7 @@ def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, 
 
 let hasFolder = 1 in
 defm Where : Elementwise<"where", TT_Ternary, "second where first is not 0, else third.", (ins),
-    "elementwise", [], "second">;
+    "elementwise", [TT_MovesValues], "second">;
 defm ClampTensor : Elementwise<"clamp_tensor",
     (ins AnyRankedTensor:$input, AnyRankedTensor:$min, AnyRankedTensor:$max), "min(max(input, min), max).">;
 

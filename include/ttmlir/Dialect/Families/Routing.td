@@ -16,7 +16,7 @@ defm Sampling : TT_Both<"sampling",
     (ins AnyRankedTensor:$input_values, AnyRankedTensor:$input_indices, AnyRankedTensor:$k, AnyRankedTensor:$p,
          AnyRankedTensor:$temp),
     (ins OptionalAttr<UI32Attr>:$seed),
-    "One of the candidates of each user, drawn from the k likeliest whose probabilities reach p.", "sampling", [],
+    "One of the candidates of each user, drawn from the k likeliest whose probabilities reach p.", "sampling", [TT_DrawsValues],
     "input_indices">;
 
 let results = (outs AnyRankedTensor:$expert_indices, AnyRankedTensor:$expert_weights) in

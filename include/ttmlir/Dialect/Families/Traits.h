@@ -8,6 +8,7 @@
 #ifndef TTMLIR_DIALECT_FAMILIES_TRAITS_H
 #define TTMLIR_DIALECT_FAMILIES_TRAITS_H
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/Shapes/Shapes.h"
 
 #include "mlir/IR/OpDefinition.h"

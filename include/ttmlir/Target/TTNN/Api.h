@@ -58,11 +58,13 @@ struct Op {
   std::span<const std::string_view> results; // their names
   bool anyResults;                           // any number of them
   int optionalResults = 0;                   // of the last ones, as many may be absent
+  std::span<const std::string_view> facts;   // "moves_values", see Dialect/Families/Facts.td
 
   const AttributeSpec *find(std::string_view attribute) const {
     const auto it = std::ranges::find(attributes, attribute, &AttributeSpec::name);
     return it == attributes.end() ? nullptr : &*it;
   }
+  bool has(std::string_view fact) const { return std::ranges::find(facts, fact) != facts.end(); }
 };
 
 //===----------------------------------------------------------------------===//

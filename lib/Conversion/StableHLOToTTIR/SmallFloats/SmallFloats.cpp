@@ -13,16 +13,10 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-/// Ops whose results are elements of their operands.
+/// Ops whose results are elements of their operands, or values of the program that calls, branches or loops hand on.
 static bool onlyMoves(Operation *op) {
   auto call = dyn_cast<stablehlo::CustomCallOp>(op);
-  return isa<func::CallOp, stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::BroadcastInDimOp,
-             stablehlo::BroadcastOp, stablehlo::CaseOp, stablehlo::CollectiveBroadcastOp,
-             stablehlo::CollectivePermuteOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
-             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::GetTupleElementOp, stablehlo::IfOp,
-             stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReverseOp,
-             stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::SortOp, stablehlo::TransposeOp, stablehlo::TupleOp,
-             stablehlo::WhileOp>(op) ||
+  return op->hasTrait<trait::MovesValues>() || isa<func::CallOp>(op) || op->hasTrait<trait::ControlFlow>() ||
          op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call");
 }
 

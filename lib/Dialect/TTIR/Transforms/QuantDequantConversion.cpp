@@ -1,7 +1,7 @@
 //===- QuantDequantConversion.cpp - data movement of quantised values -----===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "QuantizedMovement.h"
+#include "ttmlir/Dialect/Families/Facts.h"
 
 #include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
@@ -37,13 +37,13 @@ struct QuantDequantConversion : ttir::impl::TTIRQuantDequantConversionBase<Quant
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (holdsOnlyOperands(op) || isa<DequantizeOp, QuantizeOp>(op))
+      if (movesOnlyOperands(op) || isa<DequantizeOp, QuantizeOp>(op))
         ops.push_back(op);
     });
     bool changed = false;
     SmallVector<Operation *> dead;
     for (Operation *op : ops) {
-      Operation *dequantize = holdsOnlyOperands(op) ? moveAhead(op) : nullptr;
+      Operation *dequantize = movesOnlyOperands(op) ? moveAhead(op) : nullptr;
       if (dequantize || joinWithDequantize(op)) {
         changed = true;
         dead.push_back(op);
@@ -69,8 +69,8 @@ private:
     quant::UniformQuantizedType type =
         op->getNumOperands() ? dequantizedFrom(op->getOperand(0)) : quant::UniformQuantizedType();
     auto isOfType = [&](Value operand) { return dequantizedFrom(operand) == type; };
-    auto result = cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || !llvm::all_of(op->getOperands(), isOfType) || type.getExpressedType() != result.getElementType())
+    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !result || !llvm::all_of(op->getOperands(), isOfType) || type.getExpressedType() != result.getElementType())
       return nullptr;
     OpBuilder builder(op);
     Operation *moved = builder.clone(*op);

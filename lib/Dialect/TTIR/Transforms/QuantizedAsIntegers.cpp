@@ -1,7 +1,7 @@
 //===- QuantizedAsIntegers.cpp - quantised tensors as their integers ------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "QuantizedMovement.h"
+#include "ttmlir/Dialect/Families/Facts.h"
 
 #include "ttmlir/Dialect/Families/Quantized.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
@@ -156,7 +156,7 @@ private:
   }
 
   bool isMovementOfOne(Operation *op) const {
-    if (!holdsOnlyOperands(op))
+    if (!movesOnlyOperands(op))
       return false;
     quant::QuantizedType type = quantizedOf(op->getResult(0).getType());
     // Scales of a dimension would move with it.

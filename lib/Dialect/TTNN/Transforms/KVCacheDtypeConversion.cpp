@@ -1,10 +1,7 @@
 //===- KVCacheDtypeConversion.cpp - block formats for key/value caches ----===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ttmlir/Dialect/TTNN/IR/Ops/FillCacheOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/PagedFillCacheOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/PagedUpdateCacheOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/UpdateCacheOp.h"
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,8 +17,7 @@ using namespace mlir::tt::ttnn;
 
 static bool isCache(BlockArgument argument) {
   return llvm::any_of(argument.getUses(), [](OpOperand &use) {
-    return use.getOperandNumber() == 0 &&
-           isa<FillCacheOp, UpdateCacheOp, PagedFillCacheOp, PagedUpdateCacheOp>(use.getOwner());
+    return use.getOperandNumber() == 0 && use.getOwner()->hasTrait<trait::WritesCache>();
   });
 }
 

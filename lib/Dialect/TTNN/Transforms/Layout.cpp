@@ -130,7 +130,7 @@ private:
       return false;
     return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      if (isa<ttir::Conv1dOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp, ttir::Conv3dOp, ttir::ConvTranspose3dOp>(user))
+      if (user->hasTrait<trait::Convolves>())
         return use.getOperandNumber() > 0;
       if (auto placed = dyn_cast<ttir::ToLayoutOp>(user))
         if (auto shaped = value.getDefiningOp<ttir::ReshapeOp>(); shaped && isKernelAsMatrix(shaped))

@@ -9,12 +9,7 @@
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ToDeviceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/TransposeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
@@ -36,10 +31,11 @@ static bool hasWeight(Operation *op, bool &always) {
   return always || isa<MatmulOp, LinearOp>(op);
 }
 
-/// Follows ops that only move or cast values.
+/// Follows ops that only move or cast the values of one tensor.
 static Value origin(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ReshapeOp, PermuteOp, TransposeOp, TypecastOp, ToLayoutOp, ToDeviceOp, ToMemoryConfigOp>(op))
+    if ((!movesOnlyOperands(op) && !isa<TypecastOp>(op)) ||
+        llvm::count_if(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) != 1)
       return value;
     value = op->getOperand(0);
   }

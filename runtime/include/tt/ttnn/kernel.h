@@ -216,12 +216,14 @@ struct OpInfo {
   /// and the value's own, and what follows in the program sees the new values.
   std::vector<int> writes = {};
   int minIns = 0; // of any number of operands as many must be there
-  /// It moves values and computes none: they arrive as they are, also where arithmetic is exact.
-  bool moves = false;
+  /// It computes values, which are rounded where arithmetic is exact. All ops of a family that computes do.
+  bool computes = false;
   // Of ODS:
   int maxIns = 0;       // -1: any number
   int outs = 1;         // -1: any number
   int optionalOuts = 0; // of the last of them, as many may be absent
+  bool draws = false;   // it may give other values in every run
+  bool joins = false;   // it makes one tensor of what the chips have; other ops of a mesh give one to each chip
   std::span<const api::Operand> operands = {};
   std::span<const AttributeSpec> attributes = {};
 };

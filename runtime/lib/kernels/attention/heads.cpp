@@ -209,8 +209,8 @@ std::vector<OpInfo> headOps() {
       {"ttnn.nlp_concat_heads_decode", makeConcatenateDecodedHeads, nullptr, traffic},
       {"ttnn.nlp_create_qkv_heads_decode", makeDecodedHeads, nullptr, traffic},
       {"ttnn.split_query_key_value_and_split_heads", makeSplitHeads, nullptr, traffic},
-      {"ttnn.rotary_embedding", makeRotaryEmbedding, nullptr, vectorCost},
-      {"ttnn.rotary_embedding_llama", makeRotaryEmbeddingLlama, nullptr, vectorCost},
+      {"ttnn.rotary_embedding", makeRotaryEmbedding, nullptr, vectorCost, {}, 0, /*computes=*/true},
+      {"ttnn.rotary_embedding_llama", makeRotaryEmbeddingLlama, nullptr, vectorCost, {}, 0, /*computes=*/true},
   };
 }
 

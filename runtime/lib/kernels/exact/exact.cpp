@@ -204,7 +204,7 @@ std::unique_ptr<Kernel> makeKernel(const OpInfo &info, const OpCall &call) {
   if (const exact::Row *row = exact::rowOf(info.name))
     if (auto kernel = row->make(call))
       return kernel;
-  return info.moves ? info.make(call) : exact::roundedOnly(info, call);
+  return info.computes ? exact::roundedOnly(info, call) : info.make(call);
 }
 
 } // namespace tt::ttnn

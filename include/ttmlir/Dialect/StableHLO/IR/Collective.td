@@ -8,7 +8,8 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_ReplicaGroups : AnyAttrOf<[I64ElementsAttr, StableHLO_ReplicaGroupMeshAxesAttr], "groups of devices">;
 
-class StableHLO_Collective<string mnemonic, string text> : StableHLO_Op<mnemonic> {
+class StableHLO_Collective<string mnemonic, string text, list<Trait> traits = []>
+    : StableHLO_Op<mnemonic, traits> {
   let summary = text;
   let results = (outs Variadic<StableHLO_Tensor>);
   let hasVerifier = 1;
@@ -22,7 +23,8 @@ class StableHLO_Combining<string mnemonic, string text>
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_AllGatherOp : StableHLO_Collective<"all_gather", "The operands of a group of devices, concatenated."> {
+def StableHLO_AllGatherOp : StableHLO_Collective<"all_gather", "The operands of a group of devices, concatenated.",
+                                                     [TT_MovesValues]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, ConfinedAttr<I64Attr, [IntNonNegative]>:$all_gather_dim,
                        StableHLO_ReplicaGroups:$replica_groups, OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
                        UnitAttr:$use_global_device_ids);
@@ -34,7 +36,7 @@ def StableHLO_AllReduceOp : StableHLO_Combining<"all_reduce", "The operands of a
 }
 
 def StableHLO_AllToAllOp
-    : StableHLO_Collective<"all_to_all", "Pieces of the operands, exchanged in a group of devices."> {
+    : StableHLO_Collective<"all_to_all", "Pieces of the operands, exchanged in a group of devices.", [TT_MovesValues]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, ConfinedAttr<I64Attr, [IntNonNegative]>:$split_dimension,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$concat_dimension,
                        ConfinedAttr<I64Attr, [IntPositive]>:$split_count, StableHLO_ReplicaGroups:$replica_groups,
@@ -42,13 +44,15 @@ def StableHLO_AllToAllOp
 }
 
 def StableHLO_CollectiveBroadcastOp
-    : StableHLO_Collective<"collective_broadcast", "The operands of the first device of each group."> {
+    : StableHLO_Collective<"collective_broadcast", "The operands of the first device of each group.",
+                           [TT_MovesValues, TT_FillsValues]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, I64ElementsAttr:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$has_dynamic_root);
 }
 
 def StableHLO_CollectivePermuteOp
-    : StableHLO_Collective<"collective_permute", "The operand of another device, or zeros."> {
+    : StableHLO_Collective<"collective_permute", "The operand of another device, or zeros.",
+                           [TT_MovesValues, TT_FillsValues]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$source_target_pairs,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs StableHLO_Tensor);

@@ -7,14 +7,15 @@
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 /// The shape of the result is computed. Where it is constant the op has a static form, to which it is canonicalized.
-class StableHLO_DynamicOp<string mnemonic, string text> : StableHLO_Op<mnemonic, [Pure]> {
+class StableHLO_DynamicOp<string mnemonic, string text, list<Trait> traits = []>
+    : StableHLO_Op<mnemonic, !listconcat([Pure], traits)> {
   let summary = text;
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
 }
 
 def StableHLO_DynamicBroadcastInDimOp
-    : StableHLO_DynamicOp<"dynamic_broadcast_in_dim", "broadcast_in_dim to a computed shape."> {
+    : StableHLO_DynamicOp<"dynamic_broadcast_in_dim", "broadcast_in_dim to a computed shape.", [TT_MovesValues]> {
   let arguments = (ins StableHLO_AnyTensor:$operand, StableHLO_ShapeTensor:$output_dimensions,
                        DenseI64ArrayAttr:$broadcast_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
@@ -26,7 +27,8 @@ def StableHLO_DynamicBroadcastInDimOp
   let hasCanonicalizeMethod = 1;
 }
 
-def StableHLO_DynamicGatherOp : StableHLO_DynamicOp<"dynamic_gather", "gather with computed slice sizes."> {
+def StableHLO_DynamicGatherOp
+    : StableHLO_DynamicOp<"dynamic_gather", "gather with computed slice sizes.", [TT_MovesValues]> {
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_IntTensor:$start_indices,
                        StableHLO_ShapeTensor:$slice_sizes, StableHLO_GatherDimensionNumbers:$dimension_numbers,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
@@ -41,7 +43,7 @@ def StableHLO_DynamicIotaOp : StableHLO_DynamicOp<"dynamic_iota", "iota of a com
   let hasCanonicalizeMethod = 1;
 }
 
-def StableHLO_DynamicPadOp : StableHLO_DynamicOp<"dynamic_pad", "pad by computed amounts."> {
+def StableHLO_DynamicPadOp : StableHLO_DynamicOp<"dynamic_pad", "pad by computed amounts.", [TT_MovesValues]> {
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ScalarTensor:$padding_value,
                        StableHLO_ShapeTensor:$edge_padding_low, StableHLO_ShapeTensor:$edge_padding_high,
                        StableHLO_ShapeTensor:$interior_padding);
@@ -49,7 +51,8 @@ def StableHLO_DynamicPadOp : StableHLO_DynamicOp<"dynamic_pad", "pad by computed
   let hasCanonicalizeMethod = 1;
 }
 
-def StableHLO_DynamicReshapeOp : StableHLO_DynamicOp<"dynamic_reshape", "reshape to a computed shape."> {
+def StableHLO_DynamicReshapeOp
+    : StableHLO_DynamicOp<"dynamic_reshape", "reshape to a computed shape.", [TT_MovesValues]> {
   let arguments = (ins StableHLO_AnyTensor:$operand, StableHLO_ShapeTensor:$output_shape);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasCanonicalizeMethod = 1;
@@ -67,7 +70,8 @@ def StableHLO_DynamicConvOp : StableHLO_DynamicOp<"dynamic_conv", "convolution w
   let hasCanonicalizeMethod = 1;
 }
 
-def StableHLO_RealDynamicSliceOp : StableHLO_DynamicOp<"real_dynamic_slice", "slice with computed limits."> {
+def StableHLO_RealDynamicSliceOp
+    : StableHLO_DynamicOp<"real_dynamic_slice", "slice with computed limits.", [TT_MovesValues]> {
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ShapeTensor:$start_indices,
                        StableHLO_ShapeTensor:$limit_indices, StableHLO_ShapeTensor:$strides);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";

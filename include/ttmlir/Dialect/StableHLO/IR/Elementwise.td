@@ -188,7 +188,7 @@ def StableHLO_ComplexOp : StableHLO_Elementwise<"complex", [], "inferComplexElem
 // Ternary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure]> {
+def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues]> {
   let summary = "on_true where pred holds, on_false elsewhere; pred may be a scalar.";
   let arguments = (ins StableHLO_PredTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure]> {
+def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure, TT_MovesValues]> {
   let summary = "Slices of one size at computed starts, each moved so that it lies inside the operand.";
   let description = [{
     Each vector of `start_indices` along `index_vector_dim` is the start of a slice of `slice_sizes`, in the dimensions
@@ -38,7 +38,7 @@ def StableHLO_ScatterOp
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure]> {
+def StableHLO_TorchIndexSelectOp : StableHLO_Op<"torch_index_select", [Pure, TT_MovesValues]> {
   let summary = "The slices of a dimension that an index names.";
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_IntTensor:$index, I64Attr:$dim, I64Attr:$batch_dims);
   let results = (outs StableHLO_Tensor);

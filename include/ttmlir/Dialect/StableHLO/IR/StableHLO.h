@@ -15,6 +15,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "ttmlir/Dialect/Families/Facts.h"
 
 namespace mlir {
 class PatternRewriter;

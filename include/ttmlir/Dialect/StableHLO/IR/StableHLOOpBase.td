@@ -7,6 +7,7 @@
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOAttrs.td"
 
 class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dialect, mnemonic, traits> {

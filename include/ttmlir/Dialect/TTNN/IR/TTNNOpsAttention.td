@@ -44,18 +44,18 @@ def TTNN_RotaryEmbeddingLlamaOp : TTNN_RotaryOp<"rotary_embedding_llama", (ins A
 
 def TTNN_NLPConcatHeadsOp : TT_PureOp<TTNN_Dialect, "nlp_concat_heads", TT_Unary, (ins),
     "[batch, heads, positions, size] as [batch, 1, positions, heads * size].",
-    "nlpConcatHeads">;
+    "nlpConcatHeads", [TT_MovesValues]>;
 def TTNN_NLPConcatHeadsDecodeOp : TT_PureOp<TTNN_Dialect, "nlp_concat_heads_decode", TT_Unary,
     (ins UI32Attr:$num_heads),
     "The first `num_heads` of [1, users, heads, size] as [1, 1, users, num_heads * size].",
-    "joinDecodedHeads">;
+    "joinDecodedHeads", [TT_MovesValues]>;
 def TTNN_NLPCreateQKVHeadsDecodeOp : TT_PureOp<TTNN_Dialect, "nlp_create_qkv_heads_decode",
     !con(TT_Unary, (ins Optional<AnyRankedTensor>:$batch_offset)),
     (ins UI32Attr:$num_heads, OptionalAttr<UI32Attr>:$num_kv_heads, OptionalAttr<BoolAttr>:$overlap_qk_coregrid,
          OptionalAttr<UI32Attr>:$slice_size),
     "[1, 1, users, heads * size] of query, key and value side by side as three of [1, users, heads, size]; of "
     "`slice_size` users from the one that `batch_offset` holds.",
-    "decodedHeads"> {
+    "decodedHeads", [TT_MovesValues]> {
   let results = (outs AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value);
 }
 

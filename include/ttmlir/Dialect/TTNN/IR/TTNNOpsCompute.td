@@ -131,10 +131,10 @@ def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F
 def TTNN_PadOp : TT_PadOp<TTNN_Dialect, ".", "pad", (ins BoolAttr:$use_multicore)>;
 def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
     "The whole input repeated along each dimension.",
-    "repeat"> {
+    "repeat", [TT_MovesValues]> {
   let hasFolder = 1;
 }
-def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_InferShape<TT_Unary, "same">]> {
+def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_MovesValues, TT_InferShape<TT_Unary, "same">]> {
   let summary = "A copy of the input.";
   let description = "The result is a tensor of its own: two copies of one tensor may be written to, and are never merged.";
   let arguments = TT_Unary;
@@ -169,7 +169,7 @@ def TTNN_EmptyOp : Op<TTNN_Dialect, "empty", [TT_CreationTrait,
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$shape, TT_DType:$dtype);
   let results = (outs TT_FreshTensor:$result);
 }
-def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_CreationTrait,
+def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_CreationTrait, TT_DrawsValues,
     TT_InferShape<(ins TTNN_Device:$device), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
@@ -192,14 +192,14 @@ def TTNN_AllReduceAsyncOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce_async", TTN
 def TTNN_AllToAllOp : TT_CollectiveOp<TTNN_Dialect, "all_to_all",
     (ins SI32Attr:$split_dim, SI32Attr:$concat_dim, SI32Attr:$split_count, DenseI64ArrayAttr:$replica_groups),
     "Each chip of a group of `split_count` sends one part of `split_dim` to each of them, and puts what it gets together "
-    "along `concat_dim`.", "allToAll">;
+    "along `concat_dim`.", "allToAll", [TT_MovesValues]>;
 def TTNN_CollectivePermuteOp : TT_CollectiveOp<TTNN_Dialect, "collective_permute",
     (ins DenseI64ArrayAttr:$source_target_pairs),
     "Each chip named as a target gets the tensor of the source before it in the list, the others get zeros.",
-    "collectivePermute">;
+    "collectivePermute", [TT_MovesValues, TT_FillsValues]>;
 def TTNN_PointToPointOp : TT_PureOp<TTNN_Dialect, "point_to_point",
     (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$optional_output_tensor),
     (ins DenseI64ArrayAttr:$sender_coord, DenseI64ArrayAttr:$receiver_coord),
-    "The tensor of one chip, sent to another.", "pointToPoint", [TT_CollectiveTrait]>;
+    "The tensor of one chip, sent to another.", "pointToPoint", [TT_CollectiveTrait, TT_MovesValues, TT_FillsValues]>;
 
 #endif // TTMLIR_DIALECT_TTNN_IR_TTNNOPSCOMPUTE_TD

@@ -23,7 +23,7 @@ def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure]> {
 
 // The values stay, their place or order changes: the result's encoding says to what.
 class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
-    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same"> {
+    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same", [TT_MovesValues]> {
   let description = [{
     Changes where or how a tensor lies in memory, or its data type. The values stay, but for rounding to the data type.
   }];
@@ -81,7 +81,8 @@ def TTNN_DumpTensorOp : Op<TTNN_Dialect, "dump_tensor", [MemoryEffects<[MemWrite
 //===----------------------------------------------------------------------===//
 
 def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [
-    Pure, TT_CollectiveTrait, TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "distribute">]> {
+    Pure, TT_CollectiveTrait, TT_MovesValues,
+    TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "distribute">]> {
   let summary = "Spreads a tensor of the host over a mesh; the result is what one device holds.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshMapperConfigAttr:$mapper_config,
                        OptionalAttr<UI32Attr>:$cq_id);
@@ -89,7 +90,8 @@ def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [
 }
 
 def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [
-    Pure, TT_CollectiveTrait, TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "aggregate">]> {
+    Pure, TT_CollectiveTrait, TT_MovesValues, TT_JoinsShards,
+    TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "aggregate">]> {
   let summary = "Joins the parts of a tensor that the devices of a mesh hold.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshComposerConfigAttr:$composer_config);
   let results = (outs AnyRankedTensor:$result);

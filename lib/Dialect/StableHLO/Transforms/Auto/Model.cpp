@@ -126,11 +126,9 @@ static void addConvolution(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image,
       read, weight, made);
 }
 
-/// Moves elements and computes none.
+/// Moves elements without a vector unit: neither chooses element by element nor orders them.
 static bool isMovement(Operation *op) {
-  return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::BroadcastInDimOp, stablehlo::SliceOp,
-             stablehlo::ConcatenateOp, stablehlo::PadOp, stablehlo::GatherOp, stablehlo::DynamicSliceOp,
-             stablehlo::DynamicUpdateSliceOp, stablehlo::ReverseOp>(op);
+  return op->hasTrait<trait::MovesValues>() && !sdy::isElementwise(op) && op->getNumRegions() == 0;
 }
 
 Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {

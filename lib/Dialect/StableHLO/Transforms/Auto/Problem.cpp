@@ -24,9 +24,9 @@ Dims Candidate::given(unsigned result) const {
   return dims;
 }
 
-/// What only rearranges one operand.
+/// What only moves or converts the elements of one operand.
 static bool isRearrangement(Operation *op) {
-  return isa<stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp, stablehlo::BroadcastInDimOp>(op);
+  return op->getNumOperands() == 1 && (movesOnlyOperands(op) || isa<stablehlo::ConvertOp>(op));
 }
 
 Problem::Problem(func::FuncOp function, sdy::MeshAttr mesh, const sdy::Meshes &meshes, Model &model)
@@ -101,7 +101,7 @@ void Problem::addArgument(BlockArgument argument) {
 void Problem::addOp(Operation *op) {
   bool isLeaf = op->getNumOperands() == 0 && op->getNumRegions() == 0;
   bool isComputed = op->getNumOperands() > 0 && op->getNumRegions() == 0 && isPure(op) &&
-                    (sdy::isElementwise(op) || isRearrangement(op) || isa<stablehlo::SliceOp>(op)) &&
+                    (sdy::isElementwise(op) || isRearrangement(op)) &&
                     llvm::all_of(op->getOperands(), [&](Value operand) { return isFree.contains(operand); });
   if (isLeaf || isComputed) {
     isFree.insert_range(op->getResults());

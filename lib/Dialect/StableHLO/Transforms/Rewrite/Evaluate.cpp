@@ -263,11 +263,6 @@ std::optional<SmallVector<Source>> sourcesOf(Operation *op) {
   return std::nullopt;
 }
 
-bool moves(Operation *op) {
-  return isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp, stablehlo::SliceOp,
-             stablehlo::TransposeOp, stablehlo::ReverseOp, stablehlo::ConcatenateOp, stablehlo::PadOp>(op);
-}
-
 /// One op of constants. `asSplat`: every operand is one number, and so is the result.
 class Evaluation {
 public:
@@ -276,6 +271,8 @@ public:
 
   DenseElementsAttr moved() const {
     std::optional<SmallVector<Source>> sources = sourcesOf(op);
+    if (!sources)
+      return {};
     return isa<FloatType>(to.getElementType()) ? moved<APFloat>(*sources) : moved<APInt>(*sources);
   }
 
@@ -463,18 +460,21 @@ DenseElementsAttr shlo::evaluate(Operation *op, const EvaluationLimits &limits) 
       return {};
     operands.push_back(constant);
   }
-  if (limits.onlyMoves && !moves(op))
+  if (limits.onlyMoves && !movesOnlyOperands(op))
     return {};
   if (!limits.withFloats && (isa<FloatType>(to.getElementType()) ||
                              llvm::any_of(operands, [](auto c) { return isa<FloatType>(c.getElementType()); })))
     return {};
   const bool areSplats = llvm::all_of(operands, [](DenseElementsAttr operand) { return operand.isSplat(); });
-  if (moves(op)) {
+  if (movesOnlyOperands(op)) {
     // Copies of one number, wherever they come from.
     if (areSplats && llvm::all_equal(llvm::map_range(
                          operands, [](DenseElementsAttr operand) { return operand.getSplatValue<Attribute>(); })))
       return DenseElementsAttr::get(to, operands.front().getSplatValue<Attribute>());
-    return to.getNumElements() <= limits.elements ? Evaluation(op, operands, false).moved() : DenseElementsAttr();
+    if (to.getNumElements() > limits.elements)
+      return {};
+    if (DenseElementsAttr moved = Evaluation(op, operands, false).moved())
+      return moved;
   }
   if (!areSplats && to.getNumElements() > limits.elements)
     return {};

@@ -60,7 +60,7 @@ void populateAttentionFusions(RewritePatternSet &patterns, FusionState &state);
 
 inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 /// Whether an op changes no value, only where values are.
-bool onlyMoves(Operation *op);
+inline bool movesValues(Operation *op) { return op->hasTrait<trait::MovesValues>(); }
 /// Shape, element type and encoding are those of the other.
 inline bool haveSameType(Value lhs, Value rhs) { return lhs.getType() == rhs.getType(); }
 

@@ -1,0 +1,47 @@
+//===- Facts.h - what ops do to values --------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The traits of Families/Facts.td, which ops of all dialects may have.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_DIALECT_FAMILIES_FACTS_H
+#define TTMLIR_DIALECT_FAMILIES_FACTS_H
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace mlir::tt::trait {
+
+#define TTMLIR_FACT(name)                                                                                              \
+  template <class ConcreteOp> class name : public OpTrait::TraitBase<ConcreteOp, name> {}
+
+/// Each element of the results is an element of an operand, up to conversion to a declared element type, or a fill
+/// value (FillsValues). Which element it is may depend on other operands (positions, predicates) or on regions.
+TTMLIR_FACT(MovesValues);
+/// Runs one of its regions, or one again and again; its results are what a region returns.
+TTMLIR_FACT(ControlFlow);
+/// Some elements of the results may be zero, or a value of an attribute.
+TTMLIR_FACT(FillsValues);
+/// May give other values in every run.
+TTMLIR_FACT(DrawsValues);
+/// Makes one tensor of what the devices of a mesh hold.
+TTMLIR_FACT(JoinsShards);
+/// Writes to a cache of keys or values, its first operand.
+TTMLIR_FACT(WritesCache);
+/// Convolves its first operand with weights, its second operand.
+TTMLIR_FACT(Convolves);
+
+#undef TTMLIR_FACT
+
+} // namespace mlir::tt::trait
+
+namespace mlir::tt {
+
+/// Whether each element of the op's one result is an element of an operand, and no region looks at it.
+inline bool movesOnlyOperands(Operation *op) {
+  return op->hasTrait<trait::MovesValues>() && !op->hasTrait<trait::FillsValues>() && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0;
+}
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_DIALECT_FAMILIES_FACTS_H

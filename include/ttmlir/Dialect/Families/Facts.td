@@ -1,0 +1,27 @@
+//===- Facts.td - what ops do to values ---------------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A fact is stated once, on the op's row. C++ asks for the trait (`op->hasTrait<tt::trait::MovesValues>()`, see
+// Families/Facts.h). tools/opgen writes its name into `ops.json` and `Api.inc`, where Python and the runtime read it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TTMLIR_DIALECT_FAMILIES_FACTS_TD
+#define TTMLIR_DIALECT_FAMILIES_FACTS_TD
+
+include "mlir/IR/OpBase.td"
+
+class TT_Fact<string trait, string name> : NativeOpTrait<trait> {
+  let cppNamespace = "::mlir::tt::trait";
+  string fact = name;
+}
+
+def TT_MovesValues : TT_Fact<"MovesValues", "moves_values">;
+def TT_ControlFlow : TT_Fact<"ControlFlow", "control_flow">;
+def TT_FillsValues : TT_Fact<"FillsValues", "fills_values">;
+def TT_DrawsValues : TT_Fact<"DrawsValues", "draws_values">;
+def TT_JoinsShards : TT_Fact<"JoinsShards", "joins_shards">;
+def TT_WritesCache : TT_Fact<"WritesCache", "writes_cache">;
+def TT_Convolves : TT_Fact<"Convolves", "convolves">;
+
+#endif // TTMLIR_DIALECT_FAMILIES_FACTS_TD
