@@ -84,6 +84,8 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   if (options.targetBitWidth != 32)
     manager.addPass(ttir::createTTIRQuantDataTypeConversion({options.targetBitWidth}));
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRQuantizedAsIntegers());
+  if (options.optimizations && options.quantDequantConversion)
+    manager.addNestedPass<func::FuncOp>(ttir::createTTIRIntegerProducts());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   if (!options.targetFormat.empty())
     manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.targetFormat}));

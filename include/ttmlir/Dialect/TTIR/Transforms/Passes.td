@@ -555,6 +555,35 @@ def TTIRQuantDequantConversion : Pass<"ttir-quant-dequant-conversion"> {
   let dependentDialects = ["::mlir::quant::QuantDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
+def TTIRIntegerProducts : Pass<"ttir-integer-products", "::mlir::func::FuncOp"> {
+  let summary = "Multiply integers, and not what they stand for";
+  let description = [{
+    A `matmul` or `conv2d` of two tensors of f32 that are integers of 8 bits or less, minus a zero point, times a scale,
+    becomes the product of these integers in 32 bits, times both scales. A scale is one number for all that is summed
+    up: of a row, a column or an output channel at most. Sums that 32 bits might not hold, and products of too few
+    values to gain anything, stay as they are, as do products of values that somebody wants to see.
+
+    Before:
+    ```mlir
+    %0 = "ttir.typecast"(%a) <{conservative_folding = false}> : (tensor<32x64xui8>) -> tensor<32x64xf32>
+    %1 = "ttir.multiply"(%0, %s) : (tensor<32x64xf32>, tensor<1x1xf32>) -> tensor<32x64xf32>
+    %2 = "ttir.typecast"(%b) <{conservative_folding = false}> : (tensor<64x48xi8>) -> tensor<64x48xf32>
+    %3 = "ttir.multiply"(%2, %t) : (tensor<64x48xf32>, tensor<1x48xf32>) -> tensor<64x48xf32>
+    %4 = "ttir.matmul"(%1, %3) <{transpose_a = false, transpose_b = false}> : (tensor<32x64xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.multiply"(%s, %t) : (tensor<1x1xf32>, tensor<1x48xf32>) -> tensor<1x48xf32>
+    %1 = "ttir.typecast"(%a) <{conservative_folding = false}> : (tensor<32x64xui8>) -> tensor<32x64xi32>
+    %2 = "ttir.typecast"(%b) <{conservative_folding = false}> : (tensor<64x48xi8>) -> tensor<64x48xi32>
+    %3 = "ttir.matmul"(%1, %2) <{transpose_a = false, transpose_b = false}> : (tensor<32x64xi32>, tensor<64x48xi32>) -> tensor<32x48xi32>
+    %4 = "ttir.typecast"(%3) <{conservative_folding = false}> : (tensor<32x48xi32>) -> tensor<32x48xf32>
+    %5 = "ttir.multiply"(%4, %0) : (tensor<32x48xf32>, tensor<1x48xf32>) -> tensor<32x48xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Nothing to do
 //===----------------------------------------------------------------------===//
