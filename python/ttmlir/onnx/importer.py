@@ -357,7 +357,7 @@ class Importer:
 
     def folded(self, node: Node, schema: Any, inputs: Sequence[Given], scope: Scope, row: Any) -> list[Value] | None:
         """The outputs of a node whose inputs are known and small."""
-        if schema is None or (row is not None and row.keep):
+        if schema is None or (row is not None and row.keeps(inputs)):
             return None
         arrays: list[Array | None] = []
         for x in inputs:

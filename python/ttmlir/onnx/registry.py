@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -61,20 +61,25 @@ class Op:
     """A row of the table.
 
     moves: elements of the output are elements of the first inputs, unchanged.
-    keep: constants are not folded, because the rule does it or has more to do.
+    keep: constants are not folded, because the rule does it or has more to do; or whether inputs are not.
     """
 
     domain: str
     name: str
     rule: Rule
     moves: bool = False
-    keep: bool = False
+    keep: bool | Callable[[Sequence[Any]], bool] = False
+
+    def keeps(self, inputs: Sequence[Any]) -> bool:
+        return self.keep(inputs) if callable(self.keep) else self.keep
 
 
 OPS: dict[tuple[str, str], Op] = {}
 
 
-def op(*names: str, domain: str = "", moves: bool = False, keep: bool = False) -> Callable[[Rule], Rule]:
+def op(
+    *names: str, domain: str = "", moves: bool = False, keep: bool | Callable[[Sequence[Any]], bool] = False
+) -> Callable[[Rule], Rule]:
     """Registers the rule of ops; one rule has all versions, `node.version` tells them apart."""
 
     def register(rule: Rule) -> Rule:

@@ -189,7 +189,7 @@ class Recurrence:
         flat = g.reshape(self.x, (self.count * self.batch, self.x.shape[2]))
         made = []
         for each, bias in zip(self.directions, biases, strict=True):
-            rows = g.dot(flat, each.w, ((1,), (1,)))
+            rows = self.input_product(each, flat)
             rows = rows if bias is None else g.add(rows, bias)
             made.append(g.reshape(rows, (self.count, self.batch, each.w.shape[0])))
         return made
@@ -237,6 +237,10 @@ class Recurrence:
         if not self.layout:
             return g.concat([g.expand_dims(x, 1) for x in rows], 1)
         return g.concat([g.expand_dims(g.transpose(x, (1, 0, 2)), 2) for x in rows], 2)
+
+    def input_product(self, each: Direction, flat: Value) -> Value:
+        """Returns the product of the inputs of all steps, [count * batch, size], and their weights."""
+        return self.g.dot(flat, each.w, ((1,), (1,)))
 
     def product(self, each: Direction, h: Value, begin: int = 0, end: int | None = None) -> Value:
         """Returns the product of a state and the weights of some gates."""
@@ -314,14 +318,21 @@ def gru(g: Emitter, node: Node, x: Value, w: Value, r: Value, b: Value | None = 
     return net.run([first(each) for each in net.directions], step)
 
 
+LSTM_FUNCTIONS = ["Sigmoid", "Tanh", "Tanh"]
+
+
 @op("LSTM", keep=True)
 def lstm(g: Emitter, node: Node, x: Value, w: Value, r: Value, b: Value | None = None, lengths: Value | None = None,
          initial_h: Value | None = None, initial_c: Value | None = None,
          p: Value | None = None) -> tuple[Value, ...]:  # fmt: skip
     """Gates i, o, f, c."""
-    net = Recurrence(g, node, 4, ["Sigmoid", "Tanh", "Tanh"], x, w, r, b, lengths, [initial_h, initial_c], p)
-    couples = bool(node.get("input_forget", 0))
-    n = net.hidden
+    return lstm_of(Recurrence(g, node, 4, LSTM_FUNCTIONS, x, w, r, b, lengths, [initial_h, initial_c], p))
+
+
+def lstm_of(net: Recurrence) -> tuple[Value, ...]:
+    """Returns Y and the last states of an LSTM."""
+    g, n = net.g, net.hidden
+    couples = bool(net.node.get("input_forget", 0))
 
     def peephole(each: Direction, gate: Value, number: int, c: Value) -> Value:
         if each.p is None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -127,8 +128,14 @@ def quantize_linear(g: Emitter, node: Node, x: Value, scale: Value, zero: Value 
     return quantized(g, quotient, zero, dtype, bool(node.get("saturate", 1)))
 
 
-@op("DequantizeLinear")
-@op("DequantizeLinear", domain=MICROSOFT)
+def is_weight(inputs: Sequence[Any]) -> bool:
+    """Returns whether integers of 8 bits may be weights of a product, which the compiler multiplies as they are."""
+    x = inputs[0] if inputs else None
+    return isinstance(x, Value) and x.rank > 1 and x.dtype in (I8, U8)
+
+
+@op("DequantizeLinear", keep=is_weight)
+@op("DequantizeLinear", domain=MICROSOFT, keep=is_weight)
 def dequantize_linear(g: Emitter, node: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
     dtype = type_named(node.get("output_dtype")) if node.get("output_dtype", 0) else scale.dtype
     if not is_float(dtype) or dtype.itemsize == 1:
