@@ -29,27 +29,29 @@ constexpr size_t cacheLimit = 4096;
 // What a kernel depends on
 //===----------------------------------------------------------------------===//
 
-/// Of what a call is given. Two lanes of 64 bits: that of two calls being equal is taken for the calls being equal,
-/// which is wrong once in more calls than can be made, and spares a call the reading of what it was found equal to.
-class Fingerprint {
+/// What a call was given, as words: calls are equal if their words are. A thread has one at a time.
+class CallKey {
 public:
+  CallKey() : words(scratch()) { words.clear(); }
+  CallKey(const CallKey &) = delete;
+
   template <class T>
     requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
   void add(T value) {
     uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value); // floats, too: -0.0 is not 0.0, and a NaN is itself
-    low = (std::rotl(low, 23) ^ bits) * 0x9e3779b97f4a7c15u;
-    high = (std::rotl(high, 41) + bits) * 0xc2b2ae3d27d4eb4fu;
+    words.push_back(bits);
+    mixed = (std::rotl(mixed, 23) ^ bits) * 0x9e3779b97f4a7c15u;
   }
   void add(std::string_view text) {
     add(text.size());
-    for (; text.size() >= sizeof(uint64_t); text.remove_prefix(sizeof(uint64_t))) {
-      uint64_t word;
-      std::memcpy(&word, text.data(), sizeof word);
+    while (!text.empty()) {
+      uint64_t word = 0;
+      const size_t bytes = std::min(text.size(), sizeof word);
+      std::memcpy(&word, text.data(), bytes);
       add(word);
+      text.remove_prefix(bytes);
     }
-    for (const char c : text)
-      add(c);
   }
   void add(const std::string &text) { add(std::string_view(text)); }
   template <class T> void add(const std::vector<T> &values) {
@@ -94,12 +96,17 @@ public:
     add(attribute.value.index());
     std::visit([&](const auto &value) { add(value); }, attribute.value);
   }
-  bool operator==(const Fingerprint &) const = default;
 
-  size_t hash() const { return low ^ high >> 32; }
+  uint64_t hash() const { return mixed ^ mixed >> 32; }
+  std::span<const uint64_t> value() const { return words; }
 
 private:
-  uint64_t low = 0x243f6a8885a308d3u, high = 0x13198a2e03707344u; // digits of pi: zeros count from the start
+  static std::vector<uint64_t> &scratch() {
+    thread_local std::vector<uint64_t> words;
+    return words;
+  }
+  std::vector<uint64_t> &words;         // no allocation for each call
+  uint64_t mixed = 0x243f6a8885a308d3u; // digits of pi: zeros count from the start
 };
 
 /// A constant operand: the same identity means the same values.
@@ -125,24 +132,22 @@ struct Request {
       return {};
     return {operands[i].contents().id, operands[i].data()};
   }
-  Fingerprint fingerprint() const {
-    Fingerprint print;
-    print.add(&callable);
-    print.add(device ? device->id() + 1 : 0);
-    print.add(operands.size());
+  void addTo(CallKey &key) const {
+    key.add(&callable);
+    key.add(device ? device->id() + 1 : 0);
+    key.add(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) {
       const Identity constant = identity(i);
-      print.add(operands[i] ? operands[i].description().get() : nullptr);
-      print.add(constant.contents);
-      print.add(constant.data);
+      key.add(operands[i] ? operands[i].description().get() : nullptr);
+      key.add(constant.contents);
+      key.add(constant.data);
     }
-    print.add(attributes);
-    print.add(outputs.size());
+    key.add(attributes);
+    key.add(outputs.size());
     for (const Output &output : outputs)
-      print.add(output);
+      key.add(output);
     for (const uint32_t size : meshShape)
-      print.add(size);
-    return print;
+      key.add(size);
   }
 };
 
@@ -150,21 +155,21 @@ struct Request {
 // Kernels that were made
 //===----------------------------------------------------------------------===//
 
-/// Kernels by what was given to calls of them, in a table whose every entry is one line of memory: a kernel leaves
-/// little else in the caches of the processor than what it worked on.
+/// Kernels by what was given to calls of them. Two entries of the table fill a line of memory; a hit also reads the key
+/// in `Made`, which the call needs anyway.
 class Cache {
 public:
-  std::shared_ptr<Made> find(const Fingerprint &key) const {
-    const Entry *entry = entries.empty() ? nullptr : &entries[place(key)];
+  std::shared_ptr<Made> find(const CallKey &key) const {
+    const Entry *entry = entries.empty() ? nullptr : &entries[place(key.hash(), key.value())];
     return entry ? entry->made : nullptr;
   }
-  /// What is kept for the key from now on: of threads that made the same at once, what the first of them made.
-  std::shared_ptr<Made> insert(const Fingerprint &key, std::shared_ptr<Made> made) {
+  /// What is kept for a call from now on: of threads that made the same at once, what the first of them made.
+  std::shared_ptr<Made> insert(uint64_t hash, std::shared_ptr<Made> made) {
     if (2 * (count + 1) > entries.size())
       grow();
-    Entry &entry = entries[place(key)];
+    Entry &entry = entries[place(hash, made->key)];
     if (!entry.made) {
-      entry = {key, std::move(made)};
+      entry = {hash, std::move(made)};
       ++count;
     }
     return entry.made;
@@ -173,14 +178,14 @@ public:
 
 private:
   struct alignas(32) Entry {
-    Fingerprint key;
+    uint64_t hash = 0;
     std::shared_ptr<Made> made;
   };
   /// Where the key is, or would be. There are empty entries always.
-  size_t place(const Fingerprint &key) const {
+  size_t place(uint64_t hash, std::span<const uint64_t> key) const {
     const size_t mask = entries.size() - 1;
-    size_t at = key.hash() & mask;
-    while (entries[at].made && entries[at].key != key)
+    size_t at = hash & mask;
+    while (entries[at].made && (entries[at].hash != hash || !std::ranges::equal(entries[at].made->key, key)))
       at = (at + 1) & mask;
     return at;
   }
@@ -189,7 +194,7 @@ private:
     before.swap(entries);
     for (Entry &entry : before)
       if (entry.made) {
-        const size_t at = place(entry.key);
+        const size_t at = place(entry.hash, entry.made->key);
         entries[at] = std::move(entry);
       }
   }
@@ -224,12 +229,12 @@ template <class F> auto withCache(const Request &request, F f) {
   return f(shared.cache);
 }
 
-std::shared_ptr<Made> keep(const Request &request, const Fingerprint &key, std::shared_ptr<Made> made) {
+std::shared_ptr<Made> keep(const Request &request, uint64_t hash, std::shared_ptr<Made> made) {
   Cache dropped; // outside of the lock: kernels are not small
   return withCache(request, [&](Cache &cache) {
     if (cache.size() >= cacheLimit)
       std::swap(cache, dropped);
-    return cache.insert(key, std::move(made));
+    return cache.insert(hash, std::move(made));
   });
 }
 
@@ -440,14 +445,17 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
       meshShape = operand.meshShape();
 
   const Request request{callable, operands, attributes, outputs, device, meshShape};
-  const Fingerprint fingerprint = request.fingerprint();
-  std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(fingerprint); });
+  CallKey key;
+  request.addTo(key);
+  std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(key); });
   if (!made) {
+    std::vector<uint64_t> words(key.value().begin(), key.value().end());
     made = make(request);
+    made->key = std::move(words);
     checkDistribution(callable, *made, operands, device);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
-      made = keep(request, fingerprint, std::move(made));
+      made = keep(request, key.hash(), std::move(made));
   }
 
   if (into)

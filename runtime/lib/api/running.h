@@ -13,6 +13,7 @@ namespace tt::ttnn {
 
 /// A call that is worked out: its kernel, and what its results are.
 struct Made {
+  std::vector<uint64_t> key; // what the call was given, as the cache compares it
   /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
   std::vector<std::shared_ptr<const Tensor::Description>> ins;
 
