@@ -42,13 +42,15 @@ struct ConstEvalInputsToSystemMemory
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTableCollection symbols;
+    // One walk over the module: a model has as many evaluated weights as calls.
+    const SymbolUserMap users(symbols, module);
     bool changed = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       // Whoever calls a function has made its arguments on the device.
-      if (function.isExternal() || !SymbolTable::symbolKnownUseEmpty(function, module))
+      if (function.isExternal() || !users.useEmpty(function))
         continue;
       for (BlockArgument argument : function.getArguments())
-        changed |= toHost(argument, module, symbols);
+        changed |= toHost(argument, users, symbols);
       updateType(function);
     }
     if (!changed)
@@ -57,22 +59,21 @@ struct ConstEvalInputsToSystemMemory
 
 private:
   /// What evaluates the input of a call, if nothing else calls it.
-  static func::FuncOp evaluator(Operation *user, ModuleOp module, SymbolTableCollection &symbols) {
+  static func::FuncOp evaluator(Operation *user, const SymbolUserMap &users, SymbolTableCollection &symbols) {
     auto call = dyn_cast<ttcore::LoadCachedOp>(user);
     auto callee = call ? symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()) : func::FuncOp();
     if (!callee || callee.isExternal())
       return {};
-    auto uses = SymbolTable::getSymbolUses(callee, module);
-    return uses && llvm::hasSingleElement(*uses) ? callee : func::FuncOp();
+    return users.getUsers(callee).size() == 1 ? callee : func::FuncOp();
   }
 
-  static bool toHost(BlockArgument argument, ModuleOp module, SymbolTableCollection &symbols) {
+  static bool toHost(BlockArgument argument, const SymbolUserMap &users, SymbolTableCollection &symbols) {
     const RankedTensorType host = onHost(argument.getType());
     if (!host || argument.use_empty())
       return false;
     SmallVector<std::pair<func::FuncOp, unsigned>> inputs;
     for (OpOperand &use : argument.getUses()) {
-      func::FuncOp callee = evaluator(use.getOwner(), module, symbols);
+      func::FuncOp callee = evaluator(use.getOwner(), users, symbols);
       if (!callee)
         return false;
       inputs.emplace_back(callee, use.getOperandNumber());
