@@ -219,6 +219,7 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
         struct Made {
           std::string data;
           std::vector<std::tuple<int64_t, bool, std::string>> quotients;
+          intptr_t searches = 0;
         } made;
         const auto append = [](MlirStringRef part, void *to) {
           static_cast<Made *>(to)->data.append(part.data, part.length);
@@ -228,14 +229,16 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
         };
         const bool failed = mlirLogicalResultIsFailure(
             ttmlirOpenSizes(static_cast<intptr_t>(files.size()), given.data(), static_cast<intptr_t>(names.size()),
-                            called.data(), limits.data(), values.data(), append, note, &made));
+                            called.data(), limits.data(), values.data(), append, note, &made.searches, &made));
         if (failed)
           throw nb::value_error(made.data.c_str());
-        return nb::make_tuple(nb::bytes(made.data.data(), made.data.size()), made.quotients);
+        return nb::make_tuple(nb::bytes(made.data.data(), made.data.size()), made.quotients, made.searches);
       },
       nb::arg("files"), nb::arg("names"), nb::arg("bounds"), nb::arg("points"),
       "One flatbuffer of those of a program for each point, and its quotients of sizes: their periods, whether these "
-      "are known, and places. Raises ValueError where sizes cannot stay open.");
+      "are known, and places; then for how many numbers an expression was looked for. Raises ValueError where sizes "
+      "cannot "
+      "stay open.");
   m.def(
       "ttkernel_to_cpp",
       [](MlirOperation module) {

@@ -26,12 +26,14 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOper
 
 /// Makes one flatbuffer of those of a program for `count` points, which leaves `sizes` sizes open (OpenSizes.h):
 /// `bounds` has the least and the most of each, `points` a value of each for every file. Hands the bytes to `callback`,
-/// and quotients of sizes to `quotient`; on failure, why sizes cannot stay open.
+/// and quotients of sizes to `quotient`; on failure, why sizes cannot stay open. `searches` gets for how many numbers
+/// an expression was looked for.
 typedef void (*TtmlirQuotientCallback)(int64_t period, bool isKnown, MlirStringRef place, void *userData);
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, intptr_t sizes,
                                                      const MlirStringRef *names, const int64_t *bounds,
                                                      const int64_t *points, MlirStringCallback callback,
-                                                     TtmlirQuotientCallback quotient, void *userData);
+                                                     TtmlirQuotientCallback quotient, intptr_t *searches,
+                                                     void *userData);
 
 /// Prints the kernels of a module of TTMetal programs as C++.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateKernelsToCpp(MlirOperation module, MlirStringCallback callback,

@@ -36,7 +36,8 @@ MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module, MlirS
 
 MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, intptr_t sizes,
                                   const MlirStringRef *names, const int64_t *bounds, const int64_t *points,
-                                  MlirStringCallback callback, TtmlirQuotientCallback quotient, void *userData) {
+                                  MlirStringCallback callback, TtmlirQuotientCallback quotient, intptr_t *searches,
+                                  void *userData) {
   llvm::SmallVector<llvm::StringRef> given;
   llvm::SmallVector<llvm::ArrayRef<int64_t>> at;
   llvm::SmallVector<mlir::tt::ttnn::OpenSize> open;
@@ -53,6 +54,7 @@ MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, in
     return mlirLogicalResultFailure();
   }
   callback(wrap(llvm::StringRef(made->data)), userData);
+  *searches = static_cast<intptr_t>(made->searches);
   for (const auto &[period, isKnown, place] : made->quotients)
     quotient(period, isKnown, wrap(llvm::StringRef(place)), userData);
   return mlirLogicalResultSuccess();

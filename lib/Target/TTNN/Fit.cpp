@@ -70,24 +70,6 @@ static Code plus(const Code &code, int64_t addend) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-template <class F> static std::optional<Series> combined(ArrayRef<int64_t> a, ArrayRef<int64_t> b, F f) {
-  Series result;
-  for (auto [x, y] : zip_equal(a, b)) {
-    int64_t value;
-    if (f(x, y, &value))
-      return std::nullopt;
-    result.push_back(value);
-  }
-  return result;
-}
-
-static std::optional<Series> product(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  return combined(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_mul_overflow(x, y, to); });
-}
-static std::optional<Series> difference(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  return combined(a, b, [](int64_t x, int64_t y, int64_t *to) { return __builtin_sub_overflow(x, y, to); });
-}
-
 /// factor * b + addend is a at every point. `a` and `b` give their values at a point, of which few are asked for where
 /// there is no such line.
 template <class A, class B> static std::optional<std::pair<int64_t, int64_t>> line(size_t count, A a, B b) {
@@ -117,19 +99,39 @@ static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, Arra
   return line(a.size(), [&](size_t i) { return a[i]; }, [&](size_t i) { return b[i]; });
 }
 
-/// factor * b is a at every point.
-static std::optional<int64_t> factorOf(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  if (auto found = line(a, b); found && found->second == 0)
-    return found->first;
-  return std::nullopt;
-}
+namespace {
+/// The product of some leaves, whose values are computed as they are asked for.
+class Product {
+public:
+  Product(std::initializer_list<const Leaf *> leaves) : leaves(leaves) {}
 
-static std::optional<Leaf> multiplied(const Leaf &a, const Leaf &b) {
-  if (std::optional<Series> series = product(a.series, b.series))
-    return Leaf{pair(Term::Product, a.code, b.code), std::move(*series),
-                Period{a.period.with(b.period).modulus, a.period.isKnown && b.period.isKnown}};
-  return std::nullopt;
-}
+  /// The series as factor * product + addend. None where a product is too large, too.
+  std::optional<std::pair<int64_t, int64_t>> lineOf(ArrayRef<int64_t> series) const {
+    bool isLarge = false;
+    const auto value = [&](size_t i) {
+      int64_t all = 1;
+      for (const Leaf *leaf : leaves)
+        isLarge |= __builtin_mul_overflow(all, leaf->series[i], &all);
+      return all;
+    };
+    auto found = line(series.size(), [&](size_t i) { return series[i]; }, value);
+    return isLarge ? std::nullopt : found;
+  }
+
+  Fitted fitted(int64_t factor, int64_t addend) const {
+    Code code = leaves.front()->code;
+    Period period = leaves.front()->period;
+    for (const Leaf *leaf : ArrayRef(leaves).drop_front()) {
+      code = pair(Term::Product, code, leaf->code);
+      period = {period.with(leaf->period).modulus, period.isKnown && leaf->period.isKnown};
+    }
+    return {plus(multiple(factor, code), addend), period};
+  }
+
+private:
+  SmallVector<const Leaf *, 3> leaves;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Forms, from the plainest on
@@ -151,29 +153,27 @@ static std::optional<Fitted> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> le
 }
 
 static std::optional<Fitted> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  SmallVector<Leaf> pairs, triples;
-  for (auto [i, a] : enumerate(leaves))
-    for (const Leaf &b : leaves.drop_front(i)) {
-      std::optional<Leaf> both = multiplied(a, b);
-      if (!both)
-        continue;
-      if (std::optional<int64_t> factor = factorOf(series, both->series))
-        return Fitted{multiple(*factor, both->code), both->period};
-      pairs.push_back(std::move(*both));
+  // One less than the number of elements, by which a variance is divided, comes behind all products.
+  std::optional<Fitted> withAddend;
+  const auto tried = [&](const Product &product) -> std::optional<Fitted> {
+    if (auto numbers = product.lineOf(series)) {
+      if (numbers->second == 0)
+        return product.fitted(numbers->first, 0);
+      if (!withAddend)
+        withAddend = product.fitted(numbers->first, numbers->second);
     }
-  for (const Leaf &both : pairs)
-    for (const Leaf &c : leaves)
-      if (std::optional<Leaf> three = multiplied(both, c)) {
-        if (std::optional<int64_t> factor = factorOf(series, three->series))
-          return Fitted{multiple(*factor, three->code), three->period};
-        triples.push_back(std::move(*three));
-      }
-  // One less than the number of elements, by which a variance is divided.
-  for (const auto &products : {ArrayRef<Leaf>(pairs), ArrayRef<Leaf>(triples)})
-    for (const Leaf &all : products)
-      if (auto numbers = line(series, all.series))
-        return Fitted{plus(multiple(numbers->first, all.code), numbers->second), all.period};
-  return std::nullopt;
+    return std::nullopt;
+  };
+  for (size_t i = 0; i < leaves.size(); ++i)
+    for (size_t k = i; k < leaves.size(); ++k)
+      if (auto found = tried({&leaves[i], &leaves[k]}))
+        return found;
+  for (size_t i = 0; i < leaves.size(); ++i)
+    for (size_t k = i; k < leaves.size(); ++k)
+      for (size_t l = k; l < leaves.size(); ++l)
+        if (auto found = tried({&leaves[i], &leaves[k], &leaves[l]}))
+          return found;
+  return withAddend;
 }
 
 /// factor * product of more leaves, as all dimensions of a tensor together are.
@@ -201,43 +201,80 @@ static std::optional<Fitted> fitProductOfAll(ArrayRef<int64_t> series, ArrayRef<
 
 static std::optional<Fitted> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   for (const Leaf &a : leaves)
-    for (const Leaf &b : leaves)
-      if (std::optional<Series> rest = difference(series, a.series); rest && &a != &b)
-        if (auto numbers = line(*rest, b.series))
-          return Fitted{plus(pair(Term::Sum, a.code, multiple(numbers->first, b.code)), numbers->second),
-                        a.period.with(b.period.times(numbers->first))};
+    for (const Leaf &b : leaves) {
+      bool isLarge = false;
+      const auto rest = [&](size_t i) {
+        int64_t value;
+        isLarge |= __builtin_sub_overflow(series[i], a.series[i], &value);
+        return value;
+      };
+      if (&a == &b)
+        continue;
+      if (auto numbers = line(series.size(), rest, [&](size_t i) { return b.series[i]; }); numbers && !isLarge)
+        return Fitted{plus(pair(Term::Sum, a.code, multiple(numbers->first, b.code)), numbers->second),
+                      a.period.with(b.period.times(numbers->first))};
+    }
   return std::nullopt;
 }
 
-/// Whether a multiple of a quotient can rise by `rise` where the leaf rises by `run`, whatever its shift: the quotient
-/// rises by one of two numbers.
-static bool canRise(int64_t rise, int64_t run, int64_t divisor) {
-  const int64_t steps = run / divisor;
-  return rise != 0 && (steps == 0 || rise % steps == 0 || rise % (steps + 1) == 0);
+namespace {
+/// factor * floor((size + shift) / divisor) + addend - sign * size, where `shift` is the least that has the values.
+struct QuotientForm {
+  int64_t sign, shift, factor, addend;
+};
+
+/// Numbers of points and sizes at them, and where the sizes are smallest and largest.
+struct Sized {
+  ArrayRef<int64_t> series, size;
+  size_t small, large;
+};
+} // namespace
+
+/// Finds shifts of the dividend from 0 to the divisor, by the values that the quotients have to have: each point leaves
+/// an interval of shifts.
+static std::optional<int64_t> leastShift(const Sized &of, int64_t sign, int64_t divisor, int64_t factor,
+                                         int64_t first) {
+  const auto value = [&](size_t i) { return of.series[i] + sign * of.size[i]; };
+  int64_t least = 0, most = divisor - 1;
+  for (size_t i = 0; i < of.size.size() && least <= most; ++i) {
+    const int64_t rise = value(i) - value(of.small);
+    if (rise % factor != 0)
+      return std::nullopt;
+    // The quotient is first + rise / factor, at most 1 away from that of the size.
+    const int64_t steps = rise / factor + first - of.size[i] / divisor;
+    if (steps < 0 || steps > 1)
+      return std::nullopt;
+    const int64_t from = divisor * steps - of.size[i] % divisor;
+    least = std::max(least, from);
+    most = std::min(most, from + divisor - 1);
+  }
+  return least <= most ? std::optional(least) : std::nullopt;
 }
 
-/// factor * floor((leaf + shift) / divisor) + addend, or that plus or minus the leaf: what strides of windows leave of
-/// a size, what pads it to a multiple, and what is left over.
-static std::optional<Fitted> fitDivisor(ArrayRef<int64_t> series, const Leaf &leaf, int64_t divisor) {
-  const ArrayRef<int64_t> size = leaf.series;
-  const auto [least, most] = std::minmax_element(size.begin(), size.end());
-  const size_t small = least - size.begin(), large = most - size.begin();
-  SmallVector<int64_t> signs;
-  for (int64_t sign : {0, 1, -1})
-    if (canRise(series[large] - series[small] + sign * (*most - *least), *most - *least, divisor))
-      signs.push_back(sign);
-  for (int64_t shift = 0; shift < (signs.empty() ? 0 : divisor); ++shift)
-    for (int64_t sign : signs)
-      if (auto numbers = line(
-              series.size(), [&](size_t i) { return series[i] + sign * size[i]; },
-              [&](size_t i) { return (size[i] + shift) / divisor; })) {
-        const Code quotient = pair(Term::Quotient, plus(leaf.code, shift), constant(divisor));
-        Code code = plus(multiple(numbers->first, quotient), numbers->second);
-        const Period period = leaf.period.over(divisor).times(numbers->first);
-        return sign ? Fitted{pair(Term::Sum, code, multiple(-sign, leaf.code)), period.with(leaf.period)}
-                    : Fitted{std::move(code), period};
+/// A quotient by a divisor, or that plus or minus the size: what strides of windows leave of a size, what pads it to a
+/// multiple, and what is left over.
+static std::optional<QuotientForm> quotientBy(int64_t divisor, const Sized &of) {
+  std::optional<QuotientForm> found;
+  const int64_t run = of.size[of.large] - of.size[of.small], steps = run / divisor;
+  for (int64_t sign : {0, 1, -1}) {
+    // From the smallest size to the largest a quotient rises by one of two numbers.
+    const int64_t rise = of.series[of.large] - of.series[of.small] + sign * run;
+    if (rise == 0)
+      continue;
+    for (int64_t by : {steps, steps + 1}) {
+      if (by == 0 || rise % by != 0)
+        continue;
+      const int64_t factor = rise / by, least = of.size[of.small] / divisor;
+      for (int64_t first : {least, least + 1}) {
+        const std::optional<int64_t> shift = leastShift(of, sign, divisor, factor, first);
+        int64_t part, addend;
+        if (shift && (!found || *shift < found->shift) && !__builtin_mul_overflow(factor, first, &part) &&
+            !__builtin_sub_overflow(of.series[of.small] + sign * of.size[of.small], part, &addend))
+          found = {sign, *shift, factor, addend};
       }
-  return std::nullopt;
+    }
+  }
+  return found;
 }
 
 /// All quotients of one leaf by a constant that have these values: the first, and the period of all.
@@ -248,11 +285,26 @@ static std::optional<Fitted> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf
     return std::nullopt;
   std::optional<Fitted> found;
   for (const Leaf &leaf : leaves) {
-    if (!llvm::all_of(leaf.series, [&](int64_t value) { return value >= 0 && value <= most; }))
+    const ArrayRef<int64_t> size = leaf.series;
+    if (!llvm::all_of(size, [&](int64_t value) { return value >= 0 && value <= most; }))
       continue;
-    for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor)
-      if (std::optional<Fitted> other = fitDivisor(series, leaf, divisor))
-        found = found ? Fitted{std::move(found->code), found->period.with(other->period)} : std::move(other);
+    const auto [small, large] = std::minmax_element(size.begin(), size.end());
+    const Sized of{series, size, static_cast<size_t>(small - size.begin()), static_cast<size_t>(large - size.begin())};
+    for (int64_t divisor = 2; divisor <= largestDivisor; ++divisor) {
+      const std::optional<QuotientForm> form = quotientBy(divisor, of);
+      if (!form)
+        continue;
+      Period period = leaf.period.over(divisor).times(form->factor);
+      if (form->sign)
+        period = period.with(leaf.period);
+      if (found) {
+        found->period = found->period.with(period);
+        continue;
+      }
+      const Code quotient = pair(Term::Quotient, plus(leaf.code, form->shift), constant(divisor));
+      Code code = plus(multiple(form->factor, quotient), form->addend);
+      found = {form->sign ? pair(Term::Sum, code, multiple(-form->sign, leaf.code)) : std::move(code), period};
+    }
   }
   return found;
 }

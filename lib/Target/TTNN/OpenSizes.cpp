@@ -9,6 +9,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cmath>
 #include <cstring>
@@ -43,6 +44,46 @@ static std::string describe(const fb::TensorDesc *desc) {
 }
 
 namespace {
+/// What the numbers of an op may follow from.
+struct Known {
+  ArrayRef<Leaf> leaves;
+  int64_t number = 0; // of equal leaves
+};
+
+/// Expressions of numbers, each looked for once: layers of a model have the same ones.
+class Fits {
+public:
+  Known known(ArrayRef<Leaf> leaves) {
+    std::string key;
+    for (const Leaf &leaf : leaves) {
+      append(key, leaf.code);
+      append(key, leaf.series);
+      append(key, {leaf.period.modulus, leaf.period.isKnown, leaf.period.rise});
+    }
+    return {leaves, numbers.try_emplace(key, numbers.size()).first->second};
+  }
+  std::optional<Fitted> of(const Series &series, const Known &known) {
+    std::string key;
+    append(key, known.number);
+    append(key, series);
+    auto [found, isNew] = fits.try_emplace(key);
+    if (isNew)
+      found->second = fit(series, known.leaves);
+    return found->second;
+  }
+  size_t count() const { return fits.size(); }
+
+private:
+  static void append(std::string &key, ArrayRef<int64_t> values) {
+    const int64_t count = values.size();
+    key.append(reinterpret_cast<const char *>(&count), sizeof(count));
+    key.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(int64_t));
+  }
+
+  StringMap<int64_t> numbers; // of leaves
+  StringMap<std::optional<Fitted>> fits;
+};
+
 /// A file whose numbers are those of the first, and what they follow from.
 class Comparison {
 public:
@@ -54,12 +95,14 @@ public:
         leaf.series.push_back(point[k]);
       leaves.push_back(std::move(leaf));
     }
+    ofSizes = fits.known(leaves);
   }
 
   Error compare();
   /// The first file with what is open in it.
   std::string write(StringRef file) const;
   SmallVector<Quotient> quotients;
+  size_t searches() const { return fits.count(); }
 
 private:
   template <class... Parts> Error decides(const Parts &...parts) const {
@@ -84,13 +127,13 @@ private:
   }
 
   Error compareProgram(uint32_t index);
-  Error compareValue(const Each<fb::Program> &programs, uint32_t value, bool isInput, ArrayRef<Leaf> known);
+  Error compareValue(const Each<fb::Program> &programs, uint32_t value, bool isInput, const Known &known);
   Error compareOperation(const Each<fb::Operation> &operations, const Each<fb::Program> &programs);
   Error compareAttribute(const Each<fb::Attribute> &attributes, StringRef name, const Each<fb::Program> &programs,
-                         ArrayRef<Leaf> known);
-  Error addNumber(const Series &series, StringRef name, ArrayRef<Leaf> known);
-  Error addReal(ArrayRef<double> values, fb::DataType type, StringRef name, ArrayRef<Leaf> known);
-  Error compareConstant(const Each<fb::Attribute> &attributes, const Each<fb::Program> &programs, ArrayRef<Leaf> known);
+                         const Known &known);
+  Error addNumber(const Series &series, StringRef name, const Known &known);
+  Error addReal(ArrayRef<double> values, fb::DataType type, StringRef name, const Known &known);
+  Error compareConstant(const Each<fb::Attribute> &attributes, const Each<fb::Program> &programs, const Known &known);
   const fb::TensorDesc *descOf(size_t file, const fb::Program *program, uint32_t value) const {
     return files[file]->tensor_descs()->Get(program->values()->Get(value)->desc());
   }
@@ -111,6 +154,8 @@ private:
   const ArrayRef<OpenSize> sizes;
   const ArrayRef<ArrayRef<int64_t>> points;
   SmallVector<Leaf> leaves; // of the sizes
+  Known ofSizes;
+  Fits fits;
   // Of dimensions of values of the program.
   std::map<std::pair<uint32_t, uint32_t>, Period> periods;
   std::vector<Dimension> dimensions;
@@ -184,7 +229,7 @@ Error Comparison::compareProgram(uint32_t index) {
     }
   }
   for (uint32_t input = 0; input < count(first->inputs()); ++input)
-    if (Error error = compareValue(programs, first->inputs()->Get(input), !first->is_private(), leaves))
+    if (Error error = compareValue(programs, first->inputs()->Get(input), !first->is_private(), ofSizes))
       return error;
   for (operation = 0; operation < count(first->operations()); ++operation) {
     const Each<fb::Operation> operations =
@@ -197,7 +242,7 @@ Error Comparison::compareProgram(uint32_t index) {
   return Error::success();
 }
 
-Error Comparison::compareValue(const Each<fb::Program> &programs, uint32_t value, bool isInput, ArrayRef<Leaf> known) {
+Error Comparison::compareValue(const Each<fb::Program> &programs, uint32_t value, bool isInput, const Known &known) {
   Each<fb::TensorDesc> descs;
   for (auto [k, each] : enumerate(programs))
     descs.push_back(descOf(k, each, value));
@@ -216,7 +261,7 @@ Error Comparison::compareValue(const Each<fb::Program> &programs, uint32_t value
       continue;
     if (count(first->shard_shape()))
       return decides("the shards of ", name, " are for one size");
-    std::optional<Fitted> found = fit(series, known);
+    std::optional<Fitted> found = fits.of(series, known);
     // Results follow from the op's shape rule, mostly.
     if (!found && isInput)
       return decides("dimension ", std::to_string(dim), " of ", name, " is ", listed(series));
@@ -260,7 +305,8 @@ Error Comparison::compareOperation(const Each<fb::Operation> &operations, const 
     else if (!same(other->ins(), first->ins()) || !same(other->outs(), first->outs()) ||
              count(other->attributes()) != count(first->attributes()))
       return decides("its operands, or which attributes it has, depend on them");
-  const SmallVector<Leaf> known = leavesOf(programs, first);
+  const SmallVector<Leaf> leavesOfOp = leavesOf(programs, first);
+  const Known known = fits.known(leavesOfOp);
   for (uint32_t i = 0; i < count(first->attributes()); ++i) {
     const Each<fb::Attribute> attributes =
         each<fb::Attribute>(operations, [&](const fb::Operation *each) { return each->attributes()->Get(i); });
@@ -274,10 +320,10 @@ Error Comparison::compareOperation(const Each<fb::Operation> &operations, const 
   return Error::success();
 }
 
-Error Comparison::addNumber(const Series &series, StringRef name, ArrayRef<Leaf> known) {
+Error Comparison::addNumber(const Series &series, StringRef name, const Known &known) {
   if (all_equal(series))
     return Error::success();
-  std::optional<Fitted> found = fit(series, known);
+  std::optional<Fitted> found = fits.of(series, known);
   if (!found)
     return decides("attribute ", name.str(), " is ", listed(series));
   note(found->isOnly ? Period{1, false} : found->period, ("attribute " + name).str());
@@ -297,7 +343,7 @@ static double rounded(double value, fb::DataType type) {
 }
 
 /// Numbers that are sizes, or 1 over sizes, as means have them.
-Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef name, ArrayRef<Leaf> known) {
+Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef name, const Known &known) {
   for (bool reciprocal : {false, true}) {
     Series series;
     for (double value : values) {
@@ -309,7 +355,7 @@ Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef 
     if (series.size() < values.size())
       continue;
     std::optional<Fitted> found =
-        all_equal(series) ? Fitted{{static_cast<int64_t>(Term::Constant), series.front()}, {}} : fit(series, known);
+        all_equal(series) ? Fitted{{static_cast<int64_t>(Term::Constant), series.front()}, {}} : fits.of(series, known);
     if (!found)
       continue;
     note(found->isOnly ? Period{1, false} : found->period, name);
@@ -361,7 +407,7 @@ static std::optional<double> splat(const flatbuffers::Vector<uint8_t> *values, f
 }
 
 Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, const Each<fb::Program> &programs,
-                                  ArrayRef<Leaf> known) {
+                                  const Known &known) {
   Each<flatbuffers::Vector<uint8_t>> constants;
   for (auto [file, attribute] : zip_equal(files, attributes))
     constants.push_back(file->constants()->Get(attribute->value_as_ConstantValue()->index())->data());
@@ -384,7 +430,7 @@ Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, const E
 }
 
 Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, StringRef name,
-                                   const Each<fb::Program> &programs, ArrayRef<Leaf> known) {
+                                   const Each<fb::Program> &programs, const Known &known) {
   using Kind = fb::AttributeValue;
   const fb::Attribute *first = attributes.front();
   const Kind kind = first->value_type();
@@ -528,5 +574,5 @@ Expected<OpenFile> mlir::tt::ttnn::openSizes(ArrayRef<StringRef> files, ArrayRef
   Comparison comparison(roots, sizes, points);
   if (Error error = comparison.compare())
     return std::move(error);
-  return OpenFile{comparison.write(files.front()), std::move(comparison.quotients)};
+  return OpenFile{comparison.write(files.front()), std::move(comparison.quotients), comparison.searches()};
 }

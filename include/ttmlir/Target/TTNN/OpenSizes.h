@@ -32,10 +32,12 @@ struct Quotient {
   std::string place;
 };
 
-/// A file, and its quotients, one for each period.
+/// A file, and its quotients, one for each period. `searches` says for how many numbers an expression was looked for:
+/// equal ones of equal operands count once.
 struct OpenFile {
   std::string data;
   llvm::SmallVector<Quotient> quotients;
+  size_t searches = 0;
 };
 
 /// Merges the files of one program, compiled at each of `points`, into a file with open sizes. Each point has one value
