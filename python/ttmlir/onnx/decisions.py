@@ -32,10 +32,11 @@ ORDERS = {"ReduceMax", "ReduceMin", "ArgMax", "ArgMin", "TopK", "Unique", "NonZe
 # What they give can be the same for many sizes.
 ROUNDINGS = {"Mod", "Div", "Floor", "Ceil", "Round", "Cast", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}
 LOGIC = {"And", "Or", "Xor", "Not"}
-DECIDING = COMPARISONS | SELECTIONS | SIGNS | ORDERS | ROUNDINGS | LOGIC
+LOOKUPS = {"Gather", "GatherElements", "GatherND"}  # by numbers that sizes change
+DECIDING = COMPARISONS | SELECTIONS | SIGNS | ORDERS | ROUNDINGS | LOOKUPS | LOGIC
 
 # Points that are imported, those of them that are compiled, and sample points whose decisions are taken for known.
-MOST_PROBES, MOST_DOUBTFUL, SAMPLES = 192, 16, 5
+MOST_PROBES, MOST_DOUBTFUL, SAMPLES = 160, 16, 5
 LONGEST_PERIOD = 128
 
 
@@ -74,11 +75,13 @@ class Folded:
 class Decisions:
     """What sizes decide in a graph.
 
-    at, traces: sample points and their imports. probe: imports the graph for other sizes, None where it takes none.
+    at, traces: sample points and their imports. least: of each size. probe: imports the graph for other sizes, None
+    where it takes none.
     """
 
     at: Sequence[Point]
     traces: Sequence[Trace]
+    least: Sequence[int]
     probe: Callable[[Point], Trace | None]
     keys: list[str] = field(default_factory=list)  # of nodes that decide
 
@@ -87,6 +90,7 @@ class Decisions:
         self._differences: list[list[int | float]] = []
         self._periods: set[int] = set()
         self._is_regular = True
+        self._candidates: dict[tuple[Point, ...], list[Point]] = {}  # by sample points
         for key in self.traces[0].folded:
             self._look_at(key)
 
@@ -94,7 +98,8 @@ class Decisions:
         found = [trace.folded[key] for trace in self.traces if key in trace.folded]
         if len(found) < len(self.traces) or len({tuple(x.shape for x in each.inputs) for each in found}) > 1:
             return  # the program shows shapes
-        if not any(differ(each.inputs[i] for each in found) for i in range(len(found[0].inputs))):
+        first = int(found[0].op in LOOKUPS)
+        if not any(differ(each.inputs[i] for each in found) for i in range(first, len(found[0].inputs))):
             return
         if found[0].op in ROUNDINGS:
             self._note_periods(found)
@@ -110,7 +115,7 @@ class Decisions:
                 if len(set(values)) > 1 and values not in self._differences:
                     self._differences.append(values)
                 decides = decides or len(set(values)) > 1
-        if found[0].op in ROUNDINGS and not differ(each.output for each in found):
+        if found[0].op in ROUNDINGS | LOOKUPS and not differ(each.output for each in found):
             # As far as is seen, a number: it is one if that of another size is the same.
             self._is_regular, decides = False, True
         if decides:
@@ -133,7 +138,10 @@ class Decisions:
         seen, together = [set(each) for each in zip(*outcomes, strict=True)], set(outcomes)
         alone: list[Point] = []
         joint: list[Point] = []
-        for point in itertools.islice(dict.fromkeys(self._points(bounds)), MOST_PROBES):
+        key = tuple(at[:SAMPLES])
+        if key not in self._candidates:
+            self._candidates[key] = self._all_candidates(key)
+        for point in within(self._candidates[key], bounds):
             found = self._outcomes(point)
             if found is None or found in together:
                 continue
@@ -152,9 +160,16 @@ class Decisions:
             return None
         return tuple(trace.folded[key].outcome() if key in trace.folded else b"" for key in self.keys)
 
-    def _points(self, bounds: Bounds) -> Iterator[Point]:
+    def _all_candidates(self, at: Sequence[Point]) -> list[Point]:
+        """Returns points to look at, for the widest bounds and those of the sample points."""
+        sampled = [(min(values), max(values)) for values in zip(*at, strict=True)]
+        widest = [(least, most) for least, (_, most) in zip(self.least, sampled, strict=True)]
+        found = (dict.fromkeys(self._points(at, bounds)) for bounds in (widest, sampled))
+        return list(dict.fromkeys(point for each in found for point in itertools.islice(each, MOST_PROBES)))
+
+    def _points(self, at: Sequence[Point], bounds: Bounds) -> Iterator[Point]:
         inside = [tuple(min(max(n, least), most) for n, (least, most) in zip(point, bounds, strict=True))
-                  for point in self._starts(bounds)]  # fmt: skip
+                  for point in self._starts(at, bounds)]  # fmt: skip
         regular = self._is_regular
         for values in self._differences:
             factors = affine(self.at, values)
@@ -185,8 +200,8 @@ class Decisions:
             yield tuple(round(least * (min(most, 4096) / least) ** draw.random()) if most > least else least
                         for least, most in bounds)  # fmt: skip
 
-    def _starts(self, bounds: Bounds) -> Iterator[tuple[int, ...]]:
-        yield from self.at
+    def _starts(self, at: Sequence[Point], bounds: Bounds) -> Iterator[Point]:
+        yield from at
         yield tuple(least for least, _ in bounds)
         for n in (5, 64, 200):
             yield (n,) * len(bounds)

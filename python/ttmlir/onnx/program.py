@@ -23,10 +23,10 @@ from .importer import Imported, Trace, import_model, said_by
 from .model import Model
 from .values import Array
 
-# Types of the device whose values NumPy's arrays share as they lie.
-SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "uint16", "uint32")} | {
-    dtype for dtype in DATA_TYPES if dtype.name == "bfloat16"
-}
+# Types of the device whose values NumPy's arrays share as they lie, and those of them that the buffer protocol has.
+SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "uint16", "uint32")}
+WEIGHTS = SHARED | {dtype for dtype in DATA_TYPES if dtype.name == "bfloat16"}
+FLOAT32 = DATA_TYPES[np.dtype(np.float32)]
 # Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
 BOUNDS = (None, 8211, 1047)
 # Sizes that models take whose bounds are looked for, and the largest size that is looked at.
@@ -71,7 +71,7 @@ def borrowed(array: Array) -> Any:
 
 
 def placed(array: Array, layout: Any) -> Placed:
-    if array.dtype in SHARED and array.size:
+    if array.dtype in WEIGHTS and array.size:
         rows = np.ascontiguousarray(array).reshape(array.shape)
         tensor = borrowed(rows)
         if layout.dtype != DATA_TYPES[rows.dtype]:
@@ -84,11 +84,15 @@ def placed(array: Array, layout: Any) -> Placed:
     return Placed(tensor, rows)
 
 
-def tensor_of(array: Array) -> Any:
-    """Returns an input as a tensor of the runtime; the caller keeps the array."""
-    if array.dtype in SHARED and array.size and array.flags.c_contiguous:
-        return borrowed(array)
-    return send(array, array.dtype)
+def as_type(result: Any, dtype: np.dtype) -> Array:
+    """Returns a result of the runtime as an array of the model's type."""
+    if type(result) is not np.ndarray:
+        return fetch(result, dtype)
+    if result.dtype == dtype:
+        return result
+    if np.issubdtype(dtype, np.complexfloating):
+        return (result[..., 0] + 1j * result[..., 1]).astype(dtype, copy=False)
+    return result.astype(dtype)
 
 
 def blamed(model: Model, labels: Mapping[str, str], error: ir.MLIRError) -> OnnxError:
@@ -117,9 +121,11 @@ class Program:
         self.binary = tt.binary.load_binary_from_bytes(flatbuffer, allow_native=True)
         self.types = [value.dtype for _, value in imported.outputs]
         self.counts = imported.counts
+        self._has_sequences = any(count is not None for count in self.counts)
         self.parameters = imported.parameters
         self._store = weights
         self._weights: list[Placed] | None = None
+        self._tensors: list[Any] = []
         self._device: Any = None  # that they were placed for
 
     def run(self, arrays: Sequence[Array]) -> list[Any]:
@@ -131,11 +137,12 @@ class Program:
                 self._store.place(array, runtime.get_layout(self.binary, 0, len(arrays) + i))
                 for i, (_, array) in enumerate(self.parameters)
             ]
-        given = [tensor_of(array) for array in arrays]
-        given += [placed.tensor for placed in self._weights]
-        results = runtime.submit(device, self.binary, 0, given)
-        found = [fetch(result, dtype) for result, dtype in zip(results, self.types, strict=True)]
-        if not any(count is not None for count in self.counts):
+            self._tensors = [placed.tensor for placed in self._weights]
+        given = [x if x.dtype in SHARED and x.size and x.flags.c_contiguous else send(x, x.dtype) for x in arrays]
+        types = [DATA_TYPES.get(x.dtype, FLOAT32) for x in arrays]
+        results = runtime.submit_arrays(device, self.binary, 0, given, types, self._tensors)
+        found = [as_type(result, dtype) for result, dtype in zip(results, self.types, strict=True)]
+        if not self._has_sequences:
             return found
         rest = iter(found)
         return [next(rest) if count is None else [next(rest) for _ in range(count)] for count in self.counts]
@@ -339,12 +346,13 @@ class Open(Program):
                 return None
 
         at = points(sizes)
-        found = Decisions(at[:TRACES], self.traces, probe)
+        least = [s.least for s in sizes]
+        found = Decisions(at[:TRACES], self.traces, least, probe)
         if not found.keys:
             return found
         traces = [*self.traces, *(probe(point) for point in at[TRACES:])]
         known = {point: trace for point, trace in zip(at, traces, strict=True) if trace is not None}
-        return Decisions(list(known), list(known.values()), probe)
+        return Decisions(list(known), list(known.values()), least, probe)
 
     def at(self, point: Sequence[int], inside: bool = False) -> Imported:
         """Returns the module of StableHLO and TTIR for some sizes, in the current context."""
