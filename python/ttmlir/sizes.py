@@ -14,7 +14,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import _ttmlir_runtime as tt
 
@@ -134,6 +134,26 @@ class _MorePoints:
                     break
         return found
 
+    def unseen(self, known: Sequence[Point]) -> list[Point]:
+        """Returns points with each value of a size of few values that no known point has.
+
+        Points by chance do not tell quotients apart that differ at one of these values only.
+        """
+        left = []
+        for i, (least, most) in enumerate(self.bounds):
+            seen = {point[i] for point in known}
+            few = range(least, most + 1) if most - least < LONGEST_PERIOD else ()
+            left.append([n for n in few if n not in seen])
+        found = dict[Point, None]()
+        for k in range(max(map(len, left))):
+            drawn = (
+                values[k % len(values)] if values else self.random.randint(least, min(most, least + 250))
+                for values, (least, most) in zip(left, self.bounds, strict=True)
+            )
+            if (point := self.nearest(tuple(drawn), [least for least, _ in self.bounds])) is not None:
+                found[point] = None
+        return [point for point in found if point not in known]
+
     def with_remainders(self, period: int) -> list[Point]:
         """Returns points with all remainders of each size modulo `period`, of all sizes together if these are few."""
         count = len(self.bounds)
@@ -194,16 +214,17 @@ class _Compilation:
         bounds = _bounds(at, least)
         files, names = [self.file(point) for point in at], [size.name for size in self.sizes]
         try:
-            made, self.quotients = _translate.open_sizes(files, names, bounds, at)
+            made, self.quotients, _ = _translate.open_sizes(files, names, bounds, at)
         except ValueError as error:
             raise OpenSizeError(str(error)) from None
         return bytes(made)
 
     def differing(self, made: bytes, at: Sequence[Point]) -> tuple[Point, tt.Error] | None:
         """Returns the first point for which the compiler makes another program than the file has, and what differs."""
+        binary = tt.binary.load_binary_from_bytes(made)
         for point in at:
             try:
-                _require_same(made, self.file(point))
+                _require_same(binary, tt.binary.load_binary_from_bytes(self.file(point)))
             except tt.Error as error:
                 return point, error
         return None
@@ -233,7 +254,7 @@ class _Compilation:
         for _ in range(MOST_ROUNDS):
             made = self.fitted(at, least)
             if (long := next((q for q in self.quotients if q[0] > LONGEST_PERIOD), None)) is not None:
-                added = more.some(SEPARATING, at)
+                added = more.unseen(at) or more.some(SEPARATING, at)
                 if not added or len(at) > 4 * SEPARATING:
                     raise OpenSizeError(
                         f"{long[2]} is perhaps a quotient that repeats after {long[0]}; the longest period is "
@@ -321,12 +342,11 @@ def _periods(found: Sequence[int], known: Sequence[int]) -> set[int]:
     return {n for n in together if not any(other % n == 0 for other in together - {n})}
 
 
-def _require_same(made: bytes, file: bytes) -> None:
+def _require_same(binary: Any, expected: Any) -> None:
     """
     Raises:
         tt.Error: a program of an open file, bound to the sizes of another one, is not as in that.
     """
-    binary, expected = (tt.binary.load_binary_from_bytes(each) for each in (made, file))
     for program in range(expected.get_num_programs()):
         if not expected.is_program_private(program):
             binary.require_same(expected, program)
