@@ -74,27 +74,69 @@ class Forest:
             count += 1
 
 
-def leaves(g: Emitter, forest: Forest, x: Value) -> Value:
-    """Returns the leaf of each row [n, features] in each tree, [n, trees]."""
+def paired(forest: Forest, depth: int) -> tuple[Forest, Array, Array]:
+    """Returns the trees with both children of a node side by side, the first child of each node, and what a node was.
+
+    A leaf that a row may reach before the last level leads to two copies of itself, so that any comparison stays there.
+    """
+    first: list[int] = []
+    origin: list[int] = forest.roots.tolist()
+    inner = (forest.children[:, 0] != np.arange(len(forest.features))).tolist()
+    children = forest.children.tolist()
+    copies: dict[int, int] = {}
+    levels = [0] * len(origin)
+    while len(first) < len(origin):
+        place = len(first)
+        node, level = origin[place], levels[place]
+        if level == depth:  # nothing is compared here any more
+            first.append(place)
+        elif not inner[node]:
+            if node not in copies:
+                copies[node] = len(origin)
+                origin += [node, node]
+                levels += [depth, depth]
+            first.append(copies[node])
+        else:
+            first.append(len(origin))
+            origin += children[node]
+            levels += [level + 1, level + 1]
+    was, begin = np.asarray(origin), np.asarray(first)
+    for place in copies.values():
+        begin[place : place + 2] = place
+    made = Forest(
+        np.where(inner, forest.features, 0)[was], forest.splits[was], forest.modes[was], forest.missing[was],
+        np.stack([begin, begin + 1], 1), np.arange(len(forest.roots)), [],
+        {i: forest.sets[node] for i, node in enumerate(origin) if node in forest.sets},
+    )  # fmt: skip
+    return made, begin, was
+
+
+def leaves(g: Emitter, forest: Forest, x: Value) -> tuple[Value, Array]:
+    """Returns the leaf of each row [n, features] in each tree, [n, trees], as places, and the node at each place."""
     count, width, trees = x.shape[0], x.shape[1], len(forest.roots)
     inner = forest.children[:, 0] != np.arange(len(forest.features))
     if inner.any() and (forest.features[inner].min() < 0 or forest.features[inner].max() >= width):
         raise Refused(f"X is {x!r}; expected {int(forest.features[inner].max()) + 1} features or more")
+    depth = forest.depth()
+    kinds = sorted(set(forest.modes[inner].tolist())) or [0]
+    follows_missing = bool(forest.missing[inner].any())
+    made, first, was = paired(forest, depth)
     flat = g.reshape(x, (count * width,))
-    first = g.mul(g.iota((count, 1), 0), g.full((), width, I32))
+    begin = g.mul(g.iota((count, 1), 0), g.full((), width, I32))
+    # Where features have few bits, they share a word with the first child.
+    bits = max(1, int(made.features.max(initial=0)).bit_length())
+    shares = len(first) << bits < 2**31
     tables = {
         name: Value.of(np.ascontiguousarray(array))
         for name, array in {
-            "feature": np.where(inner, forest.features, 0).astype(np.int32),
-            "split": forest.splits.astype(np.float32),
-            "mode": forest.modes.astype(np.int32),
-            "missing": forest.missing.astype(np.int32),
-            "true": forest.children[:, 0].astype(np.int32),
-            "false": forest.children[:, 1].astype(np.int32),
+            "node": ((first << bits) | made.features if shares else first).astype(np.int32),
+            "feature": made.features.astype(np.int32),
+            "split": made.splits.astype(np.float32),
+            "mode": made.modes.astype(np.int32),
+            "missing": made.missing.astype(np.int32),
         }.items()
     }
-    kinds = sorted(set(forest.modes[inner].tolist())) or [0]
-    members = member_tables(forest) if MEMBER in kinds else None
+    members = member_tables(made) if MEMBER in kinds else None
 
     def look(name: str, where: Value) -> Value:
         return g.gather(tables[name], where, 0)
@@ -108,7 +150,13 @@ def leaves(g: Emitter, forest: Forest, x: Value) -> Value:
         return g.reduce("or_", found, [2])
 
     def step(where: Value) -> Value:
-        number = g.gather(flat, g.add(first, look("feature", where)), 0)
+        child = look("node", where)
+        if shares:
+            feature = g.binary(stablehlo.and_, child, g.full((), (1 << bits) - 1, I32))
+            child = g.binary(stablehlo.shift_right_logical, child, g.full((), bits, I32))
+        else:
+            feature = look("feature", where)
+        number = g.gather(flat, g.add(begin, feature), 0)
         split = look("split", where)
         taken = holds(kinds[0], where, number, split)
         if len(kinds) > 1:
@@ -116,27 +164,26 @@ def leaves(g: Emitter, forest: Forest, x: Value) -> Value:
             for kind in kinds[1:]:
                 chosen = g.compare("EQ", mode, g.full((), kind, I32))
                 taken = g.select(chosen, holds(kind, where, number, split), taken)
-        if forest.missing[inner].any():
+        if follows_missing:
             follows = g.binary(
                 stablehlo.and_,
                 g.compare("NE", number, number),
                 g.compare("NE", look("missing", where), g.full((), 0, I32)),
             )
             taken = g.binary(stablehlo.or_, taken, follows)
-        return g.select(taken, look("true", where), look("false", where))
+        return g.add(child, g.select(taken, g.full((), 0, I32), g.full((), 1, I32)))
 
-    where = g.broadcast(Value.of(forest.roots.astype(np.int32).reshape(1, -1)), (count, trees))
-    depth = forest.depth()
+    where = g.broadcast(Value.of(made.roots.astype(np.int32).reshape(1, -1)), (count, trees))
     if depth <= UNROLLED:
         for _ in range(depth):
             where = step(where)
-        return where
+        return where, was
     end = g.full((), depth, I32)
     _, where = g.loop(
         [g.full((), 0, I32), where], lambda i, _: g.compare("LT", i, end),
         lambda i, at: [g.add(i, g.full((), 1, I32)), step(at)],
     )  # fmt: skip
-    return where
+    return where, was
 
 
 def require_table(rows: int, columns: int, what: str) -> None:
@@ -180,18 +227,19 @@ def weights_of(forest: Forest, targets: int, how: str) -> tuple[Array, Array]:
 
 
 def summed(
-    g: Emitter, forest: Forest, where: Value, targets: int, how: str, sparse: bool = False
+    g: Emitter, forest: Forest, found: tuple[Value, Array], targets: int, how: str, sparse: bool = False
 ) -> tuple[Value, Value | None]:
     """Returns the leaves' weights, together for each target, [n, targets]; and which targets had a vote.
 
-    sparse: the second result is asked for; it is None where every target has votes.
+    found: what `leaves` returns. sparse: the second result is asked for; it is None where every target has votes.
     """
+    where, was = found
     table, voted = weights_of(forest, targets, how)
-    given = g.gather(Value.of(table), where, 0)
+    given = g.gather(Value.of(table[was]), where, 0)
     is_leaf = forest.children[:, 0] == np.arange(len(forest.features))
     seen = None
     if sparse and not voted[is_leaf].all():
-        votes = g.gather(Value.of(voted.astype(np.float32)), where, 0)
+        votes = g.gather(Value.of(voted[was].astype(np.float32)), where, 0)
         seen = g.compare("GT", g.reduce("maximum", votes, [1]), g.full((), 0, F32))
     if how in ("MIN", "MAX"):
         made = g.reduce("minimum" if how == "MIN" else "maximum", given, [1])
