@@ -75,6 +75,8 @@ void bindSystem(nb::module_ &runtime, nb::module_ &binary);
 /// `ttnnModule` gets the functions that the package ttnn needs.
 void bindTensor(nb::module_ &module, nb::module_ &ttnnModule);
 void bindHooks(nb::module_ &module);
+/// Needs devices, tensors and programs.
+void bindArrays(nb::module_ &module);
 /// Meshes of other processes.
 void bindPublished(nb::module_ &module);
 void bindReports(nb::module_ &module);

@@ -72,6 +72,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindTtnnFunctions(ttnn);
   python::bindTtnnTraces(ttnn);
   python::bindHooks(runtime);
+  python::bindArrays(runtime);
   python::bindPublished(runtime);
   python::bindReports(runtime);
   python::bindUtils(utils);
