@@ -233,9 +233,11 @@ def qlinear_matmul(
     return quantized(g, made, columnwise(g, y_zero), y_zero.dtype)
 
 
-def windows(node: Node, x: Value, kernel: tuple[int, ...]) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+def windows(
+    node: Node, sizes: tuple[int, ...], kernel: tuple[int, ...]
+) -> tuple[list[int], list[int], list[tuple[int, int]]]:
     """Returns strides, dilations, and the padding of each spatial dimension."""
-    rank = x.rank - 2
+    rank = len(sizes)
     strides, dilations = (list(node.get(name, [1] * rank)) for name in ("strides", "dilations"))
     pads = list(node.get("pads", [0] * 2 * rank))
     auto = node.get("auto_pad", "NOTSET")
@@ -246,7 +248,7 @@ def windows(node: Node, x: Value, kernel: tuple[int, ...]) -> tuple[list[int], l
     if auto not in ("VALID", "SAME_UPPER", "SAME_LOWER"):
         raise Refused(f"auto_pad {auto}; expected NOTSET, VALID, SAME_UPPER or SAME_LOWER")
     found = []
-    for n, k, stride, dilation in zip(x.shape[2:], kernel, strides, dilations, strict=True):
+    for n, k, stride, dilation in zip(sizes, kernel, strides, dilations, strict=True):
         steps = -(-n // stride) - 1
         total = max(0, steps * stride + (k - 1) * dilation + 1 - n) if auto != "VALID" else 0
         found.append((total // 2, total - total // 2) if auto == "SAME_UPPER" else (total - total // 2, total // 2))
@@ -254,23 +256,27 @@ def windows(node: Node, x: Value, kernel: tuple[int, ...]) -> tuple[list[int], l
 
 
 def integer_convolution(
-    g: Emitter, node: Node, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None
+    g: Emitter, node: Node, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, last: bool = False
 ) -> Value:
-    """Returns the convolution of (x - x_zero) with (w - w_zero) in i32; padding is 0 after the subtraction."""
+    """Returns the convolution of (x - x_zero) with (w - w_zero) in i32; padding is 0 after the subtraction.
+
+    last: of images, and to images, whose last dimension are channels.
+    """
     require_bytes(x, w)
     groups, rank = node.get("group", 1), x.rank - 2
     if rank < 1 or w.rank != x.rank:
         raise Refused(f"convolution of {x!r} with {w!r}; expected equal ranks of at least 3")
-    if groups < 1 or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
+    channels, sizes = (x.shape[-1], x.shape[1:-1]) if last else (x.shape[1], x.shape[2:])
+    if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise Refused(f"convolution of {x!r} with {w!r} in {groups} groups: the channels do not agree")
     if tuple(node.get("kernel_shape", w.shape[2:])) != w.shape[2:]:
         raise Refused(f"kernel_shape {node.get('kernel_shape')} of weights {w!r}")
     if x_zero is not None and x_zero.size != 1:
         raise Refused(f"zero point {x_zero!r} of the input; expected one element")
-    strides, dilations, pads = windows(node, x, w.shape[2:])
+    strides, dilations, pads = windows(node, sizes, w.shape[2:])
     x = shifted(g, x, None if x_zero is None else g.reshape(x_zero, ()))
     w = shifted(g, w, None if w_zero is None else by_channel(g, w_zero, w, 0))
-    return convolution(g, x, w, strides, dilations, pads, groups)
+    return convolution(g, x, w, strides, dilations, pads, groups, last)
 
 
 def by_channel(g: Emitter, parameter: Value, x: Value, channel: int) -> Value:
@@ -283,17 +289,22 @@ def by_channel(g: Emitter, parameter: Value, x: Value, channel: int) -> Value:
 
 
 def convolution(
-    g: Emitter, x: Value, w: Value, strides: list[int], dilations: list[int], pads: list[tuple[int, int]], groups: int
-) -> Value:
+    g: Emitter, x: Value, w: Value, strides: list[int], dilations: list[int], pads: list[tuple[int, int]], groups: int,
+    last: bool,
+) -> Value:  # fmt: skip
     rank = x.rank - 2
     shape = [x.shape[0], w.shape[0]]
-    for n, k, stride, dilation, (low, high) in zip(x.shape[2:], w.shape[2:], strides, dilations, pads, strict=True):
+    sizes = x.shape[1:-1] if last else x.shape[2:]
+    for n, k, stride, dilation, (low, high) in zip(sizes, w.shape[2:], strides, dilations, pads, strict=True):
         reach = n + low + high - (k - 1) * dilation - 1
         if reach < 0:
             raise Refused(f"windows of {(k - 1) * dilation + 1} elements do not fit into {n + low + high}")
         shape.append(reach // stride + 1)
+    if last:
+        shape = [shape[0], *shape[2:], shape[1]]
     places = ", ".join(map(str, range(rank)))
-    numbers = g.attribute(f"#stablehlo.conv<[b, f, {places}]x[o, i, {places}]->[b, f, {places}]>")
+    images = f"b, {places}, f" if last else f"b, f, {places}"
+    numbers = g.attribute(f"#stablehlo.conv<[{images}]x[o, i, {places}]->[{images}]>")
     i64 = ir.IntegerType.get_signless(64, g.context)
     rows = ", ".join(f"[{low}, {high}]" for low, high in pads)
     padding = g.attribute(f"dense<[{rows}]> : tensor<{rank}x2xi64>")
@@ -318,16 +329,18 @@ def qlinear_conv(
     g: Emitter, node: Node, x: Value, x_scale: Value, x_zero: Value, w: Value, w_scale: Value, w_zero: Value,
     y_scale: Value, y_zero: Value, b: Value | None = None,
 ) -> Value:  # fmt: skip
-    last = bool(node.get("channels_last", 0))
-    if last:
-        x = g.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)])
-    made = integer_convolution(g, node, x, w, x_zero, w_zero)
+    is_last = bool(node.get("channels_last", 0))
+    # Bytes are put into the order of kernels, and not what is computed of them.
+    if not is_last:
+        x = g.transpose(x, [0, *range(2, x.rank), 1])
+    made = integer_convolution(g, node, x, w, x_zero, w_zero, last=True)
+    channel = made.rank - 1
     if b is not None:
-        made = g.add(made, by_channel(g, b, made, 1))
-    factor = g.mul(g.reshape(x_scale, ()), by_channel(g, w_scale, made, 1))
+        made = g.add(made, by_channel(g, b, made, channel))
+    factor = g.mul(g.reshape(x_scale, ()), by_channel(g, w_scale, made, channel))
     made = g.mul(g.cast(made, F32), g.div(factor, g.reshape(y_scale, ())))
     made = quantized(g, made, g.reshape(y_zero, ()), y_zero.dtype)
-    return g.transpose(made, [0, *range(2, made.rank), 1]) if last else made
+    return made if is_last else g.transpose(made, [0, channel, *range(1, channel)])
 
 
 #
