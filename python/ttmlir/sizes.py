@@ -20,6 +20,7 @@ import _ttmlir_runtime as tt
 
 from . import ir
 from ._mlir_libs._ttmlir import translate as _translate
+from .bounds import LARGEST, is_size
 from .passes import ttnn_to_flatbuffer_bin
 
 # Sizes at the sample points, from small to large: no multiples of the tile, and different remainders modulo small
@@ -29,6 +30,8 @@ GENERIC = ((37, 92, 335, 1046, 131103), (37, 92, 335, 1046, 8211), (37, 50, 92, 
 # Lower bounds that are tried, from the smallest: the program must be as at the other points. Slices and pads of small
 # sizes are often other ones.
 LEAST = (2, 3, 5, 13)
+# An open size has this many values: with fewer, each is a program of its own.
+FEWEST = 3
 
 
 # The values of all sizes, in their order.
@@ -47,6 +50,7 @@ class Size:
     most: None leaves the bound to the compiler.
 
     Raises:
+        TypeError: a name or bound of another kind.
         ValueError: a bound is out of range.
     """
 
@@ -55,6 +59,13 @@ class Size:
     most: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"a size is called {self.name!r}; expected a name")
+        for bound, is_optional in ((self.least, False), (self.most, True)):
+            if not (is_size(bound) or (is_optional and bound is None)):
+                raise TypeError(f"size {self.name} has the bound {bound!r}; expected an integer")
+        if self.most is not None and self.most > LARGEST:
+            raise ValueError(f"size {self.name} goes up to {self.most}; a size is at most {LARGEST}")
         if self.least < 2:
             raise ValueError(f"size {self.name} has the least value {self.least}; expected 2 or more")
         if self.most is not None and self.most < self.least:
@@ -63,7 +74,8 @@ class Size:
 
 def _values(size: Size, generic: Sequence[int]) -> list[int]:
     """Returns the values of one size at the sample points."""
-    most = generic[-1] if size.most is None else min(size.most, generic[-1])
+    largest = generic[-1] if 2 * size.least < generic[-1] else min(4 * size.least, LARGEST)
+    most = largest if size.most is None else min(size.most, largest)
     chosen = [value for value in generic[:-1] if size.least <= value < most]
     count = len(generic)
     if len(chosen) == count - 1:
@@ -73,7 +85,7 @@ def _values(size: Size, generic: Sequence[int]) -> list[int]:
     # Not all of one remainder modulo a small divisor.
     apart = [0, 1, 2, *[0] * (count - 3)]
     spread = sorted({min(size.least + round(span * (i / (count - 1)) ** 2) + apart[i], most) for i in range(count)})
-    if len(spread) < 3:
+    if len(spread) < FEWEST:
         raise OpenSizeError(
             f"size {size.name} goes from {size.least} to {most}, which are few: each is a program of its own"
         )

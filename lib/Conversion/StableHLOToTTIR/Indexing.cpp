@@ -11,6 +11,7 @@
 #include "Patterns.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
@@ -141,19 +142,21 @@ private:
 
   /// How far each row of a slice is from its first one: [1, rowsOfSlice()].
   Value offsets() const {
-    const SmallVector<int64_t> dims = parts();
-    SmallVector<int32_t> values(rowsOfSlice());
-    for (auto [row, value] : llvm::enumerate(values)) {
-      auto rest = static_cast<int64_t>(row);
-      int64_t stride = 1, sum = 0;
-      for (int64_t dim : llvm::reverse(dims)) {
-        sum += rest % sizes[dim] * stride;
-        rest /= sizes[dim];
-        stride *= shape[dim];
+    const SmallVector<int64_t> dims = parts(), lengths = of(sizes, dims);
+    const Type i32 = builder.getI32Type();
+    Value sum;
+    int64_t stride = 1;
+    for (int64_t at = static_cast<int64_t>(dims.size()) - 1; at >= 0; --at) {
+      if (lengths[at] > 1) {
+        SmallVector<int64_t> line(dims.size(), 1);
+        line[at] = lengths[at];
+        Value steps = ttir::ArangeOp::create(builder, RankedTensorType::get(line, i32), /*start=*/0,
+                                             /*end=*/lengths[at] * stride, /*step=*/stride, at);
+        sum = sum ? combine<ttir::AddOp>(builder, steps, sum) : steps;
       }
-      value = static_cast<int32_t>(sum);
+      stride *= shape[dims[at]];
     }
-    return numbers(builder, values, false);
+    return sum ? reshape(builder, sum, {1, rowsOfSlice()}) : numbers(builder, {0}, false);
   }
 
   ImplicitLocOpBuilder &builder;

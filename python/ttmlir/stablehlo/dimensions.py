@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .. import ir
+from ..bounds import LARGEST, is_size
 
 ASSERTION, NAMED = "shape_assertion", "jax.global_constant"
 # Integer arithmetic of StableHLO and JAX's symbolic expressions. Division of StableHLO rounds toward zero.
@@ -37,6 +38,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "or": lambda a, b: a | b,
     "not": lambda a: not a,
     "select": lambda which, a, b: a if which else b,
+    "clamp": lambda low, n, high: min(max(n, low), high),
     "EQ": lambda a, b: a == b,
     "NE": lambda a, b: a != b,
     "GE": lambda a, b: a >= b,
@@ -60,6 +62,7 @@ DYNAMIC = ir.ShapedType.get_dynamic_size()
 Leaf: TypeAlias = "tuple[int, int] | str"
 Values: TypeAlias = Mapping[Any, int]
 Known: TypeAlias = "dict[Any, Expression]"
+Pair: TypeAlias = "tuple[Expression, Expression]"
 
 
 class SizeError(ValueError):
@@ -161,6 +164,14 @@ class Assertion:
     message: str
     shown: tuple[Expression, ...]
 
+    def is_tight(self, values: Values) -> bool:
+        """Whether an inequality of dimensions holds only just: one more or less, and it might not."""
+        condition = self.condition
+        if condition.operator not in ("GE", "LE", "GT", "LT") or len(condition.leaves()) < 2:
+            return False
+        one, other = (operand(values) for operand in condition.operands)
+        return abs(one - other) <= (condition.operator in ("GT", "LT"))
+
     def text(self, values: Values) -> str:
         text = self.message.partition(" Please see ")[0] or "an assertion of the module about its shapes does not hold"
         for i, number in enumerate(self.shown):
@@ -178,6 +189,7 @@ class Dimensions:
     assertions: in dimensions of arguments. bounds: upper bounds of dimensions (`#stablehlo.bounds`).
     stated: dimensions as text, where the caller gave it. unnamed: sizes that neither the module nor the caller named.
     periods: numbers by which the module divides integers, of which sizes may be some.
+    compared: pairs of numbers that the module compares, beyond its assertions.
     """
 
     shapes: list[list[int]]
@@ -189,6 +201,7 @@ class Dimensions:
     stated: dict[Any, str] = field(default_factory=dict)
     unnamed: list[str] = field(default_factory=list)
     periods: list[int] = field(default_factory=list)
+    compared: list[Pair] = field(default_factory=list)
 
     def open(self) -> Iterator[tuple[int, int]]:
         for i, shape in enumerate(self.shapes):
@@ -209,8 +222,10 @@ class Dimensions:
         """The sizes, and all open dimensions, of arguments of these shapes.
 
         Raises:
+            TypeError: shapes that are no lists of integers.
             SizeError: names the argument and the dimension, and what was expected.
         """
+        self.check_kinds(shapes)
         if len(shapes) != len(self.shapes):
             raise SizeError(f"the program takes {len(self.shapes)} arguments and was given {len(shapes)}")
         for i, (given, known) in enumerate(zip(shapes, self.shapes, strict=True)):
@@ -223,7 +238,28 @@ class Dimensions:
         for assertion in self.assertions:
             if not holds(assertion.condition, values):
                 raise SizeError(assertion.text(values))
-        return {name: read(values) for name, read in self.read.items()}, values
+        try:
+            return {name: read(values) for name, read in self.read.items()}, values
+        except ArithmeticError:
+            raise SizeError(f"arguments of shapes {[list(shape) for shape in shapes]} do not determine sizes") from None
+
+    def check_kinds(self, shapes: Sequence[Sequence[int]]) -> None:
+        """
+        Raises:
+            TypeError: shapes that are no lists of integers; names the argument and the dimension.
+            SizeError: a number that is no size.
+        """
+        if not is_list(shapes):
+            raise TypeError(f"shapes is {shapes!r} of type {type(shapes).__name__}; expected a shape of each argument")
+        for i, shape in enumerate(shapes):
+            if not is_list(shape):
+                expected = self.text(i) if i < len(self.shapes) else "a list of sizes"
+                raise TypeError(f"argument {i} has {shape!r} as shape; expected {expected}")
+            for d, n in enumerate(shape):
+                if not is_size(n):
+                    raise TypeError(f"argument {i} has {n!r} in dimension {d}; expected an integer")
+                if not 0 <= n <= LARGEST:
+                    raise SizeError(f"argument {i} has {n} in dimension {d}; expected 0 to {LARGEST}")
 
     def at(self, sizes: Mapping[str, int]) -> dict[Any, int] | None:
         """The open dimensions for these sizes; None where the sizes have no such dimensions."""
@@ -246,6 +282,10 @@ class Dimensions:
         if any(not holds(assertion.condition, values) for assertion in self.assertions):
             return None
         return values if all(read(values) == sizes[name] for name, read in self.read.items()) else None
+
+
+def is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def holds(condition: Expression, values: Values) -> bool:
@@ -275,21 +315,31 @@ def main_function(module: ir.Module) -> Any:
 
 
 def constant(op: Any) -> Expression | None:
+    type = ir.RankedTensorType(op.results[0].type)
+    if not isinstance(type.element_type, ir.IntegerType) or any(n != 1 for n in type.shape):
+        return None
     value = op.attributes["value"]
     if not isinstance(value, ir.DenseIntElementsAttr) or len(value) != 1:
         return None
     return Expression(value=int(value[0]))
 
 
-def expressions(module: ir.Module, block: Any, given: Sequence[Expression | None] = (), depth: int = 0) -> Known:
+def expressions(
+    module: ir.Module,
+    block: Any,
+    given: Sequence[Expression | None] = (),
+    depth: int = 0,
+    outer: Known | None = None,
+    compared: dict[Pair, None] | None = None,
+) -> Known:
     """What ops of a block compute from dimensions of its arguments; other values are not in it.
 
-    given: expressions of the arguments, where the block is that of a function which is called.
+    given: expressions of the arguments, where the block is that of a function which is called, or a region.
+    outer: what is known around a region. compared: takes the numbers that ops compare.
     """
     places = {argument: i for i, argument in enumerate(block.arguments)}
-    found: Known = {
-        argument: value for argument, value in zip(block.arguments, given, strict=False) if value is not None
-    }
+    found: Known = dict(outer or {})
+    found |= {argument: value for argument, value in zip(block.arguments, given, strict=False) if value is not None}
     for op in block.operations:
         name, operands = op.operation.name, list(op.operands)
         made: Expression | None = None
@@ -301,16 +351,46 @@ def expressions(module: ir.Module, block: Any, given: Sequence[Expression | None
             made = Expression(leaf=(places[operands[0]], dimension)) if size == DYNAMIC else Expression(value=size)
         elif name == "func.call" and depth < DEEPEST and any(operand in found for operand in operands):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
-            if all(operand in found for operand in operands) and (called := function_named(module, callee)) is not None:
+            is_known = all(operand in found for operand in operands)
+            if (is_known or compared is not None) and (called := function_named(module, callee)) is not None:
                 inner = called.regions[0].blocks[0]
-                known = expressions(module, inner, [found[operand] for operand in operands], depth + 1)
+                values = [found.get(operand) for operand in operands]
+                known = expressions(module, inner, values, depth + 1, compared=compared)
                 returned = inner.operations[len(inner.operations) - 1].operands
                 found |= {r: known[v] for r, v in zip(op.results, returned, strict=True) if v in known}
         elif operands and all(operand in found for operand in operands):
             made = computed(op, tuple(found[operand] for operand in operands))
         if made is not None:
             found[op.results[0]] = made
+            if compared is not None and not is_asserted(op.results[0]):
+                compared.update(dict.fromkeys(pairs_of(made)))
+        if compared is not None and depth < DEEPEST:
+            for inner in (inner for region in op.regions for inner in region.blocks):
+                expressions(module, inner, (), depth + 1, found, compared)
     return found
+
+
+def pairs_of(made: Expression) -> list[Pair]:
+    """What an op compares; numbers of the module alone are left out."""
+    match made.operator:
+        case "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" | "maximum" | "minimum":
+            pairs = [made.operands[:2]]
+        case "clamp":
+            pairs = [made.operands[:2], made.operands[1:]]
+        case "sign" | "abs":
+            pairs = [(made.operands[0], Expression())]
+        case _:
+            pairs = []
+    return [(one, other) for one, other in pairs if one.leaves() or other.leaves()]
+
+
+def is_asserted(value: Any) -> bool:
+    """Whether a value is only the condition of an assertion."""
+    users = [use.owner for use in value.uses]
+    return bool(users) and all(
+        user.name == "stablehlo.custom_call" and str(user.attributes["call_target_name"]) == f'"{ASSERTION}"'
+        for user in users
+    )
 
 
 def computed(op: Any, operands: tuple[Expression, ...]) -> Expression | None:
@@ -372,7 +452,8 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
         for d, bound in enumerate(bounds[1].split(",") if bounds else ()):
             if bound.strip() != "?":
                 made.bounds[i, d] = int(bound)
-    found = expressions(module, block)
+    compared: dict[Pair, None] = {}
+    found = expressions(module, block, compared=compared)
     for op in block.operations:
         operands = list(op.operands)
         if op.operation.name == "stablehlo.custom_call" and str(op.attributes["call_target_name"]) == f'"{ASSERTION}"':
@@ -390,7 +471,7 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
     if shapes is not None:
         take_names(made, shapes)
     name_others(made)
-    made.periods = divisors(module)
+    made.periods, made.compared = divisors(module), list(compared)
     made.names = list(made.read)
     return made
 
@@ -413,6 +494,8 @@ def divisors(module: ir.Module) -> list[int]:
 
 def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
     """Adds sizes and ties of dimensions that a caller states."""
+    if not is_list(shapes) or not all(isinstance(text, str) for text in shapes):
+        raise TypeError(f"shapes is {shapes!r}; expected a list with a text for each argument, as ['batch, 64']")
     if len(shapes) != len(made.shapes):
         raise ValueError(f"shapes has {len(shapes)} texts; expected one for each of {len(made.shapes)} arguments")
     ties = []
@@ -430,6 +513,10 @@ def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
                 if expression.leaves() or expression({}) != n:
                     raise ValueError(f"shapes: dimension {d} of argument {i} is {n} in the module, not '{part}'")
                 continue
+            if not expression.leaves():
+                raise ValueError(
+                    f"shapes: dimension {d} of argument {i} is open in the module; expected a size, not '{part}'"
+                )
             ties.append(((i, d), part, expression))
             made.stated[i, d] = part
     # Plain names are read where they stand; others follow, or are solved for the name that they bring.
@@ -437,16 +524,28 @@ def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
         if isinstance(expression.leaf, str):
             made.read.setdefault(expression.leaf, Expression(leaf=place))
     for place, part, expression in ties:
-        unknown = expression.leaves() - set(made.read)
+        unknown, brings = expression.leaves() - set(made.read), ""
         if len(unknown) == 1:
             (name,) = unknown
             if (read := solved(expression, name, Expression(leaf=place), made.read)) is not None:
-                made.read[name] = read
-        if expression.leaves() - set(made.read):
-            raise ValueError(f"shapes: '{part}' has a size that no dimension determines")
-        message = f"argument {place[0]} has {{0}} in dimension {place[1]}; expected {{1}}, which is {part}"
+                made.read[name], brings = read, name
+        if unknown := expression.leaves() - set(made.read):
+            raise ValueError(
+                f"shapes: no dimension determines {' and '.join(sorted(unknown))} of '{part}', dimension {place[1]} of "
+                f"argument {place[0]}; expected a dimension that is the size, or has it once, as 2*n + 1"
+            )
+        message, known = (
+            f"argument {place[0]} has {{0}} in dimension {place[1]}; expected ",
+            sorted(expression.leaves()),
+        )
+        if brings:
+            message += f"{part} for an integer {brings}, such as {{1}}"
+        else:
+            values = ", ".join(f"{name} = {{{number}}}" for number, name in enumerate(known, 2))
+            message += f"{{1}}, which is {part}" + ("" if part in known else f" for {values}")
         actual, expected = Expression(leaf=place), replaced(expression, made.read)
-        made.assertions.append(Assertion(Expression("EQ", (actual, expected)), message, (actual, expected)))
+        shown = (actual, expected, *(made.read[name] for name in known))
+        made.assertions.append(Assertion(Expression("EQ", (actual, expected)), message, shown))
 
 
 def replaced(expression: Expression, by: Mapping[Any, Expression]) -> Expression:
@@ -465,6 +564,13 @@ def solved(expression: Expression, name: str, number: Expression, by: Mapping[An
         return None
     inner, others = expression.operands[places[0]], [o for i, o in enumerate(expression.operands) if i != places[0]]
     inverse = {"add": "subtract", "multiply": "floordiv", "negate": "negate"}.get(expression.operator)
+    if (
+        expression.operator == "multiply"
+        and others[0].operator == ""
+        and others[0].leaf is None
+        and not others[0].value
+    ):
+        return None
     if expression.operator == "subtract":
         inverse = "add" if places[0] == 0 else None
     if inverse is None:

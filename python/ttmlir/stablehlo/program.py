@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import _ttmlir_runtime as tt
 
 from .. import ir, passes
+from ..bounds import Bounds, bounds_of
 from ..chips import lower
 from ..dialects import stablehlo
 from ..sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
+from .decisions import Decisions
 from .dimensions import Dimensions, SizeError, holds, read_dimensions
 
 # Bounds of sizes that are tried one after the other: some ops refuse very large tensors.
@@ -21,8 +26,9 @@ BOUNDS = (None, 8211, 1047)
 MANY, BOUND_OF_MANY = 3, 40
 LARGEST = 1 << 20  # of sizes that assertions bound from below
 MOST_FIXED, MOST_KNOWN = 16, 256
+MOST_NEAR = 256  # points near one that sizes do not go together at
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-Bounds: TypeAlias = "tuple[int, int | None]"
+Stated: TypeAlias = "int | tuple[int, int | None]"
 
 
 def parse(source: str | bytes) -> ir.Module:
@@ -51,6 +57,7 @@ class OpenProgram:
         sizes: bounds of sizes: {"batch": (1, 64), "length": (2, None)}.
         options: of `ttir-to-ttnn-backend-pipeline`, as text.
     Raises:
+        TypeError: an argument of another kind.
         ValueError: names or bounds that do not fit the module.
         ttmlir.ir.MLIRError: no valid module.
     """
@@ -59,19 +66,21 @@ class OpenProgram:
         self,
         source: str | bytes,
         shapes: Sequence[str] | None = None,
-        sizes: Mapping[str, Bounds] | None = None,
+        sizes: Mapping[str, Stated] | None = None,
         options: str = "",
     ) -> None:
+        if not isinstance(source, (str, bytes)):
+            raise TypeError(f"source is of type {type(source).__name__}; expected the text or bytes of a module")
+        if not isinstance(options, str):
+            raise TypeError(f"options is {options!r}; expected options of ttir-to-ttnn-backend-pipeline as text")
         self.source, self.options = source, options
         with ir.Context():
             self.dimensions: Dimensions = read_dimensions(parse(source), shapes)
-        self.bounds = dict(sizes or {})
-        for name, (least, most) in self.bounds.items():
+        self.bounds = bounds_of(sizes)
+        for name in self.bounds:
             if name not in self.dimensions.names:
                 known = ", ".join(self.dimensions.names) or "none"
                 raise ValueError(f"sizes has {name!r}, which no dimension is called; the module has {known}")
-            if least < 0 or (most is not None and most < least):
-                raise ValueError(f"size {name} goes from {least} to {most}; expected the larger one last")
         self.closed = ""
         self.declared: list[Size] = []
         self._made: tuple[bytes, Any] | None = None
@@ -112,14 +121,18 @@ class OpenProgram:
         if not self.dimensions.names:
             return passes.ttnn_to_flatbuffer_bin(self._lowered({}))
         refused: ir.MLIRError | None = None
+        decisions = Decisions(self.dimensions, self._admits)
         for bound in (*BOUNDS, BOUND_OF_MANY) if len(self.dimensions.names) > MANY else BOUNDS:
+            sizes = [self._size(name, bound) for name in self.dimensions.names]
             try:
                 return open_flatbuffer(
                     self._lowered_at,
-                    [self._size(name, bound) for name in self.dimensions.names],
+                    sizes,
                     self._points,
                     self._admits,
                     self.dimensions.periods,
+                    partial(self._nearest, sizes),
+                    decisions.doubtful,
                 )
             except ir.MLIRError as error:
                 refused = refused or error
@@ -134,7 +147,8 @@ class OpenProgram:
 
     def _size(self, name: str, bound: int | None) -> Size:
         """A size with the bounds that it has by the caller and by assertions about it alone."""
-        least, most = self.bounds.get(name, (2, None))
+        stated = self.bounds.get(name, Bounds(2))
+        least, most = stated.least, stated.most
         most = min((n for n in (most, bound) if n is not None), default=None)
         read = self.dimensions.read[name]
         for place, upper in self.dimensions.bounds.items():
@@ -176,10 +190,24 @@ class OpenProgram:
         return (chosen * len(generic))[: len(generic)]
 
     def _admits(self, point: tuple[int, ...]) -> bool:
-        return self.dimensions.at(dict(zip(self.dimensions.names, point, strict=True))) is not None
+        return self._values(point) is not None
+
+    def _nearest(self, sizes: Sequence[Size], point: tuple[int, ...], least: Sequence[int]) -> tuple[int, ...] | None:
+        """Sizes near others that go together. Of an assertion such as b >= c, both sides are different, if possible."""
+        bounded = [replace(size, least=n) for size, n in zip(sizes, least, strict=True)]
+        tight: tuple[int, ...] | None = None
+        for other in (*little_more(point, bounded), *itertools.islice(near(point, bounded, 0), MOST_NEAR)):
+            values = self._values(other)
+            if values is not None and all(not a.is_tight(values) for a in self.dimensions.assertions):
+                return other
+            tight = tight or (other if values is not None else None)
+        return tight
+
+    def _values(self, point: tuple[int, ...]) -> dict[Any, int] | None:
+        return self.dimensions.at(dict(zip(self.dimensions.names, point, strict=True)))
 
     def _lowered_at(self, point: tuple[int, ...]) -> ir.Module:
-        values = self.dimensions.at(dict(zip(self.dimensions.names, point, strict=True)))
+        values = self._values(point)
         if values is None:
             text = ", ".join(f"{name} = {n}" for name, n in zip(self.dimensions.names, point, strict=True))
             raise OpenSizeError(f"the module does not take {text}")
@@ -220,7 +248,8 @@ class OpenProgram:
         """
         sizes, _ = self.dimensions.sizes(shapes)
         for name, n in sizes.items():
-            least, most = self.bounds.get(name, (0, None))
+            bounds = self.bounds.get(name, Bounds())
+            least, most = bounds.least, bounds.most
             if n < least or (most is not None and n > most):
                 expected = f"at least {least}" if most is None else f"from {least} to {most}"
                 raise SizeError(f"size {name} is {n}; expected {expected}")
@@ -230,10 +259,15 @@ class OpenProgram:
         """The binary that takes arguments of these shapes.
 
         Raises:
+            TypeError: shapes that are no lists of integers.
             SizeError: see `check`.
             ttmlir.ir.MLIRError: an op that has no form on the chip.
         """
-        key = tuple(map(tuple, shapes))
+        try:
+            key = tuple(map(tuple, shapes))
+        except TypeError:
+            self.dimensions.check_kinds(shapes)
+            raise
         if (found := self._known.get(key)) is not None:
             return found
         found = self._binary(key, self.check(key))
@@ -270,6 +304,14 @@ def bisect(admits: Callable[[int], bool], inside: int, outside: int) -> int:
     return inside
 
 
+def little_more(point: tuple[int, ...], sizes: Sequence[Size]) -> Iterator[tuple[int, ...]]:
+    """Yields a point, then others of which one size is a little larger."""
+    yield point
+    for more, (place, size) in itertools.product((1, 2, 3), enumerate(sizes)):
+        if size.most is None or point[place] + more <= size.most:
+            yield (*point[:place], point[place] + more, *point[place + 1 :])
+
+
 def near(point: Sequence[int], sizes: Sequence[Size], number: int) -> Any:
     """Yields a point, then others with one size larger or smaller, which are in no relation to it."""
     yield tuple(point)
@@ -284,7 +326,7 @@ def near(point: Sequence[int], sizes: Sequence[Size], number: int) -> Any:
 def stablehlo_to_open_flatbuffer(
     source: str | bytes,
     shapes: Sequence[str] | None = None,
-    sizes: Mapping[str, Bounds] | None = None,
+    sizes: Mapping[str, Stated] | None = None,
     options: str = "",
 ) -> bytes:
     """One flatbuffer for all sizes of a StableHLO module whose arguments have open dimensions; see `OpenProgram`.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,38 @@ def another_quotient(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.sum(half[: n - n // 3] * 2) + jnp.sum(x)
 
 
+def scanned(x: jax.Array) -> object:
+    return jax.lax.scan(lambda sums, row: (sums + row, sums * row), jnp.zeros(x.shape[1]), x)
+
+
+def scanned_backwards(x: jax.Array) -> object:
+    return jax.lax.scan(lambda sums, row: (sums * 0.5 + row, sums), jnp.zeros(x.shape[1]), x, reverse=True)
+
+
+def dynamic_slices(x: jax.Array, y: jax.Array) -> tuple[jax.Array, ...]:
+    start = jnp.argmax(x[:, 0])
+    rows = jax.lax.dynamic_slice(x, (start, 0), (3, x.shape[1]))
+    return rows, jax.lax.dynamic_slice(x, (start, 0), (2, 1)), jax.lax.dynamic_update_slice(x, y, (start, 0))
+
+
+def window(x: jax.Array) -> jax.Array:
+    return jax.lax.reduce_window(x, 0.0, jax.lax.add, (2, 1), (2, 1), ((1, 1), (0, 0)))
+
+
+def pooled(size: int, stride: int) -> Callable[[jax.Array], object]:
+    def pool(x: jax.Array) -> object:
+        windows = (size, size), (stride, stride), "SAME"
+        return jax.lax.reduce_window(x, 0.0, jax.lax.add, *windows), jax.lax.reduce_window(
+            x, -jnp.inf, jax.lax.max, *windows
+        )
+
+    return pool
+
+
+def images(x: jax.Array) -> jax.Array:
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+
+
 PAIRS = [{"b": 1, "l": 17}, {"b": 17, "l": 2}, {"b": 64, "l": 3}]
 ROWS = {
     "elementwise": Row(lambda x: jnp.sin(x) * 2 + 1, ["b, l"], sizes=PAIRS),
@@ -106,13 +139,29 @@ ROWS = {
         constrained,
         ["b, 4", "c, 4"],
         ["b >= 2*c"],
-        sizes=[{"b": 2, "c": 1}, {"b": 17, "c": 2}, {"b": 64, "c": 31}, {"b": 300, "c": 17}],
+        sizes=[{"b": b, "c": c} for b, c in ((2, 1), (17, 2), (64, 31), (64, 32), (4, 2), (300, 17))],
     ),
     "another quotient": Row(
         another_quotient, ["n", "n, n"], ["n >= 4"], sizes=[{"n": n} for n in (9, 10, 12, 64, 65, 66)]
     ),
     "transform": Row(lambda x: jnp.abs(jnp.fft.fft(x)), ["b, 8"]),
     "transform of real numbers": Row(lambda x: jnp.abs(jnp.fft.rfft(x)), ["b, 8"]),
+    "scan": Row(scanned, ["b, l"], sizes=PAIRS),
+    "scan backwards": Row(scanned_backwards, ["b, l"], sizes=PAIRS),
+    "dynamic slices": Row(dynamic_slices, ["b, l", "2, l"], ["b >= 4"], sizes=[{"b": 9, "l": 5}]),
+    "gather": Row(lambda x: x[jnp.array([1, 0, 1])] * x[-1], ["b, l"], ["b >= 2"], sizes=[{"b": 9, "l": 5}]),
+    "negative pads": Row(lambda x: jax.lax.pad(x, 1.0, ((-1, 2, 1), (2, -1, 0))), ["b, l"], sizes=PAIRS),
+    "iota and full": Row(lambda x: (jax.lax.iota(jnp.int32, 2 * x.shape[0]), jnp.full(x.shape, 3.0)), ["b, l"]),
+    "window": Row(window, ["b, l"], sizes=PAIRS),
+    "same window": Row(pooled(3, 2), ["b, l"], sizes=[*PAIRS, {"b": 6, "l": 5}]),
+    "same window of two": Row(pooled(2, 2), ["b, l"], sizes=[*PAIRS, {"b": 6, "l": 5}]),
+    "same window of images": Row(images, ["b, h, w, 3"], sizes=[{"b": 2, "h": 6, "w": 9}, {"b": 3, "h": 7, "w": 4}]),
+    "lower bound": Row(
+        lambda x, y: x[: y.shape[0]] + y,
+        ["b, l", "c, l"],
+        ["b >= c"],
+        sizes=[{"b": b, "c": c, "l": 3} for b, c in ((6, 4), (4, 4), (3, 2), (200, 200), (5, 1))],
+    ),
     "multiple": Row(lambda x: x.reshape(-1, 64).sum(1), ["8*l, 8"]),
 }
 
@@ -238,11 +287,48 @@ def test_a_size_that_decides_is_named() -> None:
         np.testing.assert_allclose(compiled(x), np.cumsum(x))
 
 
-def test_a_program_that_the_chip_refuses_has_a_reason() -> None:
-    def scanned(x: jax.Array) -> jax.Array:
-        return jax.lax.scan(lambda sums, row: (sums + row, sums * row), jnp.zeros(x.shape[1]), x)[0]
+def test_comparisons_of_sizes_close_a_program() -> None:
+    """A comparison that is the same at all sample points is not taken for a constant."""
 
-    compiled = ttmlir.jax.compile(export.export(jax.jit(scanned))(*shapes_of(Row(scanned, ["b, l"]))))
+    def equal(x: jax.Array) -> jax.Array:
+        return x * jnp.where(jnp.array(x.shape[0]) == jnp.array(x.shape[1]), 2.0, 3.0)
+
+    def multiple(x: jax.Array) -> jax.Array:
+        return x * jnp.where(jnp.array(x.shape[0]) % 64 == 0, 2.0, 3.0)
+
+    def larger(x: jax.Array) -> jax.Array:
+        return jax.lax.fori_loop(0, 2, lambda _, y: y * jnp.maximum(x.shape[0], 2 * jnp.array(x.shape[1])), x)
+
+    for function in (equal, multiple, larger):
+        compiled = ttmlir.jax.compile(exported(Row(function, ["b, l"])))
+        assert not compiled.open_sizes and "cannot stay open" in compiled.closed
+        for shape in ((4, 4), (64, 64), (64, 3), (65, 3), (5, 9)):
+            x = np.ones(shape, np.float32)
+            np.testing.assert_array_equal(compiled(x), function(x))
+
+
+def test_a_comparison_with_a_number_bounds_a_program() -> None:
+    def many(x: jax.Array) -> jax.Array:
+        return x * jnp.where(jnp.array(x.shape[0]) > 5000, 2.0, 3.0)
+
+    compiled = ttmlir.jax.compile(exported(Row(many, ["b, 2"])))
+    assert [size.most for size in compiled.open_sizes] == [1047]
+    for n in (4, 5000, 5001):
+        x = np.ones((n, 2), np.float32)
+        np.testing.assert_array_equal(compiled(x), many(x))
+
+
+def test_a_bound_between_dimensions_bounds_no_size() -> None:
+    """Of b >= c, both begin at 2."""
+    compiled = ttmlir.jax.compile(exported(ROWS["lower bound"]))
+    assert [(size.name, size.least) for size in compiled.open_sizes] == [("b", 2), ("c", 2), ("l", 2)]
+
+
+def test_a_program_that_the_chip_refuses_has_a_reason() -> None:
+    def strided_window(x: jax.Array) -> jax.Array:
+        return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (5, 1), (3, 1), "SAME")
+
+    compiled = ttmlir.jax.compile(exported(Row(strided_window, ["b, 8"])))
     assert isinstance(compiled, ttmlir.jax.ExportedFunction)
     assert compiled.open_sizes == []
-    assert "stablehlo.real_dynamic_slice" in compiled.closed
+    assert re.search("ttnn.slice_static .*reduce_window_max.*begins.*is 2, 3, 3, 3 and 3 for b 37, 92", compiled.closed)

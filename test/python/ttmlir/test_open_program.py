@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from io import BytesIO
+from typing import Any
 
 import _ttmlir_runtime as tt
 import numpy as np
@@ -76,7 +77,7 @@ def test_dimensions_that_are_tied() -> None:
         first, second = run(program, a, b, c)
         np.testing.assert_array_equal(first, np.concatenate([a, a]) + b)
         np.testing.assert_array_equal(second, np.pad(a, (1, 0)) * c)
-    with pytest.raises(SizeError, match=r"argument 1 has 5 in dimension 0; expected 4, which is 2\*n"):
+    with pytest.raises(SizeError, match=r"argument 1 has 5 in dimension 0; expected 4, which is 2\*n for n = 2"):
         program.check([(2,), (5,), (3,)])
     assert [name for name, *_ in program.binary.open_sizes] == ["n"]
 
@@ -87,7 +88,9 @@ def test_a_size_that_no_argument_has_alone() -> None:
     text = "func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {return %a : tensor<?xf32>}"
     program = OpenProgram(text, ["4*n"])
     assert program.check([(12,)]) == {"n": 3}
-    with pytest.raises(SizeError, match=r"argument 0 has 13 in dimension 0; expected 12, which is 4\*n"):
+    with pytest.raises(
+        SizeError, match=r"argument 0 has 13 in dimension 0; expected 4\*n for an integer n, such as 12"
+    ):
         program.check([(13,)])
 
 
@@ -126,14 +129,31 @@ def test_one_flatbuffer() -> None:
         (["b, l", "l, n"], None, "dimension 1 of argument 1 is 8 in the module, not 'n'"),
         (["b, l", "l +, 8"], None, r"dimension 'l \+' is no expression of sizes"),
         (["b, l", "__import__('os'), 8"], None, "is no expression of sizes"),
-        (["b*l, b*l", "b*l, 8"], None, "has a size that no dimension determines"),
+        (["b*l, b*l", "b*l, 8"], None, r"no dimension determines b and l of 'b\*l', dimension 0 of argument 0"),
+        (["0*b, l", "l, 8"], None, r"no dimension determines b of '0\*b', dimension 0 of argument 0; expected"),
+        (["b+b, l", "l, 8"], None, r"no dimension determines b of 'b\+b', dimension 0 of argument 0; .*, as 2\*n \+ 1"),
+        (["3, l", "l, 8"], None, "dimension 0 of argument 0 is open in the module; expected a size, not '3'"),
+        ([None, "l, 8"], None, r"shapes is \[None, 'l, 8'\]; expected a list with a text for each argument"),
+        ("b, l", None, "shapes is 'b, l'; expected a list with a text for each argument"),
         (["b, l", "l, 8"], {"n": (2, 3)}, "sizes has 'n', which no dimension is called; the module has b, l"),
-        (["b, l", "l, 8"], {"b": (3, 2)}, "size b goes from 3 to 2; expected the larger one last"),
+        *((["b, l", "l, 8"], {"b": given}, rf"sizes\['b'\] is {re.escape(repr(given))}; expected a number, or \(least")
+          for given in ((3, 2), (-4, 9), None, (None, 5), "2,5", (2.5, 9), True, (1, 2, 3))),
+        (["b, l", "l, 8"], {"b": (2, 1 << 63)}, "and a size is at most 17592186044416; found 9223372036854775808"),
+        (["b, l", "l, 8"], {5: (2, 3)}, "sizes has the key 5; expected the name of a size"),
+        (["b, l", "l, 8"], [("b", 2)], "expected a mapping, as {'batch'"),
     ],
-)
-def test_refuses_names_and_bounds(shapes: Sequence[str], sizes: dict[str, tuple[int, int]], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+)  # fmt: skip
+def test_refuses_names_and_bounds(shapes: Any, sizes: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
         OpenProgram(PRODUCT, shapes, sizes)
+
+
+def test_a_number_is_the_size() -> None:
+    program = OpenProgram(PRODUCT, ["b, l", "l, 8"], {"b": 5})
+    a, b = np.ones((5, 3), np.float32), np.ones((3, 8), np.float32)
+    np.testing.assert_allclose(run(program, a, b)[0], np.tanh(a @ b), rtol=1e-5)
+    with pytest.raises(SizeError, match="size b is 6; expected from 5 to 5"):
+        program.check([(6, 3), (3, 8)])
 
 
 @pytest.mark.parametrize(
@@ -143,12 +163,33 @@ def test_refuses_names_and_bounds(shapes: Sequence[str], sizes: dict[str, tuple[
         ([(2, 3), (3, 9)], r"argument 1 has shape \[3, 9\]; expected \[length, 8\]"),
         ([(2, 3, 4), (3, 8)], r"argument 0 has shape \[2, 3, 4\]; expected \[batch, length\]"),
         ([(2, 3), (4, 8)], "argument 1 has 4 in dimension 0; expected 3, which is length"),
+        ([(2, -3), (4, 8)], "argument 0 has -3 in dimension 1; expected 0 to 17592186044416"),
+        ([(2, 1 << 63), (4, 8)], "argument 0 has 9223372036854775808 in dimension 1; expected 0 to 17592186044416"),
+        ([("2", 3), (3, 8)], "argument 0 has '2' in dimension 0; expected an integer"),
+        ([(2.0, 3), (3, 8)], "argument 0 has 2.0 in dimension 0; expected an integer"),
+        ([(True, 3), (3, 8)], "argument 0 has True in dimension 0; expected an integer"),
+        ([(2, 3), None], r"argument 1 has None as shape; expected \[length, 8\]"),
+        (None, "shapes is None of type NoneType; expected a shape of each argument"),
+        (3.0, "shapes is 3.0 of type float; expected a shape of each argument"),
     ],
 )
-def test_refuses_shapes(shapes: Sequence[tuple[int, ...]], message: str) -> None:
+def test_refuses_shapes(shapes: Any, message: str) -> None:
     program = OpenProgram(PRODUCT, ["batch, length", "length, 8"])
-    with pytest.raises(SizeError, match=message):
-        program.at(shapes)
+    for method in (program.at, program.check, program.texts):
+        with pytest.raises((SizeError, TypeError), match=message):
+            method(shapes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((5,), "source is of type int; expected the text or bytes of a module"),
+        ((PRODUCT, None, None, 5), "options is 5; expected options of ttir-to-ttnn-backend-pipeline as text"),
+    ],
+)
+def test_refuses_other_arguments(arguments: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        OpenProgram(*arguments)
 
 
 def test_without_names_each_dimension_is_a_size() -> None:

@@ -185,12 +185,68 @@ LogicalResult DynamicPadOp::canonicalize(DynamicPadOp op, PatternRewriter &rewri
   return success();
 }
 
+/// A number of a vector as a scalar, computed from scalars where a few ops computed the vector.
+static Value scalarOf(PatternRewriter &rewriter, Location loc, Value vector, int64_t index, unsigned ops = 8) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  if (type.getRank() == 0)
+    return vector;
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  if (DenseIntElementsAttr constant; matchPattern(vector, m_Constant(&constant)))
+    return ConstantOp::create(rewriter, loc, DenseIntElementsAttr::get(scalar, constant.getValues<APInt>()[index]));
+  Operation *op = vector.getDefiningOp();
+  if (auto concat = dyn_cast_or_null<ConcatenateOp>(op))
+    for (int64_t at = index; Value part : concat.getInputs()) {
+      auto partType = cast<RankedTensorType>(part.getType());
+      if (!partType.hasStaticShape())
+        break;
+      if (at < partType.getDimSize(0))
+        return scalarOf(rewriter, loc, part, at, ops);
+      at -= partType.getDimSize(0);
+    }
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op);
+      reshape && cast<RankedTensorType>(reshape.getOperand().getType()).getRank() <= 1)
+    return scalarOf(rewriter, loc, reshape.getOperand(), index, ops);
+  if (ops && isa_and_nonnull<AddOp, ClampOp, ConvertOp, MaxOp, MinOp, MulOp, SubtractOp>(op)) {
+    OperationState state(loc, op->getName());
+    for (Value operand : op->getOperands())
+      state.operands.push_back(scalarOf(rewriter, loc, operand, index, ops - 1));
+    state.addTypes(scalar);
+    return rewriter.create(state)->getResult(0);
+  }
+  Value part = SliceOp::create(rewriter, loc, RankedTensorType::get({1}, type.getElementType()), vector,
+                               ArrayRef<int64_t>(index), ArrayRef<int64_t>(index + 1), ArrayRef<int64_t>(1));
+  return ReshapeOp::create(rewriter, loc, scalar, part);
+}
+
+/// A slice of a known size whose start is computed: a block, and every so many of its elements.
+static LogicalResult sliceBlock(RealDynamicSliceOp op, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
+  auto from = cast<RankedTensorType>(op.getOperand().getType()), to = cast<RankedTensorType>(op.getType());
+  SmallVector<int64_t> block, none(strides.size(), 0);
+  for (auto [size, stride, whole] : llvm::zip_equal(to.getShape(), strides, from.getShape())) {
+    block.push_back(size == 0 ? 0 : (size - 1) * stride + 1);
+    if (stride <= 0 || block.back() > whole)
+      return failure();
+  }
+  SmallVector<Value> starts;
+  for (int64_t dimension : llvm::seq(from.getRank()))
+    starts.push_back(scalarOf(rewriter, op.getLoc(), op.getStartIndices(), dimension));
+  Value found = DynamicSliceOp::create(rewriter, op.getLoc(), from.clone(block), op.getOperand(), starts, block);
+  if (ArrayRef(block) != to.getShape())
+    found = SliceOp::create(rewriter, op.getLoc(), to, found, none, block, strides);
+  rewriter.replaceOp(op, found);
+  return success();
+}
+
 LogicalResult RealDynamicSliceOp::canonicalize(RealDynamicSliceOp op, PatternRewriter &rewriter) {
   auto starts = numbersOf(op.getStartIndices()), limits = numbersOf(op.getLimitIndices()),
        strides = numbersOf(op.getStrides());
   auto from = cast<RankedTensorType>(op.getOperand().getType());
-  if (!starts || !limits || !strides || !from.hasStaticShape())
+  if (!strides || !from.hasStaticShape() || !cast<RankedTensorType>(op.getType()).hasStaticShape())
     return failure();
+  if (!starts || !limits)
+    return starts || cast<RankedTensorType>(op.getStartIndices().getType()).isDynamicDim(0)
+               ? failure()
+               : sliceBlock(op, *strides, rewriter);
   SmallVector<int64_t> shape;
   for (auto [start, limit, stride, size] : llvm::zip_equal(*starts, *limits, *strides, from.getShape())) {
     if (start < 0 || start > limit || limit > size || stride <= 0)

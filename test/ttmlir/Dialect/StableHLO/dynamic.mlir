@@ -32,6 +32,31 @@ func.func @static(%x: tensor<2x3xf32>, %v: tensor<f32>, %i: tensor<4x1xi32>) -> 
 
 // -----
 
+// A computed start and a known size are a block; steps take some of its elements.
+// CHECK-LABEL: @block
+// CHECK-SAME: (%[[X:.*]]: tensor<9x4xf32>, %[[I:.*]]: tensor<i32>, %[[S:.*]]: tensor<2xi32>)
+func.func @block(%x: tensor<9x4xf32>, %i: tensor<i32>, %s: tensor<2xi32>) -> (tensor<2x4xf32>, tensor<2x2xf32>) {
+  %sizes = stablehlo.constant dense<[2, 4]> : tensor<2xi32>
+  %spread = stablehlo.constant dense<[4, 2]> : tensor<2xi32>
+  %one = stablehlo.constant dense<1> : tensor<2xi32>
+  %steps = stablehlo.constant dense<[3, 1]> : tensor<2xi32>
+  %zero = stablehlo.constant dense<0> : tensor<1xi32>
+  %first = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+  %start = stablehlo.concatenate %first, %zero, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %moved = stablehlo.add %start, %one : tensor<2xi32>
+  %limit = stablehlo.add %moved, %sizes : tensor<2xi32>
+  // CHECK-DAG: %[[NEXT:.*]] = stablehlo.add %[[I]], %{{.*}} : tensor<i32>
+  // CHECK: stablehlo.dynamic_slice %[[X]], %[[NEXT]], %{{.*}}, sizes = [2, 4]
+  %0 = stablehlo.real_dynamic_slice %x, %moved, %limit, %one : (tensor<9x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x4xf32>
+  %end = stablehlo.add %s, %spread : tensor<2xi32>
+  // CHECK: %[[BLOCK:.*]] = stablehlo.dynamic_slice %[[X]], %{{.*}}, %{{.*}}, sizes = [4, 2]
+  // CHECK: stablehlo.slice %[[BLOCK]] [0:4:3, 0:2]
+  %1 = stablehlo.real_dynamic_slice %x, %s, %end, %steps : (tensor<9x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<2x2xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @computed
 func.func @computed(%x: tensor<?x3xf32>, %s: tensor<2xi32>, %n: tensor<i32>) -> (tensor<?x?xf32>, tensor<i32>, tensor<?x3xf32, #stablehlo.bounds<4, ?>>) {
   // CHECK: stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<?x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>

@@ -70,6 +70,21 @@ func.func @ops(%a: tensor<3x4xf32>, %i: tensor<2x1xi32>, %x: tensor<1x3x3x1xf32>
 
 // -----
 
+// The size of a slice is how much further its limit is, wherever it starts.
+// CHECK-LABEL: func.func @started(%arg0: tensor<9x4xf32>, %arg1: tensor<1xi32>) -> tensor<2x4xf32>
+// CHECK: stablehlo.dynamic_slice %arg0, %{{.*}}, %{{.*}}, sizes = [2, 4]
+func.func @started(%x: tensor<9x4xf32>, %i: tensor<1xi32>) -> tensor<?x?xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<1xi32>
+  %one = stablehlo.constant dense<1> : tensor<2xi32>
+  %sizes = stablehlo.constant dense<[2, 4]> : tensor<2xi32>
+  %start = stablehlo.concatenate %i, %zero, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %limit = stablehlo.add %start, %sizes : tensor<2xi32>
+  %0 = stablehlo.real_dynamic_slice %x, %start, %limit, %one : (tensor<9x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
 // Loops and branches carry what their operands are; a composite gets a decomposition of its own.
 // CHECK-LABEL: func.func @regions(%arg0: tensor<3xf32>, %arg1: tensor<i1>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
 // CHECK: stablehlo.while

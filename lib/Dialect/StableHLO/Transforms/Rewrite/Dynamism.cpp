@@ -91,10 +91,13 @@ private:
     auto body = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, cast<FlatSymbolRefAttr>((*called)[0]).getAttr());
     if (!body || body.isExternal() || !body.getBody().hasOneBlock() || body.getNumArguments() != 2 * count)
       return failure();
+    auto inputs = llvm::to_vector(op->getOperands().take_front(2 * count));
+    if (op->hasAttr(computedPaddingAttr))
+      padFirst(op, inputs, numbers, rewriter);
     auto padding = DenseIntElementsAttr::get(
         RankedTensorType::get({static_cast<int64_t>(numbers[4].size() / 2), 2}, rewriter.getI64Type()), numbers[4]);
     OperationState state(op.getLoc(), stablehlo::ReduceWindowOp::getOperationName());
-    state.addOperands(op->getOperands().take_front(2 * count));
+    state.addOperands(inputs);
     state.addTypes(op->getResultTypes());
     for (auto [name, list] : llvm::zip(
              ArrayRef<StringRef>{"window_dimensions", "window_strides", "base_dilations", "window_dilations"}, numbers))
@@ -111,6 +114,47 @@ private:
     rewriter.eraseOp(terminator);
     rewriter.replaceOp(op, made);
     return success();
+  }
+
+  /// Windows that move by several elements have other padding for sizes of other remainders, and at some sizes none.
+  /// The op is the same for all of them if the inputs get as much as the window needs at most, and a slice drops the
+  /// rest.
+  static void padFirst(stablehlo::CustomCallOp op, MutableArrayRef<Value> inputs,
+                       MutableArrayRef<SmallVector<int64_t>> numbers, PatternRewriter &rewriter) {
+    const size_t count = inputs.size() / 2;
+    auto first = dyn_cast<RankedTensorType>(inputs.front().getType());
+    if (!first || !llvm::all_of(ValueRange(inputs).getTypes(), isStatic))
+      return;
+    const auto shape = first.getShape();
+    SmallVector<int64_t> edges(shape.size()), starts(shape.size()), limits(shape), padded(shape), none(shape.size()),
+        ones(shape.size(), 1);
+    for (auto [i, list] : llvm::enumerate(numbers))
+      if (list.size() != shape.size() * (i == 4 ? 2 : 1))
+        return;
+    bool moves = false;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      int64_t &low = numbers[4][2 * d], &high = numbers[4][2 * d + 1];
+      const int64_t most = (numbers[0][d] - 1) * numbers[3][d];
+      if (numbers[1][d] == 1 || numbers[2][d] != 1 || most <= 0 || low < 0 || high < 0 || low + high > most)
+        continue;
+      edges[d] = most;
+      padded[d] += 2 * most;
+      starts[d] = most - low;
+      limits[d] = most + shape[d] + high;
+      low = high = 0;
+      moves = true;
+    }
+    for (size_t i = 0; moves && i < count; ++i) {
+      auto type = cast<RankedTensorType>(inputs[i].getType());
+      if (type.getShape() != shape)
+        continue; // the op's verifier says so
+      inputs[i] = stablehlo::PadOp::create(rewriter, op.getLoc(), type.clone(padded), inputs[i], inputs[count + i],
+                                           edges, edges, none);
+      SmallVector<int64_t> sizes;
+      for (auto [start, limit] : llvm::zip_equal(starts, limits))
+        sizes.push_back(limit - start);
+      inputs[i] = stablehlo::SliceOp::create(rewriter, op.getLoc(), type.clone(sizes), inputs[i], starts, limits, ones);
+    }
   }
 
   /// (state, shape), with the algorithm as an attribute.

@@ -9,6 +9,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace mlir::tt::shlo {
@@ -68,6 +69,25 @@ private:
     return types;
   }
 
+  /// Once shapes are known, padding that follows from them is constant, too.
+  void markComputedPadding() {
+    getOperation()->walk([](stablehlo::CustomCallOp call) {
+      if (call.getCallTargetName() != "stablehlo.dynamic_reduce_window" || call.getNumOperands() == 0)
+        return;
+      llvm::SetVector<Operation *> producers;
+      SmallVector<Value> pending = {call->getOperands().back()};
+      while (!pending.empty()) {
+        Operation *producer = pending.pop_back_val().getDefiningOp();
+        if (!producer) {
+          call->setAttr(computedPaddingAttr, UnitAttr::get(call.getContext()));
+          return;
+        }
+        if (producers.insert(producer))
+          llvm::append_range(pending, producer->getOperands());
+      }
+    });
+  }
+
   static LogicalResult check(func::FuncOp function, unsigned number, Type refined) {
     Type given = function.getArgumentTypes()[number];
     if (given == refined)
@@ -93,6 +113,7 @@ private:
     for (auto [number, type] : llvm::enumerate(*types))
       if (failed(check(function, number, type)))
         return failure();
+    markComputedPadding();
     OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
     for (auto [argument, type] : llvm::zip_equal(function.getArguments(), *types)) {
       auto refined = dyn_cast<RankedTensorType>(type);

@@ -75,14 +75,59 @@ static Shape paddedShape(stablehlo::DynamicPadOp op) {
   return shape;
 }
 
+namespace {
+/// A number of a vector: an element of a value that is not constant, or 0, and an addend.
+struct Element {
+  Value base;
+  int64_t index = 0, addend = 0;
+};
+} // namespace
+
+/// An element of a value of static shape, by its place in row-major order.
+static Element elementOf(Value value, int64_t index) {
+  if (auto numbers = constantNumbers(value))
+    return {{}, 0, (*numbers)[index]};
+  auto sizeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op ? ValueRange(op->getOperands()) : ValueRange())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); !type || !type.hasStaticShape())
+      return {value, index, 0};
+  if (auto concat = dyn_cast_or_null<stablehlo::ConcatenateOp>(op);
+      concat && cast<RankedTensorType>(concat.getType()).getRank() == 1)
+    for (int64_t at = index; Value part : concat.getInputs()) {
+      if (at < sizeOf(part))
+        return elementOf(part, at);
+      at -= sizeOf(part);
+    }
+  if (isa_and_nonnull<stablehlo::ReshapeOp>(op))
+    return elementOf(op->getOperand(0), index);
+  if (isa_and_nonnull<stablehlo::AddOp, stablehlo::SubtractOp>(op)) {
+    const bool isSum = isa<stablehlo::AddOp>(op);
+    for (unsigned number : {0u, 1u})
+      if (auto known = constantNumbers(op->getOperand(number)); known && (isSum || number == 1)) {
+        Element other = elementOf(op->getOperand(1 - number), index);
+        other.addend += isSum ? (*known)[index] : -(*known)[index];
+        return other;
+      }
+  }
+  return {value, index, 0};
+}
+
+/// Sizes follow from limits that are so much more than starts, whether these are known or not.
 static Shape slicedShape(stablehlo::RealDynamicSliceOp op) {
-  Shape starts = constantNumbers(op.getStartIndices()), limits = constantNumbers(op.getLimitIndices()),
-        strides = constantNumbers(op.getStrides());
-  if (!starts || !limits || !strides || llvm::any_of(*strides, [](int64_t stride) { return stride <= 0; }))
+  Shape strides = constantNumbers(op.getStrides());
+  auto isKnown = [](Value numbers) { return cast<RankedTensorType>(numbers.getType()).hasStaticShape(); };
+  if (!strides || !isKnown(op.getStartIndices()) || !isKnown(op.getLimitIndices()) ||
+      llvm::any_of(*strides, [](int64_t stride) { return stride <= 0; }))
     return std::nullopt;
   SmallVector<int64_t> shape;
-  for (auto [start, limit, stride] : llvm::zip_equal(*starts, *limits, *strides))
-    shape.push_back((limit - start + stride - 1) / stride);
+  for (auto [d, stride] : llvm::enumerate(*strides)) {
+    const auto dimension = static_cast<int64_t>(d);
+    const Element start = elementOf(op.getStartIndices(), dimension),
+                  limit = elementOf(op.getLimitIndices(), dimension);
+    const bool areTied = start.base == limit.base && start.index == limit.index;
+    shape.push_back(areTied ? (limit.addend - start.addend + stride - 1) / stride : ShapedType::kDynamic);
+  }
   return shape;
 }
 

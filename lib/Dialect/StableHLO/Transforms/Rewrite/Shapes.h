@@ -10,6 +10,9 @@ namespace mlir::tt::shlo {
 /// On a custom call: the operands, by number, that are the shapes of its results.
 inline constexpr llvm::StringLiteral shapeOperandsAttr = "indices_of_shape_operands";
 
+/// On a custom call of a window: its padding depends on sizes.
+inline constexpr llvm::StringLiteral computedPaddingAttr = "computed_padding";
+
 /// The types of an op's results, with the sizes that follow from operands and regions.
 SmallVector<Type> refinedTypes(Operation *op);
 
