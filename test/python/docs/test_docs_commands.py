@@ -209,6 +209,30 @@ def test_the_module_of_the_readme_runs_by_its_commands(folder):
             run_commands(folder, block)
 
 
+def anchors(page: Path) -> set[str]:
+    """Returns the anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(
+        r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M), re.M
+    )
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_anchors_that_pages_name_are_there():
+    missing = []
+    for page in PAGES:
+        for link, anchor in re.findall(r"\]\(([^)#: ]*)#([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
+            target = (ROOT / page).parent / link if link else ROOT / page
+            if target.suffix == ".md" and target.exists() and anchor not in anchors(target):
+                missing.append(f"{page}: {link}#{anchor}")
+    assert missing == []
+
+
+def test_the_index_links_every_page():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert pages - set(re.findall(r"\]\(([\w-]+\.md)", text)) == set()
+
+
 def test_files_that_pages_name_are_there():
     """Links, and paths in back quotes and commands, of the README and of CONTRIBUTING.md."""
     missing = []
