@@ -33,6 +33,15 @@ def between(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
+def padded(x: torch.Tensor) -> torch.Tensor:
+    """Pools with as much padding as the size is short of, with branches, as MobileNetV2 has it in each layer."""
+    for _ in range(4):
+        pad = 0 if x.shape[0] % 2 == 0 else 1
+        x = functional.pad(x, (0, 0, 0, pad))
+        x = x[::2] + x[1::2]
+    return x
+
+
 # What a function does, the function, what the sizes of its arguments are, and how many programs take all of them.
 CASES: dict[str, tuple[Callable[..., Any], Sequence[tuple[int, ...]], int]] = {
     "a multiple": (lambda x: x.view(-1, 8, 2).sum(1), [(16,), (24,), (80,), (800,)], 1),
@@ -44,6 +53,8 @@ CASES: dict[str, tuple[Callable[..., Any], Sequence[tuple[int, ...]], int]] = {
     "twice or less": (more_than_twice, [(6, 5), (4, 7), (100, 70)], 1),
     "between": (between, [(9, 6), (53, 50), (50, 40)], 1),
     "no more than": (lambda x, y: torch.stack([x[: y.shape[0]], y]), [(90, 20), (100, 99), (12, 5)], 1),
+    "halves of halves": (padded, [(80,), (48,), (112,), (816,)], 1),
+    "halves of odd ones": (padded, [(77,), (45,), (61,), (813,)], 1),
     "far": (lambda x: x[100:] * 2, [(109,), (150,), (102,), (1000,)], 1),
     "near": (lambda x: functional.pad(x, (0, 0, 0, 100 - x.shape[0])) * 2, [(9,), (50,), (98,), (3,)], 1),
     "windows": (lambda x: x.unfold(0, 16, 8) * 2, [(90,), (100,), (53,), (24,), (31,)], 1),
@@ -124,6 +135,7 @@ def test_nearest_points_and_bounds() -> None:
 
 
 def test_residues() -> None:
+    """Also of several guards, none of which leaves one remainder."""
     mod = torch.utils._sympy.functions.Mod
     guards = [
         sympy.Eq(mod(A, 8), 3),
@@ -131,4 +143,7 @@ def test_residues() -> None:
         sympy.Eq(mod(2 * B - 6, 16), 0),
         sympy.Eq(mod(C * A, 4 * A), 0),
     ]
+    floor = torch.utils._sympy.functions.FloorDiv
+    halves = [sympy.Eq(mod(floor(A, 2**i), 2), 0) for i in range(3)]
+    assert residues([*halves, sympy.Ne(mod(floor(A, 8), 2), 0)]) == {A: (16, 8)}
     assert residues(guards) == {A: (24, 19), B: (8, 3), C: (4, 0)}

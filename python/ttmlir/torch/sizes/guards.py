@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy  # type: ignore[import-untyped]
 from torch.fx.experimental.symbolic_shapes import SYMPY_INTERP
-from torch.utils._sympy.functions import Mod, PythonMod
+from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, FloorToInt, IntTrueDiv, Mod, PythonMod
 from torch.utils._sympy.printers import PythonPrinter
 
 from ...sizes import GENERIC, Point, Size, points
@@ -48,24 +48,52 @@ def guards_of(environment: Any) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
+QUOTIENTS = (FloorDiv, CleanDiv, IntTrueDiv, Mod, PythonMod)
+ROUNDED = (sympy.floor, sympy.ceiling, FloorToInt, CeilToInt)
+
+
+def period(expression: Any) -> int:
+    """How an expression repeats, apart from what grows steadily: by which number its symbols can all be raised."""
+    if not getattr(expression, "free_symbols", ()):
+        return 1
+    inner = math.lcm(*map(period, expression.args))
+    if isinstance(expression, QUOTIENTS) and expression.args[1].is_Integer:
+        return inner * abs(int(expression.args[1]))
+    if isinstance(expression, ROUNDED):
+        return inner * math.lcm(*(int(number.q) for number in expression.atoms(sympy.Rational)))
+    return inner
+
+
 def residues(guards: Sequence[Any]) -> dict[sympy.Symbol, tuple[int, int]]:
     """Returns for symbols what guards leave of them: multiples of a number, plus a remainder."""
-    found: dict[sympy.Symbol, tuple[int, int]] = {}
-    for guard in guards:
-        if not isinstance(guard, sympy.Eq) or not isinstance(guard.lhs, Mod | PythonMod) or not guard.rhs.is_Integer:
+    of_symbols: dict[sympy.Symbol, list[Any]] = {}
+    for guard in map(cancelled, guards):
+        quotients = guard.atoms(*QUOTIENTS)
+        repeats = len(guard.free_symbols) == 1 and all(e.args[1].is_Integer for e in quotients)
+        if repeats and any(isinstance(e, Mod | PythonMod) for e in quotients):
+            of_symbols.setdefault(*guard.free_symbols, []).append(guard)
+    found = {}
+    for symbol, several in of_symbols.items():
+        after = math.lcm(*map(period, several))
+        if after > MOST_DIVISOR:
             continue
-        number, divisor = guard.lhs.args
-        if not divisor.is_Integer and guard.rhs == 0:  # s0*s1 is a multiple of 8*s1
-            number, divisor = sympy.fraction(sympy.cancel(number / divisor))
-        if not divisor.is_Integer or not 0 < divisor <= MOST_DIVISOR or len(number.free_symbols) != 1:
-            continue
-        (symbol,) = number.free_symbols
-        remainders = [n for n in range(int(divisor)) if number.subs(symbol, n) % divisor == guard.rhs]
-        if remainders and (step := int(divisor) // len(remainders)) > 1:
-            both = together(found.get(symbol, (1, 0)), (step, remainders[0]))
-            if all(n % step == remainders[0] for n in remainders) and both is not None:
-                found[symbol] = both
-    return found
+        holds = numeric([sympy.And(*several)], [symbol])
+        allowed, again = ([n for n in range(after) if holds(n + far * after)[0]] for far in (4, 7))
+        if allowed and allowed == again:
+            factor = math.gcd(after, *(n - allowed[0] for n in allowed))
+            found[symbol] = factor, allowed[0] % factor
+    return {symbol: both for symbol, both in found.items() if both[0] > 1}
+
+
+def cancelled(guard: Any) -> Any:
+    """Returns the guard without factors of both operands: s0*s1 is a multiple of 8*s1."""
+    if not isinstance(guard, sympy.Eq) or not isinstance(guard.lhs, Mod | PythonMod) or guard.rhs != 0:
+        return guard
+    number, divisor = guard.lhs.args
+    if divisor.is_Integer:
+        return guard
+    number, divisor = sympy.fraction(sympy.cancel(number / divisor))
+    return sympy.Eq(Mod(number, divisor), 0) if divisor.is_Integer and divisor > 0 else guard
 
 
 def together(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int] | None:
@@ -230,4 +258,4 @@ class Conditions:
             point = self.nearest(wanted, sizes, APART[i % len(APART)] + shift)
             if point is not None and point not in found:
                 found.append(point)
-        return found if len(found) >= 3 else usual
+        return found if all(len(set(values)) >= 3 for values in zip(*found, strict=True)) and found else usual
