@@ -24,7 +24,7 @@ import _ttmlir_runtime as tt
 import torch
 from ttmlir.files import write_whole
 from ttmlir.torch.importer import Argument
-from ttmlir.torch.program import host_tensor, to_torch
+from ttmlir.torch.program import form_of, host_tensor, to_torch
 
 from .config import HARVESTABLE, _get_global_compiler_config
 from .enums import BackendDevice, BackendType
@@ -374,8 +374,8 @@ class ImageModule(Module):
         values += [x.to(dtype_of(dtype)) for x, (_, dtype) in zip(inputs, description.inputs, strict=True)]
         given = [values[number].detach() for number in description.arguments]
         results = tt.runtime.submit(device, self.binary, 0, [host_tensor(x) for x in given])
-        shapes = [torch.empty(tuple(shape), dtype=dtype_of(dtype)) for shape, dtype in description.outputs]
-        return [to_torch(results[n], like).clone() for n, like in zip(description.results, shapes, strict=True)]
+        forms = [form_of(torch.empty(tuple(shape), dtype=dtype_of(dtype))) for shape, dtype in description.outputs]
+        return [to_torch(results[n], form).clone() for n, form in zip(description.results, forms, strict=True)]
 
 
 def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> TTDeviceImage:

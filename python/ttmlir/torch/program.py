@@ -8,14 +8,14 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import _ttmlir_runtime as tt
 import torch
 from torch.utils.dlpack import from_dlpack
 
 from ..chips import default_device, lower
-from ..passes import ttnn_to_flatbuffer_bin
+from ..passes import run_pass, ttnn_to_flatbuffer_bin
 from .errors import OutOfRangeError, OverflowedError, ResultError
 from .importer import Argument, Imported
 from .integers import LIMIT
@@ -61,6 +61,12 @@ def is_shared(tensor: torch.Tensor) -> bool:
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
 
 
+def lower_once(module: Any, pipeline: str) -> None:
+    """Runs the pipeline with equal ops as one: each layer of a model makes the same mask and the same angles anew."""
+    run_pass(module, "cse", verify=False)
+    lower(module, pipeline)
+
+
 @dataclass
 class Times:
     """What compiling and the first run took, in seconds.
@@ -81,12 +87,25 @@ class Times:
         self.preparation = max(seconds - self.first_run, 0.0)
 
 
+class Form(NamedTuple):
+    """What PyTorch expects of a tensor."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    stride: tuple[int, ...]
+
+
+def form_of(value: Any) -> Any:
+    """The form of a tensor; anything else as it is."""
+    return Form(value.dtype, tuple(value.shape), value.stride()) if isinstance(value, torch.Tensor) else value
+
+
 @dataclass
 class Call:
     """What a call depends on beside its arguments.
 
-    outputs: fake tensors of the graph's outputs and then of the arguments that it writes, which say what dtype and
-        strides PyTorch expects. known: of each output, where the program does not compute it (`Imported.known`).
+    outputs: forms of the graph's outputs and then of the arguments that it writes.
+    known: of each output, where the program does not compute it (`Imported.known`).
     draws: numbers that the host draws. inputs: of the program behind those.
     is_checked: results had the shapes of `outputs`.
     """
@@ -133,6 +152,8 @@ class Program:
         self.written_weights = [pair for pair in weights if pair[1] in written]
         stay = {place for place, _ in (*self.updates, *weights)}
         self.activations = [(place, number, dtype) for place, (number, dtype) in places if place not in stay]
+        together = {number for _, number in self.weights}
+        self.others = [number for number in self.tensors if number not in together]
         self.make()
         self.ttnn = str(self.imported.module) if self.keep_text else ""
 
@@ -150,7 +171,7 @@ class Program:
 
     def compile(self, pipeline: str) -> None:
         started = time.perf_counter()
-        lower(self.imported.module, pipeline)
+        lower_once(self.imported.module, pipeline)
         self.times.passes = time.perf_counter() - started
         started = time.perf_counter()
         self.flatbuffer = ttnn_to_flatbuffer_bin(self.imported.module)
@@ -173,8 +194,7 @@ class Program:
         now = self.at(arguments)
         drawn = [draw() for draw in now.draws]  # alive until the run ends
         try:
-            inputs: list[Any] = [None] * len(self.tensors)
-            self.place_weights(inputs, arguments, device)
+            inputs, weights = self.with_weights(arguments, device)
             for place, argument in self.written_weights:
                 inputs[place] = self.weight(place, argument, arguments[argument], device)
             for place, argument in self.updates:
@@ -193,20 +213,20 @@ class Program:
         self.check_limits(results)
         count = len(self.imported.results)
         # A program may return what it was given: that is no memory of its own.
-        taken = {arguments[number].data_ptr() for number in self.tensors}
+        taken = {*weights, *(arguments[number].data_ptr() for number in self.others)}
         if not now.is_checked:
             self.check_results(results, now.outputs)
             now.is_checked = True
         returned = []
-        for number, known, fake in zip(self.imported.results, now.known, now.outputs[:count], strict=True):
+        for number, known, form in zip(self.imported.results, now.known, now.outputs[:count], strict=True):
             self.transfers += number is not None
             if isinstance(known, Argument):
                 returned.append(arguments[known.number])
             else:
-                returned.append(known if number is None else own(results[number], fake, taken, device))
+                returned.append(known if number is None else own(results[number], form, taken, device))
         with torch.no_grad():
-            for (number, result), fake in zip(self.imported.writes, now.outputs[count:], strict=True):
-                self.write(arguments[number], results[result], fake, taken, device)
+            for (number, result), form in zip(self.imported.writes, now.outputs[count:], strict=True):
+                self.write(arguments[number], results[result], form, taken, device)
         return returned
 
     def at(self, _arguments: Sequence[Any]) -> Call:
@@ -217,7 +237,7 @@ class Program:
     def same_for_all(self) -> Call:
         # Numbers that are values of open sizes are inputs of open programs only.
         draws = [draw for draw in self.imported.draws if isinstance(draw, Draw)]
-        return Call(self.outputs, self.imported.known, draws)
+        return Call([form_of(output) for output in self.outputs], self.imported.known, draws)
 
     def check_limits(self, results: Sequence[Any]) -> None:
         """Refuses results of integers beyond 32 bits.
@@ -226,8 +246,7 @@ class Program:
             OverflowedError: names the first.
         """
         for number, text in self.imported.limits:
-            (host,) = runtime.to_host(results[number], untilize=True)
-            if not float(from_dlpack(host)[0]) < LIMIT:
+            if not float(from_dlpack(results[number])[0]) < LIMIT:
                 raise OverflowedError(f"{text}, may exceed the 32 bits in which the chip holds it")
 
     def check_results(self, results: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -237,10 +256,10 @@ class Program:
             ResultError: names the op of the first, and both shapes.
         """
         numbers = [*self.imported.results, *(result for _, result in self.imported.writes)]
-        for i, (number, fake) in enumerate(zip(numbers, outputs, strict=True)):
+        for i, (number, form) in enumerate(zip(numbers, outputs, strict=True)):
             if number is None:
                 continue
-            found, expected = list(results[number].shape), list(fake.shape)
+            found, expected = list(results[number].shape), list(form.shape)
             if found != expected and [n for n in found if n != 1] != [n for n in expected if n != 1]:
                 name = self.imported.names[i]
                 raise ResultError(f"{name}: the program gives {found}; expected {expected}, as PyTorch's graph has it")
@@ -280,38 +299,37 @@ class Program:
             kept.keep(tensor, known, device, shared=True)
         return known
 
-    def write(self, tensor: torch.Tensor, result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> None:
+    def write(self, tensor: torch.Tensor, result: Any, form: Form, taken: set[int], device: Any) -> None:
         """Gives an argument its new values, where gradients are off.
 
         It takes the result's memory, which is the device's, where it alone uses its own; else values are copied.
         """
         if tensor.dtype not in SHARED:
-            value = from_dlpack(runtime.to_host(result, untilize=True)[0])
+            value = from_dlpack(result)
             self.transfers += 1
             tensor.copy_(value if value.shape == tensor.shape else value.reshape(tensor.shape))
             return
-        value = own(result, fake, taken, device)
+        value = own(result, form, taken, device)
         if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
             tensor.set_(value)  # type: ignore[call-overload]
         else:
             self.transfers += 1
             tensor.copy_(value)
 
-    def place_weights(self, inputs: list[Any], arguments: Sequence[Any], device: Any) -> None:
-        """Puts weights where the program wants them among its inputs."""
+    def with_weights(self, arguments: Sequence[Any], device: Any) -> tuple[list[Any], frozenset[int]]:
+        """A list for the program's inputs, with its weights in their places, and the addresses of these."""
         given = [arguments[number] for _, number in self.weights]
-        if self.together is not None and self.together.are(given):
-            values = self.together.values
-        else:
-            values = [
-                self.weight(place, number, tensor, device)
-                for (place, number), tensor in zip(self.weights, given, strict=True)
-            ]
+        if self.together is None or not self.together.are(given):
             self.together = None
-            if not self.watch:
-                self.together = Together([self.resident[number] for _, number in self.weights], given)
-        for (place, _), value in zip(self.weights, values, strict=True):
-            inputs[place] = value
+            places = {
+                place: self.weight(place, number, tensor, device)
+                for (place, number), tensor in zip(self.weights, given, strict=True)
+            }
+            inputs = [places.get(place) for place in range(len(self.tensors))]
+            if self.watch:
+                return inputs, frozenset(tensor.data_ptr() for tensor in given)
+            self.together = Together([self.resident[number] for _, number in self.weights], given, inputs)
+        return [*self.together.inputs], self.together.all_addresses
 
     def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
         """A weight where the program wants it; it is sent again when it is another tensor or was written.
@@ -349,34 +367,39 @@ def count_writes(tensors: Iterable[torch.Tensor]) -> None:
         torch.autograd.graph.increment_version(counted)
 
 
-def own(result: Any, fake: torch.Tensor, taken: set[int], device: Any) -> torch.Tensor:
+def own(result: Any, form: Form, taken: set[int], device: Any) -> torch.Tensor:
     """A result with memory that nothing else has, which is added to `taken`; where it is the device's, that is kept."""
-    tensor = to_torch(result, fake)
-    address = tensor.data_ptr()
-    if tensor.numel() and address in taken:
+    given = from_dlpack(result)
+    tensor = in_form(given, form)
+    address, has_elements = tensor.data_ptr(), tensor.numel() > 0
+    if has_elements and address in taken:
         return tensor.clone()
     taken.add(address)
     # The same element type and no other strides: the memory is that of the result.
-    if tensor.numel() and tensor.dtype in SHARED and tensor.is_contiguous() and result.is_on_device():
-        (host,) = runtime.to_host(result, untilize=True)
-        if from_dlpack(host).data_ptr() == address:
-            kept.keep(tensor, result, device)
+    is_same = has_elements and address == given.data_ptr() and tensor.dtype in SHARED and tensor.is_contiguous()
+    if is_same and result.is_on_device():
+        kept.keep(tensor, result, device)
     return tensor
 
 
-def to_torch(result: Any, fake: torch.Tensor) -> torch.Tensor:
+def to_torch(result: Any, form: Form) -> torch.Tensor:
+    """A result with the device's memory, where its form is that of the device."""
+    return in_form(from_dlpack(result), form)
+
+
+def in_form(tensor: torch.Tensor, form: Form) -> torch.Tensor:
     """A result in the dtype and with the strides that the graph promises."""
-    (host,) = runtime.to_host(result, untilize=True)
-    tensor = from_dlpack(host)
-    if tensor.dtype is not fake.dtype:
-        tensor = tensor.to(fake.dtype)
-    shape = tuple(fake.shape)
-    if tuple(tensor.shape) != shape:
+    dtype, shape, stride = form
+    if tensor.dtype is dtype and tensor.shape == shape and tensor.stride() == stride:
+        return tensor
+    if tensor.dtype is not dtype:
+        tensor = tensor.to(dtype)
+    if tensor.shape != shape:
         tensor = tensor.reshape(shape)
-    if tensor.stride() != fake.stride() and tensor.numel() > 1:
+    if tensor.stride() != stride and tensor.numel() > 1:
         # Dimensions of stride 0 are expanded again from their first element.
-        first = tuple(slice(0, 1) if not step else slice(None) for step in fake.stride())
+        first = tuple(slice(0, 1) if not step else slice(None) for step in stride)
         tensor = tensor[first]
-        strided = torch.empty_strided(tensor.shape, fake.stride(), dtype=fake.dtype)
+        strided = torch.empty_strided(tensor.shape, stride, dtype=dtype)
         tensor = strided.copy_(tensor).expand(shape)
     return tensor

@@ -74,11 +74,11 @@ class Resident:
 class Together:
     """What `Resident.is_of` asks of each weight, of all of them: as many comparisons, a fifth of the time.
 
-    values: of the weights, as the program has them.
+    inputs: of the program, with the weights as it has them, and None for all else.
     """
 
-    def __init__(self, weights: Sequence[Resident], tensors: Sequence[torch.Tensor]) -> None:
-        self.values = [weight.value for weight in weights]
+    def __init__(self, weights: Sequence[Resident], tensors: Sequence[torch.Tensor], inputs: Sequence[Any]) -> None:
+        self.inputs = inputs
         # A tensor or storage that is gone may have its address taken by another. No cycle: values go with the program.
         self.gone: list[object] = []
         self.held = [
@@ -86,6 +86,7 @@ class Together:
         ]
         self.ids = list(map(id, tensors))
         self.addresses = [weight.address for weight in weights]
+        self.all_addresses = frozenset(self.addresses)
         self.versions = [weight.version for weight in weights]
         inference = any(tensor.is_inference() for tensor in tensors)
         self.version_of: Callable[[Any], int] = version_of if inference else attrgetter("_version")

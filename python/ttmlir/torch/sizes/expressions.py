@@ -7,7 +7,6 @@ that the graph is known at other sizes without running it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,13 +18,13 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.node import map_aggregate
-from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, FloorToInt, IntTrueDiv, Mod, PythonMod
 
 from ..importer import reason_of, source_line
 from ..integers import LARGEST
 from ..lowering import OpenFloat, OpenInt
+from ..program import Form
 from ..strided import read_owners
-from .guards import guards_of, numeric, residues
+from .guards import guards_of, numeric, period, residues
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 Point: TypeAlias = tuple[int, ...]
@@ -86,22 +85,6 @@ class Table:
         return self._function(*values)
 
 
-QUOTIENTS = (FloorDiv, CleanDiv, IntTrueDiv, Mod, PythonMod)
-ROUNDED = (sympy.floor, sympy.ceiling, FloorToInt, CeilToInt)
-
-
-def period(expression: Any) -> int:
-    """How an expression repeats, apart from what grows steadily: by which number its symbols can all be raised."""
-    if not getattr(expression, "free_symbols", ()):
-        return 1
-    inner = math.lcm(*map(period, expression.args))
-    if isinstance(expression, QUOTIENTS) and expression.args[1].is_Integer:
-        return inner * abs(int(expression.args[1]))
-    if isinstance(expression, ROUNDED):
-        return inner * math.lcm(*(int(number.q) for number in expression.atoms(sympy.Rational)))
-    return inner
-
-
 # A value of a graph at the numbers of a table.
 Describe: TypeAlias = Callable[[Sequence[Any]], Any]
 
@@ -121,6 +104,9 @@ class Tensor:
             return torch.empty_strided(shape, stride, dtype=self.dtype, device="meta")
         size = 1 + offset + sum(max(n - 1, 0) * step for n, step in zip(shape, stride, strict=True))
         return torch.empty(size, dtype=self.dtype, device="meta").as_strided(shape, stride, offset)
+
+    def form(self, numbers: Sequence[Any]) -> Form:
+        return Form(self.dtype, tuple([numbers[i] for i in self.shape]), tuple([numbers[i] for i in self.stride]))
 
 
 @dataclass(frozen=True)

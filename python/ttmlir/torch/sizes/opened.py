@@ -19,14 +19,14 @@ from torch.fx import Node
 from torch.fx.node import map_aggregate
 
 from ... import ir
-from ...chips import lower
 from ...sizes import GENERIC, OpenSizeError, Size, open_flatbuffer
-from ..errors import UnsupportedError
+from ..errors import OverflowedError, UnsupportedError
 from ..importer import Imported, import_graph
+from ..integers import MOST
 from ..lowering import Draw, HostNumber
 from ..options import Options
-from ..program import Call, Program, host_tensor
-from .expressions import SYMBOLIC, ClosedError, Point, Sizes
+from ..program import Call, Program, form_of, host_tensor, lower_once
+from .expressions import SYMBOLIC, ClosedError, Point, Sizes, Tensor
 from .guards import Conditions, together
 
 # Sets of sizes of which a program remembers what its results look like.
@@ -117,6 +117,21 @@ def equal_ones(free: Sequence[int], fixed: Mapping[int, int], point: Point) -> W
     for i in free:
         found.setdefault(point[i], []).append(i)
     return Way(tuple(map(tuple, found.values())), tuple(fixed.items()))
+
+
+def host_number(value: int | float, dtype: torch.dtype) -> Callable[[], torch.Tensor]:
+    """What makes a number of a call, [1].
+
+    Raises (where it is made):
+        OverflowedError: an integer that the chip does not hold.
+    """
+    if dtype is torch.int64 and not -MOST <= value < MOST:
+
+        def refused() -> torch.Tensor:
+            raise OverflowedError(f"the size {value} exceeds the 32 bits in which the chip holds it")
+
+        return refused
+    return torch.tensor([value], dtype=dtype).clone
 
 
 class OpenProgram(Program):
@@ -254,7 +269,7 @@ class OpenProgram(Program):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
-        lower(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
+        lower_once(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
         self.times.passes += time.perf_counter() - started
         return imported.module
 
@@ -293,11 +308,17 @@ class OpenProgram(Program):
 
         def drawn(draw: Draw | HostNumber) -> Callable[[], torch.Tensor]:
             if isinstance(draw, HostNumber):
-                return torch.tensor([numbers[draw.place]], dtype=draw.dtype).clone
+                return host_number(numbers[draw.place], draw.dtype)
             node, _ = self.nodes[draw.node.name]
             return Draw(draw.sample, node, value(node), *map_aggregate((node.args, node.kwargs), value))
 
-        outputs = [value(output) for output in self.returned]
+        def form(output: Any) -> Any:
+            if isinstance(output, Node):
+                _, describe = self.nodes[output.name]
+                return describe.form(numbers) if isinstance(describe, Tensor) else form_of(value(output))
+            return value(output)
+
+        outputs = [form(output) for output in self.returned]
         known = [
             now if isinstance(now, int | float) else then
             for now, then in zip(outputs, self.imported.known, strict=False)
