@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Literal, Optional, Tuple, Union  # noqa: UP0
 
 from golden.optional import torch
 from ttmlir import passes
+from ttmlir.bounds import bounds_of
 from ttmlir.files import write_whole
 from ttmlir.ir import Context, Module
 from ttmlir.sizes import OpenSizeError
@@ -27,7 +28,7 @@ from builder.base.builder_utils import (
     mesh_shape_of,
 )
 from builder.base.errors import TTBuilderCompileException
-from builder.base.open_shapes import OpenShapes, bounds_of
+from builder.base.open_shapes import OpenShapes
 from builder.execution.argument_checks import check_device, checked_arguments
 from builder.execution.debugging import BreakpointCallback
 from builder.execution.device_tensors import load_binary

@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from golden.optional import torch
+from ttmlir.bounds import Bounds, bounds_of
 from ttmlir.ir import Module
-from ttmlir.sizes import OpenSizeError, Size, open_flatbuffer
+from ttmlir.sizes import FEWEST, OpenSizeError, Size, open_flatbuffer
 
 from builder.base.builder import Builder
 from builder.base.errors import TTBuilderCompileException
-from builder.base.open_shapes import Bounds, OpenShapes, bounds_of
+from builder.base.open_shapes import OpenShapes
+from builder.execution.device_tensors import load_binary
+from builder.execution.open_programs import takes
 from builder.goldens.module_goldens import golden_of
 from builder.goldens.open_goldens import Built, OpenGoldens
 from builder.ops.structure import public_functions, symbol
@@ -54,7 +57,7 @@ class Source:
             return built(self.function, self.dialect, self.mesh_name, self.mesh_dict, None, shapes)
 
 
-@contextmanager
+@contextlib.contextmanager
 def told(shapes: OpenShapes) -> Iterator[None]:
     """Errors begin with the sizes of the build."""
     try:
@@ -78,74 +81,119 @@ def compiled(source: Source, sizes: Mapping[str, Any] | None) -> Compiled:
     shapes = OpenShapes(bounds)
     module, builder = source.built(shapes)
     shapes.check_names(bounds, "sizes")
-    open_sizes = [size_of(n, bounds.get(n, Bounds())) for n in shapes.names if not is_fixed(bounds.get(n))]
-    if open_sizes:
-        check_numbers_are_not_needed(source.how, open_sizes)
+    free = [name for name in shapes.names if not is_fixed(bounds.get(name, Bounds()))]
+    if free:
+        check_numbers_are_not_needed(source.how, free)
+    listed = [name for name in free if has_few_values(bounds.get(name, Bounds()))]
+    open_sizes = [size_of(name, bounds.get(name, Bounds())) for name in free if name not in listed]
     with told(shapes):
         lowered, snapshot = lowered_module(module, builder, builder.mesh_shape, source.how)
         if not open_sizes:
             artifact = emitted(lowered, source.how.target, source.how.emit_options())
-            return Compiled(module, builder, artifact, lowered, snapshot.programs, snapshot.intermediates)
-
-    def lower_at(point: Sequence[int]) -> Any:
-        values = {**shapes.values, **dict(zip((size.name for size in open_sizes), point, strict=True))}
-        at = OpenShapes(bounds, values)
-        try:
-            made, own = source.built(at)
-            with told(at):
-                return lowered_module(made, own, own.mesh_shape, source.how, is_open=True)[0]
-        except TTBuilderCompileException as error:  # of this size: it was compiled for another one
-            raise OpenSizeError(str(error)) from error
-
-    data = open_flatbuffer(lower_at, open_sizes)
-    goldens = OpenGoldens(builds(source, bounds, shapes.names), shapes.shapes, dict(shapes.values))
-    return Compiled(module, builder, Artifact(data, source.how.target), lowered, goldens, snapshot.intermediates)
+    if not free:
+        return Compiled(module, builder, artifact, lowered, snapshot.programs, snapshot.intermediates)
+    variants = Variants(source, bounds, shapes.names, open_sizes, listed)
+    if open_sizes:
+        artifact = Artifact(variants.open_at(shapes.values), source.how.target)
+    goldens = OpenGoldens(variants.build, shapes.shapes, dict(shapes.values), listed)
+    return Compiled(module, builder, artifact, lowered, goldens, snapshot.intermediates)
 
 
-def is_fixed(bounds: Bounds | None) -> bool:
-    return bounds is not None and bounds.least == bounds.most
+def is_fixed(bounds: Bounds) -> bool:
+    return bounds.least == bounds.most
+
+
+def has_few_values(bounds: Bounds) -> bool:
+    """Returns whether there are too few values from 2 on for the sample points of an open size."""
+    return bounds.most is not None and bounds.most - max(bounds.least, 2) < FEWEST - 1
 
 
 def size_of(name: str, bounds: Bounds) -> Size:
     """0 and 1 have programs of their own."""
-    if bounds.most is not None and bounds.most < 2:
-        raise OpenSizeError(f"size {name} goes from 0 to 1: each is a program of its own")
     return Size(name, max(bounds.least, 2), bounds.most)
 
 
-def check_numbers_are_not_needed(how: Lowering, sizes: Sequence[Size]) -> None:
+def check_numbers_are_not_needed(how: Lowering, names: Sequence[str]) -> None:
     """
     Raises:
         OpenSizeError: the target has no programs with open sizes.
     """
     check_target(how.target)
     if how.target != "ttnn":
-        names = ", ".join(size.name for size in sizes)
         raise OpenSizeError(
-            f"target {how.target!r} needs numbers, and the input shapes leave {names} open; give numbers, as in "
-            f"sizes={{{sizes[0].name!r}: 64}}, or compile for the target 'ttnn'"
+            f"target {how.target!r} needs numbers, and the input shapes leave {', '.join(names)} open; give numbers, "
+            f"as in sizes={{{names[0]!r}: 64}}, or compile for the target 'ttnn'"
         )
 
 
-def builds(
-    source: Source, bounds: Mapping[str, Bounds], names: Sequence[str]
-) -> Callable[[Mapping[str, int], Mapping[str, Sequence[Any]]], Built]:
-    """Gives the module for some sizes, with inputs by function."""
+class Variants:
+    """The programs of one module function for its sizes, compiled when they are needed.
 
-    @functools.lru_cache(maxsize=KEPT)
-    def flatbuffer(*sizes: int) -> bytes:
-        at = OpenShapes(bounds, dict(zip(names, sizes, strict=True)))
-        module, builder = source.built(at)
+    names: of all sizes. open_sizes: those that a program leaves open. listed: those that have too few values for that;
+        each of their values has a program of its own.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        bounds: Mapping[str, Bounds],
+        names: Sequence[str],
+        open_sizes: Sequence[Size],
+        listed: Sequence[str],
+    ) -> None:
+        self.source, self.bounds, self.names = source, bounds, names
+        self.open_sizes, self.listed = open_sizes, listed
+        self._open = functools.lru_cache(maxsize=KEPT)(self._compile_open)
+        self._fixed = functools.lru_cache(maxsize=KEPT)(self._compile_fixed)
+
+    def open_at(self, values: Mapping[str, int]) -> bytes:
+        """Returns the flatbuffer that leaves sizes open, for these values of the others.
+
+        Raises:
+            OpenSizeError: a size decides what is computed; names op and attribute.
+        """
+        names = {size.name for size in self.open_sizes}
+        return self._open(*((name, values[name]) for name in self.names if name not in names))
+
+    def _compile_open(self, *others: tuple[str, int]) -> bytes:
+        def lower_at(point: Sequence[int]) -> Any:
+            opened = dict(zip((size.name for size in self.open_sizes), point, strict=True))
+            at = OpenShapes(self.bounds, {**dict(others), **opened})
+            try:
+                made, own = self.source.built(at)
+                with told(at):
+                    return lowered_module(made, own, own.mesh_shape, self.source.how, is_open=True)[0]
+            except TTBuilderCompileException as error:  # of this size: it was compiled for another one
+                raise OpenSizeError(str(error)) from error
+
+        return open_flatbuffer(lower_at, self.open_sizes)
+
+    def _compile_fixed(self, *sizes: int) -> bytes:
+        at = OpenShapes(self.bounds, dict(zip(self.names, sizes, strict=True)))
+        module, builder = self.source.built(at)
         with told(at):
-            data = lower(module, builder, builder.mesh_shape, source.how)[0].data
+            data = lower(module, builder, builder.mesh_shape, self.source.how)[0].data
         assert isinstance(data, bytes)
         return data
 
-    def build(sizes: Mapping[str, int], inputs: Mapping[str, Sequence[Any]]) -> Built:
+    def flatbuffer(self, values: Mapping[str, int]) -> bytes:
+        """Returns the flatbuffer for sizes that the first one does not take."""
+        if self.listed and self.open_sizes:
+            with contextlib.suppress(OpenSizeError):
+                if takes(load_binary(data := self.open_at(values)), values):
+                    return data
+        return self._fixed(*(values[name] for name in self.names))
+
+    def build(self, sizes: Mapping[str, int], inputs: Mapping[str, Sequence[Any]]) -> Built:
+        """Returns the module for some sizes, with inputs by function.
+
+        Raises:
+            TypeError, ValueError: a size that is none, or is out of bounds; names it.
+        """
         for name, value in sizes.items():
-            bounds.get(name, Bounds()).check(name, value)
-        at = OpenShapes(bounds, dict(sizes))
-        module, builder = source.built(at)
+            self.bounds.get(name, Bounds()).check(name, value)
+        at = OpenShapes(self.bounds, {name: int(value) for name, value in sizes.items()})
+        module, builder = self.source.built(at)
         at.check_names(sizes, "at")
         for function in public_functions(module.operation):
             if (name := symbol(function)) in inputs:
@@ -153,10 +201,8 @@ def builds(
                 values = [tensor_of(value, type_) for value, type_ in zip(inputs[name], types, strict=True)]
                 builder.goldens.set_inputs(name, [golden_of(*v, builder.mesh_shape) for v in values])
         snapshot = builder.goldens.snapshot(module)
-        own = functools.partial(flatbuffer, *(at.values[name] for name in names))
+        own = functools.partial(self.flatbuffer, dict(at.values))
         return Built(dict(at.values), snapshot.programs, snapshot.intermediates, own)
-
-    return build
 
 
 def tensor_of(value: Any, type_: Any) -> tuple[Any, Any]:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, ClassVar
 
 from golden.optional import torch
 from ttmlir import ir
+from ttmlir.bounds import is_size
 from ttmlir.dialects import builtin, func
 
 from builder.goldens.module_goldens import Goldens, GoldenValue, golden_of
@@ -223,10 +223,11 @@ class ModuleBuilder:
         if len(input_shapes) != len(input_types):
             raise ValueError(f"{len(input_shapes)} input shapes but {len(input_types)} input types")
         for index, shape in enumerate(input_shapes):
+            expected = "integers of at least 0, names of sizes, or None"
+            if isinstance(shape, str) or not isinstance(shape, Iterable):
+                raise ValueError(f"input {index} has the shape {shape!r}; expected a list of {expected}")
             if not all(is_dimension(size) for size in shape):
-                raise ValueError(
-                    f"input {index} has shape {tuple(shape)}; expected integers of at least 0, names of sizes, or None"
-                )
+                raise ValueError(f"input {index} has shape {tuple(shape)}; expected {expected}")
 
         def build(function: Callable[..., Any]) -> Callable[..., Any]:
             shapes = self.open_shapes.resolved(function.__name__, input_shapes)
@@ -399,9 +400,7 @@ def check_parameters(function: Callable[..., Any], operands: int) -> None:
 def is_dimension(size: Any) -> bool:
     """A number, the name of a size, or None."""
     return (
-        size is None
-        or (isinstance(size, str) and size.isidentifier())
-        or (isinstance(size, Integral) and 0 <= int(size) < 1 << 63)
+        size is None or (isinstance(size, str) and size.isidentifier()) or (is_size(size) and 0 <= int(size) < 1 << 63)
     )
 
 

@@ -5,62 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
+from ttmlir.bounds import LARGEST, Bounds
 from ttmlir.sizes import GENERIC
 
 from .errors import did_you_mean
 
 OpenShape = tuple[int | str, ...]
-LARGEST = (1 << 44) - 1
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What a size is allowed to be: from least to most, without an end where most is None."""
-
-    least: int = 0
-    most: int | None = None
-
-    def check(self, name: str, value: int) -> None:
-        """
-        Raises:
-            ValueError: the value is not between the bounds.
-        """
-        if value < self.least or (self.most is not None and value > self.most):
-            end = "more" if self.most is None else str(self.most)
-            join = " or " if self.most is None else " to "
-            raise ValueError(f"size {name!r} is {value}; expected {self.least}{join}{end}")
-
-
-def bounds_of(sizes: Mapping[str, Any] | None) -> dict[str, Bounds]:
-    """Bounds by name, of {"batch": (2, 64)}, of (2, None) without an end, or of one number.
-
-    Raises:
-        TypeError, ValueError: names the size, and what was expected.
-    """
-    return {name: bounds_from(name, given) for name, given in (sizes or {}).items()}
-
-
-def bounds_from(name: Any, given: Any) -> Bounds:
-    expected = "a number, or (least, most) with 0 <= least <= most, most a number or None"
-    what = f"sizes[{name!r}] is {given!r}; expected {expected}"
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"sizes has the key {name!r}; expected the name of a size")
-    pair = (given, given) if is_size(given) else given
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not is_size(pair[0]):
-        raise TypeError(what)
-    least, most = pair
-    if most is not None and not is_size(most):
-        raise TypeError(what)
-    if not 0 <= least <= (LARGEST if most is None else min(int(most), LARGEST)):
-        raise ValueError(what)
-    return Bounds(int(least), None if most is None else int(most))
-
-
-def is_size(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass

@@ -44,11 +44,13 @@ def for_run(
     Raises:
         ValueError: inputs and sizes that contradict each other or the program; names them.
     """
+    if at is not None and not (isinstance(at, Mapping) and all(isinstance(name, str) for name in at)):
+        raise TypeError(f"at is {at!r} of type {type(at).__name__}; expected sizes by name, as {{'batch': 4}}")
     if inputs is not None and at is not None:
         raise ValueError("inputs and at are given; expected one of them: the inputs have the sizes")
     if isinstance(goldens, OpenGoldens):
         built = goldens.of(by_function(executable, inputs)) if inputs is not None else goldens.at(**(at or {}))
-        if not takes(executable, built.sizes):
+        if not (goldens.has(built.sizes) and takes(executable, built.sizes)):
             executable = load_binary(built.compile())
         return executable, built.programs, built.intermediates
     if at is not None:

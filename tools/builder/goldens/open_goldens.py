@@ -29,6 +29,7 @@ class OpenGoldens(Mapping[int, ProgramGoldens]):
 
     build: gives the module for some sizes, with the given inputs by function, or with random ones.
     shapes: of the inputs of each function, with names of sizes.
+    chosen: the values of the mapping. listed: sizes of which the compiled program has the chosen values only.
     """
 
     def __init__(
@@ -36,9 +37,14 @@ class OpenGoldens(Mapping[int, ProgramGoldens]):
         build: Callable[[Mapping[str, int], Mapping[str, Sequence[Any]]], Built],
         shapes: Shapes,
         chosen: Mapping[str, int],
+        listed: Sequence[str] = (),
     ):
-        self._build, self.shapes, self.chosen = build, shapes, chosen
+        self._build, self.shapes, self.chosen, self.listed = build, shapes, chosen, listed
         self._first: Built | None = None
+
+    def has(self, sizes: Mapping[str, int]) -> bool:
+        """Returns whether the compiled program has these values of the listed sizes."""
+        return all(sizes[name] == self.chosen[name] for name in self.listed)
 
     def at(self, **sizes: int) -> Built:
         """The goldens for these sizes; those that are not given have the value that the mapping is of."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from builder.api import open_modules
 from builder.base.builder_apis import (
     OpenSizeError,
     TTBuilderCompileException,
@@ -37,6 +38,12 @@ def joined(builder: Any) -> None:
         batch, length, width = builder.get_shape(both)
         assert length == builder.size("length") + builder.size("more")
         return builder.reshape(both, shape=[batch * length, width]), builder.sum(both, dim_arg=[1], keep_dim=False)
+
+
+def rows(builder: Any) -> None:
+    @builder.func([("n", 2)], [F32])
+    def model(x: Any, builder: Any) -> Any:
+        return builder.relu(x)
 
 
 def test_one_program_has_the_goldens_of_each_size() -> None:
@@ -113,11 +120,12 @@ COMPILED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     ),
     "order": ({"sizes": {"batch": (4, 2)}}, ValueError, r"sizes\['batch'\] is \(4, 2\); expected a number, or"),
     "kind": ({"sizes": {"batch": "many"}}, TypeError, r"sizes\['batch'\] is 'many'; expected a number, or"),
-    "0 and 1": (
-        {"sizes": {"batch": (0, 1)}},
-        OpenSizeError,
-        "size batch goes from 0 to 1: each is a program of its own",
+    "beyond sizes": (
+        {"sizes": {"batch": (2, 1 << 63)}},
+        ValueError,
+        r"sizes\['batch'\] is .*, and a size is at most 17592186044416; found 9223372036854775808",
     ),
+    "list": ({"sizes": [("batch", 4)]}, TypeError, "sizes is .* expected a mapping"),
     "layouts in L1": ({"pipeline_options": "optimization-level=2"}, OpenSizeError, "ttnn.matmul .*cannot stay open"),
 }
 
@@ -127,6 +135,66 @@ def test_what_compiling_refuses(case: str) -> None:
     arguments, kind, text = COMPILED[case]
     with pytest.raises(kind, match=text):
         compile_ttir_to_flatbuffer(layer, artifact_dir=None, **arguments)
+
+
+@pytest.mark.parametrize("bounds", [(5, 6), (0, 2), (0, 1), (1, 3), (5, 7)])
+def test_bounds_of_few_values_have_programs_of_their_own(bounds: tuple[int, int]) -> None:
+    _, data, goldens, intermediates = compile_ttir_to_flatbuffer(layer, sizes={"batch": bounds}, artifact_dir=None)
+    assert bool(load_binary(data).open_sizes) == (bounds == (5, 7))
+    for batch in range(bounds[0], bounds[1] + 1):
+        report = execute_fb(data, goldens, intermediates, at={"batch": batch}, check_atol=True)
+        assert report.records[-1].shape == (batch, 10)
+        inputs = [torch.rand(batch, 64), torch.rand(64, 10)]
+        assert execute_fb(data, goldens, inputs=inputs, check_atol=True).records[-1].shape == (batch, 10)
+    with pytest.raises(ValueError, match=f"size 'batch' is {bounds[1] + 1}; expected {bounds[0]} to {bounds[1]}"):
+        execute_fb(data, goldens, at={"batch": bounds[1] + 1})
+
+
+def test_sizes_of_few_values_leave_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"batch": (5, 6), "length": (2, 80)}
+    _, data, goldens, _ = compile_ttir_to_flatbuffer(joined, sizes=sizes, artifact_dir=None)
+    assert [name for name, _, _ in load_binary(data).open_sizes] == ["length", "more"]
+    compiled: list[Any] = []
+    make = open_modules.open_flatbuffer
+    monkeypatch.setattr(open_modules, "open_flatbuffer", lambda *args: compiled.append(args) or make(*args))
+    for batch, length, more in ((6, 5, 7), (5, 5, 7), (5, 70, 9), (6, 30, 2), (5, 1, 4)):
+        at = {"batch": batch, "length": length, "more": more}
+        report = execute_fb(data, goldens, at=at, check_atol=True) if length > 1 else None
+        inputs = [torch.rand(batch, length, 8), torch.rand(batch, more, 8)]
+        if report is None:
+            with pytest.raises(ValueError, match="size 'length' is 1; expected 2 to 80"):
+                execute_fb(data, goldens, inputs=inputs)
+            continue
+        assert report.records[0].shape == (batch * (length + more), 8)
+        assert execute_fb(data, goldens, inputs=inputs, check_atol=True).passed
+    assert len(compiled) == 1  # the batch of the file has its program
+
+
+def test_bounds_far_from_the_sample_points() -> None:
+    _, data, goldens, _ = compile_ttir_to_flatbuffer(rows, sizes={"n": (200_000, 300_000)}, artifact_dir=None)
+    assert load_binary(data).open_sizes == [("n", 200_000, 300_000)]
+    assert execute_fb(data, goldens, at={"n": 250_001}, check_atol=True).passed
+
+
+SHAPES: dict[str, tuple[Any, str]] = {
+    "bool": ((True, 4), r"input 0 has shape \(True, 4\); expected integers of at least 0, names of sizes, or None"),
+    "text": ("batch", "input 0 has the shape 'batch'; expected a list of integers"),
+    "number": (4, "input 0 has the shape 4; expected a list of integers"),
+    "no name": (("a b", 4), r"input 0 has shape \('a b', 4\); expected integers"),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_what_shapes_are_not(case: str) -> None:
+    shape, text = SHAPES[case]
+
+    def module(builder: Any) -> None:
+        @builder.func([shape], [F32])
+        def main(x: Any, builder: Any) -> Any:
+            return builder.relu(x)
+
+    with pytest.raises((TypeError, ValueError, TTBuilderCompileException), match=text):
+        compile_ttir_to_flatbuffer(module, artifact_dir=None)
 
 
 def test_sizes_that_differ_in_the_function_are_an_error() -> None:
@@ -141,6 +209,12 @@ def test_sizes_that_differ_in_the_function_are_an_error() -> None:
 
 RUN: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
     "bounds": (lambda: {"at": {"batch": 65}}, "size 'batch' is 65; expected 2 to 64"),
+    "text": (lambda: {"at": {"batch": "7"}}, "size 'batch' is '7' of type str; expected an integer, 2 to 64"),
+    "fraction": (lambda: {"at": {"batch": 7.0}}, "size 'batch' is 7.0 of type float; expected an integer, 2 to 64"),
+    "bool": (lambda: {"at": {"batch": True}}, "size 'batch' is True of type bool; expected an integer, 2 to 64"),
+    "huge": (lambda: {"at": {"batch": 1 << 63}}, "size 'batch' is 9223372036854775808; expected 2 to 64"),
+    "list": (lambda: {"at": [("batch", 4)]}, "expected a mapping|expected sizes by name"),
+    "keys": (lambda: {"at": {4: 4}}, "at is {4: 4} of type dict; expected sizes by name"),
     "name": (lambda: {"at": {"bach": 4}}, "at has the size 'bach', which no input names; did you mean 'batch'?"),
     "both": (lambda: {"at": {"batch": 4}, "inputs": [torch.rand(4, 64)]}, "inputs and at are given"),
     "rank": (
@@ -160,8 +234,14 @@ RUN: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
 def test_what_a_run_refuses(case: str) -> None:
     arguments, text = RUN[case]
     _, data, goldens, intermediates = compile_ttir_to_flatbuffer(layer, sizes={"batch": (2, 64)}, artifact_dir=None)
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
         execute_fb(data, goldens, intermediates, **arguments())
+
+
+def test_a_size_beyond_any() -> None:
+    _, data, goldens, _ = compile_ttir_to_flatbuffer(layer, artifact_dir=None)
+    with pytest.raises(ValueError, match="size 'batch' is 9223372036854775808; a size is at most 17592186044416"):
+        execute_fb(data, goldens, at={"batch": 1 << 63})
 
 
 def test_a_size_that_inputs_share_is_the_same() -> None:
