@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tt::ttnn {
 
@@ -90,9 +91,47 @@ template <class T> void StridedCopy::copyRuns(const T *from, T *to) const {
   });
 }
 
+namespace {
+
+/// Elements of a tile's row: 16 bytes, or 32 of wider elements.
+template <class T>
+constexpr int64_t tileSize = sizeof(T) == 1                ? 16
+                             : 32 / int64_t(sizeof(T)) > 8 ? 8
+                                                           : 32 / int64_t(sizeof(T));
+
+/// Elements of two vectors in turn, from `first` of each on.
+template <int64_t first, class V, size_t... i> V interleaved(V a, V b, std::index_sequence<i...>) {
+  constexpr int64_t size = sizeof...(i);
+  return __builtin_shufflevector(a, b, (first + int64_t(i) / 2 + (i % 2 ? size : 0))...);
+}
+
+/// to[row, column] = from[column, row] of a square of tileSize.
+template <class T> void transposeTile(const T *from, int64_t fromStep, T *to, int64_t toStep) {
+  constexpr int64_t size = tileSize<T>;
+  using Vector = T __attribute__((vector_size(size * sizeof(T))));
+  constexpr auto indices = std::make_index_sequence<size_t(size)>();
+  Vector rows[size];
+  for (int64_t i = 0; i < size; ++i)
+    std::memcpy(&rows[i], from + i * fromStep, sizeof(Vector));
+#pragma clang loop unroll(full)
+  for (int64_t round = 1; round < size; round *= 2) {
+    Vector next[size];
+#pragma clang loop unroll(full)
+    for (int64_t i = 0; i < size / 2; ++i) {
+      next[2 * i] = interleaved<0>(rows[i], rows[i + size / 2], indices);
+      next[2 * i + 1] = interleaved<size / 2>(rows[i], rows[i + size / 2], indices);
+    }
+    std::copy(next, next + size, rows);
+  }
+  for (int64_t i = 0; i < size; ++i)
+    std::memcpy(to + i * toStep, &rows[i], sizeof(Vector));
+}
+
+} // namespace
+
 /// Blocks of the last dimension and the one in which the source is contiguous, so that both sides stay in cache.
 template <class T> void StridedCopy::transpose(const T *from, T *to) const {
-  constexpr int64_t block = 32;
+  constexpr int64_t block = 32; // whole tiles
   const auto c = static_cast<size_t>(columns);
   const int64_t width = dims.back(), height = dims[c], step = strides.back();
   int64_t heightStep = 1; // of the result
@@ -114,9 +153,14 @@ template <class T> void StridedCopy::transpose(const T *from, T *to) const {
       const T *source = from + sourceOffset(outer, c) + row0;
       for (int64_t column0 = 0; column0 < width; column0 += block) {
         const int64_t columnEnd = std::min(column0 + block, width);
+        constexpr int64_t tile = tileSize<T>;
+        const int64_t tiledRows = rows / tile * tile, tiledEnd = column0 + (columnEnd - column0) / tile * tile;
+        for (int64_t r = 0; r < tiledRows; r += tile)
+          for (int64_t column = column0; column < tiledEnd; column += tile)
+            transposeTile(source + r + column * step, step, to + target0 + r * heightStep + column, heightStep);
         for (int64_t r = 0; r < rows; ++r) {
           T *target = to + target0 + r * heightStep;
-          for (int64_t column = column0; column < columnEnd; ++column)
+          for (int64_t column = r < tiledRows ? tiledEnd : column0; column < columnEnd; ++column)
             target[column] = source[r + column * step];
         }
       }

@@ -220,26 +220,47 @@ std::unique_ptr<Kernel> makePad(const OpCall &call) {
   std::byte *to = pattern.data();
   conversionKernel(source, value)->run({{&from, 1}, {&to, 1}});
 
-  const size_t size = storageBytes(in.dtype), rowBytes = rank ? static_cast<size_t>(in.shape.back()) * size : size;
+  // What lies together in both: the dimensions behind the last padded one, and that one.
+  size_t last = rank;
+  int64_t run = 1;
+  while (last > 0) {
+    --last;
+    run *= in.shape[last];
+    if (padding[2 * last] != 0 || padding[2 * last + 1] != 0)
+      break;
+  }
+  const auto size = static_cast<int64_t>(storageBytes(in.dtype));
   const std::vector<int64_t> strides = rowMajorStrides(out.shape);
-  const int64_t rows = rank && in.shape.back() ? volume(in.shape) / in.shape.back() : rank ? 0 : 1;
+  const int64_t runs = run ? volume(in.shape) / run : 0, total = volume(out.shape);
   int64_t offset = 0;
   for (size_t d = 0; d < rank; ++d)
     offset += padding[2 * d] * strides[d];
   const Shape shape = in.shape;
-  const size_t bytes = static_cast<size_t>(volume(out.shape)) * size;
-  auto run = [=](const Buffers &buffers) {
-    for (size_t i = 0; i < bytes; i += size)
-      std::memcpy(buffers.outs[0] + i, pattern.data(), size);
-    for (int64_t row = 0; row < rows; ++row) {
-      int64_t at = offset, rest = row;
-      for (size_t d = rank > 0 ? rank - 1 : 0; d-- > 0; rest /= shape[d])
-        at += rest % shape[d] * strides[d];
-      std::memcpy(buffers.outs[0] + static_cast<size_t>(at) * size,
-                  buffers.ins[0] + static_cast<size_t>(row) * rowBytes, rowBytes);
-    }
+  const auto fillUp = [pattern, size](std::byte *at, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      std::memcpy(at + i * size, pattern.data(), static_cast<size_t>(size));
   };
-  return roundedTo(out, in.dtype, kernelOf(run));
+  const auto placeOf = [=](int64_t index) {
+    int64_t at = offset;
+    for (size_t d = last; d-- > 0; index /= shape[d])
+      at += index % shape[d] * strides[d];
+    return at;
+  };
+  auto copy = [=](const Buffers &buffers) {
+    std::byte *made = buffers.outs[0];
+    parallelFor(runs, 1 + 32768 / std::max<int64_t>(1, run), [&](int64_t begin, int64_t end) {
+      // Each run with what lies between it and the one before.
+      int64_t done = begin == 0 ? 0 : placeOf(begin - 1) + run;
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t at = placeOf(i);
+        fillUp(made, done, at);
+        std::memcpy(made + at * size, buffers.ins[0] + i * run * size, static_cast<size_t>(run * size));
+        done = at + run;
+      }
+    });
+    fillUp(made, runs ? placeOf(runs - 1) + run : 0, total);
+  };
+  return roundedTo(out, in.dtype, kernelOf(copy));
 }
 
 } // namespace

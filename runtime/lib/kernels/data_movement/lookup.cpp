@@ -25,19 +25,46 @@ Table tableOf(const OpCall &call, size_t index) {
   return {shape[shape.size() - 2], shape.back()};
 }
 
+/// Calls copy(i, position) for positions of 32 bits, which are checked some at a time.
+template <class F>
+void eachPosition(const Positions &positions, const std::byte *from, int64_t rows, int64_t begin, int64_t end, F copy) {
+  constexpr int64_t atOnce = 256;
+  const auto *given = reinterpret_cast<const uint32_t *>(from);
+  for (int64_t first = begin; first < end; first += atOnce) {
+    const int64_t last = std::min(end, first + atOnce);
+    uint32_t most = 0;
+    for (int64_t i = first; i < last; ++i)
+      most = std::max(most, given[i]);
+    if (most >= static_cast<uint64_t>(rows)) [[unlikely]]
+      for (int64_t i = first; i < last; ++i)
+        positions.at(from, i, rows); // throws
+    for (int64_t i = first; i < last; ++i)
+      copy(i, given[i]);
+  }
+}
+
 /// Rows of as many bytes as `Row` has, found by positions of 32 bits.
 template <class Row> std::unique_ptr<Kernel> smallRows(const Positions &positions, int64_t rows) {
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(positions.count(), 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        uint32_t row = 0;
-        std::memcpy(&row, buffers.ins[0] + static_cast<size_t>(i) * sizeof(row), sizeof(row));
-        if (row >= static_cast<uint64_t>(rows)) [[unlikely]]
-          positions.at(buffers.ins[0], i, rows); // throws
-        std::memcpy(buffers.outs[0] + static_cast<size_t>(i) * sizeof(Row),
-                    buffers.ins[1] + static_cast<size_t>(row) * sizeof(Row), sizeof(Row));
-      }
+      const std::byte *table = buffers.ins[1];
+      std::byte *to = buffers.outs[0];
+      eachPosition(positions, buffers.ins[0], rows, begin, end, [=](int64_t i, uint32_t row) {
+        std::memcpy(to + static_cast<size_t>(i) * sizeof(Row), table + row * sizeof(Row), sizeof(Row));
+      });
     });
+  });
+}
+
+/// The same of any number of bytes.
+std::unique_ptr<Kernel> plainRows(const Positions &positions, int64_t rows, size_t bytes) {
+  return kernelOf([=](const Buffers &buffers) {
+    parallelFor(positions.count(), 1 + 65536 / static_cast<int64_t>(std::max<size_t>(1, bytes)),
+                [&](int64_t begin, int64_t end) {
+                  eachPosition(positions, buffers.ins[0], rows, begin, end, [&](int64_t i, uint32_t row) {
+                    std::memcpy(buffers.outs[0] + static_cast<size_t>(i) * bytes, buffers.ins[1] + row * bytes, bytes);
+                  });
+                });
   });
 }
 
@@ -63,7 +90,7 @@ std::unique_ptr<Kernel> makeEmbedding(const OpCall &call) {
     case 8:
       return smallRows<uint64_t>(positions, table.rows);
     default:
-      break;
+      return plainRows(positions, table.rows, width * copy.fromBytes);
     }
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(positions.count(), 1 + 16384 / std::max<int64_t>(1, table.width), [&](int64_t begin, int64_t end) {
