@@ -141,6 +141,15 @@ Cost elementwiseCost(const OpCall &call) {
   return cost;
 }
 
+/// Whether integers are cast in f32, which has the same values and more of them in a vector.
+bool isCastInFloats(const OpCall &call) {
+  if (call.name != "ttnn.typecast")
+    return false;
+  const DataType from = operand(call, 0).dtype, to = result(call).dtype;
+  const bool isNarrow = storageBytes(from) < 4, isWide = to == DataType::Int32 || to == DataType::UInt32;
+  return isFloat(to) || (isNarrow && isWide);
+}
+
 } // namespace
 
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call) {
@@ -153,6 +162,7 @@ std::unique_ptr<Kernel> makeElementwise(const OpCall &call) {
     integer &= isInteger(operand(call, k).dtype);
   if (row.domain == Domain::Quotient)
     integer &= isInteger(result(call).dtype);
+  integer &= !isCastInFloats(call);
   if (integer || row.f)
     return std::make_unique<ElementwiseKernel>(std::vector<Stage>{Stage(call, row, integer, scalars)});
   for (size_t k = 0; k < call.ins.size(); ++k)

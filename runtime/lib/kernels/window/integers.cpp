@@ -79,11 +79,12 @@ public:
       : c(std::move(given)), images(operand(call, 0), layout), weights(operand(call, 1), layout),
         isDepthwise(c.groups > 1 && c.groups == c.window.channels && c.groups == c.out), produced(produced),
         store(storer<int64_t>(produced)) {
+    area = c.window.area();
     groups = isDepthwise ? 1 : c.groups;
     depth = isDepthwise ? 1 : c.window.channels / groups;
     outs = c.out / groups;
     columns = (outs + narrow - 1) / narrow * narrow;
-    const auto bytes = static_cast<size_t>(groups * c.window.area() * depth * columns) * sizeof(Word);
+    const auto bytes = static_cast<size_t>(groups * area * depth * columns) * sizeof(Word);
     if (const TensorSpec *spec = optionalOperand(call, 2))
       bias.emplace(*spec, layout);
     if (const std::byte *constant = library::constantOperand(call, 1)) {
@@ -112,7 +113,7 @@ public:
                      bias ? bias->get(buffers.ins[2], buffers.scratch) : nullptr, buffers.outs[0]};
     const Axis &across = c.window.axes.back();
     const int64_t lines = c.window.positions() / across.out;
-    const int64_t work = across.out * c.window.area() * depth * groups * columns;
+    const int64_t work = across.out * area * depth * groups * columns;
     parallelFor(lines, 1 + 65536 / std::max<int64_t>(1, work), [&](int64_t begin, int64_t end) {
       std::vector<Place> places;
       for (int64_t line = begin; line < end; ++line) {
@@ -135,7 +136,6 @@ private:
 
   /// Weights as [groups, window, depth, columns], with zeros in columns beyond the results.
   void order(const Word *from, Word *to) const {
-    const int64_t area = c.window.area();
     std::memset(to, 0, static_cast<size_t>(groups * area * depth * columns) * sizeof(Word));
     for (int64_t g = 0; g < groups; ++g)
       for (int64_t o = 0; o < outs; ++o)
@@ -216,7 +216,7 @@ private:
         }
         if (!any)
           continue;
-        const Word *weight = now.weights + (group * c.window.area() + place.tap + tap) * depth * columns + part.column;
+        const Word *weight = now.weights + (group * area + place.tap + tap) * depth * columns + part.column;
         if (isDepthwise) {
           const Vector<width> w = read<width>(weight);
 #pragma clang loop unroll(full)
@@ -256,6 +256,7 @@ private:
   Words images, weights;
   std::optional<Words> bias;
   bool isDepthwise;                     // each channel has a window of its own: columns are channels
+  int64_t area;                         // elements under a window
   int64_t groups, depth, outs, columns; // depth, outs: channels of a group; columns: outs, filled up
   DataType produced;
   Store<int64_t> store;
