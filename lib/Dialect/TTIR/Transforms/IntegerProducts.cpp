@@ -44,10 +44,10 @@ static constexpr int64_t leastWork = 32 * 32 * 32, fewRows = 8, fewColumns = 8, 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
-/// A tensor of floats that stand for integers of 8 bits or less. zero: floats that are whole numbers, or null. Both
-/// parameters are as they are before they are broadcast.
+/// A tensor of floats that stand for integers of 8 bits or less. whole: these less the zero point, in floats. zero:
+/// floats that are whole numbers, or null. Both parameters are as they are before they are broadcast.
 struct Dequantized {
-  Value integers, zero, scale;
+  Value integers, whole, zero, scale;
   SmallVector<Operation *> ops; // that make the floats
 };
 } // namespace
@@ -102,7 +102,7 @@ static std::optional<Dequantized> dequantized(Value value) {
     return std::nullopt;
   for (unsigned i : {0, 1}) {
     Dequantized found;
-    Value whole = multiply->getOperand(i);
+    Value whole = found.whole = multiply->getOperand(i);
     found.ops.push_back(multiply);
     if (whole.getType() != type)
       continue;
@@ -147,11 +147,7 @@ public:
   }
   /// The integers less their zero point, in 32 bits.
   Value integersOf(const Dequantized &given) {
-    Type i32 = builder.getI32Type();
-    Value whole = cast(given.integers, i32);
-    if (!given.zero)
-      return whole;
-    return SubtractOp::create(builder, loc, TypeRange(whole.getType()), ValueRange{whole, cast(given.zero, i32)});
+    return cast(given.zero ? given.whole : given.integers, builder.getI32Type());
   }
   Value product(Value a, Value b) {
     auto shape = broadcastShape({a.getType(), b.getType()});

@@ -2,8 +2,9 @@
 
 // CHECK-LABEL: @zero_points_and_scales_of_columns
 func.func @zero_points_and_scales_of_columns(%a: tensor<32x64xui8>, %za: tensor<1x1xui8>, %b: tensor<64x48xi8>, %s: tensor<1x1xf32>, %t: tensor<1x48xf32>) -> tensor<32x48xf32> {
+  // CHECK: %[[Z:.*]] = "ttir.subtract"{{.*}} -> tensor<32x64xf32>
   // CHECK: %[[S:.*]] = "ttir.multiply"({{.*}}) : (tensor<1x1xf32>, tensor<1x48xf32>) -> tensor<1x48xf32>
-  // CHECK: %[[A:.*]] = "ttir.subtract"({{.*}}) : (tensor<32x64xi32>, tensor<1x1xi32>) -> tensor<32x64xi32>
+  // CHECK: %[[A:.*]] = "ttir.typecast"(%[[Z]]) <{{.*}}> : (tensor<32x64xf32>) -> tensor<32x64xi32>
   // CHECK: %[[P:.*]] = "ttir.matmul"(%[[A]], %{{.*}}) <{{.*}}> : (tensor<32x64xi32>, tensor<64x48xi32>) -> tensor<32x48xi32>
   // CHECK: %[[F:.*]] = "ttir.typecast"(%[[P]]) <{{.*}}> : (tensor<32x48xi32>) -> tensor<32x48xf32>
   // CHECK: "ttir.multiply"(%[[F]], %[[S]])

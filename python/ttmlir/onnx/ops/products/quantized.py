@@ -191,12 +191,12 @@ def columnwise(g: Emitter, parameter: Value) -> Value:
 
 
 def shifted(g: Emitter, x: Value, zero: Value | None) -> Value:
-    """Returns x - zero in i32."""
-    x = g.cast(x, I32)
+    """Returns x - zero in i32; of bytes that are computed, by floats, of which vectors hold more."""
     if is_zero(zero):
-        return x
+        return g.cast(x, I32)
     assert zero is not None
-    made = g.sub(x, g.cast(zero, I32))
+    dtype = F32 if x.known is None and x.dtype in (I8, U8) else I32
+    made = g.cast(g.sub(g.cast(x, dtype), g.cast(zero, dtype)), I32)
     if made.shape != x.shape:
         raise Refused(f"zero point {zero!r} of {x!r}; expected a shape that broadcasts to it")
     return made
