@@ -19,6 +19,7 @@ from torch.fx import GraphModule
 from ..ir import MLIRError
 from .errors import OverflowedError, UnsupportedError
 from .importer import ON_HOST, import_graph, source_line
+from .lowering import HostNumber
 from .options import Options
 from .partition import split
 from .program import Program, Times
@@ -126,7 +127,8 @@ def with_wide_integers(
     Warns (when called):
         UserWarning: names the op.
     """
-    if not program.imported.limits:
+    passed = any(isinstance(draw, HostNumber) and draw.dtype is torch.int64 for draw in program.imported.draws)
+    if not program.imported.limits and not passed:
         return program
 
     def run(arguments: Sequence[Any]) -> Any:

@@ -26,8 +26,8 @@ def largest_shape(node: Node) -> tuple[int, ...]:
 
 def magnitude(value: Any, depth: int = 24) -> float:
     """A bound of the absolute values of a node of integers, or of a number; at most that of 32 bits."""
-    if not isinstance(value, Node):
-        return abs(value) if isinstance(value, int | float) else MOST
+    if not isinstance(value, Node):  # one with a place depends on open sizes
+        return abs(value) if isinstance(value, int | float) and not hasattr(value, "place") else MOST
     fake = value.meta.get("val")
     if not isinstance(fake, torch.Tensor) or fake.dtype.is_complex:
         return MOST

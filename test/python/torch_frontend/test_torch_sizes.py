@@ -227,6 +227,25 @@ def test_images_of_other_backends_have_their_guards() -> None:
     assert len(graphs) > 2
 
 
+def test_numbers_of_sizes_beyond_32_bits() -> None:
+    """PyTorch runs calls whose sizes make integers that the chip does not hold; draws are those of one call."""
+
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n = x.shape[0]
+        return x * 2, torch.full((2,), n**3), torch.tensor(-(n**3)), torch.arange(2) * n**3, torch.rand(3)
+
+    compiled = on_chip(function, dynamic=True)
+    with torch.no_grad(), record() as reports:
+        for n in (3, 1000, 2000, 1290, 1291, 5):
+            x = torch.rand(n)
+            torch.manual_seed(n)
+            want = function(x)
+            torch.manual_seed(n)
+            with pytest.warns(UserWarning, match=f"the size {n**3} exceeds") if n > 1290 else nullcontext():
+                assert_agree(compiled(x), want, f"{n}")
+    assert open_and_closed(reports) == (1, [])
+
+
 def test_exported_images() -> None:
     net = images()
     auto = torch.export.Dim.AUTO
