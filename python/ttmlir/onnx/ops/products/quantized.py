@@ -87,12 +87,6 @@ def saturated(g: Emitter, x: Value, dtype: DType) -> Value:
     return g.cast(g.minimum(g.maximum(x, g.scalar(low, x)), g.scalar(high, x)), dtype)
 
 
-def rounded(g: Emitter, x: Value) -> Value:
-    """Returns f32 numbers below 2^22 rounded, halves to even: a large number has no place for their fractions."""
-    large = g.full((), 1.5 * 2**23, F32)
-    return g.sub(g.add(x, large), large)
-
-
 def quantized(g: Emitter, x: Value, zero: Value | None, dtype: DType, saturate: bool = True) -> Value:
     """Returns numbers that are divided by their scale already in a narrow type."""
     x = g.cast(x, F32)
@@ -101,11 +95,19 @@ def quantized(g: Emitter, x: Value, zero: Value | None, dtype: DType, saturate: 
         x = x if offset is None else g.add(x, offset)
         return saturated(g, x, dtype) if saturate else g.cast(x, dtype)
     info: Any = ml_dtypes.iinfo(dtype)
-    low, high = (g.full((), float(n), F32) for n in (info.min, info.max))
+    # A large number has no place for the fractions of numbers below 2^22: their halves are rounded to even. Less the
+    # offset it is exact, too.
+    large = rest = g.full((), 1.5 * 2**23, F32)
     if offset is not None:
-        low, high = g.sub(low, offset), g.sub(high, offset)
-    x = rounded(g, g.minimum(g.maximum(x, low), high))
-    return g.cast(x if offset is None else g.add(x, offset), dtype)
+        rest = g.sub(large, offset)
+    if offset is None or (zero is not None and zero.known is not None and zero.size == 1 and not zero.varying):
+        at = 0 if offset is None or zero is None or zero.known is None else int(zero.known.reshape(-1)[0])
+        low, high = (ir.FloatAttr.get_f32(float(n - at)) for n in (info.min, info.max))
+        x = g.ttir("clamp_scalar", x, dtype=F32, min=low, max=high)
+    else:
+        least, most = (g.sub(g.full((), float(n), F32), offset) for n in (info.min, info.max))
+        x = g.minimum(g.maximum(x, least), most)
+    return g.cast(g.sub(g.add(x, large), rest), dtype)
 
 
 @op("QuantizeLinear")
