@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ttmlir.bounds import LARGEST
+
 from .errors import InputError
 from .file import is_onnx
 
@@ -86,7 +88,10 @@ def sizes(text: str) -> dict[str, int]:
         name, _, number = part.partition("=")
         if not name or not number.isdecimal() or name in found:
             raise argparse.ArgumentTypeError(f"{part!r} is no size; expected NAME=N, and each name once")
-        found[name] = int(number)
+        digits = number.lstrip("0") or "0"
+        if len(digits) > len(str(LARGEST)) or int(digits) > LARGEST:
+            raise argparse.ArgumentTypeError(f"{part!r} is no size; a size is at most {LARGEST}")
+        found[name] = int(digits)
     return found
 
 

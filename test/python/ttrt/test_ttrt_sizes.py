@@ -61,8 +61,14 @@ def test_sizes_that_are_wrong(rows: Path) -> None:
         "rows": "'rows' is no size; expected NAME=N",
         "rows=4,rows=5": "expected NAME=N, and each name once",
         "rows=-4": "'rows=-4' is no size",
+        "rows=": "'rows=' is no size; expected NAME=N",
+        "rows=7.0": "'rows=7.0' is no size; expected NAME=N",
+        "rows=9999999999999999999": "'rows=9999999999999999999' is no size; a size is at most 17592186044416",
+        f"rows={'9' * 5000}": "is no size; a size is at most 17592186044416",
+        "rows=17592186044416": "size rows is 17592186044416; expected 2 to 500",
     }.items():
         done = ttrt("run", rows, "--sizes", given)
         assert done.returncode in (1, 2) and expected in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
     done = ttrt("run", rows, "--sizes", "rows=4", "--golden")
     assert done.returncode == 1 and "leave out --sizes" in done.stderr
