@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import fits
+from .files import one_line
 from .model import Declared
 from .values import Array, is_integer
 
@@ -82,13 +83,20 @@ def taken(declared: Declared, value: Any) -> Any:
             raise ValueError(f"input {name} is {type(value).__name__}; expected a {declared}")
         each = Declared(name, None, dtype)
         return [taken(each, x) for x in value]
-    array = as_array(value)
+    if value is None:
+        raise ValueError(f"input {name} is None; expected {declared}")
+    try:
+        array = as_array(value)
+    except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's for layouts that NumPy lacks are of each kind
+        raise ValueError(f"input {name} is no array, {one_line(error)}; expected {declared}") from None
     if array.dtype == dtype:
         return array
     have = f"{array.dtype.name}{list(array.shape)}"
     if not fits(array, dtype):
         raise ValueError(f"input {name} is {have}; expected {declared}")
-    made = array.astype(dtype)
-    if is_integer(dtype) and not (made == array).all():
+    with np.errstate(over="ignore"):
+        made = array.astype(dtype)
+    kept = made == array if is_integer(dtype) else np.isfinite(made) | ~np.isfinite(array)
+    if not kept.all():
         raise ValueError(f"input {name} is {have} and has values that {dtype.name} does not hold")
     return made

@@ -77,6 +77,11 @@ class OnnxModel:
         options: str = "",
         known: Mapping[str, Any] | None = None,
     ) -> None:
+        for name, given in (("sizes", sizes), ("known", known)):
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(f"{name} is {type(given).__name__}; expected a mapping by name")
+        if not isinstance(options, str):
+            raise TypeError(f"options is {type(options).__name__}; expected a text")
         self.model, self.options = model, options
         self.known = {name: self._known(name, value) for name, value in (known or {}).items()}
         self.inputs = [x for x in model.inputs if x.name not in self.known]
@@ -546,6 +551,8 @@ def compile(
         OnnxError: see `load`; or a node that has no form on the chip: names it, and what was expected.
     """
     made = load(model, sizes, options, known)
+    if hasattr(inputs, "shape") or isinstance(inputs, str | bytes):
+        raise TypeError(f"inputs is {type(inputs).__name__}; expected a list of arrays, or arrays by name")
     if inputs is not None:
         given = made.bound((), inputs) if isinstance(inputs, Mapping) else made.bound(tuple(inputs), {})
         arrays = {name: taken(made._all[name], value) for name, value in given.items()}

@@ -151,6 +151,11 @@ def test_what_a_call_is_given() -> None:
         ([np.ones(16, np.float32)], ValueError, r"input x has the shape \[16\]; expected \[2, 16\]"),
         ([x.astype(complex)], ValueError, r"input x is complex128\[2, 16\]; expected float32\[2, 16\]"),
         ([["no number"]], ValueError, r"input x is str.*; expected float32\[2, 16\]"),
+        ([None], ValueError, r"input x is None; expected float32\[2, 16\]"),
+        ([[[1], [1, 2]]], ValueError, r"input x is no array, .*inhomogeneous.*; expected float32\[2, 16\]"),
+        ([torch.ones(2, 16, device="meta")], ValueError, r"input x is no array, .*; expected float32\[2, 16\]"),
+        ([torch.ones(2, 16).to_sparse()], ValueError, r"input x is no array, .*; expected float32\[2, 16\]"),
+        ([np.full((2, 16), 1e300)], ValueError, r"input x is float64\[2, 16\] and has values that float32 does not"),
         ([], TypeError, r"the model takes 1 input \(x float32\[2, 16\]\) and was given 0: x missing"),
         ([x, x], TypeError, r"the model takes 1 input \(x float32\[2, 16\]\) and was given 2"),
     ]:
@@ -158,6 +163,7 @@ def test_what_a_call_is_given() -> None:
             compiled(*given)
     with pytest.raises(TypeError, match="input x is given twice"):
         compiled(x, x=x)
+    assert np.isnan(compiled(np.full((2, 16), np.inf))).all()  # infinity is a number of both types
     integers = made(
         helper.make_graph([node("Neg", ["x"], ["y"])], "g", [tensor("x", TensorProto.INT32, [1])],
                           [tensor("y", TensorProto.INT32, [1])])
@@ -168,6 +174,19 @@ def test_what_a_call_is_given() -> None:
         compiled(np.array([2**31]))
     with pytest.raises(ValueError, match=r"input x is float32\[1\]; expected int32\[1\]"):
         compiled(np.ones(1, np.float32))
+
+
+def test_what_models_are_compiled_for() -> None:
+    for given, text in [
+        ({"sizes": "batch=2"}, "sizes is str; expected a mapping by name"),
+        ({"sizes": [2]}, "sizes is list; expected a mapping by name"),
+        ({"known": [np.ones(2)]}, "known is list; expected a mapping by name"),
+        ({"options": None}, "options is NoneType; expected a text"),
+        ({"inputs": np.ones((2, 16))}, "inputs is ndarray; expected a list of arrays, or arrays by name"),
+        ({"inputs": "x"}, "inputs is str; expected a list of arrays, or arrays by name"),
+    ]:
+        with pytest.raises(TypeError, match=text):
+            tt.compile(product("batch"), **given)
 
 
 def test_sequences() -> None:
