@@ -44,40 +44,37 @@ public:
       if (array.shape.size() != 2 || array.type != HostType::UInt8 || (array.shape[1] > 1 && array.stride[1] != 1))
         throw Error("samples are of shape " + toString(array.shape) +
                     "; expected rows of bytes that lie side by side, as uint8 of rank 2");
-      rows.push_back({std::move(array), known.size()});
-      const Rows &added = rows.back();
-      known.resize(known.size() + static_cast<size_t>(added.array.elements()));
-      added.each([&](const std::byte *now, size_t before, size_t width) {
-        std::memcpy(known.data() + before, now, width);
-        return true;
-      });
+      const auto width = static_cast<size_t>(array.shape[1]);
+      const auto *row = static_cast<const std::byte *>(array.data);
+      for (int64_t i = 0; i < array.shape[0]; ++i, row += array.stride[0]) {
+        rows.push_back({row, width});
+        known.insert(known.end(), row, row + width);
+      }
+      memory.push_back(std::move(array));
     }
   }
   bool areUnchanged() const {
-    return std::ranges::all_of(rows, [this](const Rows &each) {
-      return each.each([this](const std::byte *now, size_t before, size_t width) {
-        return std::memcmp(known.data() + before, now, width) == 0;
-      });
-    });
+    // Each row lies in a line of its own that nobody has read lately: many are fetched at a time.
+    constexpr size_t ahead = 24;
+    const std::byte *before = known.data();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i + ahead < rows.size())
+        __builtin_prefetch(rows[i + ahead].now);
+      if (std::memcmp(before, rows[i].now, rows[i].width) != 0)
+        return false;
+      before += rows[i].width;
+    }
+    return true;
   }
 
 private:
-  struct Rows {
-    HostArray array;
-    size_t first; // in `known`
-
-    /// Calls f(row, place in `known`, bytes) until it is false; whether it never was.
-    template <class F> bool each(F f) const {
-      const auto width = static_cast<size_t>(array.shape[1]);
-      const auto *row = static_cast<const std::byte *>(array.data);
-      for (int64_t i = 0; i < array.shape[0]; ++i)
-        if (!f(row + i * array.stride[0], first + static_cast<size_t>(i) * width, width))
-          return false;
-      return true;
-    }
+  struct Row {
+    const std::byte *now;
+    size_t width;
   };
-  std::vector<Rows> rows;
-  std::vector<std::byte> known;
+  std::vector<HostArray> memory; // that rows are in
+  std::vector<Row> rows;
+  std::vector<std::byte> known; // of all rows
 };
 
 } // namespace

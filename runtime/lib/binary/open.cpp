@@ -157,6 +157,46 @@ private:
     resizedSpecs.emplace(old, &specs.back());
   }
 
+  /// Layers of a model have the same ops with the same shapes: what was found of one holds for those behind it.
+  struct Bound {
+    const Operation *operation;
+    size_t program;
+    std::vector<const TensorSpec *> written; // of the results
+  };
+  static constexpr size_t mostRepeated = 16;
+
+  std::vector<const TensorSpec *> resultsOf(size_t index, const Operation &operation) const {
+    std::vector<const TensorSpec *> all;
+    for (const uint32_t out : operation.outs)
+      all.push_back(made[index].values[out].spec);
+    return all;
+  }
+
+  /// Whether the op is one of the last ones again, of which its results have been taken over.
+  bool repeats(size_t index, const Operation &operation) {
+    const auto specOf = [&](uint32_t in) { return in == absentOperand ? nullptr : made[index].values[in].spec; };
+    const auto sameSpec = [&](uint32_t a, uint32_t b) { return specOf(a) == specOf(b); };
+    for (const Bound &other : recent) {
+      if (other.program != index || other.operation->info != operation.info ||
+          !std::ranges::equal(operation.ins, other.operation->ins, sameSpec) ||
+          resultsOf(index, operation) != other.written || !areSame(operation.attributes, other.operation->attributes))
+        continue;
+      for (size_t i = 0; i < operation.outs.size(); ++i)
+        setSpec(index, operation.outs[i], made[index].values[other.operation->outs[i]].spec);
+      return true;
+    }
+    return false;
+  }
+
+  void setSpec(size_t index, uint32_t value, const TensorSpec *spec) {
+    if (made[index].values[value].spec == spec)
+      return;
+    auto &flags = resized[index];
+    flags.resize(made[index].values.size(), false);
+    flags[value] = true;
+    own(index).values[value].spec = spec;
+  }
+
   void bindOperations(size_t index) {
     bound[index] = true;
     const Open::OfProgram &written = open.programs[index];
@@ -170,11 +210,18 @@ private:
       while (next != written.numbers.end() && next->operation == i)
         ++next;
       const Operation &operation = made[index].operations[i];
-      if (first == next && operation.callees.empty() && std::ranges::none_of(operation.ins, isResized) &&
-          std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(written, out); }))
+      const bool isByShapes = first == next && operation.callees.empty() &&
+                              std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(written, out); });
+      if (isByShapes && (std::ranges::none_of(operation.ins, isResized) || repeats(index, operation)))
         continue;
       try {
+        Bound known{&operation, index, resultsOf(index, operation)};
         bindOperation(index, i, {first, next});
+        if (isByShapes) {
+          if (recent.size() == mostRepeated)
+            recent.pop_back();
+          recent.push_front(std::move(known));
+        }
       } catch (const OpError &error) {
         throw OpError("program \"" + std::string(made[index].name) + "\": op " + std::to_string(i) + " (" +
                       std::string(operation.info->name) + ")" +
@@ -308,6 +355,7 @@ private:
   std::vector<std::shared_ptr<Program>> changed;                                // per program, or null
   std::vector<std::vector<bool>> resized;                                       // per program and value
   std::vector<bool> bound;                                                      // per program
+  std::deque<Bound> recent;                                                     // the last ones first
 };
 
 /// Finds the ops that sizes may change: those that have a number, a result that is told, or an operand that comes from
@@ -505,67 +553,6 @@ SharedList<Program> bindPrograms(const Open &open, const SharedList<Program> &pr
                                  std::span<const int64_t> sizes, std::deque<TensorSpec> &specs,
                                  std::deque<std::shared_ptr<std::byte>> &constants) {
   return Binder(open, programs, sizes, specs, constants).bind(program);
-}
-
-//===- Comparison ---------------------------------------------------------===//
-
-namespace {
-
-bool isSame(const ttnn::Attribute &a, const ttnn::Attribute &b);
-
-bool isSame(const ttnn::NamedAttribute &a, const ttnn::NamedAttribute &b) {
-  return a.name == b.name && isSame(a.attribute, b.attribute);
-}
-
-template <class T> bool areSame(const T &a, const T &b) {
-  return std::ranges::equal(a, b, [](const auto &x, const auto &y) { return isSame(x, y); });
-}
-
-struct SameAs {
-  const ttnn::Attribute &other;
-  template <class T> const T &theirs() const { return std::get<T>(other.value); }
-  template <class T> bool operator()(const T &value) const { return value == theirs<T>(); }
-  bool operator()(const ttnn::ConstantAttribute &value) const {
-    const auto &expected = theirs<ttnn::ConstantAttribute>().bytes;
-    return value.bytes.size() == expected.size() &&
-           (expected.empty() || std::memcmp(value.bytes.data(), expected.data(), expected.size()) == 0);
-  }
-  bool operator()(const ttnn::EnumAttribute &value) const { return value.value == theirs<ttnn::EnumAttribute>().value; }
-  bool operator()(const ttnn::StructAttribute &value) const {
-    return areSame(value.fields, theirs<ttnn::StructAttribute>().fields);
-  }
-  bool operator()(const ttnn::ListAttribute &value) const {
-    return areSame(value.items, theirs<ttnn::ListAttribute>().items);
-  }
-};
-
-bool isSame(const ttnn::Attribute &a, const ttnn::Attribute &b) {
-  return a.value.index() == b.value.index() && std::visit(SameAs{b}, a.value);
-}
-
-} // namespace
-
-void requireSame(const SharedList<Program> &programs, const SharedList<Program> &others, size_t index) {
-  const Program &program = programs[index], &other = others[index];
-  const std::string name = "program \"" + std::string(program.name) + "\": ";
-  if (program.values.size() != other.values.size() || program.operations.size() != other.operations.size())
-    throw OpError(name + "has other ops for other sizes");
-  for (uint32_t i = 0; i < program.operations.size(); ++i) {
-    const Operation &operation = program.operations[i], &expected = other.operations[i];
-    const std::string where = name + "op " + std::to_string(i) + " (" + std::string(operation.info->name) + ")";
-    if (operation.info != expected.info || operation.callees != expected.callees)
-      throw OpError(where + " is another op for other sizes");
-    for (const uint32_t out : operation.outs)
-      if (program.spec(out) != other.spec(out))
-        throw OpError(where + " gives " + toString(program.spec(out).shape) + "; expected " +
-                      toString(other.spec(out).shape));
-    const auto own = operation.attributes.all(), theirs = expected.attributes.all();
-    for (size_t k = 0; k < own.size() && own.size() == theirs.size(); ++k)
-      if (!isSame(own[k], theirs[k]))
-        throw OpError(where + ": attribute " + own[k].name + " is another one for these sizes");
-    for (const uint32_t callee : operation.callees)
-      requireSame(programs, others, callee);
-  }
 }
 
 } // namespace tt::runtime

@@ -61,6 +61,9 @@ SharedList<Program> bindPrograms(const Open &open, const SharedList<Program> &pr
 /// some sizes, and those of the open file bound to these sizes.
 void requireSame(const SharedList<Program> &programs, const SharedList<Program> &others, size_t program);
 
+/// Whether two ops have the same attributes.
+bool areSame(const ttnn::Attributes &a, const ttnn::Attributes &b);
+
 /// The most recently bound images of a file.
 struct Bindings {
   static constexpr size_t kept = 4;

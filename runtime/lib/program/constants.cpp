@@ -281,8 +281,8 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
   if (root.home == Plan::Home::Constant) {
     argument.constant = true;
     shards = &root.constant;
-  } else if (root.home == Plan::Home::Input && root.index < arguments.size()) {
-    shards = &arguments[root.index].shards;
+  } else if (root.home == Plan::Home::Input && root.index < knownArguments().size()) {
+    shards = &knownArguments()[root.index].shards;
     if (std::ranges::find(made.parameters, root.index, &Plan::Parameter::input) == made.parameters.end())
       made.parameters.push_back({root.index, {}, 0, 0, {}});
   } else {
@@ -420,14 +420,17 @@ bool Planner::defers(std::span<const std::byte> values) const {
 void Planner::readInPlace(std::span<const std::byte> values) const { PreparedForms::ofProcess().markInPlace(values); }
 
 void Planner::enterWeights() {
+  if (previous && previous->weights) {
+    made.weights = previous->weights; // which fit
+    return;
+  }
   std::vector<std::span<const std::byte>> weights;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    for (const auto &shard : arguments[i].shards)
+  const std::vector<Argument> &known = knownArguments();
+  for (size_t i = 0; i < known.size(); ++i)
+    for (const auto &shard : known[i].shards)
       if (shard)
         weights.push_back({shard.get(), program.spec(program.inputs[i]).bytes()});
-  if (previous && previous->weights)
-    made.weights = previous->weights; // which fit
-  else if (!weights.empty())
+  if (!weights.empty())
     made.weights = PreparedForms::ofProcess().enter(std::move(weights));
 }
 

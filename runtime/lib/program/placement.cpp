@@ -54,7 +54,10 @@ void Planner::placeValues() {
     for (uint32_t output : program.outputs)
       made.roots[output].lastOp = opCount;
   }
-  const std::vector<uint32_t> replaced = findReplaced();
+  made.replaced = findReplaced();
+  if (repeatPlaces())
+    return;
+  const std::vector<uint32_t> &replaced = made.replaced;
   std::vector<bool> passedOn(program.values.size(), false);
   for (uint32_t value : replaced)
     if (value != absentOperand)
@@ -101,6 +104,31 @@ void Planner::placeValues() {
       space.deallocate(static_cast<int64_t>(made.roots[value].offset - base));
   }
   made.arenaBytes = base + top;
+}
+
+bool Planner::repeatPlaces() {
+  if (!previous || observed || previous->mode != made.mode || previous->replaced != made.replaced ||
+      !made.exchanges.empty() || !previous->exchanges.empty())
+    return false;
+  const auto isPlaced = [](const Plan &plan, uint32_t value) {
+    return plan.roots[value].home == Plan::Home::Arena && plan.rootOf[value] == value;
+  };
+  for (uint32_t value = 0; value < made.roots.size(); ++value) {
+    const Plan::Root &root = made.roots[value], &before = previous->roots[value];
+    const bool placed = isPlaced(made, value);
+    if (placed != isPlaced(*previous, value) ||
+        (placed && (root.firstOp != before.firstOp || root.lastOp != before.lastOp || root.held != before.held ||
+                    alignUp(program.spec(value).bytes()) != before.stride)))
+      return false;
+  }
+  const size_t base = alignUp(made.scratchBytes), baseBefore = alignUp(previous->scratchBytes);
+  for (uint32_t value = 0; value < made.roots.size(); ++value)
+    if (isPlaced(made, value)) {
+      made.roots[value].stride = previous->roots[value].stride;
+      made.roots[value].offset = previous->roots[value].offset - baseBefore + base;
+    }
+  made.arenaBytes = previous->arenaBytes - baseBefore + base;
+  return true;
 }
 
 void Planner::bindSteps() {

@@ -221,6 +221,7 @@ struct Plan {
   std::vector<uint32_t> rootOf;                              // per value
   std::vector<size_t> viewBytes;                             // per value: where it begins in its root
   std::vector<Root> roots;                                   // per value; only those of roots are used
+  std::vector<uint32_t> replaced;                            // per value: in the place of which other it is computed
   std::vector<Step> steps;
   std::vector<Exchange> exchanges;
   std::vector<uint32_t> chainOps;

@@ -44,15 +44,16 @@ std::shared_ptr<const Plan> Planner::make() {
   made.isEstimated.assign(opCount, false);
   findWritten();
   const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
-  if (made.mode == Mode::Fast && arguments.empty() &&
-      (callsOthers(program) || std::ranges::any_of(inputs, isParameter))) {
-    arguments = argumentsOf(program, device, made.written, inputs);
-    for (uint32_t i = 0; i < inputs.size(); ++i)
-      if (isParameter(inputs[i]) && !made.written[program.inputs[i]]) {
-        arguments[i].constant = true;
-        made.parameters.push_back({i, {}, 0, 0, {}});
-      }
-  }
+  stays.assign(program.inputs.size(), false);
+  knowsInputs = made.mode == Mode::Fast && arguments.empty() &&
+                (callsOthers(program) || std::ranges::any_of(inputs, isParameter));
+  for (size_t i = 0; i < std::min(arguments.size(), stays.size()); ++i)
+    stays[i] = arguments[i].constant;
+  for (uint32_t i = 0; knowsInputs && i < inputs.size(); ++i)
+    if (isParameter(inputs[i]) && !made.written[program.inputs[i]]) {
+      stays[i] = true;
+      made.parameters.push_back({i, {}, 0, 0, {}});
+    }
   if (made.mode == Mode::Fast)
     enterWeights();
   findLastUses();
@@ -123,17 +124,24 @@ void Planner::findLastUses() {
     constantsAfter[i] = constantsAfter[i + 1] + lastUsed[i + 1];
 }
 
+const std::vector<Argument> &Planner::knownArguments() const {
+  if (arguments.empty() && knowsInputs)
+    arguments = argumentsOf(program, device, made.written, inputs);
+  return arguments;
+}
+
 void Planner::checkSize(uint32_t value) const {
   const size_t bytes = program.spec(value).bytes() * (shards(value) > 1 ? made.chips.count() : 1);
+  if (made.mode == Mode::Estimated || bytes <= sim::hostMemoryLimit())
+    return;
   const auto input = std::ranges::find(program.inputs, value);
-  if (made.mode != Mode::Estimated && bytes > sim::hostMemoryLimit())
-    throw OutOfMemoryError(
-        made.name() + ": " +
-        (input != program.inputs.end()
-             ? "input " + std::to_string(input - program.inputs.begin()) + " of " + made.name()
-             : "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")") +
-        " of shape " + toString(program.spec(value).shape) + " has " + std::to_string(bytes) +
-        " bytes; the limit of host memory is " + std::to_string(sim::hostMemoryLimit()));
+  throw OutOfMemoryError(
+      made.name() + ": " +
+      (input != program.inputs.end()
+           ? "input " + std::to_string(input - program.inputs.begin()) + " of " + made.name()
+           : "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")") +
+      " of shape " + toString(program.spec(value).shape) + " has " + std::to_string(bytes) +
+      " bytes; the limit of host memory is " + std::to_string(sim::hostMemoryLimit()));
 }
 
 std::string Planner::resultLabel() const {
@@ -152,13 +160,19 @@ void Planner::planInputs() {
     root.home = observed ? Plan::Home::Arena : Plan::Home::Input;
     root.index = i;
     setShards(root, value);
-    if (i < arguments.size() && arguments[i].constant && !made.written[value]) {
+    if (stays[i] && !made.written[value]) {
       root.home = Plan::Home::Constant;
-      root.constant = arguments[i].shards;
-      root.constant.resize(root.shards, root.constant.front());
-      shareEqual(root.constant, program.spec(value).bytes());
       isSame[value] = previous && previous->roots[value].home == Plan::Home::Constant &&
                       previous->program.spec(previous->program.inputs[i]) == program.spec(value);
+      if (isSame[value] && knowsInputs)
+        root.constant = previous->roots[value].constant;
+      // The plan before may have let go of them.
+      if (root.constant.empty() ||
+          !std::ranges::all_of(root.constant, [](const auto &shard) { return shard != nullptr; })) {
+        root.constant = knownArguments()[i].shards;
+        root.constant.resize(root.shards, root.constant.front());
+        shareEqual(root.constant, program.spec(value).bytes());
+      }
     }
     const bool isKnown = previous && previous->program.spec(value) == program.spec(value);
     addGroup(value, 0, sim::footprint(chip, program.spec(value)),
@@ -201,6 +215,7 @@ void Planner::planOperation() {
     return;
   }
   called.reset();
+  equal.reset();
   isAsBefore = compare();
   for (uint32_t out : operation.outs) {
     if (!isAsBefore)
@@ -280,6 +295,8 @@ int Planner::makeKernel() {
     return -1;
   }
   std::shared_ptr<const ttnn::Kernel> kernel = kernelBefore();
+  if (!kernel && (equal = findEqual()))
+    kernel = made.kernelOf[*equal];
   const bool isNew = !kernel;
   if (isNew)
     restoreConstants();
@@ -318,6 +335,8 @@ int Planner::makeKernel() {
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
       isRead[made.rootOf[ins[i]]] = true;
+  if (isNew && mayBeEqual())
+    newOps.push_back(op);
   made.kernelOf[op] = kernel;
   addStep(std::move(kernel));
   return alias;
@@ -428,6 +447,9 @@ void Planner::planDeviceMemory(int alias) {
   if (isAsBefore) {
     made.durations[op] = previous->durations[op];
     made.circular[op] = previous->circular[op];
+  } else if (equal) {
+    made.durations[op] = made.durations[*equal];
+    made.circular[op] = made.circular[*equal];
   } else {
     made.durations[op] =
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });

@@ -53,6 +53,8 @@ private:
   void checkSize(uint32_t value) const;
   std::string resultLabel() const;
   void planInputs();
+  /// The values of the inputs where they are known; asked for when they are needed first.
+  const std::vector<Argument> &knownArguments() const;
   void planOperation();
   void planDeallocation();
   /// The op with its operands and results, as a kernel is told them; made when it is needed first.
@@ -129,6 +131,10 @@ private:
 
   //===- Reuse of the plan for other sizes (reuse.cpp) ----------------------===//
 
+  /// An earlier op whose kernel, made for this plan, is the op's as well: layers of a model have the same ops.
+  std::optional<uint32_t> findEqual() const;
+  /// Whether the kernel of the op depends on shapes and attributes alone.
+  bool mayBeEqual() const;
   /// Returns whether the op has the operands, results and attributes that it has in the plan before, and constants
   /// where that has the same.
   bool compare() const;
@@ -169,6 +175,8 @@ private:
   /// For each value that is computed in the place of another, which dies with it: that one; else absentOperand.
   std::vector<uint32_t> findReplaced() const;
   bool isReplaceable(uint32_t value, uint32_t by, uint32_t at) const;
+  /// Takes the places of the plan before where the same values live as long and are as large. False where they do not.
+  bool repeatPlaces();
   void bindSteps();
   void bindStep(Plan::Step &step, const Operands &operands);
   void bindMeshStep(Plan::Step &step, const Operands &operands);
@@ -182,13 +190,17 @@ private:
   const Program &program;
   const Device &device;
   const std::span<const Tensor> inputs;
-  std::vector<Argument> arguments; // empty where none is known
-  const Plan *const previous;      // or nullptr
+  mutable std::vector<Argument> arguments; // see knownArguments(); empty where none is known
+  bool knowsInputs = false;                // they are those of `inputs`
+  std::vector<bool> stays;                 // per input: its values are the same in each run
+  const Plan *const previous;              // or nullptr
   const sim::ChipDesc &chip;
   const bool observed;
   const uint32_t opCount;
   uint32_t op = 0;
   bool isAsBefore = false;                                  // the op is as in the plan before
+  std::optional<uint32_t> equal;                            // see findEqual()
+  std::vector<uint32_t> newOps;                             // ops that others may be equal to
   std::optional<ttnn::OpCall> called;                       // see call()
   std::vector<Operands> operands;                           // per step
   std::deque<std::vector<uint32_t>> ofChains;               // their operands

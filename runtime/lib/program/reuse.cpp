@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "binary/open.h"
 #include "program/planner.h"
 
 #include <algorithm>
@@ -41,6 +42,28 @@ std::shared_ptr<const ttnn::Kernel> Planner::kernelBefore() const {
   if (observed || !isAsBefore || std::ranges::binary_search(previous->deferred, op, {}, &Plan::Deferred::op))
     return nullptr;
   return previous->kernelOf[op];
+}
+
+bool Planner::mayBeEqual() const {
+  const auto isConstant = [&](uint32_t in) { return in != absentOperand && rootOf(in).home == Plan::Home::Constant; };
+  return !observed && operation().call == Operation::Call::None && std::ranges::none_of(operation().ins, isConstant) &&
+         isReproducible();
+}
+
+std::optional<uint32_t> Planner::findEqual() const {
+  constexpr size_t most = 16;
+  if (newOps.empty() || !mayBeEqual())
+    return std::nullopt;
+  const auto specOf = [&](uint32_t value) { return value == absentOperand ? nullptr : program.values[value].spec; };
+  const auto sameSpec = [&](uint32_t a, uint32_t b) { return specOf(a) == specOf(b); };
+  const Operation &now = operation();
+  for (size_t i = newOps.size(); i-- > 0 && newOps.size() - i <= most;) {
+    const Operation &other = program.operations[newOps[i]];
+    if (other.info == now.info && std::ranges::equal(now.ins, other.ins, sameSpec) &&
+        std::ranges::equal(now.outs, other.outs, sameSpec) && areSame(now.attributes, other.attributes))
+      return newOps[i];
+  }
+  return std::nullopt;
 }
 
 bool Planner::takeResults() {
@@ -90,7 +113,7 @@ void Planner::restore(uint32_t value) {
   if (!isSame[value] || !isGone())
     return;
   if (computedBy[value] == opCount) {
-    root.constant = arguments[root.index].shards;
+    root.constant = knownArguments()[root.index].shards;
     root.constant.resize(root.shards, root.constant.front());
     return;
   }
