@@ -49,9 +49,20 @@ public:
     const size_t hash = hashOf(wanted);
     std::lock_guard lock(mutex);
     const auto [begin, end] = known.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (Pointer found = it->second.lock(); found && *found == wanted)
+    auto gone = end;
+    for (auto it = begin; it != end; ++it) {
+      const Pointer found = it->second.lock();
+      if (found && *found == wanted)
         return found;
+      if (!found)
+        gone = it;
+    }
+    // In the place of one that nobody has any more, so that calls with tensors that come and go find few.
+    if (gone != end) {
+      auto made = std::make_shared<const Tensor::Description>(std::move(wanted));
+      gone->second = made;
+      return made;
+    }
     if (known.size() >= limit) {
       std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
       limit = std::max(leastLimit, 2 * known.size());
