@@ -34,6 +34,9 @@ STARTS, LARGEST = (64, 224, 32, 512, 16, 8, 3), 8211
 SAMPLES = sorted({n for row in GENERIC for n in row if n < LARGEST})
 # Sizes that a model takes all multiples of some number of: the first of several such sizes, and what may divide them.
 WHOLE, STEPS = (3360, 672, 192, 64), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64)
+# A number is taken for what sizes are multiples of if sizes smaller by so many of it are taken: sizes that others are
+# rounded up to are near. So many of them have to be within bounds.
+NEAR, FEWEST_NEAR = (17, 31, 13, 7, 5, 3, 11, 2, 1), 3
 # Sample points whose imports tell what depends on sizes.
 TRACES = 3
 
@@ -239,7 +242,8 @@ class Open(Program):
     def _compiled(self, declared: Sequence[Size]) -> bytes:
         refused: Exception | None = None
         for bound in BOUNDS:
-            sizes = [Size(s.name, s.least, least_of(s.most, bound, s.least)) for s in declared]
+            whole = [Size(s.name, s.least, least_of(s.most, bound, s.least)) for s in declared]
+            sizes = self._quotients(whole)
             self.first = None
             try:
                 try:
@@ -247,7 +251,7 @@ class Open(Program):
                 except UnsupportedOpError:
                     raise
                 except OnnxError as error:
-                    sizes = self._stepped(sizes) or self._within(sizes, error)
+                    sizes = self._quotients(whole) if self._has_steps(whole) else self._within(sizes, error)
                     self.traces = self._traced(sizes)
                 return open_flatbuffer(self._lowered, sizes, doubtful=self._decisions(sizes).doubtful)
             except ir.MLIRError as error:
@@ -270,10 +274,18 @@ class Open(Program):
             return False
         return True
 
-    def _stepped(self, sizes: Sequence[Size]) -> list[Size] | None:
-        """Returns quotients of sizes that have to be multiples, as those of a U-Net do; None where none has to be."""
-        if self.steps != [1] * len(sizes):
-            return None
+    def _quotients(self, sizes: Sequence[Size]) -> list[Size]:
+        """Returns what is open of sizes that have to be multiples."""
+        most = [GENERIC[0][-1] if s.most is None else s.most for s in sizes]
+        return [
+            s if step == 1 else Size(f"{s.name}/{step}", max(2, -(-s.least // step)), max(2, n // step))
+            for s, step, n in zip(sizes, self.steps, most, strict=True)
+        ]
+
+    def _has_steps(self, sizes: Sequence[Size]) -> bool:
+        """Finds what sizes have to be multiples of, as those of a U-Net have to. False where nothing is found."""
+        if max(self.steps) > 1:
+            return False
 
         def inside(point: Sequence[int]) -> bool:
             return all(s.least <= n and (s.most is None or n <= s.most) for s, n in zip(sizes, point, strict=True))
@@ -281,21 +293,18 @@ class Open(Program):
         starts = ([n * (1 + i) for i in range(len(sizes))] for n in WHOLE)
         start = next((point for point in starts if inside(point) and self._takes(point)), None)
         if start is None:
-            return None
-        steps = []
-        for i, n in enumerate(start):
-            near = ([[*start[:i], n - many * step, *start[i + 1 :]] for many in (1, 2)] for step in STEPS)
-            found = (step for step, points_of in zip(STEPS, near, strict=True)
-                     if n % step == 0 and all(inside(point) and self._takes(point) for point in points_of))  # fmt: skip
-            steps.append(next(found, 0))
+            return False
+
+        def is_step(step: int, i: int) -> bool:
+            near = ([*start[:i], start[i] - many * step, *start[i + 1 :]] for many in NEAR)
+            points_of = [point for point in near if inside(point)]
+            return len(points_of) >= FEWEST_NEAR and all(map(self._takes, points_of))
+
+        steps = [next((n for n in STEPS if start[i] % n == 0 and is_step(n, i)), 0) for i in range(len(sizes))]
         if 0 in steps or max(steps) == 1:
-            return None
-        made = []
-        for s, step in zip(sizes, steps, strict=True):
-            most = GENERIC[0][-1] if s.most is None else s.most
-            made.append(s if step == 1 else Size(f"{s.name}/{step}", max(2, -(-s.least // step)), most // step))
+            return False
         self.steps = steps
-        return made
+        return True
 
     def _within(self, sizes: Sequence[Size], error: OnnxError) -> list[Size]:
         """Returns sizes with bounds that the model has: tables of positions end, windows need some elements.
