@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/elementwise/kernel.h"
+#include "tensor/strided.h"
 
 #include <cmath>
 
@@ -86,7 +87,7 @@ Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const 
     const TensorSpec &in = operand(call, k);
     const auto &strides = merged.strides[k];
     const bool scalar = std::ranges::all_of(strides, [](int64_t s) { return s == 0; });
-    const bool same = dims.size() == 1 && strides[0] == 1;
+    const bool same = strides == rowMajorStrides(dims);
     const bool condition = row.domain == Domain::Select && k == 0;
     if (integer)
       loadsI[k] = condition ? loadNonzero<int64_t>(in.dtype) : loader<int64_t>(in.dtype);
