@@ -206,14 +206,16 @@ class Recurrence:
             made: list[Value] = []
             for d, (each, given) in enumerate(zip(self.directions, rows, strict=True)):
                 before = list(states[d * many : (d + 1) * many])
-                new = step(each, given, before)
-                shown = new[0]
-                if self.lengths is not None:
+                if self.lengths is None:
+                    new = step(each, given, before)
+                    shown = new[0]
+                else:
                     left = position
                     if each.backward:
                         left = g.sub(number(g, self.count - 1), position)
                     runs = g.expand_dims(g.compare("LT", left, self.lengths), 1)
-                    shown = g.select(runs, shown, g.scalar(0, shown))
+                    new = step(each, given, self.entering(before, left))
+                    shown = g.select(runs, new[0], g.scalar(0, new[0]))
                     new = [g.select(runs, x, y) for x, y in zip(new, before, strict=True)]
                 after += new
                 made.append(shown)
@@ -237,6 +239,10 @@ class Recurrence:
         if not self.layout:
             return g.concat([g.expand_dims(x, 1) for x in rows], 1)
         return g.concat([g.expand_dims(g.transpose(x, (1, 0, 2)), 2) for x in rows], 2)
+
+    def entering(self, states: list[Value], position: Value) -> list[Value]:
+        """Returns the states of all sequences as the step at a position takes them, also of those that have ended."""
+        return states
 
     def input_product(self, each: Direction, flat: Value) -> Value:
         """Returns the product of the inputs of all steps, [count * batch, size], and their weights."""

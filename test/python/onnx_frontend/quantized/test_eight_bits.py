@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from compared import compiled, expected, require_same
 from onnx import TensorProto, helper, numpy_helper
-from single import check
+from single import check, node_model
 from ttmlir import ir, passes
 
 MICROSOFT = "com.microsoft"
@@ -56,15 +56,21 @@ def lstm(direction: str, batch: int, dtype: Any, columns: bool, **attributes: An
     zeros = np.full(grain, zero, dtype)
     operands = [
         floats(steps, batch, size), integers(many, size, 4 * hidden, dtype=dtype),
-        integers(many, hidden, 4 * hidden, dtype=dtype, seed=1), floats(many, 8 * hidden, by=0.1), None,
+        integers(many, hidden, 4 * hidden, dtype=dtype, seed=1), floats(many, 8 * hidden, by=0.1),
+        attributes.pop("lengths", None),
         floats(many, batch, hidden, by=0.1), floats(many, batch, hidden, by=0.1, seed=1),
         floats(many, 3 * hidden, by=0.1) if attributes.pop("peepholes", False) else None,
         scales[0], zeros, scales[1], zeros,
     ]  # fmt: skip
-    check(
-        "DynamicQuantizeLSTM", operands, outputs=3, domain=MICROSOFT, inside=[1, 2, 8, 9, 10, 11],
-        direction=direction, hidden_size=hidden, **attributes,
-    )  # fmt: skip
+    options: dict[str, Any] = dict(
+        outputs=3, domain=MICROSOFT, inside=[1, 2, 8, 9, 10, 11], direction=direction, hidden_size=hidden, **attributes
+    )
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.SessionOptions()
+    session.intra_op_num_threads = 1  # threads that share a batch quantize their sequences each for itself
+    model, given = node_model("DynamicQuantizeLSTM", operands, **options)
+    wanted = onnxruntime.InferenceSession(model.SerializeToString(), session).run(None, given)
+    check("DynamicQuantizeLSTM", operands, wanted=wanted, **options)
 
 
 @pytest.mark.parametrize("columns", [False, True])
@@ -77,6 +83,10 @@ def test_dynamic_quantize_lstm(direction: str, dtype: Any, columns: bool) -> Non
 @pytest.mark.parametrize("attributes", [{"clip": 0.3}, {"input_forget": 1}, {"peepholes": True}])
 def test_attributes_of_dynamic_quantize_lstm(attributes: dict[str, Any]) -> None:
     lstm("forward", 1, I8, False, **attributes)
+
+
+def test_sequences_that_end_do_not_widen_the_range_of_dynamic_quantize_lstm() -> None:
+    lstm("forward", 3, I8, False, lengths=np.array([3, 5, 2], np.int32))
 
 
 class Graph:

@@ -69,6 +69,12 @@ class QuantizedRecurrence(Recurrence):
             ranged = self.g.slice_dim(flat, 0, 0, int(self.lengths.known.max()) * self.batch)
         return self._of(each)[0].product(self.g, flat, ranged)
 
+    def entering(self, states: list[Value], position: Value) -> list[Value]:
+        """Sequences that have ended are 0 from the second step after on, and do not widen the range, as in onnxruntime."""
+        assert self.lengths is not None
+        counts = self.g.expand_dims(self.g.compare("LE", position, self.lengths), 1)
+        return [self.g.select(counts, states[0], self.g.scalar(0, states[0])), *states[1:]]
+
     def product(self, each: Direction, h: Value, begin: int = 0, end: int | None = None) -> Value:
         assert begin == 0 and end is None
         return self._of(each)[1].product(self.g, h, h)
