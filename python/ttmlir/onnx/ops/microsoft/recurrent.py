@@ -70,7 +70,7 @@ class QuantizedRecurrence(Recurrence):
         return self._of(each)[0].product(self.g, flat, ranged)
 
     def entering(self, states: list[Value], position: Value) -> list[Value]:
-        """Sequences that have ended are 0 from the second step after on, and do not widen the range, as in onnxruntime."""
+        """Sequences that ended a step ago or earlier are 0: as in onnxruntime, they do not widen the range."""
         assert self.lengths is not None
         counts = self.g.expand_dims(self.g.compare("LE", position, self.lengths), 1)
         return [self.g.select(counts, states[0], self.g.scalar(0, states[0])), *states[1:]]
