@@ -43,30 +43,34 @@ Value drawn(const Kind &kind, Shape shape, uint32_t seed) {
   return value;
 }
 
-int64_t at(const Value &value, int64_t index) { return static_cast<int64_t>(value.get(static_cast<size_t>(index))); }
+std::vector<int64_t> integersOf(const Value &value) {
+  const std::vector<double> values = value.values();
+  return {values.begin(), values.end()};
+}
 
 struct Sizes {
   int64_t batchA, batchB, m, n, k;
 };
 
-void expectProduct(const Kind &left, const Kind &right, const Sizes &s, int flags) {
+void expectProduct(const Kind &leftKind, const Kind &rightKind, const Sizes &s, int flags) {
   const bool ta = flags & 1, tb = flags & 2, constant = flags & 4;
   const int64_t batch = std::max(s.batchA, s.batchB);
-  const Value a = drawn(left, {s.batchA, ta ? s.k : s.m, ta ? s.m : s.k}, 1);
-  const Value b = drawn(right, {s.batchB, tb ? s.n : s.k, tb ? s.k : s.n}, 2);
+  const Value a = drawn(leftKind, {s.batchA, ta ? s.k : s.m, ta ? s.m : s.k}, 1);
+  const Value b = drawn(rightKind, {s.batchB, tb ? s.n : s.k, tb ? s.k : s.n}, 2);
   const Value found = run("ttnn.matmul", {&a, &b}, DataType::Int32, {batch, s.m, s.n},
                           {{"transpose_a", flag(ta)}, {"transpose_b", flag(tb)}}, {false, constant});
+  const std::vector<int64_t> x = integersOf(a), y = integersOf(b), made = integersOf(found);
   for (int64_t g = 0; g < batch; ++g)
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         uint64_t sum = 0;
-        const int64_t fromA = (s.batchA > 1 ? g : 0) * s.m * s.k, fromB = (s.batchB > 1 ? g : 0) * s.k * s.n;
+        const int64_t *left = x.data() + (s.batchA > 1 ? g : 0) * s.m * s.k + (ta ? i : i * s.k);
+        const int64_t *right = y.data() + (s.batchB > 1 ? g : 0) * s.k * s.n + (tb ? j * s.k : j);
         for (int64_t l = 0; l < s.k; ++l)
-          sum += static_cast<uint64_t>(at(a, fromA + (ta ? l * s.m + i : i * s.k + l))) *
-                 static_cast<uint64_t>(at(b, fromB + (tb ? j * s.k + l : l * s.n + j)));
-        ASSERT_EQ(at(found, (g * s.m + i) * s.n + j), static_cast<int32_t>(sum))
-            << "at " << g << ", " << i << ", " << j << "; left " << left.low << " to " << left.high << ", right "
-            << right.low << " to " << right.high << ", flags " << flags;
+          sum += static_cast<uint64_t>(left[ta ? l * s.m : l]) * static_cast<uint64_t>(right[tb ? l : l * s.n]);
+        ASSERT_EQ(made[static_cast<size_t>((g * s.m + i) * s.n + j)], static_cast<int32_t>(sum))
+            << "at " << g << ", " << i << ", " << j << "; left " << leftKind.low << " to " << leftKind.high
+            << ", right " << rightKind.low << " to " << rightKind.high << ", flags " << flags;
       }
 }
 
