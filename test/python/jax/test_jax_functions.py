@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -19,6 +17,7 @@ import jax_numpy  # noqa: E402
 import jax_science  # noqa: E402
 import jax_small_floats  # noqa: E402
 import numpy as np  # noqa: E402
+import python_process  # noqa: E402
 
 SCRIPTS = {
     script.__name__: script
@@ -59,12 +58,8 @@ def test_agrees_with_the_cpu(script, part):
     """In a process for each part of a table, which is given the places of its rows."""
     rows = rows_of(script, part)
     places = [str(next(i for i, known in enumerate(SCRIPTS[script].ROWS) if known is row)) for row in rows]
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS[script].__file__), "--places", *places],
-        env=os.environ | {"JAX_PLATFORMS": "tt,cpu"},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = python_process.run(
+        [SCRIPTS[script].__file__, "--places", *places], "jax jax.numpy", env=os.environ | {"JAX_PLATFORMS": "tt,cpu"}
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found = [json.loads(line) for line in done.stdout.splitlines()]
