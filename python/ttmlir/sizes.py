@@ -323,7 +323,9 @@ class _Compilation:
                     continue
                 try:
                     larger = self.fitted(at, lower)
-                    self.require(larger, [point])
+                    # All sizes at their least together can make another program than each of them alone.
+                    corner = self.nearest(tuple(lower), lower)
+                    self.require(larger, [point] if corner in (None, point) else [point, corner])
                     self.require(larger, self.doubtful(at, _bounds(at, lower)))
                     if has_quotients:
                         between = _MorePoints([tuple(lower), tuple(least)], self.admits, self.nearest)

@@ -118,6 +118,11 @@ CASES: dict[str, Case] = {
         {"w": i64(40)},
         [(8, 8), (2, 9), (9, 2), (70, 70)],
     ),
+    "a small product": (
+        [node("Mul", ["n", "m"], ["p"]), node("Min", ["p", "w"], ["k"])],
+        {"w": i64(40)},
+        [(2, 2), (3, 5), (2, 30), (70, 2)],
+    ),
     "a divisor": (
         [node("Mod", ["n", "m"], ["p"]), node("Less", ["p", "one"], ["q"]), CHOOSE],
         {},
