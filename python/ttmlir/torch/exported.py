@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,16 @@ class CompiledModel:
             return self.exported.state_dict[target]
         return self.exported.constants[target]
 
+    @cached_property
+    def _residues(self) -> Mapping[Any, tuple[int, int]]:
+        """What guards leave of sizes: multiples of a number, plus a remainder."""
+        from .sizes.guards import guards_of, residues
+
+        values = [node.meta.get("val") for node in self.exported.graph.nodes]
+        sizes: list[Any] = [n for x in values if isinstance(x, torch.Tensor) for n in x.shape]
+        symbolic = next((n for n in sizes if isinstance(n, torch.SymInt)), None)
+        return {} if symbolic is None else residues(guards_of(symbolic.node.shape_env))
+
     @property
     def flatbuffer(self) -> bytes:
         return self.program.flatbuffer
@@ -101,7 +112,7 @@ class CompiledModel:
         specs = self.exported.graph_signature.input_specs
         arguments = [self._state[i] if i in self._state else next(users) for i in range(len(specs))]
         if self._run is not self.program:
-            check_sizes(self.exported, arguments)
+            check_sizes(self.exported, arguments, self._residues)
         for pair in overlapping(arguments) if self._written else ():
             if not self._written.isdisjoint(pair):
                 first, second = (specs[number].arg.name for number in pair)
@@ -172,8 +183,12 @@ class CompiledModel:
             return import_graph(self.exported.graph_module, self._state, constants=constants).module
 
 
-def check_sizes(exported: ExportedProgram, arguments: Sequence[Any]) -> None:
+def check_sizes(
+    exported: ExportedProgram, arguments: Sequence[Any], residues: Mapping[Any, tuple[int, int]] | None = None
+) -> None:
     """
+    residues: of symbols that are multiples of a number, plus a remainder.
+
     Raises:
         ValueError: a size that the model was not exported for; names argument, dimension and bounds.
     """
@@ -197,17 +212,46 @@ def check_sizes(exported: ExportedProgram, arguments: Sequence[Any]) -> None:
             name = name_of(want.node.shape_env, expression)
             if bounds is not None and not bounds.lower <= have <= bounds.upper:
                 raise ValueError(f"{place}{name} is {have}; expected {bounds.lower} to {bounds.upper}")
+            factor, remainder = (residues or {}).get(expression, (1, 0))
+            if have % factor != remainder:
+                more = f", plus {remainder}" if remainder else ""
+                raise ValueError(f"{place}{name} is {have}; expected a multiple of {factor}{more}")
             first, where = known.setdefault(expression, (have, place))
             if first != have:
                 raise ValueError(f"{place}{name} is {have}; expected {first}, as {where} is")
     for node, given in zip(exported.graph.find_nodes(op="placeholder"), arguments, strict=True):
         wanted = node.meta.get("val")
         for dimension, want in enumerate(wanted.shape if isinstance(wanted, torch.Tensor) else ()):
-            if isinstance(want, torch.SymInt) and want.node.expr.free_symbols <= known.keys():
+            if not isinstance(want, torch.SymInt):
+                continue
+            solve(exported, node.name, dimension, want.node, given.shape[dimension], known)
+            if want.node.expr.free_symbols <= known.keys():
                 expected = want.node.expr.subs({symbol: n for symbol, (n, _) in known.items()})
                 if given.shape[dimension] != expected:
                     text = f"{want.node.expr}, {expected} here"
                     raise ValueError(f"{node.name}: dimension {dimension} is {given.shape[dimension]}; expected {text}")
+
+
+def solve(
+    exported: ExportedProgram, argument: str, dimension: int, size: Any, have: int, known: dict[Any, tuple[int, str]]
+) -> None:
+    """Adds the symbol of a size such as 2*d to the known ones, where no dimension is the symbol alone.
+
+    Raises:
+        ValueError: the symbol has no value, or one beyond its bounds.
+    """
+    from .sizes.expressions import linear
+
+    parts = linear(size.expr)
+    if parts is None or parts[0] in known:
+        return
+    symbol, scale, shift = parts
+    value, rest = divmod(have - shift, scale)
+    bounds = exported.range_constraints.get(symbol)
+    if rest or (bounds is not None and not bounds.lower <= value <= bounds.upper):
+        within = "" if bounds is None else f" for {symbol} from {bounds.lower} to {bounds.upper}"
+        raise ValueError(f"{argument}: dimension {dimension} is {have}; expected {size.expr}{within}")
+    known[symbol] = value, f"{argument}: dimension {dimension}"
 
 
 def name_of(environment: Any, symbol: Any) -> str:

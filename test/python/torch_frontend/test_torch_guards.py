@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import sympy
 import torch
+import ttmlir.torch
 from compiled import assert_agree, on_chip
+from torch import nn
 from torch.nn import functional
 from ttmlir.sizes import GENERIC, Size
 from ttmlir.torch.report import record
@@ -147,3 +150,81 @@ def test_residues() -> None:
     halves = [sympy.Eq(mod(floor(A, 2**i), 2), 0) for i in range(3)]
     assert residues([*halves, sympy.Ne(mod(floor(A, 8), 2), 0)]) == {A: (16, 8)}
     assert residues(guards) == {A: (24, 19), B: (8, 3), C: (4, 0)}
+
+
+class Calling(nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *given: torch.Tensor) -> Any:
+        return self.function(*given)
+
+
+Dim = torch.export.Dim
+SMALL, LARGER = Dim("small", min=2, max=64), Dim("larger", min=3, max=64)
+# A function, the dimensions of its arguments, sizes that it takes, and others with what is wrong with them.
+EXPORTED: dict[str, tuple[Callable[..., Any], Sequence[Any], list[tuple[int, ...]], dict[tuple[int, ...], str]]] = {
+    "even": (
+        lambda x: x.view(2, -1, 3).sum(0), [2 * SMALL], [(8,), (4,), (66,), (128,)],
+        {(n,): rf"dimension 0 is {n}; expected 2\*s\d+ for s\d+ from 2 to 64" for n in (7, 130, 2)},
+    ),
+    "odd": (
+        lambda x: x[1:].view(2, -1, 3).sum(0), [2 * SMALL + 1], [(9,), (5,), (129,)],
+        {(n,): rf"is {n}; expected 2\*s\d+ \+ 1 for s\d+ from 2 to 64" for n in (8, 131)},
+    ),
+    "one less": (
+        lambda x, y: x[1:] * y, [LARGER, LARGER - 1], [(8, 7), (3, 2), (64, 63)],
+        {(8, 8): r"dimension 0 is 8; expected s\d+ \+ 1, 9 here", (65, 64): "is 64; expected 2 to 63"},
+    ),
+    "twice another": (
+        lambda x, y: torch.cat([x, x]) * y, [SMALL, 2 * SMALL], [(8, 16), (2, 4), (64, 128)],
+        {(8, 8): r"dimension 0 is 8; expected 2\*s\d+, 16 here"},
+    ),
+    "a multiple": (
+        lambda x: x.view(-1, 4, 3) + x.shape[0], [Dim.AUTO], [(8,), (20,), (128,)],
+        {(9,): "dimension 0 is 9; expected a multiple of 4"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_exported_dimensions(name: str) -> None:
+    """Dimensions that are computed from others, right and wrong ones."""
+    function, dimensions, right, wrong = EXPORTED[name]
+    given = [torch.rand(n, 3) for n in right[0]]
+    shapes = (tuple({0: dimension} for dimension in dimensions),)
+    compiled = ttmlir.torch.compile(Calling(function), tuple(given), dynamic_shapes=shapes)
+    assert compiled.closed == ""
+    with torch.no_grad():
+        for sizes in right:
+            given = [torch.rand(n, 3) for n in sizes]
+            assert_agree(compiled(*given), function(*given), str(sizes))
+        for sizes, text in wrong.items():
+            with pytest.raises(ValueError, match=text):
+                compiled(*(torch.rand(n, 3) for n in sizes))
+
+
+def test_training_with_a_smaller_last_batch() -> None:
+    """Two programs for each direction: one of the first batch, and one for all others; the losses are PyTorch's."""
+    torch.manual_seed(0)
+    ours = nn.Sequential(nn.Conv2d(1, 4, 3, stride=2), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(0.2),
+                         nn.Linear(64, 10))  # fmt: skip
+    theirs, compiled = copy.deepcopy(ours), on_chip(ours)
+    images, labels = torch.randn(29, 1, 9, 9), torch.arange(29) % 10
+    models = [
+        (compiled, torch.optim.SGD(ours.parameters(), 0.05)),
+        (theirs, torch.optim.SGD(theirs.parameters(), 0.05)),
+    ]
+    with record() as reports:
+        for step in (*range(0, 29, 8), *range(0, 29, 8)):
+            losses = []
+            for model, optimizer in models:
+                torch.manual_seed(step)
+                optimizer.zero_grad()
+                loss = functional.cross_entropy(model(images[step : step + 8]), labels[step : step + 8])
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.detach())
+            assert_agree(losses[:1], losses[1:], f"images from {step}")
+    assert [bool(r.open) for r in reports] == [False, False, True, True], [(r.open, r.closed) for r in reports]
