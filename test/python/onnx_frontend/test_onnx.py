@@ -334,3 +334,21 @@ def test_the_page_lists_the_ops() -> None:
     assert text.partition("## Ops\n")[2].partition("<!-- end of the table -->")[0].endswith(page() + "\n\n"), (
         "docs/onnx.md is older than the table of ops; python -m ttmlir.onnx.table docs/onnx.md writes it"
     )
+
+
+def test_outputs_own_their_values() -> None:
+    """Also those that are an input or a weight, and two that are one value."""
+    nodes = [helper.make_node("Identity", [x], [y]) for x, y in (("a", "o0"), ("w", "o1"), ("w", "o2"))]
+    nodes.append(helper.make_node("Neg", ["a"], ["o3"]))
+    kinds = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in ("a", "o0", "o1", "o2", "o3")]
+    weight = np.arange(4, dtype=np.float32)
+    graph = helper.make_graph(nodes, "g", kinds[:1], kinds[1:], [numpy_helper.from_array(weight, "w")])
+    model = tt.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9))
+    a = np.ones(4, np.float32)
+    found = model(a)
+    for i, x in enumerate(found):
+        x[:] = 7 + i
+    assert (a == 1).all() and [float(x[0]) for x in found] == [7, 8, 9, 10]
+    later = [model(np.full(4, i, np.float32)) for i in range(40)]
+    assert [float(x[3][1]) for x in later] == [-i for i in range(40)]
+    assert all((x[1] == weight).all() and (x[2] == weight).all() for x in later)
