@@ -182,16 +182,21 @@ std::string Comparison::listed(ArrayRef<int64_t> series) const {
 
 Error Comparison::compare() {
   const fb::Binary *first = files.front();
+  uint32_t most = 0, least = count(first->programs());
   for (const fb::Binary *file : files) {
+    most = std::max(most, count(file->programs()));
+    least = std::min(least, count(file->programs()));
     if (file->native() || file->open())
       return decides("functions of the host are compiled for one size");
-    if (count(file->programs()) != count(first->programs()) ||
-        (file != first && !same(file->system_desc()->mesh_shape(), first->system_desc()->mesh_shape())))
-      return decides("the number of programs, or the mesh, depends on them");
+    if (file != first && !same(file->system_desc()->mesh_shape(), first->system_desc()->mesh_shape()))
+      return decides("the mesh depends on them");
   }
-  for (program = 0; program < count(first->programs()); ++program)
+  // An op that is there for some sizes only can bring programs of constants: the op says more than their number.
+  for (program = 0; program < least; ++program)
     if (Error error = compareProgram(program))
       return error;
+  if (most != least)
+    return decides("the number of programs depends on them");
   return Error::success();
 }
 
@@ -223,6 +228,11 @@ Error Comparison::compareProgram(uint32_t index) {
         op = first->operations()->Get(i);
         if (const fb::Operation *otherOp = other->operations()->Get(i); !same(op->name(), otherOp->name()))
           return decides("another op, ", text(otherOp->name()).str(), ", is there for other sizes");
+      }
+      const uint32_t counts[] = {count(first->operations()), count(other->operations())};
+      if (counts[0] != counts[1]) {
+        op = (counts[0] > counts[1] ? first : other)->operations()->Get(std::min(counts[0], counts[1]));
+        return decides("it is there for some sizes only");
       }
       op = nullptr;
       return decides("program ", text(first->name()).str(), " has other ops for other sizes");

@@ -287,6 +287,17 @@ def test_a_size_that_decides_is_named() -> None:
         np.testing.assert_allclose(compiled(x), np.cumsum(x))
 
 
+def test_an_op_that_some_sizes_need_is_named() -> None:
+    """A pad of 0 is no op, and its constant is a program of its own."""
+    function = lambda x: jax.lax.pad(x, -jnp.inf, ((0, x.shape[0] % 2, 0), (0, 0, 0)))  # noqa: E731
+    compiled = ttmlir.jax.compile(exported(Row(function, ["b, 8"])))
+    assert not compiled.open_sizes
+    assert re.search("ttnn.* it is there for some sizes only", compiled.closed)
+    for n in (2, 3, 8, 9):
+        x = np.ones((n, 8), np.float32)
+        np.testing.assert_array_equal(compiled(x), function(x))
+
+
 def test_comparisons_of_sizes_close_a_program() -> None:
     """A comparison that is the same at all sample points is not taken for a constant."""
 
