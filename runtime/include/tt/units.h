@@ -20,8 +20,8 @@ Units presentUnits();
 /// and VL. Throws Error when the variable has another value.
 Units units();
 
-/// Whether kernels may multiply bytes and sum up four products in one instruction: AVX512_VNNI with AVX512, AVX-VNNI with
-/// AVX2. TTRT_VNNI=0 in the environment says no.
+/// Whether kernels may multiply bytes and sum up four products in one instruction: AVX512_VNNI with AVX512, AVX-VNNI
+/// with AVX2. TTRT_VNNI=0 in the environment says no.
 bool multipliesBytes();
 
 } // namespace tt

@@ -70,7 +70,8 @@ private:
         op->getNumOperands() ? dequantizedFrom(op->getOperand(0)) : quant::UniformQuantizedType();
     auto isOfType = [&](Value operand) { return dequantizedFrom(operand) == type; };
     auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || !result || !llvm::all_of(op->getOperands(), isOfType) || type.getExpressedType() != result.getElementType())
+    if (!type || !result || !llvm::all_of(op->getOperands(), isOfType) ||
+        type.getExpressedType() != result.getElementType())
       return nullptr;
     OpBuilder builder(op);
     Operation *moved = builder.clone(*op);
