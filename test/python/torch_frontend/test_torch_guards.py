@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 from ttmlir.sizes import GENERIC, Size
 from ttmlir.torch.report import record
-from ttmlir.torch.sizes.guards import Conditions, residues
+from ttmlir.torch.sizes.guards import Conditions, met, residues
 
 
 def with_remainder(x: torch.Tensor) -> torch.Tensor:
@@ -228,3 +228,22 @@ def test_training_with_a_smaller_last_batch() -> None:
                 losses.append(loss.detach())
             assert_agree(losses[:1], losses[1:], f"images from {step}")
     assert [bool(r.open) for r in reports] == [False, False, True, True], [(r.open, r.closed) for r in reports]
+
+
+def test_inequalities_that_only_meet_are_an_equation():
+    a, b = sympy.symbols("a b", integer=True, positive=True)
+    assert met([sympy.Le(b + 1, a), sympy.Le(a, b + 1)]) == [sympy.Eq(a - b - 1, 0)]
+    assert met([sympy.Lt(b, a), sympy.Ge(b + 1, a)]) == [sympy.Eq(a - b - 1, 0)]
+    others = [sympy.Le(b, a), sympy.Le(a, b + 1), sympy.Eq(a, 2 * b)]
+    assert met(others) == others
+    tied = Conditions([sympy.Le(b + 1, a), sympy.Le(a, b + 1)], [a, b])
+    assert tied.nearest((5, 5), [Size("a"), Size("b")]) in ((5, 4), (6, 5))
+
+
+@pytest.mark.parametrize(
+    ("guard", "apart"), [("a > 2*b", True), ("Eq(a, b + 1)", True), ("a >= b", False), ("Eq(a + b, 50)", False)]
+)
+def test_sizes_that_are_never_equal(guard, apart):
+    names = sympy.symbols("a b", integer=True, positive=True)
+    expression = sympy.sympify(guard, locals=dict(zip("ab", names, strict=True)))
+    assert Conditions([expression], names).tells_apart() is apart

@@ -105,6 +105,21 @@ def together(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int] | 
     return None
 
 
+def met(guards: Sequence[Any]) -> list[Any]:
+    """Returns the guards with an equation in place of two inequalities that only meet: a <= b and b <= a."""
+    found: list[Any] = []
+    sides: dict[Any, int] = {}  # what is at most 0 -> place of its guard
+    for guard in guards:
+        if isinstance(guard, INEQUALITIES):
+            side = sympy.expand(guard.lts - guard.gts + (1 if isinstance(guard, sympy.Lt | sympy.Gt) else 0))
+            if (place := sides.get(sympy.expand(-side))) is not None:
+                found[place] = sympy.Eq(side, 0)
+                continue
+            sides[side] = len(found)
+        found.append(guard)
+    return found
+
+
 class Condition:
     """What must hold of some sizes of a program.
 
@@ -164,7 +179,7 @@ class Conditions:
         self, guards: Sequence[Any], names: Sequence[sympy.Symbol], replaced: Mapping[sympy.Symbol, Any] | None = None
     ) -> None:
         self.names = names
-        found = [guard.xreplace(dict(replaced or {})) for guard in guards]
+        found = met([guard.xreplace(dict(replaced or {})) for guard in guards])
         # Guards of other symbols are about strides, which a program does not have.
         self.conditions = [
             Condition(e, names) for e in dict.fromkeys(found) if e.free_symbols and e.free_symbols <= set(names)
@@ -176,6 +191,16 @@ class Conditions:
     def depend(self) -> bool:
         """Returns whether the values that a size has depend on another size."""
         return any(len(condition.places) > 1 for condition in self.conditions)
+
+    def tells_apart(self) -> bool:
+        """Returns whether conditions keep any two sizes from having the same value: n0 is n1 + 1."""
+        apart = set()
+        for condition in self.conditions:
+            if len(condition.places) == 2:
+                one, other = (self.names[i] for i in condition.places)
+                if condition.expression.subs(other, one) == sympy.false:
+                    apart.add(condition.places)
+        return apart.issuperset(itertools.combinations(range(len(self.names)), 2))
 
     def bounded(self, size: Size, place: int) -> Size:
         """Returns the size with the bounds that conditions on it alone leave."""

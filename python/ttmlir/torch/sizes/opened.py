@@ -19,6 +19,7 @@ from torch.fx import Node
 from torch.fx.node import map_aggregate
 
 from ... import ir
+from ...chips import lower
 from ...sizes import GENERIC, OpenSizeError, Size, open_flatbuffer
 from ..errors import OverflowedError, UnsupportedError
 from ..importer import Imported, import_graph
@@ -269,7 +270,9 @@ class OpenProgram(Program):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
-        lower_once(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
+        # Where two sizes are equal, ops can be equal that are not elsewhere.
+        into_ttnn = lower_once if self.conditions.tells_apart() else lower
+        into_ttnn(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
         self.times.passes += time.perf_counter() - started
         return imported.module
 
