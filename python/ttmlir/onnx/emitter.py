@@ -71,10 +71,12 @@ class Emitter:
 
     def seen_elements(self, x: Value) -> list[Array]:
         """The elements of a known value in the imports for other sizes; none where sizes do not change them."""
+        del x
         return []
 
     def seen_sizes(self, x: Value, dim: int) -> list[int]:
         """The sizes of a dimension of a node's input in the imports for other sizes."""
+        del x, dim
         return []
 
     #
