@@ -167,3 +167,14 @@ func.func @clamped() -> (tensor<3xi32>, tensor<3xui8>, tensor<3xf32>) {
   %2 = stablehlo.clamp %zero, %f, %two : tensor<3xf32>
   return %0, %1, %2 : tensor<3xi32>, tensor<3xui8>, tensor<3xf32>
 }
+
+// A barrier hands its operand on, and is not folded.
+// SIMPLE-LABEL: @barrier
+// SIMPLE: stablehlo.optimization_barrier
+// FOLD-LABEL: @barrier
+// FOLD: stablehlo.optimization_barrier
+func.func @barrier() -> tensor<4xi32> {
+  %0 = stablehlo.constant dense<3> : tensor<4xi32>
+  %1 = stablehlo.optimization_barrier %0 : tensor<4xi32>
+  return %1 : tensor<4xi32>
+}

@@ -441,7 +441,9 @@ private:
 static bool isPlain(Type element) { return isa<FloatType>(element) || element.isIntOrIndex(); }
 
 DenseElementsAttr shlo::evaluate(Operation *op, const EvaluationLimits &limits) {
-  if (op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0)
+  // Nothing is folded across a barrier, although it hands its operands on.
+  if (op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0 ||
+      isa<stablehlo::OptimizationBarrierOp>(op))
     return {};
   auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!to || !to.hasStaticShape() || !isPlain(to.getElementType()))
