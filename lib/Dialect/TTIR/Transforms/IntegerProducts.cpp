@@ -26,6 +26,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <cmath>
+#include <limits>
 
 namespace mlir::tt::ttir {
 #define GEN_PASS_DEF_TTIRINTEGERPRODUCTS
@@ -36,8 +37,6 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// The most products whose sum 32 bits hold: each is 255 * 255 at most.
-static constexpr int64_t longest = 33025;
 /// Products from which integers are the faster way, rows and columns that fill vectors, and products of each sum.
 static constexpr int64_t leastWork = 32 * 32 * 32, fewRows = 8, fewColumns = 8, fewValues = 16;
 
@@ -51,6 +50,24 @@ struct Dequantized {
   SmallVector<Operation *> ops; // that make the floats
 };
 } // namespace
+
+static Value beforeBroadcast(Value value);
+
+/// The largest size of an integer less its zero point: 255 where both are of one type of 8 bits, else up to 510.
+static int64_t magnitude(const Dequantized &given) {
+  if (!given.zero)
+    return 255;
+  Value zero = given.zero;
+  while (auto op = zero.getDefiningOp<ReshapeOp>())
+    zero = beforeBroadcast(op.getInput());
+  auto cast = zero.getDefiningOp<TypecastOp>();
+  return cast && tensorOf(cast.getInput()).getElementType() == tensorOf(given.integers).getElementType() ? 255 : 510;
+}
+
+/// The most products whose sum 32 bits hold.
+static int64_t longest(const Dequantized &a, const Dequantized &b) {
+  return std::numeric_limits<int32_t>::max() / (magnitude(a) * magnitude(b));
+}
 
 static Value beforeBroadcast(Value value) {
   while (auto op = value.getDefiningOp<BroadcastOp>())
@@ -68,7 +85,8 @@ static bool isWhole(Attribute attr) {
   if (auto number = dyn_cast_if_present<FloatAttr>(attr))
     return std::abs(number.getValueAsDouble()) <= 255 &&
            std::trunc(number.getValueAsDouble()) == number.getValueAsDouble();
-  return isa_and_present<IntegerAttr>(attr);
+  auto integer = dyn_cast_if_present<IntegerAttr>(attr);
+  return integer && integer.getValue().abs().ule(255);
 }
 
 /// Whether the elements are integers of 8 bits or less, held in floats.
@@ -231,7 +249,7 @@ private:
     const int64_t k = left.getDimSize(rowOfA),
                   rows = result.getNumElements() / std::max<int64_t>(1, result.getShape().back());
     const bool isMatrix = right.getNumElements() == k * result.getShape().back();
-    if (k > longest || k < fewValues || result.getShape().back() < fewColumns ||
+    if (k > longest(a, b) || k < fewValues || result.getShape().back() < fewColumns ||
         result.getNumElements() * k <= leastWork)
       return false;
     // Of one matrix, whose form is made once, or used for some rows.
@@ -254,7 +272,7 @@ private:
   bool convolve(Conv2dOp op, const Dequantized &image, const Dequantized &weight) {
     RankedTensorType filter = tensorOf(weight.integers), result = tensorOf(op.getResult());
     const int64_t columns = filter.getDimSize(0), values = filter.getNumElements() / std::max<int64_t>(1, columns);
-    if (op.getFlattenedCompatInfoAttr() || values < fewValues || values > longest ||
+    if (op.getFlattenedCompatInfoAttr() || values < fewValues || values > longest(image, weight) ||
         columns / op.getGroups() < fewColumns || !constants.isConstant(weight.integers) ||
         result.getNumElements() * values <= leastWork || tensorOf(image.scale).getNumElements() != 1 ||
         (image.zero && tensorOf(image.zero).getNumElements() != 1))

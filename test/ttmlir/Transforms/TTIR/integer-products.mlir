@@ -77,3 +77,19 @@ func.func @convolution(%x: tensor<1x8x8x16xui8>, %w: tensor<24x16x3x3xi8> {ttcor
   %4 = "ttir.conv2d"(%1, %3, %c) <{stride = 1 : i32, padding = 1 : i32, dilation = 1 : i32, groups = 1 : i32}> : (tensor<1x8x8x16xf32>, tensor<24x16x3x3xf32>, tensor<1x1x1x24xf32>) -> tensor<1x8x8x24xf32>
   return %4 : tensor<1x8x8x24xf32>
 }
+
+// -----
+
+// A zero point of another range: 20000 * 510 * 255 is more than 32 bits hold.
+// CHECK-LABEL: @zero_points_beyond_the_type
+func.func @zero_points_beyond_the_type(%a: tensor<32x20000xui8>, %b: tensor<20000x48xui8>, %s: tensor<1x1xf32>) -> tensor<32x48xf32> {
+  // CHECK: "ttir.matmul"{{.*}} -> tensor<32x48xf32>
+  %z = "ttir.full"() <{shape = array<i32: 32, 20000>, fill_value = -255.0 : f32}> : () -> tensor<32x20000xf32>
+  %0 = "ttir.typecast"(%a) <{conservative_folding = false}> : (tensor<32x20000xui8>) -> tensor<32x20000xf32>
+  %1 = "ttir.subtract"(%0, %z) : (tensor<32x20000xf32>, tensor<32x20000xf32>) -> tensor<32x20000xf32>
+  %2 = "ttir.multiply"(%1, %s) : (tensor<32x20000xf32>, tensor<1x1xf32>) -> tensor<32x20000xf32>
+  %3 = "ttir.typecast"(%b) <{conservative_folding = false}> : (tensor<20000x48xui8>) -> tensor<20000x48xf32>
+  %4 = "ttir.multiply"(%3, %s) : (tensor<20000x48xf32>, tensor<1x1xf32>) -> tensor<20000x48xf32>
+  %5 = "ttir.matmul"(%2, %4) <{transpose_a = false, transpose_b = false}> : (tensor<32x20000xf32>, tensor<20000x48xf32>) -> tensor<32x48xf32>
+  return %5 : tensor<32x48xf32>
+}
