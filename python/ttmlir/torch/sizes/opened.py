@@ -164,6 +164,8 @@ class OpenProgram(Program):
             values |= {sizes.open[i].symbol: group.of(name) for i in group.members}
         self.conditions = Conditions([*sizes.guards, *way.signs], names, values)
         self.has_signs = bool(way.signs)
+        # Where two sizes are equal, ops can be equal that are not elsewhere.
+        self.lower = lower_once if self.conditions.tells_apart() else lower
         self.declared = [self.conditions.bounded(group.declared, i) for i, group in enumerate(self.groups)]
         self.context = ir.Context()
         self.lowered: dict[Point, Imported] = {}
@@ -270,9 +272,7 @@ class OpenProgram(Program):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
-        # Where two sizes are equal, ops can be equal that are not elsewhere.
-        into_ttnn = lower_once if self.conditions.tells_apart() else lower
-        into_ttnn(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
+        self.lower(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
         self.times.passes += time.perf_counter() - started
         return imported.module
 
