@@ -51,7 +51,11 @@ struct Dequantized {
 };
 } // namespace
 
-static Value beforeBroadcast(Value value);
+static Value beforeBroadcast(Value value) {
+  while (auto op = value.getDefiningOp<BroadcastOp>())
+    value = op.getInput();
+  return value;
+}
 
 /// The largest size of an integer less its zero point: 255 where both are of one type of 8 bits, else up to 510.
 static int64_t magnitude(const Dequantized &given) {
@@ -67,12 +71,6 @@ static int64_t magnitude(const Dequantized &given) {
 /// The most products whose sum 32 bits hold.
 static int64_t longest(const Dequantized &a, const Dequantized &b) {
   return std::numeric_limits<int32_t>::max() / (magnitude(a) * magnitude(b));
-}
-
-static Value beforeBroadcast(Value value) {
-  while (auto op = value.getDefiningOp<BroadcastOp>())
-    value = op.getInput();
-  return value;
 }
 
 static bool isNarrow(Type type) {
