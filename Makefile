@@ -6,9 +6,9 @@ python := .venv/bin/python
 help:
 	@echo "make demo      set up, build, and run a trained network on a simulated chip"
 	@echo "make build     set up and build all; the demo needs a part"
-	@echo "make test      set up, build, and run the tests, of the long ones an eighth"
+	@echo "make test      set up, build, and run the tests"
 	@echo "make test SINCE=REV  the tests of what differs from a revision, like HEAD or origin/main"
-	@echo "make test-all  all tests, with the slow ones (sanitizers, fuzzing at full length)"
+	@echo "make test-all  also the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     ours beside PyTorch, OpenVINO and oneDNN, with ratios and a plot"
 	@echo "make lint      check formatting and style;  make format  mend it"
 	@echo "make docs      reference pages of the dialects and passes, in build/docs"

@@ -2,29 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests of a built tree: C++ (ctest), MLIR (lit), the documents' programs, Python (pytest, shown last).
 #
-# usage: scripts/test.sh [--since REV | --turn N | --whole | --all]
+# usage: scripts/test.sh [--since REV | --all]
 #
 #   --since REV  the tests of the files that differ from REV, as scripts/choose_tests.py lists them
-#   --turn N     which eighth of the long Python tests, and of those with many parameters, runs; eight numbers in a row
-#                run all. Without it, the number of commits, so that eight commits run all.
-#   --whole      all of them
-#   --all        also the slow ones, and the sanitizer build with the full count of mutations
+#   --all        also the slow tests, and the sanitizer build with the full count of mutations
 set -euo pipefail
-sanitizers=false since=
+sanitizers=false since= chosen=()
 case ${1:-} in
   --since)
-    since=${2:-} chosen=()
+    since=${2:-}
     [ -n "$since" ] || { echo "test: --since takes a revision" >&2; exit 2; }
     shift ;;
-  "") chosen=(--turn="$(git -C "$(dirname "$0")" rev-list --count HEAD 2>/dev/null || echo 0)") ;;
-  --turn)
-    [[ ${2:-} =~ ^[0-9]+$ ]] || { echo "test: --turn takes a number, not '${2:-}'" >&2; exit 2; }
-    chosen=(--turn="$2")
-    shift ;;
-  --whole) chosen=() ;;
+  "") ;;
   --all) chosen=(--slow) sanitizers=true ;;
   -h | --help) sed -n '2,/^set/{/SPDX/d;/^set/d;s/^# \?//p}' "$0"; exit ;;
-  *) echo "test: unknown option $1; known: --since --turn --whole --all" >&2; exit 2 ;;
+  *) echo "test: unknown option $1; known: --since --all" >&2; exit 2 ;;
 esac
 [ $# -le 1 ] || { echo "test: one option at a time, not also $2" >&2; exit 2; }
 cd "$(dirname "$0")/.."

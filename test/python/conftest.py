@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: --slow, --seed, --turn, samples, and a folder of their own to work in."""
+"""What all tests share: --slow, --seed, samples, and a folder of their own to work in."""
 
 from __future__ import annotations
 
@@ -25,20 +25,12 @@ sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
 
-TURNS = 8  # so many turns run everything
-FEW = 4  # functions with fewer parameters run all of them in each turn, if they are not marked long
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run tests marked slow, and all parameters of sampled ones")
     parser.addoption(
         "--seed", type=int, default=0, help="of random tests and of samples; a failing random one prints it"
     )
-    parser.addoption(
-        "--turn", type=int, metavar="N",
-        help=f"run one in {TURNS} of the tests marked long and of those with {FEW} parameters or more; "
-             f"{TURNS} numbers in a row run all of them",
-    )  # fmt: skip
 
 
 def function_of(item: pytest.Item) -> str:
@@ -63,18 +55,6 @@ def not_sampled(items: Iterable[pytest.Item], seed: int) -> set[pytest.Item]:
     return left_out
 
 
-def not_of_turn(items: Iterable[pytest.Item], turn: int) -> set[pytest.Item]:
-    left_out: set[pytest.Item] = set()
-    for function, several in by_function(items).items():
-        long = several[0].get_closest_marker("long")
-        if len(several) >= FEW or long:
-            # Tests of a fixture that takes long run in the same turn.
-            together = long.args[0] if long and long.args else function
-            left_out.update(several)
-            left_out.difference_update(several[(turn + zlib.crc32(together.encode())) % TURNS :: TURNS])
-    return left_out
-
-
 @pytest.hookimpl(trylast=True)  # after -k and -m have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--slow"):
@@ -87,8 +67,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         else:
             quick.append(item)
     gone = not_sampled(quick, config.getoption("--seed"))
-    if (turn := config.getoption("--turn")) is not None:
-        gone |= not_of_turn((item for item in quick if item not in gone), turn)
     if gone:
         config.hook.pytest_deselected(items=[item for item in items if item in gone])
         items[:] = [item for item in items if item not in gone]

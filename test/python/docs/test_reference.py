@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from ttmlir import ir
 
-pytestmark = pytest.mark.long("pages")
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).resolve().parents[3]
 # Ops of no family, whose summary is all that is said.
 NO_DESCRIPTION = frozenset(

@@ -19,7 +19,7 @@ def resident() -> int:
         return int(file.read().split()[1]) * 4096
 
 
-@pytest.mark.long("twenty_programs")
+@pytest.mark.long
 @pytest.mark.parametrize("least", [1, 64], ids=["read in place", "in panels"])
 def test_twenty_programs_take_the_memory_of_one(least: int) -> None:
     """Without sharing, each of them would have 34 MB of weights in its own order."""
