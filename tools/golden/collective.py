@@ -394,39 +394,37 @@ def region_kind(regions: Sequence[Any]) -> str:
 
 
 COLLECTIVE = {
-    "mesh_shard": Op(mesh_shard, mesh=True, moves=True),
-    "mesh_partition": Op(mesh_partition, mesh=True, moves=True),
-    "all_gather": Op(in_groups(by_axis, all_gather), mesh=True, moves=True),
+    "mesh_shard": Op(mesh_shard, mesh=True),
+    "mesh_partition": Op(mesh_partition, mesh=True),
+    "all_gather": Op(in_groups(by_axis, all_gather), mesh=True),
     "all_reduce": Op(in_groups(by_axis, all_reduce), mesh=True),
     "all_reduce_async": Op(in_groups(by_axis, all_reduce), mesh=True),
     "reduce_scatter": Op(in_groups(by_axis, reduce_scatter), mesh=True),
-    "all_to_all": Op(in_groups(by_replicas, all_to_all), mesh=True, moves=True),
-    "collective_broadcast": Op(in_groups(by_replicas, broadcast_from_first), mesh=True, moves=True),
-    "collective_permute": Op(collective_permute, mesh=True, moves=True),
-    "point_to_point": Op(point_to_point, mesh=True, moves=True),
-    "all_to_all_dispatch": Op(dispatch, mesh=True, moves=True),
+    "all_to_all": Op(in_groups(by_replicas, all_to_all), mesh=True),
+    "collective_broadcast": Op(in_groups(by_replicas, broadcast_from_first), mesh=True),
+    "collective_permute": Op(collective_permute, mesh=True),
+    "point_to_point": Op(point_to_point, mesh=True),
+    "all_to_all_dispatch": Op(dispatch, mesh=True),
     "all_to_all_dispatch_metadata": Op(
         lambda x, indices, scores, mapping, *buffers, cluster_axis: dispatch(
             x, indices, scores, mapping, cluster_axis=cluster_axis
         ),
         mesh=True,
-        moves=True,
     ),
-    "all_to_all_combine": Op(combine, mesh=True, moves=True),
+    "all_to_all_combine": Op(combine, mesh=True),
     "moe_expert_token_remap": Op(remap, mesh=True),
     "moe_compute": Op(compute_experts, mesh=True),
     "ttnn.moe_compute": Op(compute_packed_experts, mesh=True),
-    "prepare_moe_compute_w0_w1_weights": Op(pack_experts, moves=True),
-    "prepare_moe_compute_w2_weights": Op(pack_experts, moves=True),
+    "prepare_moe_compute_w0_w1_weights": Op(pack_experts),
+    "prepare_moe_compute_w2_weights": Op(pack_experts),
     "distribute_tensor": Op(
         lambda x, *device, mapper_config: split_over_mesh(x.agreed(), x.mesh_shape, placements(str(mapper_config))),
         mesh=True,
-        moves=True,
     ),
     "aggregate_tensor": Op(
-        lambda x, *device, composer_config: gather_over_mesh(x, placements(str(composer_config))), mesh=True, moves=True
+        lambda x, *device, composer_config: gather_over_mesh(x, placements(str(composer_config))), mesh=True
     ),
-    "stablehlo.all_gather": Op(in_groups(by_replicas, all_gather), mesh=True, moves=True),
+    "stablehlo.all_gather": Op(in_groups(by_replicas, all_gather), mesh=True),
     "stablehlo.all_reduce": Op(
         lambda x, regions=(), **a: in_groups(by_replicas, all_reduce)(x, reduce_type=region_kind(regions), **a),
         mesh=True,
@@ -440,5 +438,5 @@ COLLECTIVE = {
         ),
         mesh=True,
     ),
-    "stablehlo.all_to_all": Op(stablehlo_all_to_all, mesh=True, moves=True),
+    "stablehlo.all_to_all": Op(stablehlo_all_to_all, mesh=True),
 }

@@ -355,7 +355,7 @@ CONVOLUTION = {
     "ttnn.conv1d": Op(device_conv(conv1d, 1)),
     "ttnn.conv2d": Op(device_conv(conv2d, 2)),
     "ttnn.conv3d": Op(device_conv(conv3d, 3)),
-    "ttnn.prepare_conv3d_weights": Op(prepare_volumes, moves=True),
+    "ttnn.prepare_conv3d_weights": Op(prepare_volumes),
     "ttnn.conv_transpose2d": Op(device_conv(conv_transpose2d, 2)),
     "ttnn.conv_transpose3d": Op(device_conv(conv_transpose3d, 3)),
 }

@@ -15,4 +15,4 @@ def overwrite(dst: Tensor, src: Tensor) -> Tensor:
 
 MARKS = """annotate begin_trace end_trace hook profiler_end profiler_start region_end region_start snapshot timestamp"""
 
-DEBUG = {f"debug.{name}": Op(identity, moves=True) for name in MARKS.split()} | {"debug.overwrite": Op(overwrite)}
+DEBUG = {f"debug.{name}": Op(identity) for name in MARKS.split()} | {"debug.overwrite": Op(overwrite)}

@@ -134,12 +134,13 @@ KEEPS = {
         prepare_conv2d_bias prepare_conv_transpose2d_weights prepare_conv_transpose2d_bias ttnn.prepare_conv3d_weights
         sharding_constraint reshard sdy.all_gather reshape squeeze unsqueeze broadcast stablehlo.broadcast
         broadcast_in_dim transpose permute reverse repeat ttnn.repeat repeat_interleave slice_static stablehlo.slice
-        dynamic_slice index index_select pad rearrange concatenate_heads nlp_concat_heads nlp_concat_heads_decode
+        dynamic_slice stablehlo.real_dynamic_slice stablehlo.dynamic_gather index index_select pad rearrange
+        concatenate_heads nlp_concat_heads nlp_concat_heads_decode
         mesh_shard mesh_partition all_gather all_to_all collective_broadcast collective_permute point_to_point
         distribute_tensor aggregate_tensor clamp_scalar max min floor ceil debug.annotate debug.begin_trace
         debug.end_trace debug.hook debug.profiler_end debug.profiler_start debug.region_end debug.region_start
         debug.snapshot debug.timestamp""",
-    PAIR: """maximum minimum stablehlo.pad split_query_key_value_and_split_heads fill_cache
+    PAIR: """maximum minimum stablehlo.pad stablehlo.dynamic_pad split_query_key_value_and_split_heads fill_cache
         dynamic_update_slice""",
     frozenset({1}): "stablehlo.clamp",
     frozenset({1, 2}): "where",

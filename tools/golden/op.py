@@ -28,7 +28,6 @@ class Op:
         None, a variadic one a list. A parameter `out` receives the declared TensorSpec of the result (a list of them
         when there are several), `regions` the op's regions as functions on tensors.
     aten: overload the torch frontend maps to this op, or None.
-    moves: True when the elements of the result are elements of the operands, which reach the golden as they are.
     mesh: True when the golden looks at all shards at once: it takes and returns GoldenMapTensor.
     exact_types: True when 16-bit floats reach the golden as they are, instead of widened to float32.
     updates: the operands that an op without results writes to: the golden returns what is in them then.
@@ -39,7 +38,6 @@ class Op:
 
     golden: Callable[..., Any]
     aten: str | None = None
-    moves: bool = False
     mesh: bool = False
     exact_types: bool = False
     updates: tuple[int, ...] = ()

@@ -375,7 +375,7 @@ STABLEHLO = {
     "stablehlo.shift_right_arithmetic": Op(shift_right_arithmetic),
     "stablehlo.sign": Op(sign),
     "stablehlo.sort": Op(sort),
-    "stablehlo.gather": Op(gather, moves=True),
+    "stablehlo.gather": Op(gather),
     "stablehlo.scatter": Op(scatter),
     "stablehlo.map": Op(mapped),
     "stablehlo.clamp": Op(lambda low, x, high: torch.minimum(torch.maximum(x, low), high)),

@@ -10,7 +10,7 @@ from typing import Any
 
 from builder.base.builder_utils import is_tensor
 from builder.execution.verdicts import Verdict, checked
-from builder.goldens.evaluation import Maker
+from builder.goldens.evaluation import Producer
 from builder.ops.structure import location_text, number_ops
 from golden import Comparison, GoldenMapTensor
 from golden.metrics import TOLERANCES
@@ -221,13 +221,13 @@ def compared(a: Values, b: Values, judge: Judge) -> Comparing:
             for i, (ours, theirs) in enumerate(zip(value.results, other.results, strict=True)):
                 name = value.op if len(value.results) == 1 else f"{value.op}#{i}"
                 pairs.append(pair("op", program, value.key, name, other.op, value.location, ours, theirs, judge,
-                                  precision, a.makers.get((program, value.key, i))))  # fmt: skip
+                                  precision, a.producers.get((program, value.key, i))))  # fmt: skip
         others = b.outputs[programs[program]]
         if len(others) != len(results):
             raise InputError(f"@{program} has {len(results)} outputs in one module, {len(others)} in the other")
         for i, (ours, theirs) in enumerate(zip(results, others, strict=True)):
-            maker = a.makers.get((program, "", i))
-            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, theirs, judge, precision, maker))
+            producer = a.producers.get((program, "", i))
+            pairs.append(pair("output", program, "", f"output_{i}", "", "", ours, theirs, judge, precision, producer))
     return Comparing(tuple(pairs), unmatched)
 
 
@@ -248,16 +248,16 @@ def pair(
     theirs: GoldenMapTensor,
     judge: Judge,
     precision: str,
-    maker: Maker | None = None,
+    producer: Producer | None = None,
 ) -> Pair:
-    """Shard by shard; the one that differs most counts. maker: of `ours`, when it is a golden."""
+    """Shard by shard; the one that differs most counts. producer: of `ours`, when it is a golden."""
     found = []
     for device in sorted(ours.shard_map.keys() | theirs.shard_map.keys()):
         a, b = ours.shard_at(device), theirs.shard_at(device)
         verdict = judge.verdict(a, precision)
         # Inside of a program a pass may choose another rank; what a program gives must keep its shape.
         alike = kind == "op" or a.shape == b.shape
-        comparison = checked(a, b, verdict, False, maker, device) if alike else verdict.compare(a, b)
+        comparison = checked(a, b, verdict, False, producer, device) if alike else verdict.compare(a, b)
         same = not comparison.problem and comparison.max_abs == 0
         at: tuple[float | None, float | None] = (None, None)
         if comparison.worst and not comparison.problem:
@@ -332,7 +332,7 @@ def file_goldens(subject: Any, inputs: dict[str, Any], seed: int) -> Values:
     assert file is not None
     source = Source(file)
     values: list[Value] = []
-    outputs, makers = {}, {}
+    outputs, producers = {}, {}
     with machine.opened(machine.DEFAULT_ARCH, subject.mesh) as device:
         for program in subject.programs():
             given_inputs = inputs[program.name]
@@ -341,13 +341,13 @@ def file_goldens(subject: Any, inputs: dict[str, Any], seed: int) -> Values:
             outputs[program.name] = tuple(found.outputs)
             for number, record in found.ops.items():
                 values.append(Value(number, program.name, record.op, record.location, tuple(record.results)))
-            for name, maker in found.makers.items():
+            for name, producer in found.producers.items():
                 number, _, place = name.partition("#")
                 if name.startswith("output_"):
-                    makers[program.name, "", int(name.removeprefix("output_"))] = maker
+                    producers[program.name, "", int(name.removeprefix("output_"))] = producer
                 else:
-                    makers[program.name, number, int(place or 0)] = maker
-    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, file.binary.as_json()), makers)
+                    producers[program.name, number, int(place or 0)] = producer
+    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, file.binary.as_json()), producers)
 
 
 def rows_of(golden: Values, default: Values, exact: Values, judge: Judge) -> Iterable[Arithmetics]:

@@ -10,7 +10,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 from builder.base.builder_utils import plain_location
 from builder.execution.device_tensors import fetched
-from builder.goldens.evaluation import Evaluation, Maker
+from builder.goldens.evaluation import Evaluation, Producer
 from builder.goldens.module_goldens import Goldens
 from builder.goldens.records import Kept, OpGoldens
 from builder.ops.attributes import elements_attr
@@ -66,12 +66,12 @@ def constants_of(device: Any, file: File, program: Program, inputs: Sequence[Sha
 
 @dataclass(frozen=True)
 class ProgramGoldens:
-    """What a program should give. ops: by source number, where the MLIR and the program have the same ops; makers: who
-    is asked when output_0, or a result of op 12 or 12#1, is not its golden."""
+    """What a program should give. ops: by source number, where the MLIR and the program have the same ops; producers:
+    who is asked when output_0, or a result of op 12 or 12#1, is not its golden."""
 
     outputs: list[GoldenMapTensor]
     ops: Mapping[str, OpGoldens] = field(default_factory=dict)
-    makers: Mapping[str, Maker] = field(default_factory=dict)
+    producers: Mapping[str, Producer] = field(default_factory=dict)
 
 
 class Source:
@@ -142,12 +142,12 @@ class Source:
         keep: Kept = None if inside else frozenset()
         outputs = list(evaluation.outputs(function, keep))
         ops = by_source(file, program, evaluation)
-        makers = dict(found.makers)
+        producers = dict(found.producers)
         for source, record in ops.items():
             for i in range(len(record.results)):
                 name = source if len(record.results) == 1 else f"{source}#{i}"
-                makers[name] = evaluation.maker_of(record, i)
-        return ProgramGoldens(outputs, ops, makers)
+                producers[name] = evaluation.producer_of(record, i)
+        return ProgramGoldens(outputs, ops, producers)
 
     def _fill(self, function: Any, constants: Sequence[torch.Tensor]) -> None:
         ops = [op for op in walk(function) if op.name == CONSTANT]
@@ -184,7 +184,7 @@ def together(program: Program, parts: Sequence[ProgramGoldens]) -> ProgramGolden
                 for values in results
             ),
         )
-    return ProgramGoldens(outputs, ops, parts[0].makers)
+    return ProgramGoldens(outputs, ops, parts[0].producers)
 
 
 def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str, OpGoldens]:

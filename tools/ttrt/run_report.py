@@ -13,7 +13,7 @@ from .arrays import to_torch
 if TYPE_CHECKING:  # comparing needs torch, and a run that compares nothing does not
     import torch
     from builder.execution.verdicts import Verdict
-    from builder.goldens.evaluation import Maker
+    from builder.goldens.evaluation import Producer
     from golden import Comparison, GoldenMapTensor
 
     from .execution import Execution
@@ -59,13 +59,13 @@ def verdict_of(args: argparse.Namespace) -> Verdict:
 
 def judged(
     name: str, type_: str, golden: GoldenMapTensor, shards: Sequence[torch.Tensor], args: argparse.Namespace,
-    dtype_matters: bool = True, op: str = "", location: str = "", maker: Maker | None = None,
+    dtype_matters: bool = True, op: str = "", location: str = "", producer: Producer | None = None,
 ) -> Row:  # fmt: skip
     """A value compared with its golden as the command line says."""
     from builder.execution.verdicts import compare_shards
 
     verdict = verdict_of(args)
-    compared = compare_shards(golden, shards, verdict, dtype_matters, maker)
+    compared = compare_shards(golden, shards, verdict, dtype_matters, producer)
     device, value, worst = min(compared, key=lambda c: (verdict.accepts(c[2]), c[2].pcc))
     problem: str | None = None
     topk: tuple[dict[str, Any], ...] = ()
@@ -106,7 +106,7 @@ def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGolden
         row = Row(name, "", "", wanted.type, len(shards), None, None)
         if goldens is not None:
             given = [to_torch(shard) for shard in shards]
-            row = judged(name, wanted.type, goldens.outputs[i], given, args, maker=goldens.makers.get(name))
+            row = judged(name, wanted.type, goldens.outputs[i], given, args, producer=goldens.producers.get(name))
         elif args.identity:
             if i >= len(run.inputs):
                 row = Row(name, "", "", wanted.type, len(shards), None, f"there is no input {i} to be identical with")
@@ -126,5 +126,5 @@ def op_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGoldens) -
         for i, (expected, shards) in enumerate(zip(golden.results, results, strict=False)):
             name = source if len(golden.results) == 1 else f"{source}#{i}"
             type_ = "x".join(map(str, shards[0].shape)) + f" {str(shards[0].dtype).removeprefix('torch.')}"
-            maker = goldens.makers.get(name)
-            yield judged(name, type_, expected, shards, args, False, golden.op, golden.location, maker)
+            producer = goldens.producers.get(name)
+            yield judged(name, type_, expected, shards, args, False, golden.op, golden.location, producer)

@@ -14,7 +14,7 @@ from builder.base.errors import TTBuilderGoldenException
 from builder.base.loading import meshes_of
 from builder.execution.device_tensors import convert_input_layouts, create_tensor, fetched, opened
 from builder.execution.op_watcher import OpWatcher, hooks
-from builder.goldens.evaluation import Maker
+from builder.goldens.evaluation import Producer
 from builder.goldens.module_goldens import Goldens, golden_of
 from builder.ops.structure import location_text, public_functions, symbol, walk
 from golden import GoldenMapTensor
@@ -49,15 +49,15 @@ class Value:
 class Values:
     """by: "goldens" or "device". values: in the order of execution. outputs: by program, in the module's order.
 
-    formats: number formats of the tensors, with the block formats that torch has no dtype for. makers: by program, key
-    ("" for an output) and place: who is asked when a value is not its golden.
+    formats: number formats of the tensors, with the block formats that torch has no dtype for. producers: by program,
+    key ("" for an output) and place: who is asked when a value is not its golden.
     """
 
     by: str
     values: tuple[Value, ...]
     outputs: Mapping[str, tuple[GoldenMapTensor, ...]]
     formats: frozenset[str] = frozenset()
-    makers: Mapping[tuple[str, str, int], Maker] = field(default_factory=dict)
+    producers: Mapping[tuple[str, str, int], Producer] = field(default_factory=dict)
 
 
 def dialects(module: Any) -> set[str]:
@@ -115,7 +115,7 @@ def by_goldens(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Values:
     paths = {str(n): "" if op.name == "ttcore.load_cached" else util.source_path(op.location) or str(n)
              for op, n in evaluation.numbers.items()}  # fmt: skip
     values, outputs = [], {}
-    makers: dict[tuple[str, str, int], Maker] = {}
+    producers: dict[tuple[str, str, int], Producer] = {}
     for program in snapshot.programs.values():
         before = set(evaluation.records)
         outputs[program.name] = tuple(evaluation.outputs(program.function, keep=None))
@@ -128,11 +128,11 @@ def by_goldens(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Values:
             key = "/".join(p for p in path if p) if path[-1] else ""
             values.append(Value(key, program.name, record.op, location_text(record.operation), record.results))
             for i in range(len(record.results) if key else 0):
-                makers[program.name, key, i] = evaluation.maker_of(record, i)
-        for output, maker in program.makers.items():
-            makers[program.name, "", int(output.removeprefix("output_"))] = maker
+                producers[program.name, key, i] = evaluation.producer_of(record, i)
+        for output, producer in program.producers.items():
+            producers[program.name, "", int(output.removeprefix("output_"))] = producer
     types = {str(result.type) for op in walk(module.operation) for result in op.results}
-    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, " ".join(types)), makers)
+    return Values("goldens", tuple(values), outputs, formats_of(outputs, values, " ".join(types)), producers)
 
 
 def formats_of(outputs: Mapping[str, Sequence[GoldenMapTensor]], values: Sequence[Value], text: str) -> frozenset[str]:

@@ -28,19 +28,19 @@ struct WindowFacts {
 /// What the rules ask of an op.
 struct KernelFacts {
   std::string_view op; // "ttnn.matmul"
-  std::span<const std::optional<Lying>> ins;
-  std::span<const Lying> outs;
+  std::span<const std::optional<PlacedTensor>> ins;
+  std::span<const PlacedTensor> outs;
   bool elementwise = false;
   bool accumulatesF32 = false, accumulatesInL1 = false, readsF32 = false, numericStable = false;
   int64_t cores = 64;
   WindowFacts window = {};
   Attended attended = {};
-  const Lying *mask = nullptr, *sink = nullptr;
+  const PlacedTensor *mask = nullptr, *sink = nullptr;
   /// Of a multicast program config: tiles of the inner dimension, and of rows and columns of the result, that a core
   /// has at a time; 0 where there is none.
   int64_t inner = 0, rows = 0, columns = 0;
 
-  const Lying *in(size_t index) const { return index < ins.size() && ins[index] ? &*ins[index] : nullptr; }
+  const PlacedTensor *in(size_t index) const { return index < ins.size() && ins[index] ? &*ins[index] : nullptr; }
 };
 
 namespace circular {
@@ -48,7 +48,7 @@ namespace circular {
 inline constexpr int64_t bf16Tile = 2048, f32Tile = 4096;
 
 /// So many tiles of a tensor; a shard in L1 is the buffer itself.
-inline int64_t room(const Lying &tensor, int64_t tiles) {
+inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
   return tensor.onDevice() && !tensor.isShardInL1() ? tiles * tensor.tileBytes : 0;
 }
 
@@ -57,17 +57,17 @@ inline int64_t elementwise(const KernelFacts &op, int64_t) {
   int64_t bytes = 0;
   for (const auto &in : op.ins)
     bytes += in ? room(*in, 2) : 0;
-  for (const Lying &out : op.outs)
+  for (const PlacedTensor &out : op.outs)
     bytes += room(out, 2);
   return bytes;
 }
 
 /// Of a multicast program config; what the library chooses without one is not known.
 inline int64_t product(const KernelFacts &op, int64_t) {
-  const Lying *a = op.in(0), *b = op.in(1), *bias = op.in(2);
+  const PlacedTensor *a = op.in(0), *b = op.in(1), *bias = op.in(2);
   if (!op.rows || !a || !b)
     return 0;
-  const Lying &out = op.outs[0];
+  const PlacedTensor &out = op.outs[0];
   const int64_t partialTile = op.accumulatesF32 ? f32Tile : std::max(bf16Tile, out.tileBytes);
   // Partial sums have the room of the result when they have its format.
   const int64_t results = room(out, op.rows * op.columns), partials = op.rows * op.columns * partialTile;
@@ -78,7 +78,7 @@ inline int64_t product(const KernelFacts &op, int64_t) {
 
 /// Over the last dimension of an interleaved tensor.
 inline int64_t softmax(const KernelFacts &op, int64_t usable) {
-  const Lying *in = op.in(0);
+  const PlacedTensor *in = op.in(0);
   if (!in || in->isShardInL1())
     return 0;
   const int64_t width = tilesAlong(in->columns), im = op.accumulatesF32 ? f32Tile : bf16Tile;
@@ -98,7 +98,7 @@ inline int64_t softmax(const KernelFacts &op, int64_t usable) {
 }
 
 inline int64_t norm(const KernelFacts &op, int64_t usable) {
-  const Lying *in = op.in(0);
+  const PlacedTensor *in = op.in(0);
   if (!in || in->isShardInL1())
     return 0;
   const int64_t im = op.accumulatesF32 ? f32Tile : bf16Tile, block = op.accumulatesF32 ? 4 : 8;
@@ -106,7 +106,7 @@ inline int64_t norm(const KernelFacts &op, int64_t usable) {
   auto sum = [&](int64_t row) {
     int64_t bytes = room(*in, row) + room(op.outs[0], 2 * block) + 2 * row * im + 12 * im + 4 * bf16Tile;
     for (size_t i = 1; i < op.ins.size(); ++i)
-      if (const Lying *given = op.in(i))
+      if (const PlacedTensor *given = op.in(i))
         bytes += room(*given, row);
     return bytes + (weighted ? 2 * block * im : 0);
   };
@@ -116,7 +116,7 @@ inline int64_t norm(const KernelFacts &op, int64_t usable) {
 
 /// A row of tiles in and out; rows that do not fit are divided among cores.
 inline int64_t tilize(const KernelFacts &op, int64_t usable) {
-  const Lying *in = op.in(0);
+  const PlacedTensor *in = op.in(0);
   if (!in || in->tiled || !op.outs[0].tiled || !in->onDevice())
     return 0;
   const int64_t width = tilesAlong(in->columns), tile = room(*in, 1) + room(op.outs[0], 1);
@@ -134,8 +134,8 @@ struct Part {
   int64_t rows, columns, channelParts;
   bool byRows, byColumns, isSharded;
 };
-inline Part partOf(const KernelFacts &op, const Lying &image, int64_t parts) {
-  const Lying &out = op.outs[0];
+inline Part partOf(const KernelFacts &op, const PlacedTensor &image, int64_t parts) {
+  const PlacedTensor &out = op.outs[0];
   const int64_t rows = tilesAlong(op.window.slid.positions), columns = tilesAlong(out.columns);
   const bool byColumns = image.isShardInL1() && image.shards == Shards::Width;
   if (out.isShardInL1() && out.shards != Shards::Other)
@@ -145,7 +145,7 @@ inline Part partOf(const KernelFacts &op, const Lying &image, int64_t parts) {
 }
 
 /// A block of window contents as rows, and in tiles; weights for it; partial sums where they cannot lie in the result.
-inline int64_t convolutionOf(const KernelFacts &op, const Lying &weight, const Part &part) {
+inline int64_t convolutionOf(const KernelFacts &op, const PlacedTensor &weight, const Part &part) {
   const WindowFacts &w = op.window;
   const int64_t channels = divided(w.slid.channels, 8) * 8;
   // The library takes blocks of a row of tiles where it shards by itself, else all rows of a core.
@@ -181,7 +181,7 @@ inline int64_t convolutionOf(const KernelFacts &op, const Lying &weight, const P
 
 /// Of the ways to shard what lies in pages the library takes one that needs little L1.
 inline int64_t convolution(const KernelFacts &op, int64_t usable) {
-  const Lying *image = op.in(0), *weight = op.in(1);
+  const PlacedTensor *image = op.in(0), *weight = op.in(1);
   if (!image || !weight || op.window.slid.isPixel) // a product, whose blocks the library chooses
     return 0;
   const Part part = partOf(op, *image, channelParts(op.window.slid, *image));
@@ -194,7 +194,7 @@ inline int64_t convolution(const KernelFacts &op, int64_t usable) {
 /// Windows, as many as their channels have tiles, of two readers, twice each; factors; and the result before it is
 /// tiles.
 inline int64_t pool(const KernelFacts &op, int64_t) {
-  const Lying *image = op.in(0);
+  const PlacedTensor *image = op.in(0);
   if (!image)
     return 0;
   const WindowFacts &w = op.window;
@@ -213,7 +213,7 @@ inline int64_t pool(const KernelFacts &op, int64_t) {
 /// A chunk of queries, chunks of keys and values twice, scores, results so far, and a column for each statistic.
 inline int64_t attention(const KernelFacts &op, int64_t) {
   const Attended &a = op.attended;
-  const Lying *query = op.in(0), *key = op.in(1), *value = op.in(2);
+  const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2);
   if (!query || !key || !value)
     return 0;
   const int64_t rows = tilesAlong(a.rowChunk), columns = tilesAlong(a.columnChunk), depth = tilesAlong(a.size),
@@ -234,7 +234,7 @@ inline int64_t attention(const KernelFacts &op, int64_t) {
 /// The heads of a user are a chunk of queries; cores that share the keys of one send what they have to one of them.
 inline int64_t decodedAttention(const KernelFacts &op, int64_t) {
   const Attended &a = op.attended;
-  const Lying *query = op.in(0), *key = op.in(1), *value = op.in(2);
+  const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2);
   if (!query || !key || !value)
     return 0;
   const int64_t rows = tilesAlong(a.rowChunk), columns = tilesAlong(a.columnChunk), depth = tilesAlong(a.size),
@@ -280,7 +280,7 @@ inline int64_t circularBytes(const KernelFacts &op, int64_t usable) {
   if (op.outs.empty() || !op.outs[0].onDevice())
     return 0;
   // Without elements nothing is read or written.
-  auto isEmpty = [](const Lying &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
+  auto isEmpty = [](const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
   if (std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
       std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &each) { return each && isEmpty(*each); }))
     return 0;

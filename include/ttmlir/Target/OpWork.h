@@ -27,8 +27,8 @@ enum class Memory : uint8_t { Host, DRAM, L1 };
 /// How the rows and columns of a tensor, its other dimensions folded into the rows, are divided among cores.
 enum class Shards : uint8_t { None, Height, Width, Block, Other };
 
-/// A tensor as it lies on one chip. Sizes of shards are in elements.
-struct Lying {
+/// A tensor with its memory layout on one chip. Sizes of shards are in elements.
+struct PlacedTensor {
   Memory memory = Memory::Host;
   Shards shards = Shards::None;
   bool tiled = true;
@@ -45,7 +45,7 @@ struct Lying {
 };
 
 /// Whether the core that has a shard of `result` has what it reads of `operand`, too: the same rows, columns, or both.
-inline bool isOnSameCores(const Lying &operand, const Lying &result) {
+inline bool isOnSameCores(const PlacedTensor &operand, const PlacedTensor &result) {
   return operand.isShardInL1() && operand.shards == result.shards && operand.shards != Shards::Other &&
          result.isShardInL1() && operand.gridRows == result.gridRows && operand.gridColumns == result.gridColumns &&
          (operand.shards == Shards::Width || operand.shardRows == result.shardRows) &&
@@ -53,7 +53,7 @@ inline bool isOnSameCores(const Lying &operand, const Lying &result) {
 }
 
 /// Cores that the work on a sharded result keeps as busy as the one with most of it; 0 where it is not sharded.
-inline int64_t busyCores(const Lying &result) {
+inline int64_t busyCores(const PlacedTensor &result) {
   if (!result.isShardInL1() || result.shards == Shards::Other || result.shardRows <= 0 || result.shardColumns <= 0)
     return 0;
   const int64_t tiles = tilesAlong(result.shardRows) * tilesAlong(result.shardColumns);
@@ -61,7 +61,7 @@ inline int64_t busyCores(const Lying &result) {
 }
 
 /// A transfer: to or from a memory, over the network.
-inline void addTransfer(Work &work, const Lying &tensor) {
+inline void addTransfer(Work &work, const PlacedTensor &tensor) {
   if (tensor.memory == Memory::DRAM) {
     work.dramBytes += tensor.bytes;
     work.dramPages += tensor.pages();
@@ -72,8 +72,8 @@ inline void addTransfer(Work &work, const Lying &tensor) {
 
 /// Reading operands and writing the result. A shard is written where its core is, and read there by who has the same
 /// part of the result; `moves`: ops that bring values to other places read everything over the network.
-inline void addTraffic(Work &work, std::span<const Lying> operands, const Lying &result, bool moves) {
-  for (const Lying &operand : operands)
+inline void addTraffic(Work &work, std::span<const PlacedTensor> operands, const PlacedTensor &result, bool moves) {
+  for (const PlacedTensor &operand : operands)
     if (moves || !isOnSameCores(operand, result))
       addTransfer(work, operand);
   if (!result.isShardInL1())
@@ -88,7 +88,7 @@ inline bool keepsPlaces(int64_t fromHeight, int64_t fromWidth, int64_t toHeight,
 }
 
 /// Whether two tensors of one data type lie in the same place but for their shape.
-inline bool liesAlike(const Lying &from, const Lying &to) {
+inline bool haveSamePlacement(const PlacedTensor &from, const PlacedTensor &to) {
   return from.memory == to.memory && from.shards == to.shards && from.tiled == to.tiled &&
          from.tileBytes == to.tileBytes &&
          (from.shards == Shards::None || (from.gridRows == to.gridRows && from.gridColumns == to.gridColumns &&
@@ -126,7 +126,7 @@ inline int64_t vectorCycles(std::string_view op, bool isF32) {
 }
 
 /// What a product or a convolution does to its result before it packs it: the packer has relu.
-inline void addActivation(Work &work, std::string_view activation, const Lying &result) {
+inline void addActivation(Work &work, std::string_view activation, const PlacedTensor &result) {
   if (activation.empty() || activation == "relu")
     return;
   for (const VectorFunction &row : vectorFunctions)
@@ -152,7 +152,7 @@ inline void addProduct(Work &work, const Multiplied &p) {
 
 /// Cores that a program config keeps as busy as the busiest, by the rows and columns of tiles that it gives to each; 0
 /// without a config.
-inline int64_t coresOfProduct(const Lying &result, std::array<int64_t, 2> tilesOfCore) {
+inline int64_t coresOfProduct(const PlacedTensor &result, std::array<int64_t, 2> tilesOfCore) {
   const int64_t each = tilesOfCore[0] * tilesOfCore[1];
   return each > 0 ? std::max<int64_t>(1, result.tiles / each) : 0;
 }
@@ -173,7 +173,7 @@ inline int64_t columnsOfBlocks(const Slid &slid) { return std::min<int64_t>(8, t
 
 /// Columns of cores among which the channels of an image are divided. Who has no shards yet is given them by the
 /// library: of rows, or where there are few, of blocks (assumed).
-inline int64_t channelParts(const Slid &slid, const Lying &image) {
+inline int64_t channelParts(const Slid &slid, const PlacedTensor &image) {
   if (image.isShardInL1())
     return image.shards == Shards::Block || image.shards == Shards::Width ? image.gridColumns : 1;
   return tilesAlong(slid.positions) < fewRows ? columnsOfBlocks(slid) : 1;
@@ -183,7 +183,7 @@ inline int64_t channelParts(const Slid &slid, const Lying &image) {
 /// these, by a program of its own (halo). What lies in pages is sharded before, and made pages of after. Then data
 /// movement processors copy the contents of each window together, line by line: two of each core where it has all
 /// channels.
-inline void addWindows(Work &work, const Slid &slid, const Lying &image, const Lying &result) {
+inline void addWindows(Work &work, const Slid &slid, const PlacedTensor &image, const PlacedTensor &result) {
   if (slid.isPixel)
     return;
   const int64_t parts = channelParts(slid, image);
@@ -204,8 +204,8 @@ struct Convolved : Slid {
 
 /// Contents of windows, whose channels fill 16 bytes, are brought into tiles. One core reads the weights for all, or
 /// one of each column where the channels of results are divided; they are in DRAM when they have been prepared.
-inline void addConvolution(Work &work, const Convolved &c, const Lying &image, const Lying &weight,
-                           const Lying &result) {
+inline void addConvolution(Work &work, const Convolved &c, const PlacedTensor &image, const PlacedTensor &weight,
+                           const PlacedTensor &result) {
   work.kind = Kind::Convolution;
   Slid slid = c;
   if (!c.isPixel)
@@ -227,14 +227,14 @@ inline void addConvolution(Work &work, const Convolved &c, const Lying &image, c
 }
 
 /// A pool reduces the contents of each window, 32 elements at a time.
-inline void addPool(Work &work, const Slid &slid, const Lying &image, const Lying &result) {
+inline void addPool(Work &work, const Slid &slid, const PlacedTensor &image, const PlacedTensor &result) {
   addWindows(work, slid, image, result);
   work.tilizeTiles += slid.positions * tilesAlong(slid.channels) * tilesAlong(slid.area);
 }
 
 /// Steps over rows of `operand`, each of which is one core's unless it is sharded: passes of the matrix unit, and the
 /// exponentials of a softmax.
-inline void addRows(Work &work, const Lying &operand, int64_t passes) {
+inline void addRows(Work &work, const PlacedTensor &operand, int64_t passes) {
   work.fpuTiles += passes * operand.tiles;
   work.isDividedByUnits = true;
   work.units = {std::max<int64_t>(1, operand.tiles / std::max<int64_t>(1, tilesAlong(operand.columns))), 1, 1};
@@ -269,7 +269,7 @@ inline Attended decoded(Attended a, int64_t keyHeads) {
 /// chunk of keys the result so far is scaled and added to. A causal mask leaves half. Cores are given to batches, then
 /// to heads, then to chunks of rows, each of which reads all keys and values that it sees; once is in the traffic
 /// already.
-inline void addAttention(Work &work, const Attended &a, const Lying &key, const Lying &value) {
+inline void addAttention(Work &work, const Attended &a, const PlacedTensor &key, const PlacedTensor &value) {
   work.kind = Kind::Attention;
   const int64_t rows = tilesAlong(a.rows), columns = tilesAlong(a.columns), chunk = tilesAlong(a.columnChunk);
   const int64_t chunks = (rows + tilesAlong(a.rowChunk) - 1) / tilesAlong(a.rowChunk);
@@ -278,7 +278,7 @@ inline void addAttention(Work &work, const Attended &a, const Lying &key, const 
   const int64_t depth = tilesAlong(a.size), width = tilesAlong(a.valueSize);
   const int64_t reads = a.batches * a.heads * chunks * (seesHalf ? (columns + 1) / 2 : columns);
   for (const auto &[tensor, tiles] : {std::pair(&key, reads * depth), std::pair(&value, reads * width)}) {
-    Lying again = *tensor;
+    PlacedTensor again = *tensor;
     again.tiles = std::max<int64_t>(0, tiles - tensor->tiles);
     again.bytes = again.tiles * tensor->tileBytes;
     addTransfer(work, again);
@@ -293,11 +293,11 @@ inline void addAttention(Work &work, const Attended &a, const Lying &key, const 
 
 /// From one layout to another. Between rows and tiles, rows of tiles go to cores, which fetch what lies in pages and
 /// wait for it.
-inline void addLayoutChange(Work &work, const Lying &from, const Lying &to) {
+inline void addLayoutChange(Work &work, const PlacedTensor &from, const PlacedTensor &to) {
   work.kind = Kind::Layout;
   if (from.tiled == to.tiled || !from.onDevice() || !to.onDevice())
     return;
-  const Lying &tiles = to.tiled ? to : from;
+  const PlacedTensor &tiles = to.tiled ? to : from;
   work.tilizeTiles += tiles.tiles;
   if (from.isShardInL1() || to.isShardInL1())
     return;
@@ -306,7 +306,7 @@ inline void addLayoutChange(Work &work, const Lying &from, const Lying &to) {
 }
 
 /// A pass of the vector unit over a result.
-inline void addVectorPass(Work &work, std::string_view op, const Lying &result, bool isF32) {
+inline void addVectorPass(Work &work, std::string_view op, const PlacedTensor &result, bool isF32) {
   work.sfpuTiles += result.tiles;
   work.sfpuCycles += result.tiles * vectorCycles(op, isF32);
 }

@@ -63,10 +63,10 @@ static Expr quantize(Expr x, quant::QuantizedType quantized) {
   return value.apply<stablehlo::RoundNearestEvenOp>().convert(storageOf(quantized));
 }
 
-/// What carries values as they are: the end of a region, a loop, a branch, a call.
-static bool onlyCarries(Operation *op) {
-  return op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<trait::ControlFlow>() ||
-         isa<func::CallOp, stablehlo::OptimizationBarrierOp, stablehlo::CompositeOp>(op);
+/// Whether values are the same before and behind the op: the end of a region, a loop, a branch, a call.
+static bool forwardsValues(Operation *op) {
+  return op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<trait::ForwardsValues>() ||
+         isa<func::CallOp, stablehlo::CompositeOp>(op);
 }
 
 namespace {
@@ -115,7 +115,7 @@ private:
     const bool takes = llvm::any_of(op->getOperands(), [&](Value operand) { return were.contains(operand); });
     if (!takes && !hasQuantized(op->getResultTypes()))
       return convertRegions(op);
-    if (onlyCarries(op) || isa<stablehlo::BitcastConvertOp>(op)) {
+    if (forwardsValues(op) || isa<stablehlo::BitcastConvertOp>(op)) {
       llvm::for_each(op->getResults(), [&](Value result) { takeOver(result); });
       return convertRegions(op);
     }

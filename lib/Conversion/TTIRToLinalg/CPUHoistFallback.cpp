@@ -149,15 +149,15 @@ private:
   }
 
   /// The op of this block that makes a value; null for an argument, and for what is made where it is read.
-  Operation *makerOf(Value value) const {
-    Operation *maker = value.getDefiningOp();
-    return maker && maker->getBlock() == &block && !isFree(maker) ? maker : nullptr;
+  Operation *producerOf(Value value) const {
+    Operation *producer = value.getDefiningOp();
+    return producer && producer->getBlock() == &block && !isFree(producer) ? producer : nullptr;
   }
   void eachMaker(Operation *op, function_ref<void(Operation *)> take) const {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (Operation *maker = makerOf(operand))
-          take(maker);
+        if (Operation *producer = producerOf(operand))
+          take(producer);
     });
   }
 
@@ -168,9 +168,9 @@ private:
         continue;
       const bool isHost = isForHost(&op);
       int64_t phase = base;
-      eachMaker(&op, [&](Operation *maker) {
-        const bool ends = isForHost(maker) && (!isHost || observed.contains(maker));
-        phase = std::max(phase, phases.lookup(maker) + ends);
+      eachMaker(&op, [&](Operation *producer) {
+        const bool ends = isForHost(producer) && (!isHost || observed.contains(producer));
+        phase = std::max(phase, phases.lookup(producer) + ends);
       });
       if (!isHost && !isMemoryEffectFree(&op))
         base = phase = std::max({phase, latestOfHost + 1, latest});
@@ -203,9 +203,9 @@ private:
       if (!phases.contains(&op) || !isForHost(&op))
         continue;
       classes.insert(&op);
-      eachMaker(&op, [&](Operation *maker) {
-        if (isForHost(maker) && phases.lookup(maker) == phases.lookup(&op))
-          classes.unionSets(maker, &op);
+      eachMaker(&op, [&](Operation *producer) {
+        if (isForHost(producer) && phases.lookup(producer) == phases.lookup(&op))
+          classes.unionSets(producer, &op);
       });
     }
     SmallVector<SmallVector<Operation *>> parts;

@@ -107,11 +107,11 @@ LogicalResult HostRegion::findValues() {
       for (Value operand : inner->getOperands()) {
         if (operand.getParentBlock() != block)
           continue; // of a region in here
-        Operation *maker = operand.getDefiningOp();
-        if (maker && own.contains(maker))
+        Operation *producer = operand.getDefiningOp();
+        if (producer && own.contains(producer))
           continue;
-        if (maker && maker->getNumOperands() == 0 && isa<arith::ConstantOp, tensor::EmptyOp>(maker))
-          made.insert(maker);
+        if (producer && producer->getNumOperands() == 0 && isa<arith::ConstantOp, tensor::EmptyOp>(producer))
+          made.insert(producer);
         else
           read.insert(operand);
       }

@@ -76,17 +76,17 @@ static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> o
 /// they come.
 static Value weightInRows(ImplicitLocOpBuilder &builder, ConversionPatternRewriter &rewriter, Value weight) {
   auto layout = TTNNLayoutAttr::of(weight.getType());
-  Operation *maker = weight.getDefiningOp();
-  if (!maker || !layout.isTiled() || ttcore::isBlockFormat(layout.getDataType()))
+  Operation *producer = weight.getDefiningOp();
+  if (!producer || !layout.isTiled() || ttcore::isBlockFormat(layout.getDataType()))
     return weight;
   RankedTensorType rows = inRows(typeOf(weight));
-  if (weight.hasOneUse() && isa<ReshapeOp>(maker)) {
-    Value tiles = maker->getOperand(0);
+  if (weight.hasOneUse() && isa<ReshapeOp>(producer)) {
+    Value tiles = producer->getOperand(0);
     return reshape(builder, ToLayoutOp::create(builder, inRows(typeOf(tiles)), tiles), rows);
   }
-  if (!isa<ConstantOp>(maker) || !weight.hasOneUse())
+  if (!isa<ConstantOp>(producer) || !weight.hasOneUse())
     return ToLayoutOp::create(builder, rows, weight);
-  rewriter.modifyOpInPlace(maker, [&] { weight.setType(rows); });
+  rewriter.modifyOpInPlace(producer, [&] { weight.setType(rows); });
   return weight;
 }
 

@@ -194,11 +194,11 @@ func::FuncOp InputMaker::functionOf(func::FuncOp program) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult makeInputs(ModuleOp module, std::optional<InputFiles> files) {
-  InputMaker maker(module, std::move(files));
+  InputMaker producer(module, std::move(files));
   for (func::FuncOp program : programsOf(module)) {
     if (failed(checkArguments(program)))
       return failure();
-    maker.functionOf(program);
+    producer.functionOf(program);
   }
   return success();
 }

@@ -72,8 +72,8 @@ private:
     moveOutside(body);
     SmallVector<Entry> entries;
     for (Operation &op : body.without_terminator()) {
-      auto maker = isWork(&op) ? nullptr : op.getOperand(0).getDefiningOp();
-      if (staysOutside(&op) || (maker && staysOutside(maker)))
+      auto producer = isWork(&op) ? nullptr : op.getOperand(0).getDefiningOp();
+      if (staysOutside(&op) || (producer && staysOutside(producer)))
         continue;
       Entry entry{&op, split(emit::nameOf(op.getLoc())), ""};
       if (!entry.parts.empty())
@@ -90,13 +90,14 @@ private:
   static void moveOutside(Block &body) {
     SmallVector<ttnn::DeallocateOp> frees(body.getOps<ttnn::DeallocateOp>());
     for (ttnn::DeallocateOp free : frees)
-      if (Operation *maker = free->getOperand(0).getDefiningOp(); maker && staysOutside(maker))
+      if (Operation *producer = free->getOperand(0).getDefiningOp(); producer && staysOutside(producer))
         free->moveBefore(body.getTerminator());
     Operation *place = nullptr;
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
       auto isBefore = [&](Value operand) {
-        Operation *maker = operand.getDefiningOp();
-        return !maker || (staysOutside(maker) && (place && (maker == place || maker->isBeforeInBlock(place))));
+        Operation *producer = operand.getDefiningOp();
+        return !producer ||
+               (staysOutside(producer) && (place && (producer == place || producer->isBeforeInBlock(place))));
       };
       if (!staysOutside(&op) || !llvm::all_of(op.getOperands(), isBefore))
         continue;
@@ -146,8 +147,8 @@ private:
     llvm::SetVector<Value> inputs, outputs, devices;
     for (const Entry &entry : run)
       for (Value operand : entry.op->getOperands())
-        if (Operation *maker = operand.getDefiningOp(); !maker || !inside.contains(maker))
-          (maker && isa<ttnn::GetDeviceOp>(maker) ? devices : inputs).insert(operand);
+        if (Operation *producer = operand.getDefiningOp(); !producer || !inside.contains(producer))
+          (producer && isa<ttnn::GetDeviceOp>(producer) ? devices : inputs).insert(operand);
     for (const Entry &entry : run)
       for (Value result : entry.op->getResults())
         if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))

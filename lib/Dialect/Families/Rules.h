@@ -37,10 +37,10 @@ template <class Ops> OpFoldResult movement(Operation *op, Attribute constant) {
   if (second->isIdentity())
     if (OpFoldResult same = forward(result, source))
       return same;
-  Operation *maker = source.getDefiningOp();
-  if (std::optional<Movement> first = movementOf<Ops>(maker))
+  Operation *producer = source.getDefiningOp();
+  if (std::optional<Movement> first = movementOf<Ops>(producer))
     if (std::optional<Movement> whole = first->then(*second); whole && whole->isIdentity())
-      if (OpFoldResult same = forward(result, maker->getOperand(0)); same && mayReplace(result, source))
+      if (OpFoldResult same = forward(result, producer->getOperand(0)); same && mayReplace(result, source))
         return same;
   if (!second->isPermutation())
     return reshapeOf(constant, source, result);
@@ -56,14 +56,14 @@ template <class Ops, class Op> struct ComposeMovements : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Value between = op->getOperand(0);
-    Operation *maker = between.getDefiningOp();
-    std::optional<Movement> first = movementOf<Ops>(maker), second = movementOf<Ops>(op);
+    Operation *producer = between.getDefiningOp();
+    std::optional<Movement> first = movementOf<Ops>(producer), second = movementOf<Ops>(op);
     if (!first || !second)
       return rewriter.notifyMatchFailure(op, "does not follow a movement");
     std::optional<Movement> whole = first->then(*second);
     if (!whole || whole->isIdentity())
       return rewriter.notifyMatchFailure(op, "one op cannot do both, or none needs to");
-    Value source = maker->getOperand(0);
+    Value source = producer->getOperand(0);
     if (!mayReplace(between, source))
       return rewriter.notifyMatchFailure(op, "a tensor on the way is written to or freed");
     rewriter.replaceOp(op, createMovement<Ops>(rewriter, op->getLoc(), *whole, source, op->getResult(0).getType()));

@@ -37,8 +37,8 @@ def places(graph: Any) -> list[int] | None:
 
     None where they lie so, or where no order does it, which the checker says.
     """
-    maker = {name: i for i, node in enumerate(graph.node) for name in node.output if name}
-    before = [{maker[name] for name in needs(node) if name in maker} for node in graph.node]
+    producer = {name: i for i, node in enumerate(graph.node) for name in node.output if name}
+    before = [{producer[name] for name in needs(node) if name in producer} for node in graph.node]
     if all(j < i for i, those in enumerate(before) for j in those):
         return None
     after: list[list[int]] = [[] for _ in before]

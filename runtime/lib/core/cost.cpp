@@ -8,7 +8,7 @@
 namespace tt::ttnn {
 namespace {
 
-using ttmlir::cost::Lying, ttmlir::cost::Memory, ttmlir::cost::Shards;
+using ttmlir::cost::PlacedTensor, ttmlir::cost::Memory, ttmlir::cost::Shards;
 
 Shards shardsOf(const MemoryConfig &memory) {
   switch (memory.layout) {
@@ -27,25 +27,25 @@ Shards shardsOf(const MemoryConfig &memory) {
   return Shards::Other;
 }
 
-std::vector<Lying> operandsOf(const OpCall &call) {
-  std::vector<Lying> operands;
+std::vector<PlacedTensor> operandsOf(const OpCall &call) {
+  std::vector<PlacedTensor> operands;
   for (const auto &in : call.ins)
     if (in)
-      operands.push_back(lying(*in));
+      operands.push_back(placedTensor(*in));
   return operands;
 }
 
 Cost trafficOf(const OpCall &call, bool moves) {
   Cost cost;
-  const std::vector<Lying> operands = operandsOf(call);
+  const std::vector<PlacedTensor> operands = operandsOf(call);
   if (call.outs.empty()) {
-    for (const Lying &operand : operands)
+    for (const PlacedTensor &operand : operands)
       addTransfer(cost, operand);
     return cost;
   }
-  addTraffic(cost, operands, lying(call.outs[0]), moves);
+  addTraffic(cost, operands, placedTensor(call.outs[0]), moves);
   for (size_t i = 1; i < call.outs.size(); ++i)
-    addTransfer(cost, lying(call.outs[i]));
+    addTransfer(cost, placedTensor(call.outs[i]));
   return cost;
 }
 
@@ -78,8 +78,8 @@ int64_t tiles(const TensorSpec &spec) {
   return static_cast<int64_t>(sim::deviceBytes(tiled) / sim::tileBytes(spec.dtype));
 }
 
-Lying lying(const TensorSpec &spec) {
-  Lying result;
+PlacedTensor placedTensor(const TensorSpec &spec) {
+  PlacedTensor result;
   const MemoryConfig &memory = spec.memory;
   result.memory = memory.buffer == BufferType::SystemMemory ? Memory::Host
                   : memory.buffer == BufferType::DRAM       ? Memory::DRAM
@@ -108,7 +108,7 @@ Cost trafficOfShards(const OpCall &call) { return trafficOf(call, /*moves=*/fals
 Cost vectorCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
   for (const TensorSpec &out : call.outs)
-    addVectorPass(cost, call.name, lying(out), out.dtype == DataType::Float32);
+    addVectorPass(cost, call.name, placedTensor(out), out.dtype == DataType::Float32);
   return cost;
 }
 
@@ -138,14 +138,14 @@ void takeChunks(const OpCall &call, ttmlir::cost::Attended &attended) {
 }
 
 bool fetchesByTurns(const OpCall &call) {
-  return std::ranges::any_of(call.ins, [](const auto &in) { return in && lying(*in).isInterleavedInDram(); });
+  return std::ranges::any_of(call.ins, [](const auto &in) { return in && placedTensor(*in).isInterleavedInDram(); });
 }
 
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin) {
   Cost cost = info.cost ? info.cost(call) : defaultCost(call);
   cost.phases = phasesOf(call, origin);
   if (!call.outs.empty() && !cost.cores)
-    cost.cores = ttmlir::cost::busyCores(lying(call.outs[0]));
+    cost.cores = ttmlir::cost::busyCores(placedTensor(call.outs[0]));
   return {cost, sim::estimate(chip, cost)};
 }
 

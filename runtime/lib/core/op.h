@@ -109,7 +109,7 @@ private:
 /// 32x32 tiles of a tensor.
 int64_t tiles(const TensorSpec &spec);
 /// A tensor as what counts work sees it.
-ttmlir::cost::Lying lying(const TensorSpec &spec);
+ttmlir::cost::PlacedTensor placedTensor(const TensorSpec &spec);
 /// Reading all operands and writing all results, as ops do that bring values to other places.
 Cost traffic(const OpCall &call);
 /// The same where cores read what they have of an operand in place.

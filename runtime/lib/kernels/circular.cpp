@@ -73,12 +73,12 @@ WindowFacts pooled(const OpCall &call) {
 int64_t circularBytes(const sim::ChipDesc &chip, const OpCall &call) {
   if (call.outs.empty())
     return 0;
-  std::vector<std::optional<ttmlir::cost::Lying>> ins;
+  std::vector<std::optional<ttmlir::cost::PlacedTensor>> ins;
   for (const auto &in : call.ins)
-    ins.push_back(in ? std::optional(lying(*in)) : std::nullopt);
-  std::vector<ttmlir::cost::Lying> outs;
+    ins.push_back(in ? std::optional(placedTensor(*in)) : std::nullopt);
+  std::vector<ttmlir::cost::PlacedTensor> outs;
   for (const TensorSpec &out : call.outs)
-    outs.push_back(lying(out));
+    outs.push_back(placedTensor(out));
   ttmlir::cost::KernelFacts facts{.op = call.name, .ins = ins, .outs = outs};
   facts.elementwise = isElementwise(call.name);
   facts.accumulatesF32 =

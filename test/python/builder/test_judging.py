@@ -65,11 +65,11 @@ def test_nearly_constant_values(name: str, target: str) -> None:
     module, builder = build_module(of(body, shape, dtype), "ttir")
     compiled, programs, _ = compile_module_to_flatbuffer(module, builder, target=target, save_artifacts=True)
     assert RUN[target](compiled, programs).passed
-    golden, maker = programs[0]["output_0"].shard_at(0), programs[0].makers["output_0"]
+    golden, producer = programs[0]["output_0"].shard_at(0), programs[0].producers["output_0"]
     size = max(1.0, float(golden.abs().max()))
     other = golden.flip(0)  # rounding errors of its own
     for wrong in (other + 0.5 * size, other * 1.5 if float(golden.abs().max()) > 0.5 else other - 0.25):
-        found = checked(golden, wrong.to(dtype), Verdict(), True, maker)
+        found = checked(golden, wrong.to(dtype), Verdict(), True, producer)
         assert not Verdict().accepts(found)
         with pytest.raises(TTBuilderGoldenException, match="largest error"):
             RUN[target](compiled, {0: {"input_0": programs[0]["input_0"], "output_0": wrong.to(dtype)}})
@@ -119,13 +119,13 @@ def test_positions_of_equal_elements(name: str) -> None:
     source = torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(0)).to(dtype)  # many equal ones
     builder.goldens.set_inputs("f", [builder.golden_map[0][0]["input_0"].map(lambda t: source)])
     program = builder.golden_map[0][0]
-    golden, maker, verdict = program["output_0"].shard_at(0), program.makers["output_0"], Verdict()
-    elements, *_ = maker.meaning(golden, golden, 0)
+    golden, producer, verdict = program["output_0"].shard_at(0), program.producers["output_0"], Verdict()
+    elements, *_ = producer.meaning(golden, golden, 0)
     flat = source.flatten() if name == "argmax of all" else source
     axis = {"argmax": 1, "argmax of all": 0}.get(name, builder_axis(body, shape))
 
     def judged(found: torch.Tensor) -> tuple[bool, str]:
-        comparison = checked(golden, found, verdict, True, maker)
+        comparison = checked(golden, found, verdict, True, producer)
         return verdict.accepts(comparison), comparison.problem or comparison.note
 
     assert judged(golden) == (True, "")

@@ -109,12 +109,12 @@ def single_op(record: OpGoldens, builder: AnyBuilder) -> tuple[ir.Module, AnyBui
     module = ir.Module.create(location)
     copy_mesh(op, module)
     inputs: OrderedDict[Any, Any] = OrderedDict()  # an operand that is used twice is one argument
-    makers: OrderedDict[Any, Any] = OrderedDict()  # what is no tensor (a device) is made again inside
+    producers: OrderedDict[Any, Any] = OrderedDict()  # what is no tensor (a device) is made again inside
     for value, golden in zip(op.operands, record.operands, strict=True):
         if golden is not None:
             inputs.setdefault(value, golden)
         else:
-            makers.setdefault(value, value.owner.operation)
+            producers.setdefault(value, value.owner.operation)
     types = [v.type for v in inputs]
     results = [r.type for r in op.results]
     name = op.name.partition(".")[2].replace("-", "_")
@@ -123,8 +123,8 @@ def single_op(record: OpGoldens, builder: AnyBuilder) -> tuple[ir.Module, AnyBui
         block = function.body.blocks.append(*types, arg_locs=[location] * len(types))
         ip = ir.InsertionPoint(block)
         values = dict(zip(inputs, block.arguments, strict=True))
-        for value, maker in makers.items():
-            values[value] = maker.clone(ip=ip).results[value.result_number]
+        for value, producer in producers.items():
+            values[value] = producer.clone(ip=ip).results[value.result_number]
         clone = op.clone(ip=ip)
         for i, value in enumerate(op.operands):
             clone.operands[i] = values[value]

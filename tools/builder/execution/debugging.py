@@ -220,7 +220,7 @@ class Debugger:
     goldens: Mapping[str, Any] | None
     callback: BreakpointCallback | None = None
     memory: MemoryLog | None = None
-    _makers: dict[int, tuple[Any, int]] = field(default_factory=dict)  # value -> the op it is a result of, and which
+    _producers: dict[int, tuple[Any, int]] = field(default_factory=dict)  # value -> the op it is a result of, and which
     _attributes: list[Mapping[str, Any]] = field(default_factory=list)
     _stepping: bool = False
 
@@ -240,7 +240,7 @@ class Debugger:
         def look(op: Any) -> None:
             names.add(op.name)
             for i, ref in enumerate(runtime.get_op_output_refs(op)):
-                debugger._makers[ref.value] = (op, i)
+                debugger._producers[ref.value] = (op, i)
 
         runtime.walk_program(executable, index, look)
         if not names & ACTIONS.keys():
@@ -262,21 +262,21 @@ class Debugger:
         elif self._stepping and runtime.get_op_source(op) and runtime.get_op_output_refs(op):
             self.stop(executable, program, op, runtime.get_op_output_refs(op)[0])
 
-    def maker(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
+    def producer(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
         """The op of the source that a value comes from, looking through what the compiler added; None: an argument.
 
         Without `marks`, those of the debug dialect are looked through, too.
         """
-        found = self._makers.get(ref.value)
+        found = self._producers.get(ref.value)
         while found is not None and (
             not runtime.get_op_source(found[0]) or (not marks and found[0].name.startswith("debug."))
         ):
             inputs = runtime.get_op_input_refs(found[0])
-            found = self._makers.get(inputs[0].value) if inputs else None
+            found = self._producers.get(inputs[0].value) if inputs else None
         return found
 
     def golden_of(self, ref: Any) -> GoldenMapTensor | None:
-        made = self.maker(ref)
+        made = self.producer(ref)
         if made is None or self.goldens is None:
             return None
         op, result = made
@@ -292,7 +292,7 @@ class Debugger:
 
     def stop(self, executable: Any, program: Any, op: Any, ref: Any) -> None:
         """Show a value to the callback or the prompt."""
-        made = self.maker(ref, marks=False)
+        made = self.producer(ref, marks=False)
         inputs = runtime.get_op_input_refs(made[0]) if made is not None else []
         rows, columns = self.device.get_mesh_shape()
 
@@ -319,7 +319,7 @@ class Debugger:
         assert self.memory is not None
         rows, columns = self.device.get_mesh_shape()
         ref = runtime.get_op_input_refs(op)[0]
-        made = self.maker(ref, marks=False)
+        made = self.producer(ref, marks=False)
         text = json.dumps({
             "program": executable.get_program_name(runtime.get_program_index(program)),
             "location": location_of(op),

@@ -168,8 +168,8 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
             return []
         return result if isinstance(result, (tuple, list)) else [result]
 
-    def inputs(name: str, maker: Callable[..., Any], device: Any) -> Sequence[Any]:
-        made = call(INPUTS + name, maker, [], device)
+    def inputs(name: str, producer: Callable[..., Any], device: Any) -> Sequence[Any]:
+        made = call(INPUTS + name, producer, [], device)
         if made and all(isinstance(each, list) for each in made):
             lists[name] = [len(each) for each in made]
             return [tensor for each in made for tensor in each]
@@ -177,12 +177,12 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
     programs = []
     for name, function in functions.items():
-        maker = functions.get(INPUTS + name)
-        if maker is not None:
+        producer = functions.get(INPUTS + name)
+        if producer is not None:
             programs.append(
                 EmittedProgram(
                     name,
-                    functools.partial(inputs, name, maker),
+                    functools.partial(inputs, name, producer),
                     functools.partial(call, name, function),
                     (rows, columns),
                 )

@@ -246,8 +246,8 @@ def intermediate_records(watcher: OpWatcher, verdict: Verdict) -> list[Record]:
         if golden is None:
             continue
         for i, (expected, found) in enumerate(zip(golden.results, results, strict=False)):
-            maker = watcher.goldens.maker(source, i) if watcher.goldens is not None else None
-            for device, value, comparison in compare_shards(expected, found, verdict, False, maker):
+            producer = watcher.goldens.producer(source, i) if watcher.goldens is not None else None
+            for device, value, comparison in compare_shards(expected, found, verdict, False, producer):
                 name = source if len(golden.results) == 1 else f"{source}#{i}"
                 records.append(Record("intermediate", name, golden.op, golden.location, device, tuple(value.shape),
                                       dtype_name(value), comparison, verdict.accepts(comparison),

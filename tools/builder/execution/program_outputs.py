@@ -51,14 +51,14 @@ def output_records(
 ) -> list[Record]:
     """What a program returned beside its goldens."""
     records = []
-    makers = goldens.makers if isinstance(goldens, ProgramGoldens) else {}
+    producers = goldens.producers if isinstance(goldens, ProgramGoldens) else {}
     for place, output in enumerate(numbered(goldens, "output_")):
-        maker = makers.get(output)
-        op, location = ("", name) if maker is None else (maker.op, maker.location)
+        producer = producers.get(output)
+        op, location = ("", name) if producer is None else (producer.op, producer.location)
         if place >= len(found):
             raise TTBuilderRuntimeException(f"program {name!r} gave {len(found)} outputs, there is a golden {output}")
         golden = shards_of(goldens[output], mesh_shape)
-        for shard, value, comparison in compare_shards(golden, found[place], verdict, True, maker):
+        for shard, value, comparison in compare_shards(golden, found[place], verdict, True, producer):
             records.append(Record("output", output, op, location, shard, tuple(value.shape), dtype_name(value),
                                   comparison, verdict.accepts(comparison)))  # fmt: skip
     return records

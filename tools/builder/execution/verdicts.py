@@ -12,7 +12,7 @@ from golden.optional import torch
 from golden import Comparison, GoldenMapTensor, compare
 
 from builder.base.errors import TTBuilderGoldenException
-from builder.goldens.evaluation import Maker
+from builder.goldens.evaluation import Producer
 
 from .argument_checks import check_number, checked_arguments, described
 from .report import Record
@@ -73,10 +73,10 @@ def checked(
     found: torch.Tensor,
     verdict: Verdict,
     dtype_matters: bool,
-    maker: Maker | None = None,
+    producer: Producer | None = None,
     device: int = 0,
 ) -> Comparison:
-    """maker: of the golden, which is asked when the value is not accepted by itself."""
+    """producer: of the golden, which is asked when the value is not accepted by itself."""
     allowed = ANSWERS.get(dtype_name(golden), (dtype_name(golden),))
     if dtype_matters and dtype_name(found) not in allowed:
         problem = f"dtype {found.dtype}, expected {' or '.join(f'torch.{name}' for name in allowed)}"
@@ -85,29 +85,31 @@ def checked(
         found = found.reshape(golden.shape)  # the device may keep an intermediate value in another rank
     if golden.dtype == torch.bool:
         golden, found = golden.to(torch.int32), (found != 0).to(torch.int32)
-    if maker is None:
+    if producer is None:
         return verdict.compare(golden, found)
-    comparison = verdict.compare(golden, found, maker.precision)
+    comparison = verdict.compare(golden, found, producer.precision)
     if comparison.problem or comparison.max_abs == 0:
         return comparison
     if not golden.dtype.is_floating_point:  # one position that is wrong is nothing to PCC
-        return pointed(comparison, golden, found, maker, device)
+        return pointed(comparison, golden, found, producer, device)
     if verdict.accepts(comparison):
         return comparison
-    noise = maker.noise(device)
-    return verdict.compare(golden, found, maker.precision, noise) if noise else comparison
+    noise = producer.noise(device)
+    return verdict.compare(golden, found, producer.precision, noise) if noise else comparison
 
 
-def pointed(comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, maker: Maker, device: int) -> Comparison:
+def pointed(
+    comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, producer: Producer, device: int
+) -> Comparison:
     """Positions are right when they stand for the right elements: of equal ones, any will do."""
     try:
-        wanted, given, exact = maker.meaning(golden, found, device)
+        wanted, given, exact = producer.meaning(golden, found, device)
     except LookupError:
         return comparison
     except ValueError as impossible:
         return replace(comparison, problem=str(impossible))
     wanted, given = wanted.to(torch.float64), given.to(torch.float64)
-    dtype = torch.float32 if maker.precision is None else maker.precision
+    dtype = torch.float32 if producer.precision is None else producer.precision
     # Of computed elements the device has others by some roundings, and puts those that are this near the other way round.
     tolerance = 0.0 if exact else max(4 * torch.finfo(dtype).eps, 1e-5)
     size = torch.nan_to_num(wanted, nan=0.0, posinf=0.0, neginf=0.0).abs()
@@ -162,12 +164,12 @@ def compare_shards(
     found: Sequence[torch.Tensor],
     verdict: Verdict,
     dtype_matters: bool,
-    maker: Maker | None = None,
+    producer: Producer | None = None,
 ) -> list[tuple[int, torch.Tensor, Comparison]]:
     """(device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
     they are compared once.
 
-    maker: of the golden, see `checked`.
+    producer: of the golden, see `checked`.
     """
     wanted = len(golden.shard_map)
     if len(found) != wanted and len(found) != 1 and wanted != 1:
@@ -176,5 +178,7 @@ def compare_shards(
     results = []
     for device in range(max(len(found), wanted)):
         value = found[device if len(found) > 1 else 0]
-        results.append((device, value, checked(golden.shard_at(device), value, verdict, dtype_matters, maker, device)))
+        results.append(
+            (device, value, checked(golden.shard_at(device), value, verdict, dtype_matters, producer, device))
+        )
     return results

@@ -23,6 +23,7 @@ from builder.base.builder_utils import is_tensor, torch_dtype
 from builder.base.errors import TTBuilderGoldenException
 from builder.base.input_range_constraints import infer_arg_ranges
 from builder.ops.attribute_values import attribute_values
+from builder.ops.op_infos import has_fact
 from builder.ops.structure import (
     calls,
     location_text,
@@ -41,7 +42,7 @@ from .rows import FLOAT, UNSIGNED, WIDENED, Region, find_op, golden_name, listed
 
 
 @dataclass(frozen=True, eq=False)
-class Maker:
+class Producer:
     """The op that computes a value: what is known of the value when it is not its golden.
 
     key: number of the op, behind those of the calls that lead to it; result: which of its results; program: the
@@ -186,10 +187,10 @@ class Evaluation:
             self.outputs(function, frozenset([source, *others]))
         return self.records[source]
 
-    def maker_of(self, record: OpGoldens, result: int) -> Maker:
-        return Maker(self, record.program, record.operation, record.source, result)
+    def producer_of(self, record: OpGoldens, result: int) -> Producer:
+        return Producer(self, record.program, record.operation, record.source, result)
 
-    def maker(self, function: Any, output: int) -> Maker | None:
+    def producer(self, function: Any, output: int) -> Producer | None:
         """Of an output of a public function, through calls; None when it is an argument."""
         value = terminator(function).operands[output]
         path: list[Any] = []  # calls that lead to the function in which the value is
@@ -203,7 +204,7 @@ class Evaluation:
             callee = calls(op, self.root)
             if callee is None:
                 key = "/".join(str(self.numbers[o]) for o in [*path, op])
-                return Maker(self, function, op, key, result, output)
+                return Producer(self, function, op, key, result, output)
             path.append(op)
             value = terminator(callee).operands[result]
 
@@ -365,15 +366,15 @@ class Evaluation:
             TensorSpec(tuple(t.shape), self.dtype(t.element_type))
             for t in (ir.RankedTensorType(r.type) for r in op.results if is_tensor(r.type))
         ]
+        moves = has_fact(op.name, "moves_values") and not has_fact(op.name, "fills_values")
+        moves |= has_fact(op.name, "forwards_values")
         # Quantized elements are computed with as the floats that they stand for, or moved as they are.
-        stored = [
-            None if row.moves or not len(op.operands) else quantized(r.type) for r in op.results if is_tensor(r.type)
-        ]
+        stored = [None if moves or not len(op.operands) else quantized(r.type) for r in op.results if is_tensor(r.type)]
         specs = [
             TensorSpec(s.shape, self.dtype(FLOAT) if kind else s.dtype)
             for s, kind in zip(declared, stored, strict=True)
         ]
-        operands = [self.picked(g, values, row) for g in operand_groups(op) if not is_device(g)]
+        operands = [self.picked(g, values, row, moves) for g in operand_groups(op) if not is_device(g)]
         attributes: dict[str, Any] = attribute_values(op)
         attributes["out"] = specs[0] if len(specs) == 1 else specs
         if len(op.regions):
@@ -411,16 +412,16 @@ class Evaluation:
         """In which values of tensors of this element type are held."""
         return torch_dtype(element)
 
-    def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
+    def picked(self, group: Any, values: Mapping[Any, Any], row: Any, moves: bool) -> Any:
         """The goldens of an operand group (a value, a list of them, or None), widened for computing."""
         if isinstance(group, list):
-            return [self.picked(v, values, row) for v in group]
+            return [self.picked(v, values, row, moves) for v in group]
         if group is None or group not in values:
             return None
         golden = values[group]
-        if not row.moves and (kind := quantized(group.type)):
+        if not moves and (kind := quantized(group.type)):
             return golden.map(partial(kind.dequantize, dtype=self.dtype(FLOAT)))
-        widened = {} if row.exact_types else UNSIGNED if row.moves else WIDENED
+        widened = {} if row.exact_types else UNSIGNED if moves else WIDENED
         name = widened.get(dtype_name(golden.dtype) or "")
         return golden if name is None else golden.map(lambda t: t.to(getattr(torch, name)))
 
@@ -453,8 +454,8 @@ class Double(Evaluation):
         exact = super().dtype(element)
         return torch.float64 if exact.is_floating_point else exact
 
-    def picked(self, group: Any, values: Mapping[Any, Any], row: Any) -> Any:
-        golden = super().picked(group, values, row)
+    def picked(self, group: Any, values: Mapping[Any, Any], row: Any, moves: bool) -> Any:
+        golden = super().picked(group, values, row, moves)
         if row.exact_types and isinstance(golden, GoldenMapTensor):  # bits are those of the module's types
             exact = torch_dtype(ir.RankedTensorType(group.type).element_type)
             return golden.map(lambda t: t.to(exact))

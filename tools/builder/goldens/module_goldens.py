@@ -19,7 +19,7 @@ from ttmlir import ir
 from builder.base.builder_utils import torch_dtype
 from builder.ops.structure import number_ops, symbol
 
-from .evaluation import Evaluation, Maker
+from .evaluation import Evaluation, Producer
 from .records import Key, OpGoldens, Override, key_of
 
 GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Callable[..., torch.Tensor]
@@ -173,10 +173,10 @@ class ProgramGoldens(Mapping[str, GoldenMapTensor]):
         return self._evaluation.outputs(self.function)
 
     @property
-    def makers(self) -> dict[str, Maker]:
+    def producers(self) -> dict[str, Producer]:
         """Output -> the op that computes it; those that are arguments are left out."""
-        makers = {name: self._evaluation.maker(self.function, i) for i, name in enumerate(self.output_names)}
-        return {name: maker for name, maker in makers.items() if maker is not None}
+        producers = {name: self._evaluation.producer(self.function, i) for i, name in enumerate(self.output_names)}
+        return {name: producer for name, producer in producers.items() if producer is not None}
 
     def __getitem__(self, name: str) -> GoldenMapTensor:
         if name in self.input_names:
@@ -227,9 +227,9 @@ class IntermediateGoldens(Mapping[str, OpGoldens]):
         chosen = self.bypassed | (self.to_check or frozenset())
         return self._evaluation.all_records(chosen if source in chosen else None)[source]
 
-    def maker(self, source: str, result: int) -> Maker:
+    def producer(self, source: str, result: int) -> Producer:
         """Who is asked when a value of a result of an op is not its golden."""
-        return self._evaluation.maker_of(self[source], result)
+        return self._evaluation.producer_of(self[source], result)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._evaluation.all_records())

@@ -59,6 +59,11 @@ def kind_of(name: str) -> Kind:
     return Kind(**fields)
 
 
+def has_fact(op: str, fact: str) -> bool:
+    """Whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op ("ttir.permute")."""
+    return fact in description()["ops"].get(op, {}).get("facts", ())
+
+
 def cases_of(type_: str) -> dict[str, int]:
     """The cases of an enum ("ttcore.reduce_type"), as the IR prints them, and their values."""
     return dict(description()["enums"].get(type_, ()))
@@ -124,7 +129,10 @@ def _op_info(cls: Any, row: dict[str, Any]) -> OpInfo:
             for a in row.get("attributes", ())
         ),
         tuple(result["name"] for result in row.get("results", ())),
-        "results" in (inspect.unwrap(cls.__init__).__kwdefaults__ or {}),  # mlir-tblgen makes result types optional when it infers them
+        "results"
+        in (
+            inspect.unwrap(cls.__init__).__kwdefaults__ or {}
+        ),  # mlir-tblgen makes result types optional when it infers them
         row.get("like_operand", False),
         row.get("segmented", False),
     )

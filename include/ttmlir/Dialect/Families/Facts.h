@@ -17,8 +17,9 @@ namespace mlir::tt::trait {
 /// Each element of the results is an element of an operand, up to conversion to a declared element type, or a fill
 /// value (FillsValues). Which element it is may depend on other operands (positions, predicates) or on regions.
 TTMLIR_FACT(MovesValues);
-/// Runs one of its regions, or one again and again; its results are what a region returns.
-TTMLIR_FACT(ControlFlow);
+/// Its results are operands, or what a region or a function that it runs returns. Not MovesValues: a rewrite that moves
+/// such ops past others, or folds them, may not cross this one.
+TTMLIR_FACT(ForwardsValues);
 /// Some elements of the results may be zero, or a value of an attribute.
 TTMLIR_FACT(FillsValues);
 /// May give other values in every run.

@@ -17,7 +17,7 @@ class TT_Fact<string trait, string name> : NativeOpTrait<trait> {
 }
 
 def TT_MovesValues : TT_Fact<"MovesValues", "moves_values">;
-def TT_ControlFlow : TT_Fact<"ControlFlow", "control_flow">;
+def TT_ForwardsValues : TT_Fact<"ForwardsValues", "forwards_values">;
 def TT_FillsValues : TT_Fact<"FillsValues", "fills_values">;
 def TT_DrawsValues : TT_Fact<"DrawsValues", "draws_values">;
 def TT_JoinsShards : TT_Fact<"JoinsShards", "joins_shards">;

@@ -58,12 +58,14 @@ let results = (outs AnyRankedTensor:$dispatched, AnyRankedTensor:$metadata),
     own, and zeros in place of the others. `metadata` has the numbers of all tokens.
   }] in
 defm AllToAllDispatch : TT_Both<"all_to_all_dispatch", !con(TT_Dispatched, (ins AnyRankedTensor:$expert_mapping)),
-    TT_AlongAxis, TT_DispatchText, "dispatchTokens", [TT_CollectiveTrait], "input_tensor expert_indices">;
+    TT_AlongAxis, TT_DispatchText, "dispatchTokens",
+    [TT_CollectiveTrait, TT_MovesValues, TT_FillsValues], "input_tensor expert_indices">;
 
 class TT_DispatchMetadataOp<Dialect dialect, dag more = (ins), list<Trait> traits = []>
     : TT_PureOp<dialect, "all_to_all_dispatch_metadata",
                 !con(TT_Dispatched, (ins AnyRankedTensor:$expert_scores, AnyRankedTensor:$expert_mapping), more),
-                TT_AlongAxis, TT_DispatchText, "dispatchTokens", !listconcat([TT_CollectiveTrait], traits),
+                TT_AlongAxis, TT_DispatchText, "dispatchTokens",
+                !listconcat([TT_CollectiveTrait, TT_MovesValues, TT_FillsValues], traits),
                 "input_tensor expert_indices expert_scores"> {
   let description = "As all_to_all_dispatch; `scores`, of the experts of each token, are gathered as their numbers are.";
   let results = (outs AnyRankedTensor:$dispatched, AnyRankedTensor:$indices, AnyRankedTensor:$scores);
@@ -78,7 +80,8 @@ let description = [{
 defm AllToAllCombine : TT_Both<"all_to_all_combine",
     (ins AnyRankedTensor:$input_tensor, AnyRankedTensor:$expert_metadata, AnyRankedTensor:$expert_mapping),
     !con(TT_AlongAxis, (ins I64Attr:$num_experts_per_tok, TT_I64<"2">:$output_shard_dim)),
-    "Brings what experts made of tokens back to the devices of the tokens.", "combineTokens", [TT_CollectiveTrait]>;
+    "Brings what experts made of tokens back to the devices of the tokens.", "combineTokens",
+    [TT_CollectiveTrait, TT_MovesValues, TT_FillsValues]>;
 
 let results = (outs AnyRankedTensor:$mapping, AnyRankedTensor:$reduced),
     description = [{

@@ -135,8 +135,7 @@ private:
     // What carries values as they are: the end of a region, a loop, a branch, a call.
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     if (op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call") ||
-        isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp, func::CallOp, stablehlo::OptimizationBarrierOp>(
-            op)) {
+        op->hasTrait<trait::ForwardsValues>() || isa<func::CallOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
         if (isComplex(operand.get()))
           operand.set(join(builder, operand.get()));

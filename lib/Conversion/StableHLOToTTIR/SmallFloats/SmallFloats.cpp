@@ -16,7 +16,7 @@ using namespace mlir::tt::hlo;
 /// Ops whose results are elements of their operands, or values of the program that calls, branches or loops hand on.
 static bool onlyMoves(Operation *op) {
   auto call = dyn_cast<stablehlo::CustomCallOp>(op);
-  return op->hasTrait<trait::MovesValues>() || isa<func::CallOp>(op) || op->hasTrait<trait::ControlFlow>() ||
+  return op->hasTrait<trait::MovesValues>() || isa<func::CallOp>(op) || op->hasTrait<trait::ForwardsValues>() ||
          op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call");
 }
 

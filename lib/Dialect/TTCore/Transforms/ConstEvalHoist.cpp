@@ -53,8 +53,8 @@ private:
         op->getName().getDialectNamespace() == "debug" || observed.contains(op))
       return false;
     auto isOnce = [&](Value operand) {
-      Operation *maker = operand.getDefiningOp();
-      return constants.contains(operand) || (!isTensor(operand) && maker && maker->getNumOperands() == 0);
+      Operation *producer = operand.getDefiningOp();
+      return constants.contains(operand) || (!isTensor(operand) && producer && producer->getNumOperands() == 0);
     };
     auto isKept = [](Value result) { return isTensor(result) && !ttcore::mayBeWritten(result); };
     return llvm::any_of(op->getOperands(), isTensor) && llvm::all_of(op->getOperands(), isOnce) &&
@@ -82,8 +82,8 @@ private:
       evaluable.push_back(&op);
       classes.insert(&op);
       for (Value operand : op.getOperands())
-        if (Operation *maker = operand.getDefiningOp(); maker && classes.contains(maker))
-          classes.unionSets(maker, &op);
+        if (Operation *producer = operand.getDefiningOp(); producer && classes.contains(producer))
+          classes.unionSets(producer, &op);
     }
 
     llvm::MapVector<Operation *, Subgraph> subgraphs;
@@ -141,21 +141,21 @@ private:
       Value output = value;
       output.replaceUsesWithIf(result, [&](OpOperand &use) { return use.getOwner()->getBlock() != body; });
     }
-    for (Operation *maker : llvm::reverse(copied))
-      if (isTensor(maker->getResult(0)) && maker->use_empty())
-        maker->erase();
+    for (Operation *producer : llvm::reverse(copied))
+      if (isTensor(producer->getResult(0)) && producer->use_empty())
+        producer->erase();
   }
 
   /// `value` inside the new function: constants and devices are made there again.
   static Value bringIn(Value value, IRMapping &inside, OpBuilder &builder, SetVector<Operation *> &copied) {
     if (Value known = inside.lookupOrNull(value))
       return known;
-    Operation *maker = value.getDefiningOp();
-    for (Value operand : maker->getOperands())
+    Operation *producer = value.getDefiningOp();
+    for (Value operand : producer->getOperands())
       bringIn(operand, inside, builder, copied);
     builder.setInsertionPointToEnd(builder.getBlock());
-    builder.clone(*maker, inside);
-    copied.insert(maker);
+    builder.clone(*producer, inside);
+    copied.insert(producer);
     return inside.lookup(value);
   }
 };

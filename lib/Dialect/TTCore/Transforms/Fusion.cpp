@@ -30,16 +30,16 @@ bool ttcore::FusionState::hasOneLiveUse(Value value) const {
 }
 
 void ttcore::FusionState::released(Value value, Operation *user) {
-  SmallVector<Operation *> makers = {value.getDefiningOp()};
-  while (!makers.empty()) {
-    Operation *op = makers.pop_back_val();
+  SmallVector<Operation *> producers = {value.getDefiningOp()};
+  while (!producers.empty()) {
+    Operation *op = producers.pop_back_val();
     auto isGone = [&](Operation *reader) { return reader == user || dead.contains(reader); };
     if (!op || dead.contains(op) || !isMemoryEffectFree(op) || observed.contains(op) ||
         !llvm::all_of(op->getUsers(), isGone))
       continue;
     dead.insert(op);
     for (Value operand : op->getOperands())
-      makers.push_back(operand.getDefiningOp());
+      producers.push_back(operand.getDefiningOp());
   }
 }
 

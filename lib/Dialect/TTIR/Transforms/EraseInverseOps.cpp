@@ -117,13 +117,14 @@ template <class Op> struct EraseMovement : Erasure<Op> {
     std::optional<Movement> second = ttir::movementOf(op);
     if (!second)
       return rewriter.notifyMatchFailure(op, "changes more than the place of values");
-    Operation *maker = op.getInput().getDefiningOp();
-    std::optional<Movement> first = maker && !this->state.isObserved(maker) ? ttir::movementOf(maker) : std::nullopt;
+    Operation *producer = op.getInput().getDefiningOp();
+    std::optional<Movement> first =
+        producer && !this->state.isObserved(producer) ? ttir::movementOf(producer) : std::nullopt;
     if (std::optional<Movement> whole = first ? first->then(*second) : std::nullopt) {
-      if (!folds::mayReplace(op.getInput(), maker->getOperand(0)) ||
-          (whole->isIdentity() && !folds::mayReplace(op.getResult(), maker->getOperand(0))))
+      if (!folds::mayReplace(op.getInput(), producer->getOperand(0)) ||
+          (whole->isIdentity() && !folds::mayReplace(op.getResult(), producer->getOperand(0))))
         return rewriter.notifyMatchFailure(op, isCopy);
-      rewriter.replaceOp(op, move(rewriter, op.getLoc(), *whole, maker->getOperand(0)));
+      rewriter.replaceOp(op, move(rewriter, op.getLoc(), *whole, producer->getOperand(0)));
       return success();
     }
     if (!second->isIdentity() && second->isPermutation() == isa<PermuteOp, TransposeOp>(op.getOperation()))
@@ -317,11 +318,11 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
     classes.insert(&op);
     ops.push_back(&op);
     for (Value operand : op.getOperands()) {
-      Operation *maker = operand.getDefiningOp();
-      if (!maker || !follows(operand, *movement))
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !follows(operand, *movement))
         continue;
       // Ops that share a movement decide together what becomes of it.
-      classes.unionSets(maker, &op);
+      classes.unionSets(producer, &op);
     }
   }
   llvm::MapVector<Operation *, Group> groups;
@@ -350,8 +351,9 @@ int64_t Eraser::gainOf(const Group &group) {
     }
     gain -= needed;
     for (Value operand : op->getOperands())
-      if (Operation *maker = operand.getDefiningOp(); maker && follows(operand, movement) && !grouped.contains(maker))
-        sources.insert(maker);
+      if (Operation *producer = operand.getDefiningOp();
+          producer && follows(operand, movement) && !grouped.contains(producer))
+        sources.insert(producer);
   }
   for (Operation *source : sources)
     gain += llvm::all_of(source->getUsers(), [&](Operation *user) { return grouped.contains(user); });

@@ -397,18 +397,18 @@ private:
 
   /// Rows that are all alike, of which a micro-batch has fewer: a creation of one value, or a broadcast of one row.
   Value partOf(Value value, Operation *user, SmallVector<std::pair<Value, Type>> &later) {
-    Operation *maker = value.getDefiningOp();
-    if (!maker || !divides(value))
+    Operation *producer = value.getDefiningOp();
+    if (!producer || !divides(value))
       return {};
     OpBuilder builder(user);
-    StringRef name = maker->getName().stripDialect();
+    StringRef name = producer->getName().stripDialect();
     StringRef attribute = name == "broadcast" ? "broadcast_dimensions" : "shape";
-    auto constant = dyn_cast<ttir::ConstantOp>(maker);
+    auto constant = dyn_cast<ttir::ConstantOp>(producer);
     auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
-    const bool isBroadcast = isa<ttir::BroadcastOp>(maker) && rowsOf(maker->getOperand(0)) == 1;
+    const bool isBroadcast = isa<ttir::BroadcastOp>(producer) && rowsOf(producer->getOperand(0)) == 1;
     if (!splat && !isBroadcast && name != "zeros" && name != "ones" && name != "full")
       return {};
-    Operation *made = builder.clone(*maker);
+    Operation *made = builder.clone(*producer);
     if (splat)
       made->setAttr("value", splat.resizeSplat(part(value)));
     else

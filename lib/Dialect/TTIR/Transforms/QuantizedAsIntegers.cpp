@@ -233,8 +233,9 @@ private:
       Value made = quantized(b, result, to, last);
       were[made] = to;
       SmallPtrSet<Operation *, 2> own;
-      for (Operation *maker = made.getDefiningOp(); maker && maker != op; maker = maker->getOperand(0).getDefiningOp())
-        own.insert(maker);
+      for (Operation *producer = made.getDefiningOp(); producer && producer != op;
+           producer = producer->getOperand(0).getDefiningOp())
+        own.insert(producer);
       result.replaceAllUsesExcept(made, own);
     }
   }

@@ -51,8 +51,8 @@ private:
 
   /// Arguments are the caller's, and cached values are kept for the next run. What stages give lies on their own chips.
   static bool isOwned(Value value, Block &block) {
-    Operation *maker = value.getDefiningOp();
-    return maker && maker->getBlock() == &block && !isa<ttcore::LoadCachedOp, func::CallOp>(maker) &&
+    Operation *producer = value.getDefiningOp();
+    return producer && producer->getBlock() == &block && !isa<ttcore::LoadCachedOp, func::CallOp>(producer) &&
            ttnn::TTNNLayoutAttr::of(value.getType());
   }
 

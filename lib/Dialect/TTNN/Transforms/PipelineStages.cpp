@@ -192,15 +192,17 @@ private:
       if (!isReturn && !isHere(&op) && !needed.contains(&op))
         continue;
       for (Value operand : op.getOperands())
-        if (Operation *maker = operand.getDefiningOp(); maker && body.shared.contains(maker) && (!isReturn || isLast))
-          needed.insert(maker);
+        if (Operation *producer = operand.getDefiningOp();
+            producer && body.shared.contains(producer) && (!isReturn || isLast))
+          needed.insert(producer);
     }
     for (Operation &op : block.without_terminator()) {
       if (!isHere(&op) && !needed.contains(&op))
         continue;
       stage.ops.push_back(&op);
       for (Value operand : op.getOperands())
-        if (Operation *maker = operand.getDefiningOp(); !maker || (!isHere(maker) && !needed.contains(maker)))
+        if (Operation *producer = operand.getDefiningOp();
+            !producer || (!isHere(producer) && !needed.contains(producer)))
           stage.inputs.insert(operand);
     }
     Operation *terminator = block.getTerminator();
@@ -218,11 +220,12 @@ private:
         return function.emitOpError() << "result " << index << " is an argument; a stage gives what it computes";
     for (const Stage &stage : stages)
       for (Value value : stage.outputs) {
-        Operation *maker = value.getDefiningOp();
+        Operation *producer = value.getDefiningOp();
         if (!isTensor(value))
-          return maker->emitOpError() << "gives " << value.getType() << " to another stage, which takes tensors only";
+          return producer->emitOpError() << "gives " << value.getType()
+                                         << " to another stage, which takes tensors only";
         if (ttcore::mayBeWritten(value))
-          return maker->emitOpError() << "gives a tensor to another stage that is changed in place; that has a copy";
+          return producer->emitOpError() << "gives a tensor to another stage that is changed in place; that has a copy";
       }
     return success();
   }

@@ -47,8 +47,8 @@ static void moveToHead(Block &body) {
   Operation *last = nullptr;
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
     auto isBefore = [&](Value operand) {
-      Operation *maker = operand.getDefiningOp();
-      return !maker || (last && (maker == last || maker->isBeforeInBlock(last)));
+      Operation *producer = operand.getDefiningOp();
+      return !producer || (last && (producer == last || producer->isBeforeInBlock(last)));
     };
     if (!isa<GetDeviceOp, ttcore::LoadCachedOp>(op) || !llvm::all_of(op.getOperands(), isBefore))
       continue;
@@ -125,12 +125,13 @@ private:
     SetVector<Value> inputs, outputs;
     SmallVector<Operation *> ops, frees;
     for (Operation *op : run) {
-      Operation *maker = isa<DeallocateOp>(op) ? op->getOperand(0).getDefiningOp() : op;
-      (maker && inside.contains(maker) ? ops : frees).push_back(op);
+      Operation *producer = isa<DeallocateOp>(op) ? op->getOperand(0).getDefiningOp() : op;
+      (producer && inside.contains(producer) ? ops : frees).push_back(op);
     }
     for (Operation *op : ops) {
       for (Value operand : op->getOperands())
-        if (Operation *maker = operand.getDefiningOp(); !isDevice(operand) && (!maker || !inside.contains(maker)))
+        if (Operation *producer = operand.getDefiningOp();
+            !isDevice(operand) && (!producer || !inside.contains(producer)))
           inputs.insert(operand);
       for (Value result : op->getResults())
         if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))

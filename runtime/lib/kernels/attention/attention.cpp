@@ -238,7 +238,7 @@ std::unique_ptr<Kernel> makeDecode(const OpCall &call) { return makeAttention(ca
 
 Cost attentionCost(const OpCall &call) {
   Cost cost = traffic(call);
-  addAttention(cost, attendedOf(call), lying(operand(call, 1)), lying(operand(call, 2)));
+  addAttention(cost, attendedOf(call), placedTensor(operand(call, 1)), placedTensor(operand(call, 2)));
   return cost;
 }
 

@@ -81,9 +81,9 @@ Cost latentCost(const OpCall &call) {
         query[0], query[1], query[2], columns, query[3], call.attributes.get<int64_t>("head_dim_v"), false, false};
     takeChunks(call, attended);
     // The values are the first elements of the keys, and read with them.
-    auto values = lying(operand(call, 1));
+    auto values = placedTensor(operand(call, 1));
     values.memory = ttmlir::cost::Memory::Host;
-    addAttention(cost, attended, lying(operand(call, 1)), values);
+    addAttention(cost, attended, placedTensor(operand(call, 1)), values);
   }
   return cost;
 }

@@ -158,7 +158,7 @@ Cost pagedCost(const OpCall &call) {
   if (query.size() == 4 && key.size() == 4 && table.size() == 2) {
     ttmlir::cost::Attended attended{query[0], query[1], query[2], table[1] * key[2], query[3], query[3], false, false};
     takeChunks(call, attended);
-    addAttention(cost, attended, lying(operand(call, 1)), lying(operand(call, 2)));
+    addAttention(cost, attended, placedTensor(operand(call, 1)), placedTensor(operand(call, 2)));
   }
   return cost;
 }

@@ -23,7 +23,7 @@ std::unique_ptr<Kernel> makeMove(const OpCall &call) {
 /// Everything is moved, and what changes between rows and tiles goes through the cores.
 Cost moveCost(const OpCall &call) {
   Cost cost = traffic(call);
-  addLayoutChange(cost, lying(operand(call, 0)), lying(result(call)));
+  addLayoutChange(cost, placedTensor(operand(call, 0)), placedTensor(result(call)));
   return cost;
 }
 

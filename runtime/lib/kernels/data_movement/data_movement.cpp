@@ -37,7 +37,7 @@ Cost reshapeCost(const OpCall &call) {
   auto size = [](const Shape &shape, size_t fromEnd) {
     return shape.size() > fromEnd ? shape[shape.size() - 1 - fromEnd] : 1;
   };
-  if (in.dtype != out.dtype || !liesAlike(lying(in), lying(out)) ||
+  if (in.dtype != out.dtype || !haveSamePlacement(placedTensor(in), placedTensor(out)) ||
       !ttmlir::cost::keepsPlaces(size(in.shape, 1), size(in.shape, 0), size(out.shape, 1), size(out.shape, 0),
                                  in.layout == Layout::Tile))
     return traffic(call);

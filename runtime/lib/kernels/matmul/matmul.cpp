@@ -280,11 +280,11 @@ Cost matmulCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
   const bool byTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
   addProduct(cost, {p.batches(), p.m, p.k, p.n, byTurns, volume(operand(call, 1).shape) == p.k * p.n});
-  cost.cores = ttmlir::cost::coresOfProduct(lying(result(call)),
+  cost.cores = ttmlir::cost::coresOfProduct(placedTensor(result(call)),
                                             {tilesOfCore(call, "per_core_m"), tilesOfCore(call, "per_core_n")});
   if (optionalOperand(call, 2))
     cost.fpuTiles += tiles(result(call));
-  addActivation(cost, activationOf(call), lying(result(call)));
+  addActivation(cost, activationOf(call), placedTensor(result(call)));
   return cost;
 }
 

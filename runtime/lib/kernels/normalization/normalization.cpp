@@ -198,7 +198,7 @@ Cost batchNormCost(const OpCall &call) {
 
 Cost softmaxCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
-  const auto rows = lying(operand(call, 0));
+  const auto rows = placedTensor(operand(call, 0));
   addRows(cost, rows, ttmlir::cost::softmaxPasses);
   cost.sfpuTiles += rows.tiles;
   cost.sfpuCycles += rows.tiles * ttmlir::cost::exponentialCycles;
@@ -208,7 +208,7 @@ Cost softmaxCost(const OpCall &call) {
 template <bool isCentred> Cost normCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
   const auto weights = std::ranges::count_if(call.ins, [](const auto &in) { return in.has_value(); }) - 1;
-  addRows(cost, lying(operand(call, 0)), ttmlir::cost::normPasses(isCentred, weights));
+  addRows(cost, placedTensor(operand(call, 0)), ttmlir::cost::normPasses(isCentred, weights));
   return cost;
 }
 

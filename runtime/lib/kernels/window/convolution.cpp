@@ -335,9 +335,9 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
 
 Cost convolutionCost(const OpCall &call, const Convolution &c) {
   Cost cost = trafficOfShards(call);
-  const auto made = lying(result(call));
+  const auto made = placedTensor(result(call));
   addConvolution(cost, {c.window.slid(c.transposed), c.out, optionalOperand(call, 2) != nullptr},
-                 lying(operand(call, 0)), lying(operand(call, 1)), made);
+                 placedTensor(operand(call, 0)), placedTensor(operand(call, 1)), made);
   addActivation(cost, activationOf(call), made);
   return cost;
 }

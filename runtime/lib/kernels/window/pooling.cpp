@@ -214,7 +214,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
 
 Cost poolCost(const OpCall &call) {
   Cost cost = trafficOfShards(call);
-  addPool(cost, windowOf(call, "channels").slid(), lying(operand(call, 0)), lying(result(call)));
+  addPool(cost, windowOf(call, "channels").slid(), placedTensor(operand(call, 0)), placedTensor(result(call)));
   return cost;
 }
 

@@ -20,6 +20,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module
+from builder.ops.op_infos import has_fact
 from golden.mapping import find_op
 from golden.op import TensorSpec
 from golden.tensor import GoldenMapTensor
@@ -81,7 +82,7 @@ def is_elementwise(name: str) -> bool:
     if (
         row is None
         or row.mesh
-        or row.moves
+        or (has_fact(name, "moves_values") and len(shapes) == 1)
         or made.mesh != (1, 1)
         or "f32" not in made.dtypes
         or made.result

@@ -5,6 +5,7 @@
 #define TTMLIR_DIALECT_D2M_IR_D2MOPS_TD
 
 include "ttmlir/Dialect/D2M/IR/D2MTileOps.td"
+include "ttmlir/Dialect/Families/Facts.td"
 
 class D2M_Op<string mnemonic, string text, list<Trait> traits = []> : Op<D2M_Dialect, mnemonic, traits> {
   let description = [{
@@ -74,14 +75,14 @@ def D2M_EmptyOp : D2M_Op<"empty", "A tensor of no particular values."> {
   let assemblyFormat = "`(` `)` attr-dict `:` type($result)";
 }
 
-def D2M_ToLayoutOp : D2M_Op<"to_layout", "The values of a tensor in the layout of another."> {
+def D2M_ToLayoutOp : D2M_Op<"to_layout", "The values of a tensor in the layout of another.", [TT_MovesValues]> {
   let arguments = (ins Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$input,
       Arg<AnyRankedTensorOrMemRef, "", [MemWrite]>:$output);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$input `,` $output `:` type($input) `into` type($output) attr-dict (`->` type($results)^)?";
   let hasVerifier = 1;
 }
-class D2M_Transfer<string mnemonic, string text> : D2M_Op<mnemonic, text> {
+class D2M_Transfer<string mnemonic, string text> : D2M_Op<mnemonic, text, [TT_MovesValues]> {
   let arguments = (ins Arg<AnyRankedTensorOrAnyMemRef, "", [MemRead]>:$input,
       Arg<AnyRankedTensorOrAnyMemRef, "", [MemWrite]>:$output, TTCore_MetalLayoutAttr:$layout);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -114,7 +115,7 @@ def D2M_MaskOp : D2M_Op<"mask", "A tensor whose values outside of its logical sh
     `:` type($input) `into` type($output) `->` type($result)
   }];
 }
-def D2M_MeshShardOp : D2M_Op<"mesh_shard", "Splits a tensor over a mesh, or joins its parts.", [Pure]> {
+def D2M_MeshShardOp : D2M_Op<"mesh_shard", "Splits a tensor over a mesh, or joins its parts.", [Pure, TT_MovesValues]> {
   let arguments = (ins AnyRankedTensorOrMemRef:$input, TTCore_MeshShardTypeAttr:$shard_type,
       TTCore_MeshShardDirectionAttr:$shard_direction, DenseI64ArrayAttr:$shard_shape, DenseI64ArrayAttr:$shard_dims);
   let results = (outs AnyRankedTensorOrMemRef:$result);

@@ -4,6 +4,8 @@
 #ifndef TTMLIR_DIALECT_DEBUG_IR_DEBUG_H
 #define TTMLIR_DIALECT_DEBUG_IR_DEBUG_H
 
+#include "ttmlir/Dialect/Families/Facts.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

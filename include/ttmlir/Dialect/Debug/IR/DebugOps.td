@@ -7,6 +7,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 
 def Debug_Dialect : Dialect {
   let name = "debug";
@@ -32,7 +33,7 @@ class Debug_Op<string mnemonic, list<Trait> traits, string text, dag names> : Op
 
 /// Marks a value: the result is the operand.
 class Debug_Mark<string mnemonic, string text, dag names = (ins)>
-    : Debug_Op<mnemonic, [Pure, SameOperandsAndResultType], text, names> {
+    : Debug_Op<mnemonic, [Pure, TT_MovesValues, SameOperandsAndResultType], text, names> {
   let results = (outs AnyRankedTensor:$result);
 }
 

@@ -4,6 +4,8 @@
 #ifndef TTMLIR_DIALECT_SDY_IR_SDY_H
 #define TTMLIR_DIALECT_SDY_IR_SDY_H
 
+#include "ttmlir/Dialect/Families/Facts.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"

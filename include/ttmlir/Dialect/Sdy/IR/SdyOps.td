@@ -4,6 +4,7 @@
 #ifndef TTMLIR_DIALECT_SDY_IR_SDYOPS_TD
 #define TTMLIR_DIALECT_SDY_IR_SDYOPS_TD
 
+include "ttmlir/Dialect/Families/Facts.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -29,7 +30,7 @@ def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
 
 /// The operand, with a sharding that is verified against it.
 class Sdy_ShardedValue<string mnemonic, string text, list<Trait> traits = []>
-    : Sdy_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultType,
+    : Sdy_Op<mnemonic, !listconcat(traits, [TT_MovesValues, SameOperandsAndResultType,
                                             DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let summary = text;
   let arguments = (ins AnyType:$input, Sdy_TensorSharding:$sharding);
@@ -134,8 +135,9 @@ def Sdy_NamedComputationOp
 //===----------------------------------------------------------------------===//
 
 /// The same global tensor in another sharding, which one kind of communication brings about.
-class Sdy_Collective<string mnemonic, string text, dag before, string format>
-    : Sdy_Op<mnemonic, [SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+class Sdy_Collective<string mnemonic, string text, dag before, string format, list<Trait> traits = []>
+    : Sdy_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultType,
+                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let summary = text;
   let arguments = !con((ins AnyShaped:$tensor), before, (ins Sdy_TensorSharding:$out_sharding));
   let results = (outs AnyShaped:$result);
@@ -143,13 +145,14 @@ class Sdy_Collective<string mnemonic, string text, dag before, string format>
 }
 
 def Sdy_AllGatherOp : Sdy_Collective<"all_gather", "Removes axes from the end of each dimension's sharding.",
-  (ins Sdy_ListOfAxisRefLists:$gathering_axes), "$gathering_axes">;
+  (ins Sdy_ListOfAxisRefLists:$gathering_axes), "$gathering_axes", [TT_MovesValues]>;
 def Sdy_AllSliceOp : Sdy_Collective<"all_slice", "Adds axes at the end of each dimension's sharding.",
-  (ins Sdy_ListOfAxisRefLists:$slicing_axes), "$slicing_axes">;
+  (ins Sdy_ListOfAxisRefLists:$slicing_axes), "$slicing_axes", [TT_MovesValues]>;
 def Sdy_AllToAllOp : Sdy_Collective<"all_to_all", "Moves axes from one dimension's sharding to another's.",
-  (ins Sdy_AllToAllParamList:$params), "$params">;
+  (ins Sdy_AllToAllParamList:$params), "$params", [TT_MovesValues]>;
 def Sdy_CollectivePermuteOp
-    : Sdy_Collective<"collective_permute", "Exchanges axes for others that split as much.", (ins), "">;
+    : Sdy_Collective<"collective_permute", "Exchanges axes for others that split as much.", (ins), "",
+                     [TT_MovesValues]>;
 def Sdy_AllReduceOp : Sdy_Collective<"all_reduce", "Combines the partial values along some axes.",
   (ins Sdy_AxisRefList:$reduction_axes, DefaultValuedAttr<Sdy_ReductionOp, "::mlir::sdy::ReductionOp::SUM">:$reduction_op),
   "($reduction_op^)? $reduction_axes">;

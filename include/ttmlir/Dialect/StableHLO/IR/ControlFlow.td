@@ -9,7 +9,7 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 /// Regions that see what is around them, each of one block that ends in `return`.
 class StableHLO_ControlOp<string mnemonic, list<Trait> traits = []>
-    : StableHLO_Op<mnemonic, !listconcat([TT_ControlFlow, RecursiveMemoryEffects, RecursivelySpeculatable,
+    : StableHLO_Op<mnemonic, !listconcat([TT_ForwardsValues, RecursiveMemoryEffects, RecursivelySpeculatable,
                                           SingleBlockImplicitTerminator<"ReturnOp">], traits)> {
   let results = (outs Variadic<StableHLO_TensorOrToken>);
   let hasRegionVerifier = 1;
@@ -49,7 +49,7 @@ def StableHLO_MapOp
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure, TT_MovesValues]> {
+def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure, TT_ForwardsValues]> {
   let summary = "Passes its operands on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<StableHLO_TensorOrToken>:$operand);
   let results = (outs Variadic<StableHLO_TensorOrToken>:$result);
@@ -115,7 +115,7 @@ def StableHLO_CreateTokenOp : StableHLO_Op<"create_token", [Pure]> {
   let assemblyFormat = "attr-dict `:` type(results)";
 }
 
-def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_MovesValues]> {
+def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_ForwardsValues]> {
   let summary = "Values as one.";
   let arguments = (ins Variadic<AnyType>:$val);
   let results = (outs AnyTuple:$result);
@@ -123,7 +123,7 @@ def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_MovesValues]> {
   let hasVerifier = 1;
 }
 
-def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element", [Pure, TT_MovesValues]> {
+def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element", [Pure, TT_ForwardsValues]> {
   let summary = "A value of a tuple.";
   let arguments = (ins AnyTuple:$operand, ConfinedAttr<I32Attr, [IntNonNegative]>:$index);
   let results = (outs AnyType);

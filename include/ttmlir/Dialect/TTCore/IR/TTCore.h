@@ -3,6 +3,8 @@
 #ifndef TTMLIR_DIALECT_TTCORE_IR_TTCORE_H
 #define TTMLIR_DIALECT_TTCORE_IR_TTCORE_H
 
+#include "ttmlir/Dialect/Families/Facts.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypeInterfaces.h"

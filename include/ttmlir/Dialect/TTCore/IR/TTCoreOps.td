@@ -8,6 +8,7 @@ include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreTypes.td"
 
 def TTCore_DeviceOp : TTCore_Op<"device", [Symbol]> {
@@ -28,7 +29,7 @@ class TTCore_ModuleOp<string mnemonic, string text>
 def TTCore_DeviceModuleOp : TTCore_ModuleOp<"device_module", "Holds the module that runs on the device.">;
 def TTCore_CPUModuleOp : TTCore_ModuleOp<"cpu_module", "Holds the module that runs on the host.">;
 
-def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, TT_ForwardsValues, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Results of a function of constant inputs, evaluated once and kept.";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -37,7 +38,7 @@ def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, DeclareOpInterfaceMeth
 
 /// An op that runs functions of the module each time. Nothing of it is visible but its results.
 class TTCore_ControlOp<string mnemonic>
-    : TTCore_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : TTCore_Op<mnemonic, [Pure, TT_ForwardsValues, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
 }
 
@@ -63,7 +64,7 @@ def TTCore_CaseOp : TTCore_ControlOp<"case"> {
   }];
 }
 
-def TTCore_OptimizationBarrierOp : TTCore_Op<"optimization_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TTCore_OptimizationBarrierOp : TTCore_Op<"optimization_barrier", [TT_ForwardsValues, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Passes its inputs on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);

@@ -21,7 +21,7 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 def TTIR_InferWritten : DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>;
 
 def TTIR_ToLayoutOp : Op<TTIR_Dialect, "to_layout", [
-    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TTIR_InferWritten]> {
+    TT_MovesValues, DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, TTIR_InferWritten]> {
   let summary = "The input in the layout of `output`.";
   let arguments = (ins TT_TensorOrMemRef:$input, TT_TensorOrMemRef:$output,
                        OptionalAttr<TTCore_MetalLayoutAttr>:$layout);
@@ -86,7 +86,7 @@ def TTIR_TTLangOp : Op<TTIR_Dialect, "tt_lang_op", [TTIR_InferWritten]> {
   let hasVerifier = 1;
 }
 
-def TTIR_TTNNMetalLayoutCastOp : Op<TTIR_Dialect, "ttnn_metal_layout_cast", [Pure]> {
+def TTIR_TTNNMetalLayoutCastOp : Op<TTIR_Dialect, "ttnn_metal_layout_cast", [Pure, TT_MovesValues]> {
   let summary = "The same memory seen with a layout of TTNN or of metal.";
   let arguments = (ins TT_TensorOrMemRef:$input, OptionalAttr<AffineMapAttr>:$virtual_grid_inverse_mapping,
                        OptionalAttr<AffineMapAttr>:$virtual_grid_forward_mapping);

@@ -52,7 +52,7 @@ def TTNN_PrepareMoEComputeW0W1WeightsOp : TT_PureOp<TTNN_Dialect, "prepare_moe_c
     (ins AnyRankedTensor:$w0, AnyRankedTensor:$w1, Optional<AnyRankedTensor>:$bias_0,
          Optional<AnyRankedTensor>:$bias_1, TTNN_Device:$device), TTNN_ExpertSizes,
     "The first two weights of moe_compute side by side, their biases as a last row.", "packFirstWeights",
-    [AttrSizedOperandSegments]> {
+    [TT_MovesValues, AttrSizedOperandSegments]> {
   let description = [{
     Of two weights [layers, experts, hidden_size, intermediate_size] the result is [layers, experts, hidden_size, or one
     more with biases, 2 * intermediate_size]. The ecosystem's kernels read another order, by the memory banks of a chip.
@@ -60,7 +60,7 @@ def TTNN_PrepareMoEComputeW0W1WeightsOp : TT_PureOp<TTNN_Dialect, "prepare_moe_c
 }
 def TTNN_PrepareMoEComputeW2WeightsOp : TT_PureOp<TTNN_Dialect, "prepare_moe_compute_w2_weights",
     (ins AnyRankedTensor:$w2, Optional<AnyRankedTensor>:$bias_2, TTNN_Device:$device), TTNN_ExpertSizes,
-    "The last weight of moe_compute, its bias as a last row.", "packLastWeight"> {
+    "The last weight of moe_compute, its bias as a last row.", "packLastWeight", [TT_MovesValues]> {
   let description = [{
     Of [layers, experts, intermediate_size, hidden_size] the result has as many rows, or one more with a bias.
   }];

@@ -70,11 +70,11 @@ def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weight
     (ins I32Attr:$groups, I32Attr:$c_in_block, I32Attr:$alignment),
     "A weight as conv3d reads it: a matrix [rows, out channels] whose rows are blocks of `c_in_block` channels (0: one "
     "block of all), in each the places of the window, at each place the channels; filled up with zeros to `alignment`.",
-    "prepareVolumes">;
+    "prepareVolumes", [TT_MovesValues, TT_FillsValues]>;
 
 // The result is in the order that the convolution reads fastest; its shape is the library's.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
-    : Op<TTNN_Dialect, mnemonic, [Pure]> {
+    : Op<TTNN_Dialect, mnemonic, [Pure, TT_MovesValues, TT_FillsValues]> {
   let description = [{
     Brings a weight or bias into the form that the convolution with these attributes takes, so that it is done once.
   }];

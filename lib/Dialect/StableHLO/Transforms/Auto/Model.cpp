@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo::autosharding;
 
-using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::tilesAlong;
 using ::ttmlir::cost::tileSide;
 
@@ -36,9 +36,9 @@ static int64_t elementBytes(Type type) {
 }
 
 /// What a chip has of the tensor, as it lies there: in DRAM, in whole tiles.
-static Lying lying(RankedTensorType type, const Dims &dims) {
+static PlacedTensor placedTensor(RankedTensorType type, const Dims &dims) {
   const SmallVector<int64_t> sizes = partOf(type, dims);
-  Lying made;
+  PlacedTensor made;
   made.memory = ::ttmlir::cost::Memory::DRAM;
   made.columns = sizeFromEnd(sizes, 0);
   made.rows = made.columns ? llvm::product_of(sizes) / made.columns : 1;
@@ -66,7 +66,7 @@ Model::Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh)
     sizes.push_back(axis.getSize());
 }
 
-int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const { return lying(type, dims).bytes; }
+int64_t Model::bytesOf(RankedTensorType type, const Dims &dims) const { return placedTensor(type, dims).bytes; }
 
 Time Model::timeOf(const Work &work) const {
   ::ttmlir::cost::Times times = ::ttmlir::cost::timesOf(speed, cores, work);
@@ -103,8 +103,8 @@ static void addProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, Array
 
 /// The convolution of these parts.
 static void addConvolution(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
-                           ArrayRef<int64_t> result, const Lying &read, const Lying &weight, const Lying &made,
-                           Work &work) {
+                           ArrayRef<int64_t> result, const PlacedTensor &read, const PlacedTensor &weight,
+                           const PlacedTensor &made, Work &work) {
   auto numbers = op.getDimensionNumbers();
   int64_t area = 1, run = 1;
   for (int64_t dim : numbers.getKernelSpatialDimensions()) {
@@ -139,12 +139,12 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   if (llvm::any_of(types, [](Type type) { return isa<TensorType>(type) && !sdy::getStaticTensor(type); }))
     return {};
   SmallVector<SmallVector<int64_t>, 4> parts(types.size());
-  SmallVector<Lying, 4> lies(types.size());
+  SmallVector<PlacedTensor, 4> lies(types.size());
   int64_t mostTiles = 0;
   for (auto [index, type] : llvm::enumerate(types))
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       parts[index] = partOf(tensor, tensors[index]);
-      lies[index] = lying(tensor, tensors[index]);
+      lies[index] = placedTensor(tensor, tensors[index]);
       mostTiles = std::max(mostTiles, lies[index].tiles);
     }
   if (isa<stablehlo::ReshapeOp>(op) && ::ttmlir::cost::keepsPlaces(sizeFromEnd(parts[0], 1), sizeFromEnd(parts[0], 0),
@@ -155,7 +155,7 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   // Weights of convolutions are prepared once, and read as they are then.
   if (convolution)
     lies[1].memory = ::ttmlir::cost::Memory::Host;
-  for (const Lying &each : lies)
+  for (const PlacedTensor &each : lies)
     ::ttmlir::cost::addTransfer(work, each);
   if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
     addProduct(product, parts[0], parts[1], work);
@@ -179,7 +179,7 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
     Work work;
     work.fabricBytes = bytes / axis.size * (axis.size - 1) * (isScattered ? 1 : 2);
     work.fabricSteps = axis.size / 2 * (isScattered ? 1 : 2);
-    work.sfpuTiles = lying(type, dims).tiles;
+    work.sfpuTiles = placedTensor(type, dims).tiles;
     moveInDram(work, type, 2 * bytes);
     time += timeOf(work);
     if (isScattered)

@@ -24,9 +24,10 @@ Dims Candidate::given(unsigned result) const {
   return dims;
 }
 
-/// What only moves or converts the elements of one operand.
+/// What only moves, forwards or converts the elements of one operand.
 static bool isRearrangement(Operation *op) {
-  return op->getNumOperands() == 1 && (movesOnlyOperands(op) || isa<stablehlo::ConvertOp>(op));
+  return op->getNumOperands() == 1 && op->getNumRegions() == 0 &&
+         (movesOnlyOperands(op) || op->hasTrait<trait::ForwardsValues>() || isa<stablehlo::ConvertOp>(op));
 }
 
 Problem::Problem(func::FuncOp function, sdy::MeshAttr mesh, const sdy::Meshes &meshes, Model &model)

@@ -286,7 +286,7 @@ private:
     if (failed(checkFactors(op, all, mesh)))
       return failure();
     if (!op->hasAttr("sdy.sharding_rule") && !op->hasTrait<OpTrait::Elementwise>() &&
-        !op->hasTrait<trait::ControlFlow>() && !isa<stablehlo::OptimizationBarrierOp>(op))
+        !op->hasTrait<trait::ForwardsValues>())
       return op->emitOpError() << "cannot be computed in parts: it has no sharding rule; run "
                                   "sdy-populate-op-sharding-rules first, or gather its operands";
     const SmallVector<SmallVector<int64_t>> dims = wholeOf(op);

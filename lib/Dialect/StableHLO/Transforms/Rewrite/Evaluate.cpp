@@ -441,9 +441,7 @@ private:
 static bool isPlain(Type element) { return isa<FloatType>(element) || element.isIntOrIndex(); }
 
 DenseElementsAttr shlo::evaluate(Operation *op, const EvaluationLimits &limits) {
-  // Nothing is folded across a barrier, although it hands its operands on.
-  if (op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0 ||
-      isa<stablehlo::OptimizationBarrierOp>(op))
+  if (op->getNumResults() != 1 || op->getNumRegions() || op->getNumOperands() == 0)
     return {};
   auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   if (!to || !to.hasStaticShape() || !isPlain(to.getElementType()))

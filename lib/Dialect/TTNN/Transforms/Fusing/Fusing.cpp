@@ -57,10 +57,10 @@ void ttnn::setLocation(RewriterBase &rewriter, Operation *op, Location loc) {
 
 void ttnn::forgetSource(RewriterBase &rewriter, Operation *op, Location loc) {
   for (Value operand : op->getOperands())
-    if (Operation *maker = operand.getDefiningOp(); maker && maker->getLoc() == loc) {
-      setLocation(rewriter, maker, ttcore::withoutSourceNumber(loc));
-      if (maker->getLoc() != loc)
-        forgetSource(rewriter, maker, loc);
+    if (Operation *producer = operand.getDefiningOp(); producer && producer->getLoc() == loc) {
+      setLocation(rewriter, producer, ttcore::withoutSourceNumber(loc));
+      if (producer->getLoc() != loc)
+        forgetSource(rewriter, producer, loc);
     }
 }
 

@@ -96,9 +96,9 @@ private:
       return false;
     const auto [nextUse, bytes] = rank(*victim);
     const L1Tensor &tensor = facts.tensors[*victim];
-    Operation *maker = facts.ops[tensor.made];
+    Operation *producer = facts.ops[tensor.made];
     spills.push_back(
-        {tensor.made, maker->getName().getStringRef().str(), locationText(maker),
+        {tensor.made, producer->getName().getStringRef().str(), locationText(producer),
          llvm::formatv("{0}; of what lies in L1 then, this is needed again last, by op {1}, and takes {2} bytes", why,
                        nextUse, bytes)
              .str()});
@@ -128,7 +128,8 @@ private:
     auto takeAll = [&](Operation *each) {
       take(each);
       for (Type type : each->getResultTypes())
-        if (std::optional<::ttmlir::cost::Lying> lies = lying(type); lies && lies->memory == ::ttmlir::cost::Memory::L1)
+        if (std::optional<::ttmlir::cost::PlacedTensor> lies = placedTensor(type);
+            lies && lies->memory == ::ttmlir::cost::Memory::L1)
           bytes = chip.usable();
     };
     op->walk(take);

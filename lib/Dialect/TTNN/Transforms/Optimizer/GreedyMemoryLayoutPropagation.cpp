@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::Times;
 
 static StringRef textOf(::ttmlir::cost::Bound bound) {
@@ -42,11 +42,11 @@ namespace {
 /// Layouts of the results of an op, and the cheapest way to them.
 struct Candidate {
   SmallVector<TTNNLayoutAttr, 1> layouts;
-  SmallVector<Lying, 1> outs;
+  SmallVector<PlacedTensor, 1> outs;
   int64_t l1Bytes = 0;           // of results, per core
   double ownNs = 0;              // of the op, with operands as `from` says
   double pathNs = never;         // with its share of what leads to it
-  SmallVector<unsigned, 4> from; // candidates of the makers of tensor operands
+  SmallVector<unsigned, 4> from; // candidates of the producers of tensor operands
   std::string refused;
 };
 
@@ -102,18 +102,18 @@ private:
   void apply(Node &node);
   TTNNLayoutAttr wantedLayout(Operation *op, unsigned index, Value operand, ArrayRef<TTNNLayoutAttr> results) const;
 
-  const Node *makerOf(Value value) const {
+  const Node *producerOf(Value value) const {
     auto found = value.getDefiningOp() ? numbers.find(value.getDefiningOp()) : numbers.end();
     return found == numbers.end() ? nullptr : &nodes[found->second];
   }
-  static Lying lyingOf(const Node &maker, unsigned candidate, Value value) {
-    return maker.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
+  static PlacedTensor lyingOf(const Node &producer, unsigned candidate, Value value) {
+    return producer.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
   }
   /// Counts the work of an op with the operands that it chose, once for all that ask `timeWith`.
   void countWork(Node &user) const;
   /// Time of an op of which the operand tensors at these places, one value, lie so, and what it takes to bring them
   /// where the op takes them.
-  double timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const Lying &operand) const;
+  double timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const PlacedTensor &operand) const;
   static SmallVector<Value, 4> tensorsOf(Operation *op) {
     return llvm::filter_to_vector<4>(op->getOperands(),
                                      [](Value value) { return isa<RankedTensorType>(value.getType()); });
@@ -146,8 +146,8 @@ TTNNLayoutAttr Propagation::wantedLayout(Operation *op, unsigned index, Value op
   if (!results.empty() && results[0].isSharded() && isTiledInDram(plain))
     if (TTNNLayoutAttr made = shardedInL1(type, plain, results[0].getMemLayout().getValue(),
                                           results[0].getGridShape()[0], results[0].getGridShape()[1], memory)) {
-      Lying lies = *lying(type, made);
-      if (accepts(op, index, lies, {*lying(op->getResult(0).getType(), results[0])}))
+      PlacedTensor lies = *placedTensor(type, made);
+      if (accepts(op, index, lies, {*placedTensor(op->getResult(0).getType(), results[0])}))
         return made;
     }
   return interleavedInL1(type, plain);
@@ -175,7 +175,7 @@ LogicalResult Propagation::propagate(Operation *op) {
   for (auto &each : layouts) {
     Candidate candidate;
     for (auto [result, layout] : llvm::zip_equal(op->getResults(), each)) {
-      candidate.outs.push_back(lying(result.getType(), layout).value_or(Lying()));
+      candidate.outs.push_back(placedTensor(result.getType(), layout).value_or(PlacedTensor()));
       candidate.l1Bytes += l1BytesOfBank(memory, candidate.outs.back());
     }
     candidate.layouts = std::move(each);
@@ -219,10 +219,10 @@ void Propagation::reach(Node &node, Candidate &candidate) {
   tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
   SmallVector<double, 4> pathNs(operands.size(), 0);
   SmallVector<int64_t, 4> l1(operands.size(), 0);
-  SmallVector<const Node *, 4> makers;
+  SmallVector<const Node *, 4> producers;
   for (Value operand : operands) {
-    makers.push_back(makerOf(operand));
-    tensors.ins.push_back(lying(operand.getType()));
+    producers.push_back(producerOf(operand));
+    tensors.ins.push_back(placedTensor(operand.getType()));
   }
   candidate.from.assign(operands.size(), 0);
   const auto most = static_cast<int64_t>(settings.l1Share * static_cast<double>(memory.usable()));
@@ -234,12 +234,13 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     isFirst.push_back(seen.insert(operand).second);
 
   auto choose = [&](size_t index, unsigned which) {
-    const Node &maker = *makers[index];
+    const Node &producer = *producers[index];
     from[index] = which;
-    Lying given = lyingOf(maker, which, operands[index]);
-    pathNs[index] = maker.candidates[which].pathNs / maker.users;
+    PlacedTensor given = lyingOf(producer, which, operands[index]);
+    pathNs[index] = producer.candidates[which].pathNs / producer.users;
     if (!accepts(op, index, given, candidate.outs)) {
-      Lying wanted = *lying(operands[index].getType(), wantedLayout(op, index, operands[index], candidate.layouts));
+      PlacedTensor wanted =
+          *placedTensor(operands[index].getType(), wantedLayout(op, index, operands[index], candidate.layouts));
       pathNs[index] += settings.moves ? cost.moveNs(given, wanted) : never;
       given = wanted;
     }
@@ -269,25 +270,25 @@ void Propagation::reach(Node &node, Candidate &candidate) {
   // Layouts of the two first operands that have a choice are tried together, of others the cheapest by itself.
   SmallVector<unsigned, 2> tried;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (!makers[i])
+    if (!producers[i])
       continue;
-    choose(i, makers[i]->candidates.size() > 1 ? 0 : makers[i]->chosen);
-    if (makers[i]->candidates.size() == 1)
+    choose(i, producers[i]->candidates.size() > 1 ? 0 : producers[i]->chosen);
+    if (producers[i]->candidates.size() == 1)
       continue;
     if (tried.size() < 2) {
       tried.push_back(i);
       continue;
     }
     unsigned best = 0;
-    for (unsigned k = 1; k < makers[i]->candidates.size(); ++k)
-      if (makers[i]->candidates[k].pathNs < makers[i]->candidates[best].pathNs &&
-          accepts(op, i, lyingOf(*makers[i], k, operands[i]), candidate.outs))
+    for (unsigned k = 1; k < producers[i]->candidates.size(); ++k)
+      if (producers[i]->candidates[k].pathNs < producers[i]->candidates[best].pathNs &&
+          accepts(op, i, lyingOf(*producers[i], k, operands[i]), candidate.outs))
         best = k;
     choose(i, best);
   }
   auto countOf = [&](size_t place) -> unsigned {
     return place < tried.size()
-               ? std::min<size_t>(makers[tried[place]]->candidates.size(), std::max<int64_t>(1, settings.mostInputs))
+               ? std::min<size_t>(producers[tried[place]]->candidates.size(), std::max<int64_t>(1, settings.mostInputs))
                : 1;
   };
   for (unsigned first = 0; first < countOf(0); ++first) {
@@ -317,25 +318,26 @@ void Propagation::countWork(Node &user) const {
   const Candidate &candidate = user.candidates[user.chosen];
   user.tensors.outs.assign(candidate.outs.begin(), candidate.outs.end());
   for (auto [index, operand] : llvm::enumerate(tensorsOf(user.op))) {
-    const Node *maker = makerOf(operand);
-    std::optional<Lying> lies = lying(operand.getType());
-    if (maker)
-      lies = lyingOf(*maker, maker->candidates.size() > 1 ? candidate.from[index] : 0, operand);
+    const Node *producer = producerOf(operand);
+    std::optional<PlacedTensor> lies = placedTensor(operand.getType());
+    if (producer)
+      lies = lyingOf(*producer, producer->candidates.size() > 1 ? candidate.from[index] : 0, operand);
     if (lies && !accepts(user.op, index, *lies, candidate.outs))
-      lies = lying(operand.getType(), wantedLayout(user.op, index, operand, candidate.layouts));
+      lies = placedTensor(operand.getType(), wantedLayout(user.op, index, operand, candidate.layouts));
     user.tensors.ins.push_back(lies);
   }
   user.work = cost.work(user.op, user.tensors);
 }
 
-double Propagation::timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const Lying &operand) const {
+double Propagation::timeWith(const Node &user, ArrayRef<unsigned> places, Value value,
+                             const PlacedTensor &operand) const {
   const Candidate &candidate = user.candidates[user.chosen];
   double moves = 0;
-  SmallVector<std::pair<unsigned, Lying>, 2> changed;
+  SmallVector<std::pair<unsigned, PlacedTensor>, 2> changed;
   for (unsigned place : places) {
-    Lying lies = operand;
+    PlacedTensor lies = operand;
     if (!accepts(user.op, place, lies, candidate.outs)) {
-      Lying wanted = *lying(value.getType(), wantedLayout(user.op, place, value, candidate.layouts));
+      PlacedTensor wanted = *placedTensor(value.getType(), wantedLayout(user.op, place, value, candidate.layouts));
       moves += settings.moves ? cost.moveNs(lies, wanted) : never;
       lies = wanted;
     }
@@ -396,7 +398,7 @@ void Propagation::apply(Node &node) {
   for (OpOperand &use : op->getOpOperands()) {
     if (!isa<RankedTensorType>(use.get().getType()))
       continue;
-    std::optional<Lying> lies = lying(use.get().getType());
+    std::optional<PlacedTensor> lies = placedTensor(use.get().getType());
     const unsigned place = index++;
     const bool isAsked = llvm::is_contained(asked, place);
     // Of several ops with a name, one has to get the change.

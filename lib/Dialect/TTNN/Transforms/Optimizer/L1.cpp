@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-using ::ttmlir::cost::Lying;
+using ::ttmlir::cost::PlacedTensor;
 
 std::optional<int64_t> L1::allocate(int64_t bytes) {
   for (size_t i = pieces.size(); i-- > 0;) {
@@ -45,8 +45,8 @@ static bool sharesBuffer(Operation *op, const ChipMemory &chip) {
   auto from = cast<RankedTensorType>(op->getOperand(0).getType()),
        to = cast<RankedTensorType>(op->getResult(0).getType());
   TTNNLayoutAttr a = TTNNLayoutAttr::of(from), b = TTNNLayoutAttr::of(to);
-  std::optional<Lying> before = lying(from), after = lying(to);
-  if (!before || !after || a.getDataType() != b.getDataType() || !liesAlike(*before, *after) ||
+  std::optional<PlacedTensor> before = placedTensor(from), after = placedTensor(to);
+  if (!before || !after || a.getDataType() != b.getDataType() || !haveSamePlacement(*before, *after) ||
       l1BytesOfBank(chip, *before) != l1BytesOfBank(chip, *after))
     return false;
   if (!ttcore::isBlockFormat(a.getDataType()))
@@ -72,7 +72,7 @@ L1Tensors::L1Tensors(Block &block, const ChipMemory &chip) {
         }
     });
     for (Value result : op.getResults()) {
-      std::optional<Lying> lies = lying(result.getType());
+      std::optional<PlacedTensor> lies = placedTensor(result.getType());
       const int64_t bytes = lies ? l1BytesOfBank(chip, *lies) : 0;
       if (bytes == 0)
         continue;

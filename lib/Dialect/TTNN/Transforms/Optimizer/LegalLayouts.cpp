@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-using ::ttmlir::cost::Lying;
 using ::ttmlir::cost::Memory;
+using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::Shards;
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +41,7 @@ ttcore::ChipDescAttr ttnn::chipOf(Operation *op) {
   return {};
 }
 
-int64_t ttnn::l1BytesOfBank(const ChipMemory &chip, const Lying &tensor) {
+int64_t ttnn::l1BytesOfBank(const ChipMemory &chip, const PlacedTensor &tensor) {
   if (tensor.memory != Memory::L1)
     return 0;
   if (tensor.shards == Shards::None) {
@@ -218,7 +218,7 @@ SmallVector<SmallVector<TTNNLayoutAttr, 1>> ttnn::legalLayouts(Operation *op, co
   return found;
 }
 
-bool ttnn::accepts(Operation *op, unsigned index, const Lying &operand, ArrayRef<Lying> results) {
+bool ttnn::accepts(Operation *op, unsigned index, const PlacedTensor &operand, ArrayRef<PlacedTensor> results) {
   if (operand.memory != Memory::L1)
     return true;
   const bool isSharded = operand.shards != Shards::None;
@@ -233,7 +233,7 @@ bool ttnn::accepts(Operation *op, unsigned index, const Lying &operand, ArrayRef
     return !isSharded || (!results.empty() && isOnSameCores(operand, results[0]) &&
                           operand.shardRows == results[0].shardRows && operand.shardColumns == results[0].shardColumns);
   case Family::Reshape:
-    return !isSharded || (!results.empty() && liesAlike(operand, results[0]));
+    return !isSharded || (!results.empty() && haveSamePlacement(operand, results[0]));
   case Family::Product:
     return !isSharded ||
            (index == 0 && !results.empty() && (!results[0].isShardInL1() || results[0].shards == operand.shards));

@@ -24,7 +24,7 @@ struct ChipMemory {
 ttcore::ChipDescAttr chipOf(Operation *op);
 
 /// Bytes that a tensor takes of each bank of L1; 0 where it lies elsewhere. As the runtime's sim::footprint.
-int64_t l1BytesOfBank(const ChipMemory &chip, const ::ttmlir::cost::Lying &tensor);
+int64_t l1BytesOfBank(const ChipMemory &chip, const ::ttmlir::cost::PlacedTensor &tensor);
 
 /// Tiled, interleaved in DRAM: what the passes before give every tensor of the device.
 bool isTiledInDram(TTNNLayoutAttr layout);
@@ -50,8 +50,8 @@ SmallVector<SmallVector<TTNNLayoutAttr, 1>> legalLayouts(Operation *op, const Ch
                                                          int64_t most);
 
 /// Whether an op whose results lie so takes operand `index` as it lies.
-bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::Lying &operand,
-             ArrayRef<::ttmlir::cost::Lying> results);
+bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::PlacedTensor &operand,
+             ArrayRef<::ttmlir::cost::PlacedTensor> results);
 
 /// "DRAM", "L1, interleaved", "L1, height sharded on 56x1 cores, 4x8 tiles each".
 std::string describe(TTNNLayoutAttr layout);

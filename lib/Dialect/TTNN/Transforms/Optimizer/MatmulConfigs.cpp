@@ -38,7 +38,7 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
   if (!left || !right || !result || left.getRank() < 2 || right.getRank() < 2 || result.getRank() < 2 ||
       flag(op, "transpose_a") || llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }))
     return {};
-  std::optional<::ttmlir::cost::Lying> a = lying(left), b = lying(right), c = lying(result);
+  std::optional<::ttmlir::cost::PlacedTensor> a = placedTensor(left), b = placedTensor(right), c = placedTensor(result);
   if (!a || !b || !c || !a->onDevice() || !b->onDevice() || !c->onDevice() || !c->tiled || c->tiles == 0 ||
       !TTNNLayoutAttr::of(left).isTiled() || !TTNNLayoutAttr::of(right).isTiled())
     return {};
@@ -94,8 +94,8 @@ static bool isOfOneRow(Operation *op, Value weight) {
   if (familyOf(op) != Family::Product || op->getOperand(1) != weight || op->getOperand(0) == weight ||
       op->getAttr("matmul_program_config") || flag(op, "transpose_a"))
     return false;
-  std::optional<::ttmlir::cost::Lying> result = lying(op->getResult(0).getType()),
-                                       left = lying(op->getOperand(0).getType());
+  std::optional<::ttmlir::cost::PlacedTensor> result = placedTensor(op->getResult(0).getType()),
+                                              left = placedTensor(op->getOperand(0).getType());
   return result && left && left->onDevice() && result->onDevice() && result->tiled && result->tiles > 0 &&
          result->tiles == ::ttmlir::cost::tilesAlong(result->columns) &&
          cast<RankedTensorType>(op->getOperand(0).getType()).getRank() >= 2;
@@ -142,7 +142,7 @@ void ttnn::shardWeightsInDram(Block &block, const ChipMemory &chip) {
     weight.setType(withLayout(type, layout));
     for (Operation *user : users) {
       auto left = cast<RankedTensorType>(user->getOperand(0).getType());
-      const int64_t columns = lying(user->getResult(0).getType())->tiles,
+      const int64_t columns = placedTensor(user->getResult(0).getType())->tiles,
                     inner = ::ttmlir::cost::tilesAlong(left.getShape().back());
       if (inner > 0)
         user->setAttr("matmul_program_config",

@@ -18,8 +18,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 using ::ttmlir::cost::KernelFacts;
-using ::ttmlir::cost::Lying;
 using ::ttmlir::cost::Memory;
+using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::Shards;
 using ::ttmlir::cost::tilesAlong;
 using ::ttmlir::cost::Work;
@@ -101,11 +101,11 @@ static Shards shardsOf(TTNNLayoutAttr layout) {
   }
 }
 
-std::optional<Lying> ttnn::lying(Type type, TTNNLayoutAttr layout) {
+std::optional<PlacedTensor> ttnn::placedTensor(Type type, TTNNLayoutAttr layout) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !layout)
     return std::nullopt;
-  Lying made;
+  PlacedTensor made;
   made.memory = !layout.isOnDevice()                         ? Memory::Host
                 : layout.getBufferType() == BufferType::DRAM ? Memory::DRAM
                                                              : Memory::L1;
@@ -131,9 +131,9 @@ std::optional<Lying> ttnn::lying(Type type, TTNNLayoutAttr layout) {
 OpTensors::OpTensors(Operation *op) {
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
-      ins.push_back(lying(operand.getType()));
+      ins.push_back(placedTensor(operand.getType()));
   for (Value result : op->getResults())
-    if (std::optional<Lying> made = lying(result.getType()))
+    if (std::optional<PlacedTensor> made = placedTensor(result.getType()))
       outs.push_back(*made);
 }
 
@@ -295,7 +295,7 @@ static void addAttention(Operation *op, const OpTensors &tensors, Work &work) {
 }
 
 /// Steps of softmax and norms.
-static void addNorm(Operation *op, const Lying &rows, Work &work) {
+static void addNorm(Operation *op, const PlacedTensor &rows, Work &work) {
   StringRef name = op->getName().stripDialect();
   if (name != "softmax") {
     addRows(work, rows, ::ttmlir::cost::normPasses(name == "layer_norm", op->getNumOperands() - 1));
@@ -308,14 +308,14 @@ static void addNorm(Operation *op, const Lying &rows, Work &work) {
 
 static void addVectorPass(Operation *op, const OpTensors &tensors, Work &work) {
   StringRef name = op->getName().getStringRef();
-  for (const Lying &out : tensors.outs)
+  for (const PlacedTensor &out : tensors.outs)
     ::ttmlir::cost::addVectorPass(work, {name.data(), name.size()}, out, isF32(op->getResult(0).getType()));
 }
 
 static bool isViewOf(Operation *op, const OpTensors &tensors) {
   RankedTensorType from = tensorOf(op->getOperands(), 0), to = tensorOf(op->getResults(), 0);
   return from && tensors.ins[0] && from.getElementType() == to.getElementType() &&
-         liesAlike(*tensors.ins[0], tensors.outs[0]) &&
+         haveSamePlacement(*tensors.ins[0], tensors.outs[0]) &&
          ::ttmlir::cost::keepsPlaces(sizeFromEnd(from, 1), sizeFromEnd(from, 0), sizeFromEnd(to, 1), sizeFromEnd(to, 0),
                                      tensors.outs[0].tiled);
 }
@@ -330,7 +330,7 @@ static bool readsOverNetwork(Family family) {
 Work OpCost::work(Operation *op, const OpTensors &tensors) {
   Work work;
   const Family family = familyOf(op);
-  const bool runs = llvm::any_of(tensors.outs, [](const Lying &out) { return out.onDevice(); }) ||
+  const bool runs = llvm::any_of(tensors.outs, [](const PlacedTensor &out) { return out.onDevice(); }) ||
                     llvm::any_of(tensors.ins, [](const auto &in) { return in && in->onDevice(); });
   if (family == Family::None || tensors.outs.empty() || !runs) {
     work.launched = false;
@@ -340,12 +340,12 @@ Work OpCost::work(Operation *op, const OpTensors &tensors) {
     work.launched = false;
     return work;
   }
-  SmallVector<Lying, 4> operands;
+  SmallVector<PlacedTensor, 4> operands;
   for (const auto &in : tensors.ins)
     if (in)
       operands.push_back(*in);
   ::ttmlir::cost::addTraffic(work, {operands.data(), operands.size()}, tensors.outs[0], readsOverNetwork(family));
-  for (const Lying &out : llvm::drop_begin(tensors.outs))
+  for (const PlacedTensor &out : llvm::drop_begin(tensors.outs))
     ::ttmlir::cost::addTransfer(work, out);
   switch (family) {
   case Family::Product:
@@ -405,7 +405,7 @@ OpCost::OpCost(ttcore::ChipDescAttr chip)
 }
 
 double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
-                      ArrayRef<std::pair<unsigned, Lying>> changed) const {
+                      ArrayRef<std::pair<unsigned, PlacedTensor>> changed) const {
   const Family family = familyOf(op);
   // These look at where their few operands lie. To all others an operand is what is read of it.
   const bool looks = family == Family::Product || family == Family::Convolution || family == Family::Pool ||
@@ -416,7 +416,7 @@ double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
       others.ins[index] = lies;
     return times(op, others).total();
   }
-  auto traffic = [&](const Lying &operand) {
+  auto traffic = [&](const PlacedTensor &operand) {
     Work read;
     if (readsOverNetwork(family) || !::ttmlir::cost::isOnSameCores(operand, tensors.outs[0]))
       ::ttmlir::cost::addTransfer(read, operand);
@@ -432,7 +432,7 @@ double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
   return ::ttmlir::cost::timesOf(speed, cores, made).total();
 }
 
-double OpCost::moveNs(const Lying &from, const Lying &to) const {
+double OpCost::moveNs(const PlacedTensor &from, const PlacedTensor &to) const {
   Work work;
   ::ttmlir::cost::addTraffic(work, {&from, 1}, to, /*moves=*/true);
   addLayoutChange(work, from, to);
@@ -441,7 +441,7 @@ double OpCost::moveNs(const Lying &from, const Lying &to) const {
 }
 
 double OpCost::sendNs(Value value) const {
-  std::optional<Lying> tensor = lying(value.getType());
+  std::optional<PlacedTensor> tensor = placedTensor(value.getType());
   if (!tensor)
     return 0;
   Work work;
@@ -496,7 +496,7 @@ int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t u
   if (family == Family::Attention)
     if (auto attended = attendedOf(op)) {
       facts.attended = *attended;
-      auto given = [&](size_t group) -> const Lying * {
+      auto given = [&](size_t group) -> const PlacedTensor * {
         std::optional<size_t> place = groupPlace(op, group);
         return place && *place < tensors.ins.size() && tensors.ins[*place] ? &*tensors.ins[*place] : nullptr;
       };

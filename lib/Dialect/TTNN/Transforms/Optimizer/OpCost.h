@@ -33,13 +33,15 @@ bool flag(Operation *op, StringRef name);
 
 /// A tensor of the type, in another layout than its own, as what counts work sees it. Null for what is no tensor with a
 /// layout.
-std::optional<::ttmlir::cost::Lying> lying(Type type, TTNNLayoutAttr layout);
-inline std::optional<::ttmlir::cost::Lying> lying(Type type) { return lying(type, TTNNLayoutAttr::of(type)); }
+std::optional<::ttmlir::cost::PlacedTensor> placedTensor(Type type, TTNNLayoutAttr layout);
+inline std::optional<::ttmlir::cost::PlacedTensor> placedTensor(Type type) {
+  return placedTensor(type, TTNNLayoutAttr::of(type));
+}
 
 /// Operands and results of an op as they lie, or would.
 struct OpTensors {
-  SmallVector<std::optional<::ttmlir::cost::Lying>, 4> ins;
-  SmallVector<::ttmlir::cost::Lying, 1> outs;
+  SmallVector<std::optional<::ttmlir::cost::PlacedTensor>, 4> ins;
+  SmallVector<::ttmlir::cost::PlacedTensor, 1> outs;
 
   OpTensors() = default;
   /// As the types say.
@@ -56,10 +58,10 @@ public:
   /// The time of an op whose work is known, with some of its tensor operands lying otherwise: takes as long as there
   /// are such operands, not as the op has.
   double nsWith(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Work &work,
-                ArrayRef<std::pair<unsigned, ::ttmlir::cost::Lying>> changed) const;
+                ArrayRef<std::pair<unsigned, ::ttmlir::cost::PlacedTensor>> changed) const;
   double opNs(Operation *op) const { return times(op, OpTensors(op)).total(); }
   /// Of a change of layout that is an op by itself.
-  double moveNs(const ::ttmlir::cost::Lying &from, const ::ttmlir::cost::Lying &to) const;
+  double moveNs(const ::ttmlir::cost::PlacedTensor &from, const ::ttmlir::cost::PlacedTensor &to) const;
   /// Sending a tensor to another chip.
   double sendNs(Value value) const;
   /// What the op's kernels keep in the L1 of each of so many cores, of `usable` bytes.

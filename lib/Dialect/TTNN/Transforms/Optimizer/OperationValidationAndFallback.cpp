@@ -17,14 +17,14 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-using ::ttmlir::cost::Lying;
 using ::ttmlir::cost::Memory;
+using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::Shards;
 
 /// What is wrong with shards; empty when nothing is. As the runtime's sim::footprint.
 static std::string problemOf(RankedTensorType type, const ChipMemory &chip) {
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
-  std::optional<Lying> lies = lying(type);
+  std::optional<PlacedTensor> lies = placedTensor(type);
   if (!lies || lies->memory != Memory::L1 || lies->shards == Shards::None || lies->shards == Shards::Other)
     return {};
   if (lies->shardRows <= 0 || lies->shardColumns <= 0)
@@ -100,9 +100,9 @@ private:
     int64_t bytes = 0;
     SmallPtrSet<Value, 4> seen;
     for (Value value : op->getOperands())
-      if (std::optional<Lying> lies = lying(value.getType()); lies && seen.insert(value).second)
+      if (std::optional<PlacedTensor> lies = placedTensor(value.getType()); lies && seen.insert(value).second)
         bytes += l1BytesOfBank(chip, *lies);
-    for (const Lying &out : tensors.outs)
+    for (const PlacedTensor &out : tensors.outs)
       bytes += l1BytesOfBank(chip, out);
     const int64_t circular = OpCost::circularBytes(op, tensors, chip.usable(), chip.cores());
     if (bytes + circular > chip.usable())
