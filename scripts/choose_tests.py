@@ -67,6 +67,7 @@ TESTS = {
     "ttmlir": "python:ttmlir",
     "ttnn": "python:ttnn",
     "pjrt": "python:jax/test_pjrt_api.py python:jax/test_jax_plugin.py python:jax/test_jax_programs.py",
+    "stablehlo": "python:stablehlo",
     "jax": "python:jax/test_jax_compile.py python:jax/test_exported.py",
     "pjrt.python": "python:jax/test_pjrt_api.py python:jax/test_jax_plugin.py",
     "golden": "python:golden python:ops",

@@ -27,7 +27,7 @@ constexpr const char *fields[] = {
 };
 constexpr uint64_t mostDescription = 64 << 20; // bytes
 constexpr int64_t tile = 32;
-/// Rows of cores that a chip may lack, as python/pybuda/config.py has them.
+/// Rows of cores that a chip may lack, as frontends/pybuda/config.py has them.
 constexpr bool isHarvestable(uint64_t row) { return row >= 1 && row <= 11 && row != 6; }
 
 /// PyTorch's types: what the device has instead, and how a file holds them.

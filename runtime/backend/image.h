@@ -1,7 +1,7 @@
 //===- image.h - device images, checked --------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The description of an image is that of python/pybuda/image.py; version 3 here
+// The description of an image is that of frontends/pybuda/image.py; version 3 here
 // as there. After an image was loaded, everything that its numbers name is there
 // and agrees with the program in shape and type.
 //

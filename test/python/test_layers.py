@@ -10,7 +10,7 @@ import pytest
 from layer_table import LAYERS, ROOT, allowed, edges_of, graph, is_precompiled, layer_of, rooted, sources
 
 # What a folder may take from outside of the project, by the first part of its name, and what no file of it may.
-ONLY = {"tools/golden/": {"torch", "numpy", "ml_dtypes"}}
+ONLY = {"python/golden/": {"torch", "numpy", "ml_dtypes"}}
 NEVER = {"runtime/": {"mlir", "llvm", "mlir-c"}, "lib/": {"tt", "ttnn"}, "include/": {"tt", "ttnn"}}
 MOST_ENTRIES = 25
 
@@ -109,9 +109,9 @@ REFUSED = [
     ("runtime/lib/base/types.cpp", "#include <llvm/ADT/StringRef.h>", foreign),
     ("lib/Dialect/TTNN/IR/TTNNOps.cpp", '#include "tt/types.h"', foreign),
     ("lib/Dialect/TTIR/IR/TTIROps.cpp", '#include "ttmlir/Conversion/TTIRToTTNN/Passes.h"', upward),
-    ("tools/golden/op.py", "def f():\n    from ttmlir import ir", upward),
-    ("tools/golden/op.py", "import rich", foreign),
-    ("tools/builder/base/builder.py", "def f():\n    from builder.ttir.ttir_builder import TTIRBuilder", upward),
+    ("python/golden/op.py", "def f():\n    from ttmlir import ir", upward),
+    ("python/golden/op.py", "import rich", foreign),
+    ("python/builder/base/builder.py", "def f():\n    from builder.ttir.ttir_builder import TTIRBuilder", upward),
     ("python/ttnn/tensor.py", "import builder.api.modules", upward),
 ]
 

@@ -1,14 +1,14 @@
 //===- Rules.h - folds and canonical forms of both dialects -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One implementation for TTIR and TTNN: templates over a dialect's `MovementOps`, or over an op's class.
+// One implementation for TTIR and TTNN: templates over a dialect's `DataMovementOps`, or over an op's class.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_DIALECT_FAMILIES_RULES_H
 #define TTMLIR_LIB_DIALECT_FAMILIES_RULES_H
 
+#include "ttmlir/Dialect/Families/DataMovement.h"
 #include "ttmlir/Dialect/Families/Folds.h"
-#include "ttmlir/Dialect/Families/Movement.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 
 #include "mlir/IR/PatternMatch.h"

@@ -138,14 +138,16 @@ private:
     return regions.take(bytes);
   }
 
-  /// What programs keep their values in is worth the memory: fewer pages are looked up, and a copy is made once.
+  /// What programs keep their values in is worth the memory: fewer pages are looked up, and a copy is made once. Small
+  /// pages in use become a huge one; the system clears the others when they are first written, so that a program whose
+  /// values grow pays for the growth and not for the region.
   static void useHugePages(std::byte *region) noexcept {
 #if defined(__linux__)
 #ifndef MADV_COLLAPSE
     constexpr int MADV_COLLAPSE = 25; // since Linux 6.1; hints both: small pages are right as well
 #endif
     ::madvise(region, Regions::regionBytes, MADV_HUGEPAGE);
-    ::madvise(region, Regions::regionBytes, MADV_COLLAPSE);
+    ::madvise(region, std::max(Regions::busyBytes, hugePage), MADV_COLLAPSE);
 #endif
   }
 

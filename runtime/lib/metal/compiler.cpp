@@ -1,7 +1,7 @@
 //===- compiler.cpp - from C++ text to a shared library -------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of tools/builder/execution/cpp_library.py for emitted programs, for kernels: which compiler, where the
+// The rules of python/builder/execution/cpp_library.py for emitted programs, for kernels: which compiler, where the
 // results are kept, what is kept of its messages.
 //
 //===----------------------------------------------------------------------===//

@@ -194,9 +194,10 @@ def parameters_without_use(path: Path) -> list[tuple[str, str]]:
 
 def test_every_parameter_is_used() -> None:
     """What a function takes and never looks at is a promise that nobody keeps."""
-    folders = [ROOT / "tools" / "builder", ROOT / "tools" / "profiler", ROOT / "python" / "ttmlir"]
+    parts = [f"frontends/{name}" for name in ("torch", "onnx", "jax", "stablehlo")]  # PyBuda takes what its names take
+    folders = [ROOT / folder for folder in ("python/builder", "python/profiler", "python/ttmlir", *parts)]
     # Rules of the PyTorch front end take what PyTorch's ops take, those of ONNX the graph, the node and its inputs.
-    rules = [ROOT / "python" / "ttmlir" / frontend / "ops" for frontend in ("torch", "onnx")]
+    rules = [ROOT / "frontends" / frontend / "ops" for frontend in ("torch", "onnx")]
     files = [
         path
         for folder in folders

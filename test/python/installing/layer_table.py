@@ -103,12 +103,13 @@ LAYERS = {
     "ttnn": Layer("python/ttnn/"),
     # JAX's platform: C++ over both.
     "pjrt": Layer("plugin/pjrt/", "api compiler"),
-    "jax": Layer("python/ttmlir/jax/", "ttmlir"),
-    "pjrt.python": Layer("python/pjrt_plugin_tt/"),
-    "golden": Layer("tools/golden/"),
-    "torch": Layer("python/ttmlir/torch/ python/torch_ttnn/", "ttmlir golden"),
-    "onnx": Layer("python/ttmlir/onnx/", "ttmlir"),
-    "pybuda": Layer("python/pybuda/", "torch onnx profiler"),
+    "stablehlo": Layer("frontends/stablehlo/", "ttmlir"),
+    "jax": Layer("frontends/jax/", "stablehlo"),
+    "pjrt.python": Layer("frontends/pjrt_plugin_tt/"),
+    "golden": Layer("python/golden/"),
+    "torch": Layer("frontends/torch/ frontends/torch_ttnn/", "ttmlir golden"),
+    "onnx": Layer("frontends/onnx/", "stablehlo"),
+    "pybuda": Layer("frontends/pybuda/", "torch onnx profiler"),
     # Models, and what tools tell of them.
     "torch_zoo": Layer("tools/torch_zoo/"),
     "onnx_zoo": Layer("tools/onnx_zoo/", "onnx"),
@@ -119,24 +120,25 @@ LAYERS = {
     ),
     "builder.common": Layer(
         " ".join(
-            f"tools/builder/base/{name}.py"
+            f"python/builder/base/{name}.py"
             for name in ["__init__", "locations", "builder_utils", "builder_enums", "errors"]
         )
-        + " tools/builder/__init__.py",
+        + " python/builder/__init__.py",
         "ttmlir golden",
     ),
-    "builder.ops": Layer("tools/builder/ops/", "builder.common"),
-    "builder.ranges": Layer("tools/builder/base/input_range_constraints.py", "builder.ops"),
-    "builder.goldens": Layer("tools/builder/goldens/", "builder.ranges"),
-    "builder.base": Layer("tools/builder/base/", "builder.goldens"),
-    "builder.dialects": Layer("tools/builder/ttir/ tools/builder/ttnn/ tools/builder/stablehlo/", "builder.base"),
-    "builder.execution": Layer("tools/builder/execution/", "builder.goldens ttnn"),
-    "builder.api": Layer("tools/builder/api/", "builder.dialects builder.execution"),
+    "builder.ops": Layer("python/builder/ops/", "builder.common"),
+    "builder.ranges": Layer("python/builder/base/input_range_constraints.py", "builder.ops"),
+    "builder.goldens": Layer("python/builder/goldens/", "builder.ranges"),
+    "builder.base": Layer("python/builder/base/", "builder.goldens"),
+    "builder.dialects": Layer("python/builder/ttir/ python/builder/ttnn/ python/builder/stablehlo/", "builder.base"),
+    "builder.execution": Layer("python/builder/execution/", "builder.goldens ttnn"),
+    "builder.api": Layer("python/builder/api/", "builder.dialects builder.execution"),
     "builder.names": Layer(
-        "tools/builder/base/builder_apis.py tools/builder/base/builder_runtime.py tools/builder/stubs.py", "builder.api"
+        "python/builder/base/builder_apis.py python/builder/base/builder_runtime.py python/builder/stubs.py",
+        "builder.api",
     ),
-    "builder.sharding": Layer("tools/builder/sharding/", "builder.api"),
-    "profiler": Layer("tools/profiler/", "ttmlir"),
+    "builder.sharding": Layer("python/builder/sharding/", "builder.api"),
+    "profiler": Layer("python/profiler/", "ttmlir"),
     "ttrt": Layer("tools/ttrt/", "builder.api profiler onnx"),
     "tt_smi": Layer("tools/tt_smi/", "ttrt"),
 }
@@ -145,6 +147,8 @@ INCLUDE_ROOTS = {
     "runtime/": ["runtime/include", "runtime/include/tt/metal/kernels", "runtime/lib", "include"],
     "": ["include", "lib", "tools"],
 }
+# Front ends whose package is in ttmlir.
+PARTS_OF_TTMLIR = tuple(f"frontends/{name}/" for name in ("torch", "onnx", "jax", "stablehlo"))
 INCLUDE = re.compile(r'^[ \t]*#?[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -158,7 +162,7 @@ def sources() -> frozenset[str]:
 
 def rooted(file: str) -> bool:
     """Precompiled headers are no part of it: they have what many files include, and no file includes them."""
-    roots = ("runtime/", "lib/", "include/", "tools/", "python/", "plugin/")
+    roots = ("runtime/", "lib/", "include/", "tools/", "python/", "frontends/", "plugin/")
     return file.startswith(roots) and not is_precompiled(file)
 
 
@@ -171,9 +175,11 @@ def modules() -> dict[str, str]:
     """Files of the project's Python packages by the names that they are imported by."""
     found = {}
     for file in sources():
-        root = next((root for root in ("tools/", "python/") if file.startswith(root)), None)
+        root = next((root for root in ("tools/", "python/", "frontends/") if file.startswith(root)), None)
         if root and file.endswith(".py"):
-            found[file[len(root) : -len(".py")].replace("/", ".").removesuffix(".__init__")] = file
+            package = "ttmlir." if file.startswith(PARTS_OF_TTMLIR) else ""
+            name = file[len(root) : -len(".py")].replace("/", ".").removesuffix(".__init__")
+            found[package + name] = file
     return found
 
 

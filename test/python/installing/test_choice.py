@@ -57,9 +57,9 @@ CHOICES = [
         ["cpp:ttnn-tests", "units:*pool*", "python:ops/window", "python:ttnn/test_functions.py::test_operators"],
         ["lit:Pipelines", "python:passes"],
     ),
-    (["python/ttmlir/onnx/compiled.py"], ["python:onnx_frontend"], ["python:torch_frontend", "lit:Pipelines"]),
+    (["frontends/onnx/compiled.py"], ["python:onnx_frontend"], ["python:torch_frontend", "lit:Pipelines"]),
     # What a chosen folder has is not named again.
-    (["tools/golden/op.py"], ["python:golden", "python:ops"], ["python:ops/test_op_tables.py"]),
+    (["python/golden/op.py"], ["python:golden", "python:ops"], ["python:ops/test_op_tables.py"]),
     (["test/ttmlir/version.mlir"], ["lit:version.mlir"], ["lit:Pipelines"]),
     (["test/python/ops/op_cases.py"], ["python:ops/test_op_tables.py"], ["python:golden/test_tables.py"]),
     (["test/python/ttrt/conftest.py"], ["python:ttrt"], []),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that are made of others (python/ttmlir/torch/ops/composed): values and gradients of eager mode, and nothing left
+"""Ops that are made of others (frontends/torch/ops/composed): values and gradients of eager mode, and nothing left
 to PyTorch."""
 
 from __future__ import annotations

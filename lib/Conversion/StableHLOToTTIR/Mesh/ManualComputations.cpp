@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ManualComputations.h"
-#include "Collectives.h"
+#include "Collective.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AllGatherOp.h"

@@ -3,7 +3,7 @@
 
 #include "../../Families/Rules.h"
 
-#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/DataMovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIROps.h"
 
 using namespace mlir;
@@ -11,8 +11,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 namespace {
-struct Ops : MovementOps {
-  using MovementOps::agree;
+struct Ops : DataMovementOps {
+  using DataMovementOps::agree;
   /// Casts change the element type alone.
   static bool agree(RankedTensorType from, RankedTensorType to, bool) { return agree(from, to); }
 };

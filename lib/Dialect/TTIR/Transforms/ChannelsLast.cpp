@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
-#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/DataMovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"

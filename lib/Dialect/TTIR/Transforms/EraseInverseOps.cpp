@@ -11,7 +11,7 @@
 #include "ttmlir/Dialect/Families/Folds.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
-#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/DataMovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Collectives.h"
+#include "Collective.h"
 
 #include "mlir/IR/Matchers.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "../Factors.h"
-#include "Collectives.h"
+#include "Collective.h"
 
 namespace mlir::tt::shlo {
 #define GEN_PASS_DEF_UPDATEGLOBALTOLOCALSHAPES

@@ -3,7 +3,7 @@
 
 #include "Fusing.h"
 
-#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/DataMovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"

@@ -4,7 +4,7 @@
 #include "Fusing.h"
 
 #include "ttmlir/Dialect/Families/Folds.h"
-#include "ttmlir/Dialect/TTIR/IR/MovementOps.h"
+#include "ttmlir/Dialect/TTIR/IR/DataMovementOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules by family; importing this fills the table."""
+
+from . import (
+    convolution,
+    creation,
+    data_movement,
+    elementwise,
+    indexing,
+    matmul,
+    normalization,
+    random,
+    reduction,
+    volumes,
+)
+
+__all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "matmul", "normalization", "random",
+           "reduction", "volumes"]  # fmt: skip

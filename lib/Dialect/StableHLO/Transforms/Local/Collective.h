@@ -1,0 +1,69 @@
+//===- Collective.h - collectives of sdy by StableHLO's --------*- C++ -*--===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVE_H
+#define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVE_H
+
+#include "../../../Sdy/Transforms/Rules/Windows.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::tt::shlo {
+
+/// Makes StableHLO of collectives of the sdy dialect, on what one device holds.
+class CollectiveLowering {
+public:
+  CollectiveLowering(ModuleOp module, sdy::MeshAttr mesh) : mesh(mesh), symbols(module) {}
+
+  /// The local result of a collective, or null and an error. `operand` is the sharding of what it works on.
+  Value lower(Operation *op, Value local, sdy::TensorShardingAttr operand);
+
+  /// What the device keeps of a value that is whole along these axes of each dimension.
+  Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
+              sdy::TensorShardingAttr result);
+
+  /// The elements of the footprint of a value that is split along `dim` by the axes: own ones and edges of neighbours.
+  /// What is outside of the whole is `fill`, or 0.
+  Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print, Value fill,
+               ArrayRef<sdy::AxisRefAttr> axes);
+
+  /// What the device as far from the other end along the axes holds.
+  Value mirrored(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
+
+private:
+  Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
+  Value exchange(ImplicitLocOpBuilder &builder, Value value, sdy::AllToAllParamAttr param);
+  Value reduce(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes, sdy::ReductionOp kind);
+  Value reduceScatter(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes,
+                      sdy::ReductionOp kind);
+  Value permute(Operation *op, ImplicitLocOpBuilder &builder, Value value, sdy::TensorShardingAttr from,
+                sdy::TensorShardingAttr to);
+  Value keepFirst(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
+  Value place(ImplicitLocOpBuilder &builder, Value value, int64_t dim, ArrayRef<sdy::AxisRefAttr> axes);
+
+  Value fromNeighbour(ImplicitLocOpBuilder &builder, Value edge, ArrayRef<sdy::AxisRefAttr> axes, bool isBefore,
+                      Value fill);
+
+  static stablehlo::ChannelHandleAttr channel(Builder &builder);
+  /// Whether the device has that place along the axes, as a scalar.
+  Value isAt(ImplicitLocOpBuilder &builder, ArrayRef<sdy::AxisRefAttr> axes, int64_t place);
+  /// The number that each device has in a table, as a scalar.
+  Value perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t device)> number);
+  DenseIntElementsAttr groups(Builder &builder, ArrayRef<sdy::AxisRefAttr> axes) const;
+  int64_t sizeAlong(ArrayRef<sdy::AxisRefAttr> axes) const;
+
+  sdy::MeshAttr mesh;
+  SymbolTable symbols;
+  /// Functions that slice, by type and axes.
+  DenseMap<std::pair<Type, Attribute>, func::FuncOp> slices;
+};
+
+/// The op takes the elements of the footprint in place of the whole operand.
+void setWindow(Operation *op, const sdy::WindowedDim &window, const sdy::Footprint &print);
+/// What an op finds outside of an operand; null for zeros, and for what never looks there.
+Value getWindowFill(Operation *op, unsigned operand);
+
+} // namespace mlir::tt::shlo
+
+#endif // TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVE_H
