@@ -37,6 +37,7 @@ from _ttmlir_runtime.ttnn import (
 from . import config, model_preprocessing
 from .attention import ATTENTION as _ATTENTION
 from .caching import load_cached
+from .composites import COMPOSITES as _COMPOSITES
 from .composites import (
     clone,
     expand,
@@ -95,6 +96,7 @@ from .device import (
 )
 from .enums import ENUMS as _ENUMS
 from .functions import make_functions as _make_functions
+from .goldens import get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
 from .mesh import (
@@ -186,6 +188,7 @@ __all__ = [
     "full_like",
     "get_device_ids",
     "get_device_tensors",
+    "get_golden_function",
     "get_num_devices",
     "host_call",
     "int32",
@@ -218,8 +221,9 @@ _made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made
 _make_functions(_sys.modules[__name__])
-globals().update(_IN_PLACE)
-__all__ += _IN_PLACE
+for _functions in (_IN_PLACE, _COMPOSITES):
+    globals().update(_functions)
+    __all__ += _functions
 vars(_sys.modules[f"{__name__}.transformer"]).update(_ATTENTION)
 _sys.modules[f"{__name__}.transformer"].__all__ += _ATTENTION
 

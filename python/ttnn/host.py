@@ -32,10 +32,10 @@ class HostResult:
         sizes = self.shape if isinstance(self.shape, Sequence) and not isinstance(self.shape, str) else None
         if sizes is None or not all(type(size) is int and size >= 0 for size in sizes):
             raise TypeError(f"HostResult: shape is {described(self.shape)}; expected a list of sizes")
-        for name, wanted in (("dtype", DataType), ("layout", Layout), ("memory_config", MemoryConfig)):
-            if not isinstance(getattr(self, name), wanted):
+        for name, expected in (("dtype", DataType), ("layout", Layout), ("memory_config", MemoryConfig)):
+            if not isinstance(getattr(self, name), expected):
                 raise TypeError(
-                    f"HostResult: {name} is {described(getattr(self, name))}; expected a ttnn.{wanted.__name__}"
+                    f"HostResult: {name} is {described(getattr(self, name))}; expected a ttnn.{expected.__name__}"
                 )
 
 
@@ -71,6 +71,6 @@ def host_call(
         if not isinstance(result, HostResult):
             raise TypeError(f"host_call: results[{index}] is {described(result)}; expected a HostResult")
     check_device("host_call", device)
-    wanted = [(list(each.shape), each.dtype, each.layout, each.memory_config) for each in results]
-    made = _native.host_call(os.fspath(library), function, given, wanted, device)
+    expected = [(list(each.shape), each.dtype, each.layout, each.memory_config) for each in results]
+    made = _native.host_call(os.fspath(library), function, given, expected, device)
     return made[0] if len(made) == 1 else tuple(made)

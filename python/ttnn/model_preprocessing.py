@@ -38,8 +38,8 @@ def preprocess_linear_bias(bias: torch.Tensor, *, dtype: DataType, layout: Layou
     return from_torch(bias.reshape(1, -1), dtype=dtype, layout=layout)
 
 
-def _check(function: str, name: str, value: torch.Tensor, rank: int, wanted: str) -> None:
+def _check(function: str, name: str, value: torch.Tensor, rank: int, expected: str) -> None:
     if not hasattr(value, "dim"):
         raise TypeError(f"{function}: {name} is {described(value)}; expected a torch tensor")
     if value.dim() != rank:
-        raise ValueError(f"{function}: {name} has shape {list(value.shape)}; expected {wanted}")
+        raise ValueError(f"{function}: {name} has shape {list(value.shape)}; expected {expected}")

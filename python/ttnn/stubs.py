@@ -20,6 +20,7 @@ from _ttmlir_runtime import ttnn as native
 import ttnn
 
 from .attention import ATTENTION
+from .composites import COMPOSITES
 from .configs import CONFIGS
 from .enums import ENUMS
 from .functions import documentation, signature
@@ -56,7 +57,7 @@ def main(folder: Path) -> None:
     parts += map(enum_stub, ENUMS.values())
     parts += map(config_stub, CONFIGS.values())
     parts += function_stubs(f for f in functions if "." not in f.name)
-    parts += map(written_stub, IN_PLACE.values())
+    parts += map(written_stub, [*IN_PLACE.values(), *COMPOSITES.values()])
     (folder / "__init__.pyi").write_text("".join(parts))
     for name in submodules:
         own = function_stubs(f for f in functions if f.name.rpartition(".")[0] == name)
@@ -119,7 +120,7 @@ def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
 
 def written_stub(function: Any) -> str:
     """Of a function that is Python."""
-    head = str(inspect.signature(function)).replace("'", "").replace(": bool", ": _bool")
+    head = str(inspect.signature(function)).replace("'", "").replace(": bool", ": _bool").replace("[bool]", "[_bool]")
     return f'\ndef {function.__name__}{head}:\n    """{inspect.getdoc(function)}"""\n'
 
 

@@ -21,9 +21,9 @@ from _ttmlir_runtime.ttnn import MeshTraceId
 from .arguments import described
 
 
-def _check(function: str, name: str, value: object, kind: type, wanted: str) -> None:
+def _check(function: str, name: str, value: object, kind: type, expected: str) -> None:
     if not isinstance(value, kind):
-        raise TypeError(f"{function}: {name} is {described(value)}; expected {wanted}")
+        raise TypeError(f"{function}: {name} is {described(value)}; expected {expected}")
 
 
 def _check_trace(function: str, mesh_device: object, trace_id: object) -> None:
@@ -86,6 +86,6 @@ def copy_device_to_host_tensor(
     for name, tensor, on_device in (("device_tensor", device_tensor, True), ("host_tensor", host_tensor, False)):
         _check("copy_device_to_host_tensor", name, tensor, Tensor, "a tensor")
         if tensor.is_on_device() != on_device:
-            found, wanted = ("the host", "a device") if on_device else ("a device", "the host")
-            raise ValueError(f"copy_device_to_host_tensor: {name} lies on {found}; expected a tensor on {wanted}")
+            found, expected = ("the host", "a device") if on_device else ("a device", "the host")
+            raise ValueError(f"copy_device_to_host_tensor: {name} lies on {found}; expected a tensor on {expected}")
     _native.copy_values(device_tensor, host_tensor, "copy_device_to_host_tensor")

@@ -10,7 +10,7 @@ from typing import Any
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
-from .functions import FUNCTIONS
+from ..functions import FUNCTIONS
 
 ops = SimpleNamespace(**FUNCTIONS)
 
@@ -40,10 +40,10 @@ def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
 def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
     """Dimensions of size 1 repeated to `sizes`; -1 leaves one as it is. New dimensions come in front."""
     shape = [1] * (len(sizes) - len(input_tensor.shape)) + list(input_tensor.shape)
-    wanted = [old if new == -1 else new for old, new in zip(shape, sizes, strict=False)]
-    if len(wanted) != len(shape) or any(old not in (1, new) for old, new in zip(shape, wanted, strict=True)):
+    expected = [old if new == -1 else new for old, new in zip(shape, sizes, strict=False)]
+    if len(expected) != len(shape) or any(old not in (1, new) for old, new in zip(shape, expected, strict=True)):
         raise ValueError(f"expand: shape {list(input_tensor.shape)} cannot become {list(sizes)}")
-    times = [new if old == 1 else 1 for old, new in zip(shape, wanted, strict=True)]
+    times = [new if old == 1 else 1 for old, new in zip(shape, expected, strict=True)]
     return ops.repeat(ops.reshape(input_tensor, shape), times)
 
 

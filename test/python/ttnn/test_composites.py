@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that are made of others, compared with PyTorch's: every row, two types, special values among them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import ttnn
+from ttnn.composites import COMPOSITES, GOLDENS
+
+SHAPE = (33, 40)
+# Arguments of parameters that are not tensors, by function; those of others are their defaults, or of ANY.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "concat_bw": {"dim": 0},
+    "fill": {"fill_value": 2.5},
+    "hardtanh_bw": {"min": -0.5, "max": 1.5},
+    "heaviside": {"value": 0.5},
+    "logiteps_bw": {"eps": 0.1},
+    "polygamma": {"k": 2},
+    "polygamma_bw": {"n": 1},
+    "polyval": {"coeffs": [0.5, -1.0, 2.0]},
+    "prelu": {"weight": 0.25},
+    "prod_bw": {"dim": 1},
+    "relu_max": {"upper_limit": 1.5},
+    "relu_min": {"lower_limit": 0.5},
+    "repeat_bw": {"shape": [2, 3]},
+    "rpow": {"exponent": 2.5},
+    "rpow_bw": {"exponent": 2.5},
+    "pow_bw": {"exponent": 3.0},
+    "softcap": {"beta": 1.5},
+    "threshold": {"threshold": 0.25, "value": -2.0},
+    "threshold_bw": {"min": 0.25, "max": -2.0},
+}
+ANY = {"alpha": 0.75, "value": 0.75, "scalar": 1.75, "min": -0.75, "max": 0.75}
+# Where the function is defined, by its own name; gradients have that of their function.
+DOMAINS = {
+    "acos": (-0.95, 0.95), "acosh": (1.05, 9.0), "asin": (-0.95, 0.95), "atanh": (-0.95, 0.95), "digamma": (0.1, 9.0),
+    "erfinv": (-0.95, 0.95), "lgamma": (0.1, 9.0), "log": (0.1, 9.0), "log10": (0.1, 9.0), "log1p": (-0.9, 9.0),
+    "log2": (0.1, 9.0), "logit": (0.05, 0.95), "logiteps": (0.01, 0.99), "multigammaln": (1.6, 9.0),
+    "polygamma": (0.5, 9.0), "pow": (0.1, 3.0), "rsqrt": (0.1, 9.0), "sqrt": (0.1, 9.0), "xlogy": (0.1, 9.0),
+    "tan": (-1.2, 1.2), "prod": (0.5, 1.4), "lcm": (-50, 50), "gcd": (-500, 500),
+}  # fmt: skip
+INTEGERS = {"gcd", "lcm"}
+# Values that every function of one tensor sees; gradients do not, whose values there differ between frameworks.
+SPECIAL = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -3.0, 6.0, 20.0, -20.0, 1e-6, -1e-6, 1e-30,
+           88.0, -88.0, 1e4, -1e4, 1e10, -1e10, 3e38, -3e38, math.inf, -math.inf, math.nan]  # fmt: skip
+# Of these only the domain is compared: where they have poles, or sin of a large number.
+PLAIN = {"multigammaln", "polygamma", "lgamma", "digamma", "polyval", "xielu", "alt_complex_rotate90", "glu", "geglu",
+         "reglu", "swiglu", "hardmish", "round"}  # fmt: skip
+NAMES = sorted(name for name, golden in GOLDENS.items() if golden)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[ttnn.Device]:
+    opened = ttnn.open_device(device_id=0)
+    yield opened
+    ttnn.close_device(opened)
+
+
+def tensor_parameters(name: str) -> list[str]:
+    parameters = inspect.signature(COMPOSITES[name]).parameters.values()
+    into = ("output", "output_tensor", "input_grad", "other_grad", "input_a_grad", "input_b_grad")
+    return [
+        p.name
+        for p in parameters
+        if "Tensor" in str(p.annotation) and p.name not in into and p.name not in ARGUMENTS.get(name, {})
+    ]
+
+
+def inputs_of(name: str, dtype: torch.dtype) -> dict[str, Any]:
+    generator = torch.Generator().manual_seed(len(name))
+    forward = name.removesuffix("_bw")
+    low, high = DOMAINS.get(forward, (-3.0, 3.0))
+    values: dict[str, Any] = {}
+    parameters = tensor_parameters(name)
+    for parameter in parameters:
+        shape = SHAPE
+        if name == "concat_bw" and parameter == "grad_tensor":
+            shape = (66, 40)
+        if name == "repeat_bw" and parameter == "grad_tensor":
+            shape = (66, 120)
+        if name == "prod_bw" and parameter == "grad_tensor":
+            shape = (33, 1)
+        if name == "outer":
+            shape = (SHAPE[len(values)],)
+        own = (-2.0, 2.0) if parameter == "grad_tensor" else (low, high)
+        data = torch.rand(shape, generator=generator) * (own[1] - own[0]) + own[0]
+        if name in INTEGERS:
+            values[parameter] = data.to(torch.int32)
+            continue
+        if len(parameters) == 1 and name not in PLAIN:
+            data.view(-1)[: len(SPECIAL)] = torch.tensor(SPECIAL)
+        values[parameter] = data.to(dtype)
+    if name in ("isclose", "where_bw"):
+        values[parameters[1]][::2] = values[parameters[0]][::2]
+    if name == "where_bw":
+        values["input_tensor_a"] = (values["input_tensor_a"] > 0).to(dtype)
+    for parameter in inspect.signature(COMPOSITES[name]).parameters.values():
+        if parameter.name in ARGUMENTS.get(name, {}):
+            values[parameter.name] = ARGUMENTS[name][parameter.name]
+        elif parameter.default is parameter.empty and parameter.name not in values:
+            values[parameter.name] = ANY[parameter.name]
+    if name in ("clamp_bw", "clip_bw"):
+        values.update(min=-0.75, max=0.75)
+    return values
+
+
+def on_device(values: dict[str, Any], device: ttnn.Device) -> dict[str, Any]:
+    return {
+        key: ttnn.from_torch(value, layout=ttnn.TILE_LAYOUT, device=device)
+        if isinstance(value, torch.Tensor)
+        else value
+        for key, value in values.items()
+    }
+
+
+def listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["f32", "bf16"])
+def test_computes_what_pytorch_does(name: str, dtype: torch.dtype, device: ttnn.Device) -> None:
+    values = inputs_of(name, dtype)
+    exact = {
+        key: value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+        for key, value in values.items()
+    }
+    expected = listed(ttnn.get_golden_function(COMPOSITES[name])(**exact))
+    found = listed(COMPOSITES[name](**on_device(values, device)))
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        got = ttnn.to_torch(ours)
+        assert got.dtype == (torch.int32 if name in INTEGERS else dtype)
+        step = 2.0**-7 if dtype == torch.bfloat16 else 2e-5
+        wanted = theirs.to(got.dtype)
+        torch.testing.assert_close(got.double(), wanted.double(), rtol=step, atol=step / 4, equal_nan=True)
+
+
+def test_all_rows_have_a_golden_or_need_none() -> None:
+    assert sorted(name for name, golden in GOLDENS.items() if not golden) == []
