@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from ttmlir.sizes import Point
+from ttmlir.sizes import Point, near_meeting
 
+from .registry import Decides, Op
 from .values import Array
 
 if TYPE_CHECKING:
@@ -25,15 +26,7 @@ if TYPE_CHECKING:
 
 Bounds: TypeAlias = "Sequence[tuple[int, int]]"
 
-COMPARISONS = {"Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"}
-SELECTIONS = {"Min", "Max", "Clip"}  # elements of operands
-SIGNS = {"Abs", "Sign", "Relu"}
-ORDERS = {"ReduceMax", "ReduceMin", "ArgMax", "ArgMin", "TopK", "Unique", "NonZero"}
-# What they give can be the same for many sizes.
-ROUNDINGS = {"Mod", "Div", "Floor", "Ceil", "Round", "Cast", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}
-LOGIC = {"And", "Or", "Xor", "Not"}
-LOOKUPS = {"Gather", "GatherElements", "GatherND"}  # by numbers that sizes change
-DECIDING = COMPARISONS | SELECTIONS | SIGNS | ORDERS | ROUNDINGS | LOOKUPS | LOGIC
+COMPARING = {Decides.COMPARED, Decides.SELECTED, Decides.SIGN}
 
 # Points that are imported, those of them that are compiled, and sample points whose decisions are taken for known.
 MOST_PROBES, MOST_DOUBTFUL, SAMPLES = 160, 16, 5
@@ -44,29 +37,33 @@ LONGEST_PERIOD = 128
 class Folded:
     """A node that was computed when the graph was imported."""
 
-    op: str
+    op: Op
     inputs: tuple[Array, ...]
     output: Array
 
     def pairs(self) -> Iterator[tuple[Array, Array]]:
         """Yields operands that are compared, broadcast."""
         zero = np.zeros((), np.int64)
-        others: Sequence[Array] = [zero] if self.op in SIGNS or self.to_bool else self.inputs[1:]
-        if self.op in COMPARISONS | SELECTIONS | SIGNS or self.to_bool:
+        others: Sequence[Array] = [zero] if self.decides is Decides.SIGN or self.to_bool else self.inputs[1:]
+        if self.decides in COMPARING or self.to_bool:
             every = [self.inputs[0], *others]
             yield from itertools.combinations(np.broadcast_arrays(*every), 2)
 
     @property
+    def decides(self) -> Decides | None:
+        return self.op.decides
+
+    @property
     def to_bool(self) -> bool:
-        return self.op == "Cast" and self.output.dtype == np.bool_
+        return self.op.name == "Cast" and self.output.dtype == np.bool_
 
     def outcome(self) -> bytes:
         """Returns what was decided, whatever the numbers were."""
-        if self.op in ORDERS:
+        if self.decides is Decides.ORDER:
             return np.argsort(self.inputs[0].reshape(-1), kind="stable").tobytes()
-        if self.op in SELECTIONS:
+        if self.decides is Decides.SELECTED:
             return b"".join(bytes(x <= y) for x, y in self.pairs())
-        if self.op in SIGNS:
+        if self.decides is Decides.SIGN:
             return np.sign(self.inputs[0]).astype(np.int8).tobytes()
         return self.output.tobytes()
 
@@ -98,13 +95,14 @@ class Decisions:
         found = [trace.folded[key] for trace in self.traces if key in trace.folded]
         if len(found) < len(self.traces) or len({tuple(x.shape for x in each.inputs) for each in found}) > 1:
             return  # the program shows shapes
-        first = int(found[0].op in LOOKUPS)
+        decision = found[0].decides
+        first = int(decision is Decides.LOOKED_UP)
         if not any(differ(each.inputs[i] for each in found) for i in range(first, len(found[0].inputs))):
             return
-        if found[0].op in ROUNDINGS:
+        if decision is Decides.ROUNDED:
             self._note_periods(found)
-        if found[0].op in ORDERS | LOGIC:
-            self._is_regular = self._is_regular and found[0].op in LOGIC
+        if decision in (Decides.ORDER, Decides.LOGICAL):
+            self._is_regular = self._is_regular and decision is Decides.LOGICAL
             self.keys.append(key)
             return
         decides = False
@@ -115,7 +113,7 @@ class Decisions:
                 if len(set(values)) > 1 and values not in self._differences:
                     self._differences.append(values)
                 decides = decides or len(set(values)) > 1
-        if found[0].op in ROUNDINGS | LOOKUPS and not differ(each.output for each in found):
+        if decision in (Decides.ROUNDED, Decides.LOOKED_UP) and not differ(each.output for each in found):
             # As far as is seen, a number: it is one if that of another size is the same.
             self._is_regular, decides = False, True
         if decides:
@@ -125,7 +123,7 @@ class Decisions:
         for x in found[0].inputs[1:]:
             for n in x.reshape(-1).tolist():
                 if 1 < abs(n) <= LONGEST_PERIOD and float(n).is_integer():
-                    self._periods.add(2 ** min(int(n), 7) if found[0].op == "BitShift" else abs(int(n)))
+                    self._periods.add(2 ** min(int(n), 7) if found[0].op.name == "BitShift" else abs(int(n)))
 
     def doubtful(self, at: Sequence[Point], bounds: Bounds) -> list[Point]:
         """Returns points within bounds where sizes decide otherwise than at the sample points.
@@ -177,7 +175,7 @@ class Decisions:
                 regular = False
                 continue
             for start in inside:
-                yield from meeting(start, factors, bounds)
+                yield from near_root(start, factors, bounds)
         if regular:
             return
         period = math.lcm(*self._periods) if self._periods else 24
@@ -239,14 +237,18 @@ def affine(at: Sequence[Point], values: Sequence[int | float]) -> list[int] | No
     return None
 
 
-def meeting(start: Sequence[int], factors: Sequence[int], bounds: Bounds) -> Iterator[Point]:
+def near_root(start: Sequence[int], factors: Sequence[int], bounds: Bounds) -> Iterator[Point]:
     """Yields points near those where the expression is 0, from `start` along one size each."""
-    for k in range(len(start)):
+    for k, (least, most) in enumerate(bounds):
         if not factors[k]:
             continue
-        rest = factors[-1] + sum(f * n for i, (f, n) in enumerate(zip(factors, start, strict=False)) if i != k)
-        middle = -rest // factors[k]
-        points = [(*start[:k], n, *start[k + 1 :]) for n in (middle, middle + 1, middle - 1)]
+
+        def value(n: int, k: int = k) -> int:
+            point = (*start[:k], n, *start[k + 1 :])
+            return factors[-1] + sum(factor * size for factor, size in zip(factors, point, strict=False))
+
+        # A root next to a bound decides at the bound.
+        points = [(*start[:k], n, *start[k + 1 :]) for n in near_meeting(value, least - 1, most + 1)]
         yield from within(points, bounds)
 
 

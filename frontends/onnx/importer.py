@@ -18,7 +18,7 @@ import onnx.defs
 from onnx import AttributeProto, helper, numpy_helper
 
 from . import ops  # noqa: F401  fills OPS
-from .decisions import DECIDING, Folded
+from .decisions import Folded
 from .emitter import Emitter
 from .errors import Expand, NoForm, OnnxError, Refused, UnsupportedOpError
 from .files import dense_of
@@ -377,9 +377,9 @@ class Importer:
             return None
         if not all(is_of(x, shapes.get(name)) for name, x in zip(node.proto.output, found, strict=False)):
             return None
-        if node.op in DECIDING and not node.domain and node.outputs[0]:
+        if row is not None and row.decides and node.outputs[0]:
             key = scope.prefix + node.outputs[0]
-            self.trace.folded[key] = Folded(node.op, tuple(x for x in arrays if x is not None), found[0])
+            self.trace.folded[key] = Folded(row, tuple(x for x in arrays if x is not None), found[0])
         given = [x for x in inputs if isinstance(x, Value)]
         values = [Value.of(x) for x in found]
         if any(x.varying for x in given):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import Refused
@@ -56,11 +57,24 @@ class Node:
 Rule: TypeAlias = Callable[..., Any]
 
 
+class Decides(Enum):
+    """How the result of an op on sizes can be the same for many sizes and another one for others."""
+
+    COMPARED = "1 where a comparison of two operands holds"
+    SELECTED = "elements of operands, by their order"
+    SIGN = "what depends on the sign of an operand"
+    ORDER = "what depends on the order of an operand's elements"
+    ROUNDED = "a number that is the same for several sizes"
+    LOGICAL = "a truth value, of truth values"
+    LOOKED_UP = "elements of the first operand, at positions that sizes change"
+
+
 @dataclass
 class Op:
     """A row of the table.
 
     moves: elements of the output are elements of the first inputs, unchanged.
+    decides: how it decides by sizes, if it does (decisions.py).
     keep: constants are not folded, because the rule does it or has more to do; or whether inputs are not.
     """
 
@@ -69,6 +83,7 @@ class Op:
     rule: Rule
     moves: bool = False
     keep: bool | Callable[[Sequence[Any]], bool] = False
+    decides: Decides | None = None
 
     def keeps(self, inputs: Sequence[Any]) -> bool:
         return self.keep(inputs) if callable(self.keep) else self.keep
@@ -78,15 +93,23 @@ OPS: dict[tuple[str, str], Op] = {}
 
 
 def op(
-    *names: str, domain: str = "", moves: bool = False, keep: bool | Callable[[Sequence[Any]], bool] = False
+    *names: str,
+    domain: str = "",
+    moves: bool = False,
+    keep: bool | Callable[[Sequence[Any]], bool] = False,
+    decides: Decides | Mapping[str, Decides] | None = None,
 ) -> Callable[[Rule], Rule]:
-    """Registers the rule of ops; one rule has all versions, `node.version` tells them apart."""
+    """Registers the rule of ops; one rule has all versions, `node.version` tells them apart.
+
+    decides: of all names, or of some.
+    """
 
     def register(rule: Rule) -> Rule:
         for name in names:
             if (domain, name) in OPS:
                 raise ValueError(f"op {domain or 'ai.onnx'}.{name} has two rules")
-            OPS[domain, name] = Op(domain, name, rule, moves, keep)
+            by_sizes = decides.get(name) if isinstance(decides, Mapping) else decides
+            OPS[domain, name] = Op(domain, name, rule, moves, keep, by_sizes)
         return rule
 
     return register

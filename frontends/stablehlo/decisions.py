@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ttmlir.sizes import LONGEST_PERIOD, Point
+from ttmlir.sizes import LONGEST_PERIOD, Point, near_meeting
 
 from .dimensions import Dimensions, Expression
 
@@ -62,7 +62,14 @@ class Decisions:
         inside = [tuple(min(max(n, least), most) for n, (least, most) in zip(p, bounds, strict=True)) for p in starts]
         for pair in self.pairs:
             for start, place in itertools.product(inside, range(len(bounds))):
-                yield from self._meeting(pair, start, place, bounds[place])
+
+                def at_size(n: int, start: Point = start, place: int = place) -> Point:
+                    return (*start[:place], n, *start[place + 1 :])
+
+                def difference(n: int, pair: Any = pair, at_size: Callable[[int], Point] = at_size) -> int | None:
+                    return self._difference(pair, at_size(n))
+
+                yield from map(at_size, near_meeting(difference, *bounds[place]))
         draw = random.Random(0)
         for period, place in itertools.product(self.periods, range(len(bounds))):
             for remainder, start in itertools.product(range(period), (inside[0], inside[5])):
@@ -70,28 +77,6 @@ class Decisions:
                 value = least + (remainder - least) % period + period * draw.randint(0, 2)
                 if value <= most:
                     yield (*start[:place], value, *start[place + 1 :])
-
-    def _meeting(
-        self, pair: tuple[Expression, Expression], start: Point, place: int, bounds: tuple[int, int]
-    ) -> Iterator[Point]:
-        """Yields points around the value of one size at which the pair meets, if it does within the bounds."""
-
-        def at(n: int) -> Point:
-            return (*start[:place], n, *start[place + 1 :])
-
-        low, high = bounds
-        first, last = self._difference(pair, at(low)), self._difference(pair, at(high))
-        if first is None or last is None or ((first > 0) == (last > 0) and first and last):
-            return
-        while high - low > 1:
-            middle = (low + high) // 2
-            reached = self._difference(pair, at(middle))
-            if reached is None:
-                return
-            low, high = (low, middle) if (reached > 0) == (last > 0) and (reached or not last) else (middle, high)
-        for n in (low - 1, low, high, high + 1):
-            if bounds[0] <= n <= bounds[1]:
-                yield at(n)
 
 
 def in_names(expression: Expression, named: dict[Any, Expression]) -> Expression:

@@ -170,11 +170,11 @@ class _MorePoints:
         """Returns points with all remainders of each size modulo `period`, of all sizes together if these are few."""
         count = len(self.bounds)
         if period**count <= MOST_TOGETHER:
-            wanted = list(itertools.product(range(period), repeat=count))
+            requested = list(itertools.product(range(period), repeat=count))
         else:
             turned = [self.random.sample(range(period), period) for _ in self.bounds]
-            wanted = list(zip(*turned, strict=True))
-        return [point for remainders in wanted if (point := self._with(remainders, period)) is not None]
+            requested = list(zip(*turned, strict=True))
+        return [point for remainders in requested if (point := self._with(remainders, period)) is not None]
 
     def _with(self, remainders: Sequence[int], period: int) -> Point | None:
         for attempt in range(16):
@@ -274,10 +274,12 @@ class _Compilation:
                     )
                 at += added
                 continue
-            wanted = _periods([period for period, _, _ in self.quotients], self.periods) - covered
-            if wanted:
-                covered |= wanted
-                at = list(dict.fromkeys([*at, *(point for n in sorted(wanted) for point in more.with_remainders(n))]))
+            requested = _periods([period for period, _, _ in self.quotients], self.periods) - covered
+            if requested:
+                covered |= requested
+                at = list(
+                    dict.fromkeys([*at, *(point for n in sorted(requested) for point in more.with_remainders(n))])
+                )
                 continue
             found = self.differing(made, [*at, *doubtful, *more.some(CONFIRMING, at)])
             if found is None:
@@ -317,9 +319,9 @@ class _Compilation:
                 lower = [max(self.sizes[i].least, bound) if i in which else least[i] for i in every]
                 if any(lower[i] >= least[i] for i in which if self.sizes[i].least < least[i]) or lower == least:
                     continue
-                wanted = tuple(lower[i] if i in which else at[0][i] for i in every)
+                requested = tuple(lower[i] if i in which else at[0][i] for i in every)
                 lower = [min(pair) for pair in zip(lower, least, strict=True)]
-                if (point := self.nearest(wanted, lower)) is None:
+                if (point := self.nearest(requested, lower)) is None:
                     continue
                 try:
                     larger = self.fitted(at, lower)
@@ -335,6 +337,39 @@ class _Compilation:
                 made, least = larger, lower
                 break
         return made
+
+
+def meeting(difference: Callable[[int], Any], least: int, most: int) -> tuple[int, int] | None:
+    """Returns where two numbers meet, as one size changes: it twice, or the values between which their order changes.
+
+    difference: of the numbers for a value of the size, None where there is none. One that changes its sign once has at
+    most one such place; of others, any one is returned. None: it has the same sign at both bounds.
+    """
+    first, last = difference(least), difference(most)
+    if first is None or last is None:
+        return None
+    if first == 0 or last == 0:
+        return (least, least) if first == 0 else (most, most)
+    if (first > 0) == (last > 0):
+        return None
+    while most - least > 1:
+        middle = (least + most) // 2
+        found = difference(middle)
+        if found is None:
+            return None
+        if found == 0:
+            return middle, middle
+        least, most = (middle, most) if (found > 0) == (first > 0) else (least, middle)
+    return least, most
+
+
+def near_meeting(difference: Callable[[int], Any], least: int, most: int) -> list[int]:
+    """Returns the values within bounds at which two numbers meet or have changed order, and their neighbours."""
+    found = meeting(difference, least, most)
+    if found is None:
+        return []
+    low, high = found
+    return [n for n in dict.fromkeys((low, high, high + 1, low - 1)) if least <= n <= most]
 
 
 def _bounds(at: Sequence[Point], least: Sequence[int]) -> list[tuple[int, int]]:

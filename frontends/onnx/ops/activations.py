@@ -9,12 +9,12 @@ from ttmlir.dialects import stablehlo
 
 from ..emitter import Emitter
 from ..errors import Refused
-from ..registry import Node, op
+from ..registry import Decides, Node, op
 from ..values import F32, I32, Value
 from .elementwise import in_f32, positions, require_float, require_numbers
 
 
-@op("Relu")
+@op("Relu", decides=Decides.SIGN)
 def relu(g: Emitter, node: Node, x: Value) -> Value:
     require_numbers(x)
     return g.ttir("relu", x, dtype=x.dtype)

@@ -10,7 +10,7 @@ from ttmlir.dialects import stablehlo
 
 from ..emitter import Emitter
 from ..errors import Refused
-from ..registry import Node, op
+from ..registry import Decides, Node, op
 from ..values import BOOL, ELEMENT_TYPES, F32, I32, U8, U16, U32, DType, Value, is_float, is_integer
 
 EXPONENTS = "float8_e8m0fnu"
@@ -35,7 +35,7 @@ def element_type(node: Node, code: int) -> DType:
     return dtype
 
 
-@op("Cast")
+@op("Cast", decides=Decides.ROUNDED)
 def cast(g: Emitter, node: Node, x: Value) -> Value:
     return converted(g, node, x, element_type(node, node.need("to")))
 

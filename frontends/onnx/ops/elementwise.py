@@ -14,7 +14,7 @@ from ttmlir.dialects import chlo, stablehlo
 
 from ..emitter import Emitter, Number
 from ..errors import Refused
-from ..registry import Node, op
+from ..registry import Decides, Node, op
 from ..values import BOOL, F32, F64, I32, I64, DType, Value, is_float, is_integer, is_unsigned
 
 # Name of the op -> op of StableHLO or CHLO with the operands' type.
@@ -54,7 +54,7 @@ def require_numbers(*operands: Value) -> None:
         require(x, is_float(x.dtype) or is_integer(x.dtype), "numbers")
 
 
-@op(*FLOATS)
+@op(*FLOATS, decides=dict.fromkeys(("Ceil", "Floor", "Round"), Decides.ROUNDED))
 def floats(g: Emitter, node: Node, x: Value) -> Value:
     if node.op == "Erf" and is_integer(x.dtype):  # of which the result is an integer, too
         return in_f32(g, lambda x: g.unary(chlo.erf, x), x)
@@ -62,7 +62,7 @@ def floats(g: Emitter, node: Node, x: Value) -> Value:
     return g.unary(FLOATS[node.op], x)
 
 
-@op(*NUMBERS)
+@op(*NUMBERS, decides=dict.fromkeys(("Abs", "Sign"), Decides.SIGN))
 def numbers(g: Emitter, node: Node, x: Value) -> Value:
     require_numbers(x)
     if is_unsigned(x.dtype):
@@ -78,7 +78,7 @@ def reciprocal(g: Emitter, node: Node, x: Value) -> Value:
     return g.ttir("reciprocal", x, dtype=x.dtype)
 
 
-@op("Not")
+@op("Not", decides=Decides.LOGICAL)
 def logical_not(g: Emitter, node: Node, x: Value) -> Value:
     require(x, x.dtype == BOOL, "bool")
     return g.unary(stablehlo.not_, x)
@@ -90,34 +90,34 @@ def bitwise_not(g: Emitter, node: Node, x: Value) -> Value:
     return g.unary(stablehlo.not_, x)
 
 
-@op(*ARITHMETIC)
+@op(*ARITHMETIC, decides={"Div": Decides.ROUNDED})
 def arithmetic(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     require_numbers(x, y)
     return g.binary(ARITHMETIC[node.op], x, y)
 
 
-@op(*COMPARISONS)
+@op(*COMPARISONS, decides=Decides.COMPARED)
 def comparison(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     if x.dtype != y.dtype:
         raise Refused(f"operands {x!r} and {y!r} have different types")
     return g.compare(COMPARISONS[node.op], x, y)
 
 
-@op(*LOGIC)
+@op(*LOGIC, decides=Decides.LOGICAL)
 def logic(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     for each in (x, y):
         require(each, each.dtype == BOOL, "bool")
     return g.binary(LOGIC[node.op], x, y)
 
 
-@op(*BITS)
+@op(*BITS, decides=Decides.ROUNDED)
 def bitwise(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     for each in (x, y):
         require(each, is_integer(each.dtype), "integers")
     return g.binary(BITS[node.op], x, y)
 
 
-@op("BitShift")
+@op("BitShift", decides=Decides.ROUNDED)
 def bit_shift(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     for each in (x, y):
         require(each, is_integer(each.dtype), "integers")
@@ -129,7 +129,7 @@ def bit_shift(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     return g.binary(stablehlo.shift_right_logical if is_unsigned(x.dtype) else stablehlo.shift_right_arithmetic, x, y)
 
 
-@op("Min", "Max", "Sum", "Mean")
+@op("Min", "Max", "Sum", "Mean", decides=dict.fromkeys(("Min", "Max"), Decides.SELECTED))
 def many(g: Emitter, node: Node, *xs: Value) -> Value:
     require_numbers(*xs)
     fold = {"Min": g.minimum, "Max": g.maximum}.get(node.op, g.add)
@@ -140,7 +140,7 @@ def many(g: Emitter, node: Node, *xs: Value) -> Value:
     return g.div(total, g.scalar(len(xs), total))
 
 
-@op("Mod")
+@op("Mod", decides=Decides.ROUNDED)
 def mod(g: Emitter, node: Node, x: Value, y: Value) -> Value:
     require_numbers(x, y)
     if x.dtype != y.dtype:
@@ -212,7 +212,7 @@ def limits(dtype: DType) -> tuple[Number, Number]:
     return (float(info.min), float(info.max)) if is_float(dtype) else (int(info.min), int(info.max))
 
 
-@op("Clip")
+@op("Clip", decides=Decides.SELECTED)
 def clip(g: Emitter, node: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     require_numbers(x)
     if node.version < 11:

@@ -11,7 +11,7 @@ from ttmlir.dialects import stablehlo
 
 from ..emitter import Emitter
 from ..errors import Refused
-from ..registry import Node, op
+from ..registry import Decides, Node, op
 from ..values import BOOL, F64, I32, I64, Value, is_float, is_integer
 from .data_movement import dimension
 from .elementwise import positions
@@ -39,7 +39,7 @@ def places(g: Emitter, indices: Value, size: int) -> Value:
     return g.wrapped(g.cast(indices, I32), size)
 
 
-@op("Gather")
+@op("Gather", decides=Decides.LOOKED_UP)
 def gather(g: Emitter, node: Node, x: Value, indices: Value) -> Value:
     axis = dimension(node.get("axis", 0), x.rank)
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
@@ -62,7 +62,7 @@ def require_inside(x: Value, indices: Value, axis: int) -> None:
         raise Refused(f"indices {indices!r} along dimension {axis} of {x!r}; expected at most as many in other ones")
 
 
-@op("GatherElements")
+@op("GatherElements", decides=Decides.LOOKED_UP)
 def gather_elements(g: Emitter, node: Node, x: Value, indices: Value) -> Value:
     axis = dimension(node.get("axis", 0), x.rank)
     require_inside(x, indices, axis)
@@ -105,7 +105,7 @@ def rows_of(g: Emitter, node: Node, x: Value, indices: Value, batch: int) -> tup
     return g.reshape(x, (many, width)), where
 
 
-@op("GatherND")
+@op("GatherND", decides=Decides.LOOKED_UP)
 def gather_nd(g: Emitter, node: Node, x: Value, indices: Value) -> Value:
     batch = node.get("batch_dims", 0)
     if not 0 <= batch < min(x.rank, indices.rank):
@@ -204,7 +204,7 @@ def compress(g: Emitter, node: Node, x: Value, condition: Value) -> Value:
     return g.gather(x, Value.of(where), axis) if math.prod(shape) else g.full(shape, 0, x.dtype)
 
 
-@op("NonZero", keep=True)
+@op("NonZero", keep=True, decides=Decides.ORDER)
 def non_zero(g: Emitter, node: Node, x: Value) -> Value:
     if x.known is None:
         raise Refused(UNKNOWN_COUNT)
@@ -216,7 +216,7 @@ def non_zero(g: Emitter, node: Node, x: Value) -> Value:
     return made
 
 
-@op("Unique", keep=True)
+@op("Unique", keep=True, decides=Decides.ORDER)
 def unique(g: Emitter, node: Node, x: Value) -> tuple[Value, ...]:
     if x.known is None:
         raise Refused(UNKNOWN_COUNT)

@@ -11,7 +11,7 @@ from ttmlir.dialects import stablehlo, ttir
 
 from ..emitter import Emitter
 from ..errors import Refused
-from ..registry import Node, op
+from ..registry import Decides, Node, op
 from ..values import BOOL, I32, I64, Value, is_float, is_unsigned
 from .data_movement import dimension, dimensions, given_ints, known_ints
 from .elementwise import in_f32, limits, require_numbers
@@ -100,7 +100,7 @@ FORMULAS: dict[str, Callable[[Emitter, Value, Dims, bool], Value]] = {
 }
 
 
-@op(*FORMULAS)
+@op(*FORMULAS, decides=dict.fromkeys(("ReduceMax", "ReduceMin"), Decides.ORDER))
 def reduction(g: Emitter, node: Node, x: Value, axes: Value | None = None) -> Value:
     """Without axes, over all dimensions, or with noop_with_empty_axes, over none: then of single elements."""
     if x.dtype != BOOL or node.op not in ("ReduceMax", "ReduceMin"):
@@ -112,7 +112,7 @@ def reduction(g: Emitter, node: Node, x: Value, axes: Value | None = None) -> Va
     return FORMULAS[node.op](g, x, sorted(dims), bool(node.get("keepdims", 1)))
 
 
-@op("ArgMax", "ArgMin")
+@op("ArgMax", "ArgMin", decides=Decides.ORDER)
 def arg(g: Emitter, node: Node, x: Value) -> Value:
     """Positions of the first (select_last_index: the last) of the largest or smallest elements."""
     require_numbers(x)
@@ -157,7 +157,7 @@ def cumulative(g: Emitter, node: Node, x: Value, axis: Value) -> Value:
     return g.reverse(x, [dim]) if backward else x
 
 
-@op("TopK")
+@op("TopK", decides=Decides.ORDER)
 def top_k(g: Emitter, node: Node, x: Value, count: Value | None = None) -> tuple[Value, ...]:
     """The largest or smallest elements with their positions; of equal ones the first."""
     require_numbers(x)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy  # type: ignore[import-untyped]
-from ttmlir.sizes import GENERIC, Point, Size, points
+from ttmlir.sizes import GENERIC, Point, Size, meeting, points
 
 from torch.fx.experimental.symbolic_shapes import SYMPY_INTERP
 from torch.utils._sympy.functions import CeilToInt, CleanDiv, FloorDiv, FloorToInt, IntTrueDiv, Mod, PythonMod
@@ -156,17 +156,8 @@ class Condition:
         def difference(n: int) -> Any:
             return self._values([n if i == place else known for i, known in enumerate(point)])[1]
 
-        low, high = difference(least), difference(most)
-        if low == 0 or high == 0:
-            return least if low == 0 else most
-        if (low > 0) == (high > 0):
-            return None
-        while most - least > 1:
-            middle = (least + most) // 2
-            if (found := difference(middle)) == 0:
-                return middle
-            least, most = (middle, most) if (found > 0) == (low > 0) else (least, middle)
-        return most
+        found = meeting(difference, least, most)
+        return found[1] if found else None
 
 
 class Conditions:
@@ -219,17 +210,19 @@ class Conditions:
                 most = bisect.bisect_left(range(most), True, least, key=lambda n: not holds(n)) - 1
         return Size(size.name, least, size.most if most == FAR else most)
 
-    def nearest(self, wanted: Sequence[int], sizes: Sequence[Size], apart: int = 0) -> Point | None:
+    def nearest(self, requested: Sequence[int], sizes: Sequence[Size], apart: int = 0) -> Point | None:
         """Returns a point that is admitted, with sizes near those of another one within their bounds; None if none was
         found.
 
         apart: how far from the end of a relation a size is that has to change.
         """
-        if self.admits(wanted):
-            return tuple(wanted)
-        return next((found for most in ROUNDS if (found := self._search(wanted, sizes, apart, most)) is not None), None)
+        if self.admits(requested):
+            return tuple(requested)
+        return next(
+            (found for most in ROUNDS if (found := self._search(requested, sizes, apart, most)) is not None), None
+        )
 
-    def _search(self, wanted: Sequence[int], sizes: Sequence[Size], apart: int, most: int) -> Point | None:
+    def _search(self, requested: Sequence[int], sizes: Sequence[Size], apart: int, most: int) -> Point | None:
         looks = iter(range(MOST_LOOKS))
         point: list[int | None] = [None] * len(sizes)
         ready = [[c for c in self.conditions if c.places[-1] == place] for place in range(len(sizes))]
@@ -238,7 +231,7 @@ class Conditions:
         def search(place: int) -> bool:
             if place == len(sizes):
                 return True
-            values = self._candidates(place, point, wanted[place], sizes[place], ready[place], apart)
+            values = self._candidates(place, point, requested[place], sizes[place], ready[place], apart)
             for n in itertools.islice(values, most if place in related else 1):
                 if next(looks, None) is None:
                     break
@@ -251,7 +244,13 @@ class Conditions:
         return tuple(n for n in point if n is not None) if search(0) else None
 
     def _candidates(
-        self, place: int, point: Sequence[int | None], wanted: int, size: Size, ready: Sequence[Condition], apart: int
+        self,
+        place: int,
+        point: Sequence[int | None],
+        requested: int,
+        size: Size,
+        ready: Sequence[Condition],
+        apart: int,
     ) -> Iterator[int]:
         """Yields values of one size, where those before it are chosen."""
         least, most = size.least, FAR if size.most is None else size.most
@@ -260,9 +259,9 @@ class Conditions:
         beyond = [
             end + sign * step for step in sorted(steps, key=lambda n: n < apart) for end in ends for sign in (1, -1)
         ]
-        around = [wanted + sign * step for step in range(1, WINDOW) for sign in (1, -1)]
-        scaled = [wanted * n for n in range(2, 9)] + [wanted // n for n in range(2, 9)]
-        for n in dict.fromkeys([wanted, *beyond, *around, *scaled]):
+        around = [requested + sign * step for step in range(1, WINDOW) for sign in (1, -1)]
+        scaled = [requested * n for n in range(2, 9)] + [requested // n for n in range(2, 9)]
+        for n in dict.fromkeys([requested, *beyond, *around, *scaled]):
             if least <= n <= most:
                 yield n
 
@@ -277,10 +276,10 @@ class Conditions:
         found: list[Point] = []
         for i in range(len(usual) + (MORE if self.depend() else 0)):
             before, shift = usual[i % len(usual)], i // len(usual)
-            wanted = [n + 7 * shift * (place + 1) for place, n in enumerate(before)]
+            requested = [n + 7 * shift * (place + 1) for place, n in enumerate(before)]
             if i == len(usual) and tuple(generic) != GENERIC[-1]:  # bounds of the file are those of the points
-                wanted = [max(values) for values in zip(*usual, strict=True)]
-            point = self.nearest(wanted, sizes, APART[i % len(APART)] + shift)
+                requested = [max(values) for values in zip(*usual, strict=True)]
+            point = self.nearest(requested, sizes, APART[i % len(APART)] + shift)
             if point is not None and point not in found:
                 found.append(point)
         return found if all(len(set(values)) >= 3 for values in zip(*found, strict=True)) and found else usual
