@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks, each with PyTorch beside us in the same process. `python -m bench --help` says how to run them."""
+"""Benchmarks that compare this project with PyTorch in the same process. `python -m bench --help` says how to run
+them."""

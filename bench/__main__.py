@@ -33,7 +33,7 @@ examples:
 ratio: the peer's time over ours, so that more than 1 means that we are faster. Each benchmark has a process of its own,
 in which all sides run in turns, with the same number of threads; every result is checked against ours first. Written to
 --output, as soon as it is measured: results.json (name, dtype, ours_ms, peer, peer_ms, ratio), results-measures.json
-(what is not a time beside another), machine.json; and at the end results.svg, a plot of the ratios. While a run has not
+(what is not a ratio of times), machine.json; and at the end results.svg, a plot of the ratios. While a run has not
 come to its end, unfinished.json says what of it is done.
 """
 
@@ -41,7 +41,7 @@ come to its end, unfinished.json says what of it is done.
 def parser(peers: tuple[str, ...]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Benchmarks of the simulated chip and the compiler beside other libraries, in one process.",
+        description="Benchmarks that compare the simulated chip and the compiler with other libraries, in one process.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -90,8 +90,8 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 140)
     if args.threads < 1 or args.seconds <= 0:
         arguments.error("--threads and --seconds take positive numbers")
-    wanted = [name.strip() for name in args.peers.split(",") if name.strip()]
-    for name in (*wanted, *args.no_peer):
+    requested = [name.strip() for name in args.peers.split(",") if name.strip()]
+    for name in (*requested, *args.no_peer):
         if name not in PEERS:
             arguments.error(f"no peer {name!r}; there are {', '.join(PEERS)}")
     if not args.output.is_dir():
@@ -113,7 +113,7 @@ def main() -> int:
         print("\n".join(chosen))
         return 0
 
-    peers = tuple(name for name in wanted if name not in args.no_peer)
+    peers = tuple(name for name in requested if name not in args.no_peer)
     settings = Settings(args.seconds, args.threads, peers, args.lock and Lock(args.lock), args.passes)
     try:
         progress = Progress(args.output, settings, chosen, args.add, args.resume)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network on the simulated chip beside the same in each peer: results checked, then timed in turns."""
+"""A network on the simulated chip compared with the same in each peer: results checked, then timed in turns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .peers import PEERS, first
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 # Correlation with PyTorch's result in f32 that every side must reach, we and the peers: a benchmark of a wrong result
 # is worth nothing. Deep networks of random weights lose up to 0.02 in bf16 with kernels that round between ops.
-WANTED = {"f32": 0.9999, "bf16": 0.97}
+EXPECTED = {"f32": 0.9999, "bf16": 0.97}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def compare(case: Case, dtype: str, settings: Settings) -> Iterator[Outcome]:
     with torch.inference_mode():
         ours = runner(compiled(case.build(kind)), case.given(kind))
         expected = case.as_ours(first(case.network(*case.inputs)))
-        check(fetched(ours()[0])[0], expected, WANTED[dtype], f"{name}, ours")
+        check(fetched(ours()[0])[0], expected, EXPECTED[dtype], f"{name}, ours")
     with torch.no_grad():  # what inference_mode made, torch.compile does not take
         for peer_name in settings.peers:
             peer = PEERS.get(peer_name)
@@ -83,7 +83,7 @@ def compare(case: Case, dtype: str, settings: Settings) -> Iterator[Outcome]:
             if reason is None:
                 try:
                     run = peer.prepare(case.network, case.inputs, kind, case.images, settings.threads)
-                    check(case.as_ours(run()), expected, WANTED[dtype], f"{name}, {peer_name}")
+                    check(case.as_ours(run()), expected, EXPECTED[dtype], f"{name}, {peer_name}")
                     sides[peer_name] = run
                 except Exception as error:
                     reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

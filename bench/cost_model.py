@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimated times of the chip beside published ones: `python -m bench.cost_model [--plot FILE.svg]`.
+"""Estimated times of the chip compared with published ones: `python -m bench.cost_model [--plot FILE.svg]`.
 
 Published times are of an n150, in microseconds (docs/cost-model.md names the sources). Nothing is run.
 """

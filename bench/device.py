@@ -34,11 +34,11 @@ def runner(binary: Any, inputs: Sequence[torch.Tensor]) -> Callable[[], list[Any
     return lambda: rt.runtime.submit(device(), binary, 0, placed)
 
 
-def check(found: torch.Tensor, expected: torch.Tensor, wanted: float, name: str) -> None:
+def check(found: torch.Tensor, expected: torch.Tensor, least: float, name: str) -> None:
     from golden import get_pcc
 
     value = get_pcc(expected.float(), found.float().reshape(expected.shape))
-    if not value >= wanted:
+    if not value >= least:
         raise ValueError(
-            f"{name}: the result's correlation with PyTorch's in f32 is {value:.6f}, expected {wanted} or more"
+            f"{name}: the result's correlation with PyTorch's in f32 is {value:.6f}, expected {least} or more"
         )

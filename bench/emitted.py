@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted C++ and Python beside the flatbuffer executor: the same program, on the same device, with the same bits."""
+"""Emitted C++ and Python compared with the flatbuffer executor: the same program, on the same device, with the same
+bits."""
 
 from __future__ import annotations
 

@@ -35,13 +35,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that is not a time beside another time. wanted: as text, "<= 1.3"; note: what it is made of."""
+    """A number that is not a ratio of times. expected: as text, "<= 1.3"; note: what it is made of."""
 
     name: str
     dtype: str
     value: float
     unit: str
-    wanted: str = ""
+    expected: str = ""
     note: str = ""
 
 
@@ -95,7 +95,8 @@ class Lock:
 class Settings:
     """What the command line decides.
 
-    seconds: for each comparison, all sides together; threads: of each side; peers: names of those that run beside us.
+    seconds: for each comparison, all sides together; threads: of each side; peers: names of the libraries that we are
+    compared with.
     lock: held while something is measured, for machines with several users; passes: list times by pass.
     """
 
@@ -149,7 +150,7 @@ TOLERATED = 0.08
 # Rounds that count, at least; and how many times `seconds` may pass before disturbed rounds are taken as they are.
 ROUNDS, PATIENCE = 4, 4
 # Seconds between two sides. The threads of an OpenMP library keep their processors for a while (libgomp's for 300,000
-# pauses, about 16 ms) in case that there is more to do; the next side would run beside them.
+# pauses, about 16 ms) in case that there is more to do; the next side would run at the same time.
 PAUSE = 0.03
 
 

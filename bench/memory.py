@@ -21,7 +21,7 @@ from .models import ZOO
 from .names import EAGER
 
 ROOT = Path(__file__).resolve().parent.parent
-WANTED = "<= 1.3"
+EXPECTED = "<= 1.3"
 
 
 def child(*words: str) -> dict[str, Any]:
@@ -34,12 +34,12 @@ def child(*words: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def measured(name: str, dtype: str, work: Sequence[str], what: str, wanted: str = "") -> Outcome:
+def measured(name: str, dtype: str, work: Sequence[str], what: str, expected: str = "") -> Outcome:
     more = ""
     try:
         found = child(*work)
         if work[0] == "run":
-            more = f", beside {child('code', *work[1:])['code'] / 1e6:.1f} MB of code of shared libraries"
+            more = f", in addition to {child('code', *work[1:])['code'] / 1e6:.1f} MB of code of shared libraries"
     except RuntimeError as error:
         return Absent(name, dtype, what, str(error))
     needed = found["weights"] + found["activations"]
@@ -47,7 +47,7 @@ def measured(name: str, dtype: str, work: Sequence[str], what: str, wanted: str 
         f"{what}: {found['peak'] / 1e6:.0f} MB for {found['weights'] / 1e6:.0f} MB of weights"
         f" and {found['activations'] / 1e6:.1f} MB of activations{more}"
     )
-    return Measure(name, dtype, found["peak"] / needed, "x needed", wanted, note)
+    return Measure(name, dtype, found["peak"] / needed, "x needed", expected, note)
 
 
 def memory(model: str, settings: Settings) -> Iterator[Outcome]:
@@ -59,7 +59,7 @@ def memory(model: str, settings: Settings) -> Iterator[Outcome]:
             path = Path(folder) / "model.ttnn"
             compiled(ZOO[model].on_chip(network, inputs, kind)).store(path)
             with settings.quiet():
-                yield measured(f"memory, {model}", dtype, ["run", str(path)], "run", WANTED)
+                yield measured(f"memory, {model}", dtype, ["run", str(path)], "run", EXPECTED)
                 if EAGER in settings.peers:
                     weights, saved = Path(folder) / "network.pt", ZOO[model].make()[0].to(kind)
                     torch.save(saved, weights)

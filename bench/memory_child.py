@@ -32,16 +32,16 @@ def status(field: str) -> int:
 
 def library_mappings() -> Iterator[tuple[int, int, dict[str, int]]]:
     """Where files of shared libraries are mapped that nobody writes: begin, end, and the kernel's figures in bytes."""
-    wanted = False
+    counted = False
     begin = end = 0
     figures: dict[str, int] = {}
     for line in [*Path("/proc/self/smaps").read_text().splitlines(), "0-0 end"]:
         first, *rest = line.split()
         if not first.endswith(":"):
-            if wanted:
+            if counted:
                 yield begin, end, figures
             begin, end = (int(address, 16) for address in first.split("-"))
-            wanted = len(rest) == 5 and rest[0].startswith("r-") and ".so" in Path(rest[4]).name
+            counted = len(rest) == 5 and rest[0].startswith("r-") and ".so" in Path(rest[4]).name
             figures = {}
         elif rest[-1] == "kB":
             figures[first[:-1]] = int(rest[0]) * 1024

@@ -2,10 +2,10 @@
 """The names of the peers, without loading them."""
 
 EAGER, INDUCTOR, OPENVINO = "torch eager", "torch inductor", "OpenVINO"
-# The kernel library that we call ourselves, beside single kernels.
+# The kernel library that we call ourselves, compared with single kernels.
 ONEDNN = "oneDNN"
-# XLA, by JAX: beside what JAX runs on its platform tt.
+# XLA, by JAX: compared with what JAX runs on its platform tt.
 JAX_CPU = "JAX CPU"
-# Beside ONNX files.
+# Compared on ONNX files.
 ONNXRUNTIME = "onnxruntime"
 PEERS = (EAGER, INDUCTOR, OPENVINO, ONEDNN)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our kernels beside the library they call, in C++: bench/cpp/kernels.cpp, of which each line becomes a result."""
+"""Our kernels compared with the library they call, in C++: bench/cpp/kernels.cpp, of which each line becomes a
+result."""
 
 from __future__ import annotations
 
@@ -49,4 +50,4 @@ def kernels(settings: Settings) -> Iterator[Outcome]:
             yield Result(f"kernel {line['name']}", line["dtype"], line["ours_ms"], ONEDNN, line["peer_ms"])
 
 
-BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {"kernels beside oneDNN": kernels}
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {"kernels and oneDNN": kernels}

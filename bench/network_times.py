@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimated times of whole networks beside published ones: `python -m bench.network_times [NAME...]`.
+"""Estimated times of whole networks compared with published ones: `python -m bench.network_times [NAME...]`.
 
 Networks of examples/models, of the published sizes and with random weights, are compiled at each level of the optimizer
 and estimated; nothing is run. Published times are of an n150, in milliseconds (docs/cost-model.md names the sources).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that do the same work beside us. Each makes a function without arguments that runs a network once."""
+"""The libraries that do the same work as we do. Each makes a function without arguments that runs a network once."""
 
 from __future__ import annotations
 

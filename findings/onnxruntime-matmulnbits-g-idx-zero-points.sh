@@ -7,7 +7,7 @@
 # packed into bytes, the product is right without `g_idx`; with it, the result is that of a model without zero points,
 # where each of them is 8. There is no error and no warning. `g_idx` is deprecated, but still accepted.
 #
-# Prints the products beside those of NumPy. Exits with 1 when they are not those that were seen.
+# Prints the products compared with those of NumPy. Exits with 1 when they are not those that were seen.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

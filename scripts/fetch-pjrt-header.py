@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetches the header of the PJRT C API and prints the folder to include.
 
-It lies in the wheel of tensorflow-cpu on PyPI, of which only the parts that hold it are asked for (or all of it, where
+It lies in the wheel of tensorflow-cpu on PyPI, of which only the parts that hold it are requested (or all of it, where
 the server does not give parts). Nothing else of the wheel is kept.
 
 usage: scripts/fetch-pjrt-header.py [CACHE]     (default: ${XDG_CACHE_HOME:-~/.cache}/ttmlir)

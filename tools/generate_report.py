@@ -4,8 +4,8 @@
 
     tools/generate_report.py
 
-Reads `stat/raw` and writes, beside it, `fw_node_count.csv` and `bw_node_count.csv` (how often each op appears), and the
-folders `{fw,bw}_total_{input,output}_size_dist` (for each op, how many calls have so many bytes). Where nothing was
+Reads `stat/raw` and writes, next to it, `fw_node_count.csv` and `bw_node_count.csv` (how often each op appears), and
+the folders `{fw,bw}_total_{input,output}_size_dist` (for each op, how many calls have so many bytes). Where nothing was
 traced yet, the default models of tools/stat_models.py are traced first, with --backward and --profile.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Run a model of `transformers` compiled, beside PyTorch.
+"""Run a model of `transformers` compiled, compared with PyTorch.
 
     tools/run_transformers.py --model ./my-model --backend torch_ttnn
     tools/run_transformers.py --model "phiyodr/bert-large-finetuned-squad2" --backend torch_stat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JAX's programs on its platform tt beside the same on JAX's CPU: compiling, running, and a training step.
+"""JAX's programs on its platform tt compared with the same on JAX's CPU: compiling, running, and a training step.
 
 python -m bench --module bench.frontends.jax_models [--only 'jax encoder*']
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX files beside onnxruntime: from the file to the first result, and runs.
+"""ONNX files compared with onnxruntime: from the file to the first result, and runs.
 
 python -m bench --module bench.frontends.onnx_files [--only 'onnx silero*']
 

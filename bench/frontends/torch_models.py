@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile(backend="tt") of the nineteen models beside PyTorch eager and inductor, f32 and bf16.
+"""torch.compile(backend="tt") of the nineteen models compared with PyTorch eager and inductor, f32 and bf16.
 
 python -m bench --module bench.frontends.torch_models [--only 'torch BERT'] [--peers 'torch eager']
 """
@@ -23,7 +23,7 @@ from ttmlir.torch.report import record
 from ..comparing import DTYPES
 from ..harness import Absent, Measure, Outcome, Result, Settings, alternate
 from ..isolated import own_peak
-from ..memory import WANTED, measured
+from ..memory import EXPECTED, measured
 from ..names import EAGER, INDUCTOR
 from ..peers import no_compiler
 
@@ -70,7 +70,7 @@ def agreement(name: str, dtype: str, want: list[Tensor], got: list[Tensor], exac
     """exact: PyTorch's result in f32."""
     if dtype == "f32":
         return Measure(f"{name}, error", dtype, largest_error(want, got), "of the range", f"<= {F32_ERROR}")
-    note = f"beside f32: ours {least_pcc(exact, got):.6f}, PyTorch {least_pcc(exact, want):.6f}"
+    note = f"compared with f32: ours {least_pcc(exact, got):.6f}, PyTorch {least_pcc(exact, want):.6f}"
     return Measure(f"{name}, agreement", dtype, least_pcc(want, got), "PCC", f">= {BF16_PCC}", note)
 
 
@@ -115,7 +115,7 @@ def benchmark(model_name: str, settings: Settings) -> Iterator[Outcome]:
     yield Measure(f"{name}, peak memory", "", own_peak() / 1e9, "GB", "", note)
     if model_name in LARGE:
         for dtype in DTYPES:
-            yield measured(f"memory, {name}", dtype, ["torch-compile", model_name, dtype], "torch.compile", WANTED)
+            yield measured(f"memory, {name}", dtype, ["torch-compile", model_name, dtype], "torch.compile", EXPECTED)
 
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, for people: tables, means, reasons. And for programs: results.json and what lies beside it."""
+"""What was measured, for people: tables, means, reasons. And for programs: results.json and the files next to it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ def short(outcome: Outcome) -> str:
             return f"{head}{milliseconds(ours)} ms"
         case Result(ours_ms=ours, peer=peer, peer_ms=theirs, ratio=ratio):
             return f"{head}{milliseconds(ours)} ms, {peer} {milliseconds(theirs)} ms, {ratio:.2f}x"
-        case Measure(value=value, unit=unit, wanted=wanted, note=note):
+        case Measure(value=value, unit=unit, expected=expected, note=note):
             return (
-                f"{head}{value:,.4g} {unit}" + (f" (wanted {wanted})" if wanted else "") + (f"; {note}" if note else "")
+                f"{head}{value:,.4g} {unit}"
+                + (f" (expected {expected})" if expected else "")
+                + (f"; {note}" if note else "")
             )
         case Profile(text=text):
             return f"{head}{text}"
@@ -77,7 +79,7 @@ def same_peers(results: Sequence[Result]) -> Table:
 
 def other_peers(results: Sequence[Result]) -> Table:
     """A row for each comparison with something that only one benchmark has."""
-    table = Table(title="milliseconds beside other ways", title_justify="left")
+    table = Table(title="milliseconds compared with other ways", title_justify="left")
     for column in ("benchmark", "dtype", "beside"):
         table.add_column(column)
     for column in ("ours", "its", "ratio"):
@@ -92,11 +94,11 @@ def numbers(measures: Sequence[Measure]) -> Table:
     for column in ("benchmark", "dtype"):
         table.add_column(column)
     table.add_column("value", justify="right")
-    for column in ("unit", "wanted", "made of"):
+    for column in ("unit", "expected", "made of"):
         table.add_column(column, overflow="fold")
     for m in measures:
         table.add_row(
-            m.name, m.dtype, f"{m.value:,.0f}" if m.value >= 100 else f"{m.value:.3g}", m.unit, m.wanted, m.note
+            m.name, m.dtype, f"{m.value:,.0f}" if m.value >= 100 else f"{m.value:.3g}", m.unit, m.expected, m.note
         )
     return table
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of zoo.py: one network on the simulated chip, beside PyTorch.
+"""The command line of zoo.py: one network on the simulated chip, compared with PyTorch.
 
 Nothing here loads PyTorch or the compiler before the progress display is on the screen.
 """
@@ -41,7 +41,9 @@ float32; times are those of PyTorch eager in the same dtype (bf16 for bfp8, whic
 
 def parser() -> Parser:
     made = Parser(
-        prog="zoo.py", description="Compile a network and run it on a simulated chip, beside PyTorch.", epilog=EXAMPLES
+        prog="zoo.py",
+        description="Compile a network and run it on a simulated chip, compared with PyTorch.",
+        epilog=EXAMPLES,
     )
     made.add_argument("model", nargs="?", metavar="MODEL", help="its name; --list shows them")
     made.add_argument("--list", action="store_true", help="list the networks and end")
@@ -181,7 +183,7 @@ def show(args: argparse.Namespace, outcome: Outcome, console: Console) -> None:
     console.print(table)
     for i, (error, pcc) in enumerate(outcome.errors):
         which = f"output {i}: " if len(outcome.errors) > 1 else ""
-        print(f"{which}largest error {error:.3g}, PCC {pcc:.6f} beside PyTorch in float32")
+        print(f"{which}largest error {error:.3g}, PCC {pcc:.6f} compared with PyTorch in float32")
 
 
 def show_list() -> None:

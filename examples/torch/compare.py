@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model of the table of nineteen, compiled for the simulated chip beside PyTorch: agreement by layer, time by op.
+"""A model of the table of nineteen, compiled for the simulated chip compared with PyTorch: agreement by layer, time by
+op.
 
     .venv/bin/python examples/torch/compare.py                                  DeiT-base, as published
     .venv/bin/python examples/torch/compare.py --model BERT --small --dtype bf16
@@ -82,7 +83,7 @@ def main(words: Sequence[str] | None = None) -> int:
         layers = WithLayers(model)
         want = layers(**inputs)
         got = torch.compile(layers, backend="tt", fullgraph=True)(**inputs)
-        table = Table(title=f"{arguments.model}, {arguments.dtype}: each layer's output beside PyTorch's")
+        table = Table(title=f"{arguments.model}, {arguments.dtype}: each layer's output compared with PyTorch's")
         for column in ("layer", "shape", "PCC", "max |error|"):
             table.add_column(column, justify="right" if column[0] in "Pm" else "left")
         for name, a, b in zip([*layers.names, "output"], want, got, strict=True):

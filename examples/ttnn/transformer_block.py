@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A transformer block written by hand against TTNN, beside the same block in PyTorch.
+"""A transformer block written by hand against TTNN, compared with the same block in PyTorch.
 
     python examples/ttnn/transformer_block.py [--rows 128] [--width 256] [--heads 8]
 
@@ -25,7 +25,7 @@ import ttnn  # noqa: E402
 
 
 class Block(torch.nn.Module):
-    """The original: attention and a perceptron, each with a norm before and a shortcut beside."""
+    """The original: attention and a perceptron, each with a norm before and a shortcut."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -96,9 +96,9 @@ def main() -> None:
             milliseconds = min(milliseconds, (time.perf_counter() - started) * 1e3)
         print(result)
 
-        wanted, found = block(values).flatten(), ttnn.to_torch(result).float().flatten()
-        pcc = float(torch.corrcoef(torch.stack([wanted, found]))[0, 1])
-        error = float((wanted - found).abs().max())
+        expected, found = block(values).flatten(), ttnn.to_torch(result).float().flatten()
+        pcc = float(torch.corrcoef(torch.stack([expected, found]))[0, 1])
+        error = float((expected - found).abs().max())
         print(f"correlation with PyTorch in float32: {pcc:.6f}; largest error {error:.3f}")
         print(f"{milliseconds:.2f} ms here; in L1 at most {l1_peak(device):,} bytes of each bank")
     if pcc < (0.98 if options.weights == "bfloat4_b" else 0.999):

@@ -56,9 +56,9 @@ class CompiledFunction:
         """
         structure: Any
         given, structure = jax.tree.flatten((args, kwargs))
-        expected, wanted = jax.tree.flatten(self._lowered.args_info)
-        if structure != wanted:
-            raise TypeError(f"called with {structure}; the function was compiled for {wanted}")
+        expected, compiled_for = jax.tree.flatten(self._lowered.args_info)
+        if structure != compiled_for:
+            raise TypeError(f"called with {structure}; the function was compiled for {compiled_for}")
         arrays = [np.asarray(value) for value in given]
         inputs = [self._send(i, array, info) for i, (array, info) in enumerate(zip(arrays, expected, strict=True))]
         results = runtime.submit(default_device(), self.binary, 0, inputs)
@@ -90,7 +90,7 @@ class CompiledFunction:
 
         Args:
             path: .ttnn (flatbuffer), .mlir (TTIR, with TTNN in a `.ttnn.mlir` and StableHLO in a `.stablehlo.mlir`
-                beside it), .cpp or .py (a program that calls the library).
+                next to it), .cpp or .py (a program that calls the library).
         Returns:
             The files that were written.
         Raises:

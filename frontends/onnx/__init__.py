@@ -18,7 +18,7 @@ MODULES = {"OnnxProgram": "program", "operators": "table"}
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what needs the package onnx when it is first asked for."""
+    """Loads what needs the package onnx when it is first requested."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .model import require_onnx

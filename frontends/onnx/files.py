@@ -150,7 +150,7 @@ class Folder:
             raise OnnxError(f"{what}: expected a path below the folder of the model")
         file = self.path.parent / location
         target = Path(os.path.realpath(file))
-        # A model that is a link to a file beside its data, as caches of hubs have them, is taken, too.
+        # A model that is a link to a file next to its data, as caches of hubs have them, is taken, too.
         folders = {Path(os.path.realpath(self.path.parent)), Path(os.path.realpath(self.path)).parent}
         if not any(target.is_relative_to(folder) for folder in folders):
             raise OnnxError(f"{what}: leads to {target}, which is outside of the folder of the model")

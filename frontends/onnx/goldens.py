@@ -111,7 +111,7 @@ def nodes_of(model: OnnxModel) -> dict[str, tuple[str, str]]:
 
 def compared(model: OnnxModel, inputs: Sequence[Any] | Mapping[str, Any], by: str = "", judge: Judge | None = None,
              inside: bool = True) -> tuple[str, list[Row]]:  # fmt: skip
-    """Returns which evaluator computed the goldens, and the values of nodes and outputs beside them.
+    """Returns which evaluator computed the goldens, and the values of nodes and outputs.
 
     Args:
         by: "onnxruntime", "reference", or "" for the first of them that is installed and takes the model.

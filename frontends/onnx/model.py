@@ -40,7 +40,7 @@ TENSORFLOW = (
     "jax.jit(jax.experimental.jax2tf.call_tf(function)).lower(*inputs).as_text(), "
     "for ttmlir-opt --stablehlo-to-ttir-pipeline, or as ONNX: {to_onnx}"
 )
-# Fields of a tensor that have values, beside raw_data.
+# Fields of a tensor that have values, other than raw_data.
 TYPED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 # Suffixes of TensorFlow's files, and tf2onnx's option for them.
 OTHERS = {".tflite": "tflite", ".pb": "graphdef", ".keras": "keras", ".h5": "keras"}

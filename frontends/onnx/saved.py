@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from .compiled import OnnxModel
 
 # Where a saved program has its weights.
-BESIDE, INSIDE = "beside", "inside"
+SEPARATE, INSIDE = "beside", "inside"
 
 
-def save(model: OnnxModel, path: str | os.PathLike[str], weights: str = BESIDE) -> list[Path]:
+def save(model: OnnxModel, path: str | os.PathLike[str], weights: str = SEPARATE) -> list[Path]:
     """Writes the program; the suffix of `path` says as what.
 
     Args:
-        path: .ttnn (flatbuffer), .mlir (TTIR, with TTNN in a `.ttnn.mlir` and StableHLO in a `.stablehlo.mlir` beside
+        path: .ttnn (flatbuffer), .mlir (TTIR, with TTNN in a `.ttnn.mlir` and StableHLO in a `.stablehlo.mlir` next to
             it), .cpp or .py (a program that calls the library), .safetensors (the weights alone).
         weights: "beside", as inputs whose values are in a `.safetensors` of the same name (`ttrt run --weights`), or
             "inside", as constants.
@@ -41,8 +41,8 @@ def save(model: OnnxModel, path: str | os.PathLike[str], weights: str = BESIDE) 
     """
     target = Path(path)
     check_suffix(target, (".ttnn", ".mlir", ".safetensors", *LANGUAGES))
-    if weights not in (BESIDE, INSIDE):
-        raise ValueError(f"save with weights={weights!r}; expected {BESIDE!r} or {INSIDE!r}")
+    if weights not in (SEPARATE, INSIDE):
+        raise ValueError(f"save with weights={weights!r}; expected {SEPARATE!r} or {INSIDE!r}")
     program = model.needed()
     inside = weights == INSIDE
     if target.suffix in LANGUAGES:
@@ -67,7 +67,7 @@ def save(model: OnnxModel, path: str | os.PathLike[str], weights: str = BESIDE) 
 
 
 def save_module(model: OnnxModel, path: Path | None, level: str, weights: str) -> None:
-    """Writes the module of a model with fixed sizes, with its weights in a `.safetensors` beside it, or prints it.
+    """Writes the module of a model with fixed sizes, with its weights in a `.safetensors` next to it, or prints it.
 
     level: "stablehlo", "ttir" or "ttnn".
     """

@@ -152,22 +152,22 @@ def _factor(matrix: Array, pivots: Array | None) -> tuple[Array, ...]:
     rows, columns = matrix.shape
     count = min(rows, columns)
     below = lax.broadcasted_iota(np.int32, (rows,), 0)
-    beside = lax.broadcasted_iota(np.int32, (columns,), 0)
+    places = lax.broadcasted_iota(np.int32, (columns,), 0)
 
     def step(k: Array, state: Any) -> Any:
         a, order, taus = state
         if pivots is not None:
             lengths = jnp.sum(jnp.where(below[:, None] >= k, jnp.abs(a) ** 2, 0), axis=0)
-            largest = jnp.argmax(jnp.where(beside >= k, lengths, -1)).astype(np.int32)
+            largest = jnp.argmax(jnp.where(places >= k, lengths, -1)).astype(np.int32)
             a, order = _swapped(a, k, largest), _swapped(order, k, largest)
-        column = jnp.sum(jnp.where(beside == k, a, 0), axis=1)
+        column = jnp.sum(jnp.where(places == k, a, 0), axis=1)
         v, tau, after = _reflector(column, k)
-        a = a - jnp.where(beside > k, tau.conj() * v[:, None] * (v.conj() @ a), 0)
+        a = a - jnp.where(places > k, tau.conj() * v[:, None] * (v.conj() @ a), 0)
         column = jnp.where(below > k, v, jnp.where(below == k, after, column))
-        a = jnp.where(beside == k, column[:, None], a)
+        a = jnp.where(places == k, column[:, None], a)
         return a, order, jnp.where(lax.broadcasted_iota(np.int32, taus.shape, 0) == k, tau, taus)
 
-    start = (matrix, beside + 1, jnp.zeros(count, matrix.dtype))
+    start = (matrix, places + 1, jnp.zeros(count, matrix.dtype))
     a, order, taus = lax.fori_loop(0, count, step, start)
     return (a, taus) if pivots is None else (a, order.astype(pivots.dtype), taus)
 
@@ -176,12 +176,12 @@ def _product(reflectors: Array, taus: Array) -> Array:
     """LAPACK's `orgqr`: the first columns of the product of reflections."""
     rows, columns = reflectors.shape
     below = lax.broadcasted_iota(np.int32, (rows,), 0)
-    beside = lax.broadcasted_iota(np.int32, (columns,), 0)
+    places = lax.broadcasted_iota(np.int32, (columns,), 0)
     numbers = lax.broadcasted_iota(np.int32, taus.shape, 0)
 
     def step(i: Array, q: Array) -> Array:
         k = taus.shape[0] - 1 - i
-        column = jnp.sum(jnp.where(beside == k, reflectors, 0), axis=1)
+        column = jnp.sum(jnp.where(places == k, reflectors, 0), axis=1)
         v = jnp.where(below > k, column, 0) + (below == k)
         return q - jnp.sum(jnp.where(numbers == k, taus, 0)) * v[:, None] * (v.conj() @ q)
 

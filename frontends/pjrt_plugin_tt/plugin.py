@@ -19,7 +19,7 @@ def library_path() -> Path:
     Raises:
         FileNotFoundError: it was not built.
     """
-    path = Path(__file__).parent / "pjrt_plugin_tt.so"  # beside this file or, in the build folder, the link to it
+    path = Path(__file__).parent / "pjrt_plugin_tt.so"  # next to this file or, in the build folder, the link to it
     if not path.exists():
         raise FileNotFoundError(
             f"{path} does not exist: the PJRT plugin was not built. `make build` builds it, with the network, from "
@@ -50,8 +50,8 @@ def _make_client() -> Any:
     from jax._src import config, xla_bridge
 
     client = xla_bridge.make_pjrt_c_api_client(PLATFORM)
-    asked = config.jax_platforms.value
-    if asked and "cpu" not in asked.split(","):
+    requested = config.jax_platforms.value
+    if requested and "cpu" not in requested.split(","):
         xla_bridge._backends["cpu"] = xla_bridge._init_backend("cpu")
     return client
 

@@ -29,17 +29,17 @@ def _factored(below: Array, diagonal: Array, above: Array, b: Array) -> tuple[Ar
     """
 
     def step(state: Any, row: Any) -> Any:
-        pivot, beside, right, size = state
+        pivot, next_to_pivot, right, size = state
         below, diagonal, above, b = row
         next_size = jnp.abs(below) + jnp.abs(diagonal) + jnp.abs(above)
         swaps = (below != 0) & (jnp.abs(below) * size > jnp.abs(pivot) * next_size)
         factor = jnp.where(swaps, pivot, below) / jnp.where(swaps, below, jnp.where(pivot == 0, 1, pivot))
         done = [
             jnp.where(swaps, one, other)
-            for one, other in ((below, pivot), (diagonal, beside), (above, jnp.zeros_like(above)), (b, right))
+            for one, other in ((below, pivot), (diagonal, next_to_pivot), (above, jnp.zeros_like(above)), (b, right))
         ]
         # What is left of the other row.
-        pivot = jnp.where(swaps, beside - factor * diagonal, diagonal - factor * beside)
+        pivot = jnp.where(swaps, next_to_pivot - factor * diagonal, diagonal - factor * next_to_pivot)
         left = jnp.where(swaps, -factor * above, above)
         right = jnp.where(swaps, right - factor * b, b - factor * right)
         return (pivot, left, right, jnp.where(swaps, jnp.abs(pivot) + jnp.abs(left), next_size)), done
@@ -83,8 +83,8 @@ def _solve(below: Array, diagonal: Array, above: Array, b: Array) -> Array:
 
     def step(state: Any, row: Any) -> Any:
         following, second = state
-        pivot, beside, beyond, right = row
-        pivot, right = _perturbed(pivot, right - beside * following - beyond * second, by)
+        pivot, next_to_pivot, beyond, right = row
+        pivot, right = _perturbed(pivot, right - next_to_pivot * following - beyond * second, by)
         solved = right * (1 / pivot)
         return (solved, following), solved
 

@@ -24,7 +24,7 @@ from .trace import InputFormat, Precision
 
 @dataclass
 class CompilerConfig:
-    """What the compiler is asked for; docs/pybuda.md says of each what it does here."""
+    """What the compiler is requested; docs/pybuda.md says of each what it does here."""
 
     enable_recompute: bool = False
     balancer_policy: str = "default"
@@ -504,13 +504,13 @@ def insert_buffering_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tm
     insert_nop(src_op, dest_ops, hoist_tms=hoist_tms)
 
 
-def check_device_mode(wanted: DeviceMode | None) -> DeviceMode:
+def check_device_mode(requested: DeviceMode | None) -> DeviceMode:
     """The device's own mode, or the configuration's.
 
     Raises:
         PyBudaError: there is none of this name.
     """
-    mode = wanted or _config.device_mode
+    mode = requested or _config.device_mode
     if not isinstance(mode, DeviceMode):
         raise PyBudaError(f"device_mode is {mode!r}; expected one of DeviceMode")
     return mode

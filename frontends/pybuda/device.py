@@ -208,11 +208,11 @@ class Device:
             raise PyBudaError(f"nothing is pushed to device {self.name!r}; expected {what} at least")
         return [to_torch(x, f"{what} of device {self.name!r}").detach() for x in tensors]
 
-    def _check_shapes(self, given: Sequence[torch.Tensor], wanted: Sequence[torch.Size] | None, kind: str) -> None:
-        if wanted is not None and [x.shape for x in given] != list(wanted):
+    def _check_shapes(self, given: Sequence[torch.Tensor], expected: Sequence[torch.Size] | None, kind: str) -> None:
+        if expected is not None and [x.shape for x in given] != list(expected):
             raise ShapeError(
                 f"device {self.name!r} gets {kind}s {[list(x.shape) for x in given]}; it is compiled for "
-                f"{[list(x) for x in wanted]}"
+                f"{[list(x) for x in expected]}"
             )
 
     def get_first_inputs(self, peek: bool = False) -> Any:
@@ -470,5 +470,5 @@ class CompilingDevice(Device):
             Outputs of the shapes and types that the modules give for them.
         """
         given = self._flat([inputs], "an input")
-        wanted = self._flat([targets], "a target") if targets else []
-        return tuple(Tensor(x) for x in self.compile(given, wanted, microbatch_size > 0))
+        expected = self._flat([targets], "a target") if targets else []
+        return tuple(Tensor(x) for x in self.compile(given, expected, microbatch_size > 0))

@@ -15,7 +15,7 @@ from ttmlir.torch.compilation import called, compile_whole
 from ttmlir.torch.decompositions import decompositions
 from ttmlir.torch.importer import ON_HOST, is_call, op_name
 from ttmlir.torch.options import Options
-from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host
+from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host, record
 from ttmlir.torch.saved import partition
 
 from .enums import BACKWARD as BACKWARD_EPOCH
@@ -23,7 +23,8 @@ from .enums import FORWARD as FORWARD_EPOCH
 from .errors import PyBudaError
 from .formats import DataFormat, split_products
 from .placement.computing import AS_BY_DEFAULT, Computing
-from .tools.reportify import compiling, log_if_asked
+from .placement.program import Executable
+from .tools.reportify import compiling, requested_log
 
 # PyTorch's tracing keeps state for the process.
 _tracing = threading.RLock()
@@ -54,19 +55,19 @@ def moves_on_host(graph: Graph, statics: Sequence[int], depth: int) -> set[str]:
             far = max(reached.get(x, depth + 1) for x in node.all_input_nodes) + (not is_part)
             if far <= depth:
                 reached[node] = far
-    wanted = {node for node in reached if name_of(node) in MOVES}
+    requested = {node for node in reached if name_of(node) in MOVES}
     for node in reversed(graph.nodes):
-        if name_of(node) in LIGHT and node in reached and any(user in wanted for user in node.users):
-            wanted.add(node)
+        if name_of(node) in LIGHT and node in reached and any(user in requested for user in node.users):
+            requested.add(node)
     below: dict[Node, int] = {}
     for node in reversed(graph.nodes):
         if name_of(node) in MOVES and node.users:
             far = max(0 if user.op == "output" else below.get(user, depth + 1) for user in node.users) + 1
             if far <= depth:
                 below[node] = far
-    for node in wanted | set(below):
+    for node in requested | set(below):
         node.meta[ON_HOST] = "enable_tm_cpu_fallback"
-    return {str(node.target) for node in wanted | set(below)}
+    return {str(node.target) for node in requested | set(below)}
 
 
 # For forward and backward graph: products that are added up in parts (`split_products`).
@@ -76,14 +77,14 @@ Parts: TypeAlias = Mapping[str, Mapping[str, tuple[int, DataFormat]]]
 class Compiled:
     """A function of a flat list of tensors, whose first `statics` are weights.
 
-    log: what passes made of its programs, where reports are asked for.
+    log: what passes made of its programs, where reports are requested.
     host_ops: names of ops that PyTorch runs. allow_host: whether it may run those that the chip lacks.
     moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
     recompute: the backward pass computes again what it can, and the forward pass keeps less.
     parts: products that are added up in parts.
     computing: how ops compute. epoch_type: of all of them; None: of forward and backward passes.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
-    graphs: what they are made of, once the function was called.
+    executables: their flatbuffers. graphs: what they are made of, once the function was called.
     """
 
     def __init__(
@@ -106,9 +107,10 @@ class Compiled:
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
+        self.executables: list[Executable] = []
         self.graphs: list[tuple[str, Graph]] = []
         self.on_host: list[str] = []
-        self.log = log_if_asked()
+        self.log = requested_log()
         self._function = function
         self._run: Callable[..., Sequence[torch.Tensor]] | None = None
 
@@ -171,7 +173,8 @@ class Compiled:
                 node.meta[ON_HOST] = "cpu_fallback_ops"
         self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
-        with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind):
+        users = {node.name: [user.name for user in node.users] for node in graph.graph.nodes}
+        with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind), record() as reports:
             # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
             warnings.filterwarnings("ignore", message="PyTorch runs what")
             program = compile_whole(graph, parameters, self.options, kind, self.training, unsuited)
@@ -184,6 +187,8 @@ class Compiled:
                 "to be True, or a module without these ops"
             )
         self.programs.append((kind, program))
+        made = [program for report in reports for program in report.programs]
+        self.executables += [Executable(EPOCHS[kind], program.binary, users) for program in made]
         if kind == FORWARD:
             self.graphs.insert(0, (kind, graph.graph))
         return program

@@ -133,16 +133,16 @@ def decoded(data: bytes, entry: Sequence[Any]) -> torch.Tensor:
         ImageError: the file does not hold a tensor of the shape and type that the description says.
     """
     name, shape, dtype, file = entry
-    wanted = dtype_of(dtype)
+    expected = dtype_of(dtype)
     try:
         if file.endswith(".pt"):
             found = torch.load(io.BytesIO(data), weights_only=True)
         else:
-            found = torch.frombuffer(bytearray(data), dtype=wanted)
+            found = torch.frombuffer(bytearray(data), dtype=expected)
             found = from_tiles(found, shape) if file.endswith(".tiles.bin") else found.reshape(tuple(shape))
     except Exception as error:
         raise ImageError(f"image: the values of parameter {name!r} are damaged: {error}") from None
-    if not isinstance(found, torch.Tensor) or list(found.shape) != shape or found.dtype is not wanted:
+    if not isinstance(found, torch.Tensor) or list(found.shape) != shape or found.dtype is not expected:
         raise ImageError(f"image: parameter {name!r} has other values than {dtype}{shape}")
     return found
 
@@ -191,8 +191,8 @@ Compilation Graph State...
     def save_to_disk(self, img_path: str | os.PathLike[str]) -> None:
         """Writes the archive; a file that cannot be written whole is not written."""
         d = self.description
-        asked = [name for variable, name in VARIABLES.items() if os.environ.get(variable) == "1"]
-        kind = TENSOR_FORMATS[asked[0] if asked else _get_global_compiler_config().tti_dump_format]
+        requested = [name for variable, name in VARIABLES.items() if os.environ.get(variable) == "1"]
+        kind = TENSOR_FORMATS[requested[0] if requested else _get_global_compiler_config().tti_dump_format]
         members = dict(self.members)
         for entry, (name, value) in zip(d.parameters, self.parameters.items(), strict=True):
             entry[3] = f"tensors/{name}.{kind}"
@@ -224,11 +224,11 @@ Compilation Graph State...
                         known = f"model= is one of {', '.join(names)}" if names else "it has one image and no names"
                         raise ImageError(f"{img_path}: no model {model!r}; {known}")
                     prefix = f"{model}/"
-                wanted = {name.removeprefix(prefix): e for name, e in files.items() if name.startswith(prefix)}
-                check_sizes(str(img_path), wanted, os.path.getsize(img_path))
-                if DESCRIPTION in wanted:
-                    check_parameters(str(img_path), wanted, archive.read(wanted[DESCRIPTION]))
-                members = {name: archive.read(entry) for name, entry in wanted.items()}
+                expected = {name.removeprefix(prefix): e for name, e in files.items() if name.startswith(prefix)}
+                check_sizes(str(img_path), expected, os.path.getsize(img_path))
+                if DESCRIPTION in expected:
+                    check_parameters(str(img_path), expected, archive.read(expected[DESCRIPTION]))
+                members = {name: archive.read(entry) for name, entry in expected.items()}
         except ImageError:
             raise
         except (OSError, zipfile.BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
@@ -274,7 +274,7 @@ def check_parameters(where: str, members: Mapping[str, zipfile.ZipInfo], text: b
             least = most = -(-math.prod(shape[:-1]) // 32) * -(-last // 32) * 1024 * width
         else:
             least = most = math.prod(shape) * width
-        if file.endswith(".pt"):  # with what torch.save writes beside the values
+        if file.endswith(".pt"):  # with what torch.save writes in addition to the values
             least, most = 0, most + (64 << 10)
         if not least <= found <= most:
             raise ImageError(
@@ -284,7 +284,7 @@ def check_parameters(where: str, members: Mapping[str, zipfile.ZipInfo], text: b
 
 
 def check_numbers(
-    where: str, name: str, found: Any, known: Collection[int], wanted: str, count: int | None = None
+    where: str, name: str, found: Any, known: Collection[int], expected: str, count: int | None = None
 ) -> None:
     """
     Raises:
@@ -292,7 +292,7 @@ def check_numbers(
     """
     right = isinstance(found, list) and all(type(number) is int and number in known for number in found)
     if not right or (count is not None and len(found) != count):
-        raise ImageError(f"{where}: {DESCRIPTION}: {name} has {found!r}; expected {wanted}")
+        raise ImageError(f"{where}: {DESCRIPTION}: {name} has {found!r}; expected {expected}")
 
 
 def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
@@ -317,10 +317,10 @@ def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
             parameters[entry[0]] = decoded(members[entry[3]], entry)
         known, outputs = range(len(parameters) + len(description.inputs)), len(description.outputs)
         check_numbers(where, "arguments", description.arguments, known, f"{known}")
-        wanted = f"a number, 0 or more, for each of {outputs} outputs"
-        check_numbers(where, "results", description.results, range(1 << 31), wanted, outputs)
-        wanted = "rows 1 to 5 and 7 to 11"
-        check_numbers(where, "harvested_rows", description.harvested_rows, HARVESTABLE, wanted)
+        expected = f"a number, 0 or more, for each of {outputs} outputs"
+        check_numbers(where, "results", description.results, range(1 << 31), expected, outputs)
+        expected = "rows 1 to 5 and 7 to 11"
+        check_numbers(where, "harvested_rows", description.harvested_rows, HARVESTABLE, expected)
         if not isinstance(description.exact, bool):
             raise ImageError(f"{where}: {DESCRIPTION}: exact has {description.exact!r}; expected true or false")
         for shape, dtype in [*description.inputs, *description.outputs]:

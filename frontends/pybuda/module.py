@@ -162,7 +162,7 @@ class PyBudaModule(Module):
             PyBudaError: an index other than 0; ops have one result.
         """
         if output_index != 0:
-            raise PyBudaError(f"op {op_name!r} has one result, number 0; asked for number {output_index}")
+            raise PyBudaError(f"op {op_name!r} has one result, number 0; requested number {output_index}")
         self._tapouts.append((op_name, output_index))
         return op_name, output_index
 

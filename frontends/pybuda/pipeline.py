@@ -60,7 +60,7 @@ def wrapped(values: Sequence[torch.Tensor]) -> tuple[Tensor, ...]:
 class Pipeline:
     """Compiled devices and where their results go.
 
-    results: outputs, in inference. checkpoints, losses: of training. intermediates: of the ops that were asked for.
+    results: outputs, in inference. checkpoints, losses: of training. intermediates: of the ops that were requested.
     sequential: commands run in the caller's thread, and only over inputs that are there.
     """
 

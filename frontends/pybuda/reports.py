@@ -63,7 +63,7 @@ class Reports(CompilingDevice):
     def set_active_subgraph(self, subgraph_index: int) -> None:
         """The subgraph whose queues are used; there is one, number 0."""
         if subgraph_index != 0:
-            raise PyBudaError(f"device {self.name!r} has one subgraph, number 0; asked for {subgraph_index}")
+            raise PyBudaError(f"device {self.name!r} has one subgraph, number 0; requested {subgraph_index}")
         self._active_subgraph = subgraph_index
 
     def get_active_subgraph(self) -> int:
@@ -81,12 +81,18 @@ class Reports(CompilingDevice):
     ) -> Any:
         """The program of the modules: its ops by name, outputs, intermediates, inputs and the target."""
         given = self._flat([inputs], "an input")
-        wanted = self._flat([target_tensors], "a target") if target_tensors else []
-        outputs = tuple(Tensor(x) for x in self.compile(given, wanted, bool(wanted)))
+        expected = self._flat([target_tensors], "a target") if target_tensors else []
+        outputs = tuple(Tensor(x) for x in self.compile(given, expected, bool(expected)))
         intermediates = (
             dict(zip(self._saved, map(Tensor, self.intermediates), strict=False)) if return_intermediate else {}
         )
-        return self.op_names, outputs, intermediates, tuple(map(Tensor, given)), Tensor(wanted[0]) if wanted else None
+        return (
+            self.op_names,
+            outputs,
+            intermediates,
+            tuple(map(Tensor, given)),
+            Tensor(expected[0]) if expected else None,
+        )
 
     def forward(self, loop_count: int) -> None:
         super().forward(loop_count)

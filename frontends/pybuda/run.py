@@ -32,9 +32,9 @@ def running() -> Pipeline:
     return _pipeline
 
 
-def _is_sequential(asked: bool) -> bool:
+def _is_sequential(requested: bool) -> bool:
     golden = any(isinstance(device, TTDevice) and device.devtype is BackendType.Golden for device in devices())
-    return asked or golden or os.environ.get("PYBUDA_DEVMODE") == "1"
+    return requested or golden or os.environ.get("PYBUDA_DEVMODE") == "1"
 
 
 def _count(value: Any, name: str, least: int) -> int:
@@ -273,10 +273,10 @@ def update_device_parameters(
     Raises:
         PyBudaError: another number of dictionaries than devices, or a name that no parameter has.
     """
-    wanted = _of(device)
-    if len(parameters) != len(wanted):
-        raise PyBudaError(f"update_device_parameters gets {len(parameters)} dictionaries for {len(wanted)} devices")
-    running().update(wanted, parameters)
+    requested = _of(device)
+    if len(parameters) != len(requested):
+        raise PyBudaError(f"update_device_parameters gets {len(parameters)} dictionaries for {len(requested)} devices")
+    running().update(requested, parameters)
 
 
 def get_intermediates_queue() -> Any:

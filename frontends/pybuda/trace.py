@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops know while a device's modules are traced: formats, names, and the values that were asked for."""
+"""What ops know while a device's modules are traced: formats, names, and the values that were requested."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Formats:
     default: of what nobody said anything about. rules: of ops, parameters and inputs; the last that fits holds.
     base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded
     to its own.
-    seen: what was asked about: names, types, epochs, whether a gradient.
+    seen: the subjects of queries: names, types, epochs, whether a gradient.
     """
 
     default: DataFormat

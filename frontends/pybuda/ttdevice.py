@@ -21,7 +21,8 @@ from .graph import Compiled, Parts, accumulate
 from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, place, spills, write
+from .placement import Optimizing, Traced, place, program_of, spills, write
+from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .reports import Reports
 from .trace import Formats, Trace
@@ -116,8 +117,8 @@ class TTDevice(Reports):
         return self._chip
 
     def options(self, data_format: DataFormat) -> Options:
-        wanted = None if data_format is DataFormat.Float32 else FLOATS[data_format]
-        return Options(device=self.chip(), target_format=wanted, cache=cache_of_programs())
+        requested = None if data_format is DataFormat.Float32 else FLOATS[data_format]
+        return Options(device=self.chip(), target_format=requested, cache=cache_of_programs())
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
         """Formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""
@@ -176,8 +177,8 @@ class TTDevice(Reports):
                 raise PyBudaError(f"op_intermediates_to_save has {missing[0]!r}; ops of device {self.name!r}: {known}")
             if losing:
                 assert self.loss_module is not None
-                wanted = loss_arguments(self.loss_module, outputs, flat[len(keys) + len(inputs) :])
-                outputs = self.loss_module.compute(self.loss_module.state(), wanted, trace)
+                requested = loss_arguments(self.loss_module, outputs, flat[len(keys) + len(inputs) :])
+                outputs = self.loss_module.compute(self.loss_module.state(), requested, trace)
             self._results = len(outputs)
             return [*outputs, *(trace.saved[name] for name in self._saved)]
 
@@ -197,7 +198,7 @@ class TTDevice(Reports):
         self._place(formats, inputs, targets if losing else ())
         if parts := self._spills(formats):
             outputs = run(parts)
-            self.compiled.graphs.clear()
+        self._write_placement()
         return [x.detach() for x in outputs[: self._results]]
 
     def _spills(self, formats: Formats) -> Parts:
@@ -213,7 +214,7 @@ class TTDevice(Reports):
         return {"forward" if kind == FORWARD else "backward": parts for kind, parts in found.items()}
 
     def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
-        """Places what was compiled on the chips, and writes the netlist."""
+        """Places what was compiled on the chips."""
         config, first = _get_global_compiler_config(), self.modules[0]
         optimizing = None
         trained = set(self.trained())
@@ -231,9 +232,16 @@ class TTDevice(Reports):
         self.placement = place(traced, config)
         self._looped = {}
         self.used_nops = traced.used_nops
+
+    def _write_placement(self) -> None:
+        """Adds to the placement what runs of it, and writes the netlist."""
+        assert self.placement is not None
+        self.placement.programs = [
+            program_of(x, self.placement.epochs, SIMULATED[self.arch]) for x in self.compiled.executables
+        ]
         self.compiled.graphs.clear()
         try:
-            write(self.placement, config)
+            write(self.placement, _get_global_compiler_config())
         except OSError as error:
             warnings.warn(f"the netlist of device {self.name!r} is not written: {error}", stacklevel=2)
 
@@ -322,8 +330,8 @@ class TTDevice(Reports):
             return image.run_program(inputs, self.chip())
         looped = [self._looped.get(number, x) for number, x in enumerate(inputs)]
         given = self._tracked(self.typed(looped, self._dtypes[: len(inputs)]))
-        wanted = self.typed(targets, self._dtypes[len(inputs) :]) if self.needs_targets() else []
-        outputs = self.compiled(*self.parameters().values(), *given, *wanted)
+        requested = self.typed(targets, self._dtypes[len(inputs) :]) if self.needs_targets() else []
+        outputs = self.compiled(*self.parameters().values(), *given, *requested)
         results, saved = outputs[: self._results], outputs[self._results :]
         self.intermediates = [x.detach() for x in saved]
         if self.placement is not None and self.placement.loops:

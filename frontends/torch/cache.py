@@ -36,7 +36,8 @@ class NotUsedError(Exception):
 
 @functools.cache
 def compiler() -> bytes:
-    """Describes what programs depend on beside their module and options: the build of the compiler, and the CPU."""
+    """Describes what programs depend on in addition to their module and options: the build of the compiler, and the
+    CPU."""
     libraries = sorted(Path(_mlir_libs.__file__).parent.glob("*.so*"))
     files = [(file.name, *file.stat()[6:9:2]) for file in [*libraries, Path(tt.__file__)]]
     return repr((files, platform.machine(), tt.runtime.get_available_units())).encode()
@@ -50,7 +51,7 @@ def user_folder() -> Path:
     return Path(home) / "ttmlir" / "torch"
 
 
-def asked_for(given: Any) -> Cache | None:
+def requested_cache(given: Any) -> Cache | None:
     """Returns the cache that an option asks for, or None for none.
 
     given: a `Cache`, a folder, True for the user's folder, False for none, or None for what the environment says.

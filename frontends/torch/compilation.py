@@ -157,7 +157,7 @@ def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
 
 
 def left_to_pytorch(graph_module: GraphModule, reason: str) -> Callable[..., Any]:
-    """A graph of Dynamo that PyTorch runs as it is, with gradients where they are asked for.
+    """A graph of Dynamo that PyTorch runs as it is, with gradients where they are requested.
 
     Warns:
         UserWarning: says why.

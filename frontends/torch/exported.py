@@ -33,7 +33,7 @@ from .report import FORWARD
 from .sizes.convolutions import any_image_size
 
 # Where a saved program has its weights.
-BESIDE, INSIDE = "beside", "inside"
+SEPARATE, INSIDE = "beside", "inside"
 STATE = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
 
 
@@ -132,11 +132,11 @@ class CompiledModel:
                     raise UnsupportedError(f"an output of kind {spec.kind.name}")
         return tree_unflatten(results, self.exported.call_spec.out_spec)
 
-    def save(self, path: str | os.PathLike[str], weights: str = BESIDE) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], weights: str = SEPARATE) -> list[Path]:
         """Writes the program; the suffix of `path` says as what.
 
         Args:
-            path: .ttnn (flatbuffer), .mlir (TTIR, and TTNN in a `.ttnn.mlir` beside it), .cpp or .py (a program that
+            path: .ttnn (flatbuffer), .mlir (TTIR, and TTNN in a `.ttnn.mlir` next to it), .cpp or .py (a program that
                 calls the library), .safetensors (the weights alone).
             weights: of a flatbuffer: "beside", as inputs whose values are in a `.safetensors` of the same name
                 (`ttrt run --weights`), or "inside", as constants. Of .cpp and .py they are inputs or constants, too.
@@ -148,8 +148,8 @@ class CompiledModel:
         """
         target = Path(path)
         check_suffix(target, (".ttnn", ".mlir", ".safetensors", *LANGUAGES))
-        if weights not in (BESIDE, INSIDE):
-            raise ValueError(f"save with weights={weights!r}; expected {BESIDE!r} or {INSIDE!r}")
+        if weights not in (SEPARATE, INSIDE):
+            raise ValueError(f"save with weights={weights!r}; expected {SEPARATE!r} or {INSIDE!r}")
         if target.suffix == ".mlir":
             return write_texts(target, self.ttir, self.ttnn)
         if target.suffix in LANGUAGES:
@@ -160,14 +160,14 @@ class CompiledModel:
                 raise UnsupportedError(f"the sizes of the model cannot stay open in a file: {self.closed}")
             data = self.flatbuffer
             if weights == INSIDE and self._run is not self.program:
-                raise UnsupportedError("weights inside of a file whose sizes are open; save them beside it")
+                raise UnsupportedError("weights inside of a file whose sizes are open; save them next to it")
             if weights == INSIDE:
                 module = self._module(weights)
                 lower(module, self.options.pipeline_options())
                 data = passes.ttnn_to_flatbuffer_bin(module)
             write_whole(target, data)
             written.append(target)
-        if self._state and weights == BESIDE:
+        if self._state and weights == SEPARATE:
             values = target.with_suffix(".safetensors")
             safetensors.write(values, {name: as_numpy(tensor) for name, tensor in self.weights().items()})
             written.append(values)
@@ -195,12 +195,12 @@ def check_sizes(
     """
     known: dict[Any, tuple[int, str]] = {}
     for node, given in zip(exported.graph.find_nodes(op="placeholder"), arguments, strict=True):
-        wanted = node.meta.get("val")
-        if not isinstance(wanted, torch.Tensor) or not isinstance(given, torch.Tensor):
+        requested = node.meta.get("val")
+        if not isinstance(requested, torch.Tensor) or not isinstance(given, torch.Tensor):
             continue
-        if given.dim() != wanted.dim():
-            raise ValueError(f"{node.name} has {given.dim()} dimensions; expected {wanted.dim()}")
-        for dimension, (want, have) in enumerate(zip(wanted.shape, given.shape, strict=True)):
+        if given.dim() != requested.dim():
+            raise ValueError(f"{node.name} has {given.dim()} dimensions; expected {requested.dim()}")
+        for dimension, (want, have) in enumerate(zip(requested.shape, given.shape, strict=True)):
             place = f"{node.name}: dimension {dimension}"
             if not isinstance(want, torch.SymInt):
                 if want != have:
@@ -221,8 +221,8 @@ def check_sizes(
             if first != have:
                 raise ValueError(f"{place}{name} is {have}; expected {first}, as {where} is")
     for node, given in zip(exported.graph.find_nodes(op="placeholder"), arguments, strict=True):
-        wanted = node.meta.get("val")
-        for dimension, want in enumerate(wanted.shape if isinstance(wanted, torch.Tensor) else ()):
+        requested = node.meta.get("val")
+        for dimension, want in enumerate(requested.shape if isinstance(requested, torch.Tensor) else ()):
             if not isinstance(want, torch.SymInt):
                 continue
             solve(exported, node.name, dimension, want.node, given.shape[dimension], known)
@@ -277,7 +277,7 @@ def export(
     path: str | os.PathLike[str],
     kwargs: Mapping[str, Any] | None = None,
     options: Options | Mapping[str, Any] | None = None,
-    weights: str = BESIDE,
+    weights: str = SEPARATE,
     dynamic_shapes: Any = None,
 ) -> list[Path]:
     """Compiles a model for these example arguments and saves it; see `compile` and `CompiledModel.save`."""

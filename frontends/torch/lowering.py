@@ -163,10 +163,10 @@ class Lowering:
 
     def number(self, value: OpenInt | OpenFloat, dtype: torch.dtype) -> Value:
         """A number that the host passes before each run, [1]."""
-        wanted = HostNumber(value.place, dtype)
-        if (known := self._constants.get(wanted)) is None:
-            known = self._constants[wanted] = self.block.add_argument(self.type((1,), dtype), ir.Location.current)
-            self.draws.append(wanted)
+        requested = HostNumber(value.place, dtype)
+        if (known := self._constants.get(requested)) is None:
+            known = self._constants[requested] = self.block.add_argument(self.type((1,), dtype), ir.Location.current)
+            self.draws.append(requested)
         return Value(known, (1,), dtype)
 
     #

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model beside its compiled form: what was compiled, how long both take, and how well they agree."""
+"""A model compared with its compiled form: what was compiled, how long both take, and how well they agree."""
 
 from __future__ import annotations
 

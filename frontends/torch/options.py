@@ -11,7 +11,7 @@ from _ttmlir_runtime import runtime
 from ttmlir import ir
 from ttmlir.passes import ttir_to_ttnn_backend_pipeline
 
-from .cache import asked_for
+from .cache import requested_cache
 
 _taken: set[str] = set()  # what pipelines were found to take
 
@@ -49,7 +49,7 @@ class Options:
                 raise TypeError(f"option {name} is {value!r}; expected a format such as 'bf16', or None")
         if self.watch_weights not in (None, False, True):
             raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
-        self.cache = asked_for(self.cache)
+        self.cache = requested_cache(self.cache)
         if not isinstance(self.pipeline, str):
             raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
 
@@ -78,7 +78,7 @@ class Options:
         Raises:
             ValueError: says what the pipeline says.
         """
-        text = self._asked()
+        text = self._request()
         if not text or text in _taken:
             return
         with ir.Context():
@@ -92,9 +92,9 @@ class Options:
     def pipeline_options(self) -> str:
         """The options of the pipeline from TTIR to TTNN."""
         # Weights are used as PyTorch has them, [out, in]. What is said last holds.
-        return " ".join(["enable-permute-matmul-fusion=true", self._asked()]).strip()
+        return " ".join(["enable-permute-matmul-fusion=true", self._request()]).strip()
 
-    def _asked(self) -> str:
+    def _request(self) -> str:
         parts = []
         if self.target_format is not None:
             parts.append(f"target-format={self.target_format}")

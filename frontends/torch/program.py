@@ -103,7 +103,7 @@ def form_of(value: Any) -> Any:
 
 @dataclass
 class Call:
-    """What a call depends on beside its arguments.
+    """What a call depends on in addition to its arguments.
 
     outputs: forms of the graph's outputs and then of the arguments that it writes.
     known: of each output, where the program does not compute it (`Imported.known`).

@@ -51,12 +51,12 @@ def elements_at(value: torch.Tensor, size: Sequence[int], stride: Sequence[int],
     does. int64[size].
     """
     first = value.storage_offset()
-    wanted = places(size, stride, first if offset is None else offset)
+    requested = places(size, stride, first if offset is None else offset)
     if value.is_contiguous():  # no table of what may be a large weight
-        wanted -= first
-        return wanted.masked_fill_((wanted < 0) | (wanted >= value.numel()), -1)
+        requested -= first
+        return requested.masked_fill_((requested < 0) | (requested >= value.numel()), -1)
     lying = places(value.shape, value.stride(), first).flatten()
-    last = max(int(x.max()) for x in (lying, wanted) if x.numel())
+    last = max(int(x.max()) for x in (lying, requested) if x.numel())
     elements = torch.full((last + 1,), -1)
     elements[lying] = torch.arange(lying.numel())
-    return elements[wanted]
+    return elements[requested]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write type stubs of the builders' methods, which exist at run time only, for editors and type checkers.
 
-usage: python -m builder.stubs [FOLDER]      (default: beside the modules)
+usage: python -m builder.stubs [FOLDER]      (default: next to the modules)
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def masked_latent_attention(
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Tensor:
-    """As above, but causal beside a mask, too."""
+    """As above, but causal as well as masked."""
     if attention_mask is not None and is_causal:
         later = torch.ones(query.shape[2], key.shape[2]).tril() == 0
         attention_mask = attention_mask.masked_fill(later, -torch.inf)
@@ -322,7 +322,7 @@ def create_heads_for_decode(
     slice_size: int | None = None,
     out: list[TensorSpec],
 ) -> list[Tensor]:
-    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]; a slice of the batch if asked."""
+    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]; a slice of the batch on request."""
     kv = num_kv_heads or num_heads
     if batch_offset is not None and slice_size is not None:
         x = x.narrow(2, int(batch_offset.flatten()[0]), slice_size)

@@ -28,8 +28,8 @@ class Accepts:
 
     domain: closed interval [low, high] from which test inputs are drawn, in the unit of the input; None for any.
     operands: operand index -> the domain of that operand where it has its own (indices, positions, variances).
-    keeps: indices of the operands whose elements are those of the result, so that a domain asked of the result is one
-        of them, too; an op that keeps values asks for its own `domain` only where nothing else asks.
+    keeps: indices of the operands whose elements are those of the result, so that a domain required of the result is
+        one of them, too; an op that keeps values asks for its own `domain` only where nothing else asks.
     results: indices of the results that hold them; None for all.
     """
 
@@ -293,21 +293,21 @@ def intersection(a: Domain | None, b: Domain | None) -> Domain | None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """needed: what ops are defined for; liked: what they were given if nothing is needed."""
 
     needed: Domain | None = None
     liked: Domain | None = None
 
-    def __and__(self, other: Asked) -> Asked:
-        return Asked(intersection(self.needed, other.needed), intersection(self.liked, other.liked))
+    def __and__(self, other: Requested) -> Requested:
+        return Requested(intersection(self.needed, other.needed), intersection(self.liked, other.liked))
 
     @property
     def domain(self) -> Domain | None:
         return self.needed if self.needed is not None else self.liked
 
 
-NOTHING = Asked()
+NOTHING = Requested()
 # Bits of the significands of floating-point formats that have no room for large integers.
 SIGNIFICANDS = {"bf16": 8, "f16": 11, "f32": 24, "bfp_f8": 7, "bfp_bf8": 7, "bfp_f4": 3, "bfp_bf4": 3, "bfp_f2": 1,
                 "bfp_bf2": 1}  # fmt: skip
@@ -330,25 +330,25 @@ def inside(domain: Domain | None, dtype: str) -> Domain | None:
 def argument_domains(body: Body) -> dict[int, Domain]:
     """Argument index -> closed interval that all ops accept which use it, also behind ops that keep values.
 
-    Arguments of which nothing is asked are left out.
+    Arguments without a requirement are left out.
     """
-    found = (asked.domain for asked in backward(body, ()))
+    found = (requested.domain for requested in backward(body, ()))
     return {i: domain for i, domain in enumerate(found) if domain is not None}
 
 
-def backward(body: Body, returns: Sequence[Asked]) -> list[Asked]:
-    """What is asked of each argument, given what is asked of what the body returns."""
-    asked: dict[Hashable, Asked] = {}
+def backward(body: Body, returns: Sequence[Requested]) -> list[Requested]:
+    """Returns the requirement on each argument, given those on the values that the body returns."""
+    requested: dict[Hashable, Requested] = {}
 
-    def ask(value: Value, what: Asked) -> None:
+    def ask(value: Value, what: Requested) -> None:
         if what != NOTHING:
-            what = Asked(inside(what.needed, value.dtype), what.liked)
-            asked[value.key] = asked.get(value.key, NOTHING) & what
+            what = Requested(inside(what.needed, value.dtype), what.liked)
+            requested[value.key] = requested.get(value.key, NOTHING) & what
 
     for value, what in zip(body.returns, returns, strict=False):
         ask(value, what)
-    for use in reversed(body.uses):  # from the last to the first, so that what is asked of a result is known
-        of_results = [asked.get(value.key, NOTHING) for value in use.results]
+    for use in reversed(body.uses):  # from the last to the first, so that the requirement on a result is known
+        of_results = [requested.get(value.key, NOTHING) for value in use.results]
         if use.callee is not None:
             operands = [value for group in use.operands for value in group]
             for value, what in zip(operands, backward(use.callee(), of_results), strict=False):
@@ -363,11 +363,11 @@ def backward(body: Body, returns: Sequence[Asked]) -> list[Asked]:
         attributes = use.attributes() if row.operands else {}
         for i, group in enumerate(use.operands):
             if i in row.operands:
-                what = Asked(row.operands[i](shapes, attributes)) if group else NOTHING
+                what = Requested(row.operands[i](shapes, attributes)) if group else NOTHING
             elif i in row.keeps:
-                what = through & Asked(liked=row.domain)
+                what = through & Requested(liked=row.domain)
             else:
-                what = Asked(row.domain)
+                what = Requested(row.domain)
             for value in group:
                 ask(value, what)
-    return [asked.get(value.key, NOTHING) for value in body.arguments]
+    return [requested.get(value.key, NOTHING) for value in body.arguments]

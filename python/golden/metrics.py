@@ -106,7 +106,10 @@ def constancy(
     # An absolute tolerance is for values around 1: small values that are all alike are compared by their own size.
     atol = max(SIGNIFICANT * noise, min(default[0], rtol * size) if size > 0 else default[0]) if atol is None else atol
     near = bool((error <= atol + rtol * golden.abs()).all())
-    return f"the golden varies by rounding only ({spread:.2g} beside {size:.2g}): tolerances decide, not PCC", near
+    return (
+        f"the golden varies by rounding only ({spread:.2g} compared with {size:.2g}): tolerances decide, not PCC",
+        near,
+    )
 
 
 def placed_differently(golden: Tensor, calculated: Tensor) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 INSTALL = "pip install 'ttmlir[torch]'"
-# Types that values are asked for. Without PyTorch, no value is of them.
+# Types that values are requested. Without PyTorch, no value is of them.
 TYPES = ("Tensor", "dtype", "Size")
 
 

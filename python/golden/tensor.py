@@ -101,11 +101,11 @@ class GoldenMapTensor:
             ValueError: names the devices whose values differ from those of the first.
         """
         first, *others = sorted(self._shards) if devices is None else devices
-        wanted = self.shard_at(first)
-        wrong = [d for d in others if not same_values(wanted, self.shard_at(d))]
+        expected = self.shard_at(first)
+        wrong = [d for d in others if not same_values(expected, self.shard_at(d))]
         if wrong:
             raise ValueError(f"expected the same values on chips {[first, *others]}, but {wrong} differ from {first}")
-        return wanted
+        return expected
 
     def clone(self) -> GoldenMapTensor:
         return self.map(torch.clone)

@@ -58,7 +58,7 @@ class MeshValue:
 @dataclass(frozen=True)
 class MeshOp:
     """ins, outs: values. groups: chips that exchange with each other. dram_held: bytes on each chip, in all its banks;
-    l1_held: on each core. fabric_ns: what sending takes of device_ns, beside other work. runs: programs that it runs,
+    l1_held: on each core. fabric_ns: the part of device_ns in which it sends. runs: programs that it runs,
     which may send, too: what they do is theirs, once for each time."""
 
     index: int

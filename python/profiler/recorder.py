@@ -25,7 +25,7 @@ INSTANTS = {"debug.annotate": "annotation", "debug.timestamp": None}
 
 
 class ProfilerError(RuntimeError):
-    """A trace cannot be made as it was asked for."""
+    """A trace cannot be made as it was requested."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class OpRecord:
 
     cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
     per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's
-    kernels take beside them. inputs, outputs: shape, data type, layout and memory.
+    kernels take in addition to them. inputs, outputs: shape, data type, layout and memory.
     """
 
     index: int
@@ -69,7 +69,7 @@ class Scope:
 class Exchange:
     """An op in which chips send to each other. op: its place in the program. sends: (from, to, bytes, hops).
 
-    fabric_ns: what sending takes on the chip, beside the op's other work.
+    fabric_ns: what sending takes on the chip, at the same time as the op's other work.
     """
 
     op: int

@@ -16,7 +16,7 @@ LANGUAGES = {
 
 
 def write_program(ttir: ir.Module, path: Path, pipeline: str = "") -> list[Path]:
-    """Writes the program that a TTIR module makes, which is lowered by this, and its constants beside it.
+    """Writes the program that a TTIR module makes, which is lowered by this, and its constants next to it.
 
     Args:
         path: its suffix says in which language.
@@ -37,7 +37,7 @@ def write_texts(path: Path, ttir: str, ttnn: str) -> list[Path]:
     """Writes the text of a compiled module before and after the pipeline to TTNN.
 
     Returns:
-        `path`, and a `.ttnn.mlir` beside it.
+        `path`, and a `.ttnn.mlir` next to it.
     """
     lowered = path.with_suffix(".ttnn.mlir")
     write_whole(path, ttir)

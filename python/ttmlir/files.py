@@ -70,11 +70,11 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         if not os.path.basename(target) and not in_place:
             code = errno.EISDIR if target else errno.ENOENT
             raise OSError(code, os.strerror(code))
-    wanted = target if in_place else os.path.dirname(target) or os.curdir
-    with _named(wanted):
-        if not in_place and not stat.S_ISDIR(os.stat(wanted).st_mode):
+    checked = target if in_place else os.path.dirname(target) or os.curdir
+    with _named(checked):
+        if not in_place and not stat.S_ISDIR(os.stat(checked).st_mode):
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not os.access(wanted, os.W_OK if in_place else os.W_OK | os.X_OK, effective_ids=True):
+        if not os.access(checked, os.W_OK if in_place else os.W_OK | os.X_OK, effective_ids=True):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
@@ -112,7 +112,7 @@ def _resolve(path: str) -> tuple[str, os.stat_result | None, int]:
 
 
 def _create(target: str, older: os.stat_result | None) -> tuple[int, str]:
-    """A file beside the target, with the owner and permissions of an older one."""
+    """A file next to the target, with the owner and permissions of an older one."""
     if not os.path.basename(target):
         code = errno.EISDIR if target else errno.ENOENT
         raise OSError(code, os.strerror(code))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values beside a program, by the names that programs of the ecosystem have for them."""
+"""Values that go with a program, by the names that programs of the ecosystem have for them."""
 
 from __future__ import annotations
 

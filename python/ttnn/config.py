@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where C++ programs find the library: headers, libttrt.so and its CMake package.
 
-They lie in the package ttrt, beside the extension, in an installation as in the build folder:
+They lie in the package ttrt, next to the extension, in an installation as in the build folder:
 
     c++ -std=c++20 -I$(python -c 'import ttnn; print(ttnn.config.include_dir())') program.cpp ...
 """

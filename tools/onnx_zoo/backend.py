@@ -127,10 +127,10 @@ def run(case: Case) -> Result:
             found = model(*given)
         except (ttmlir.onnx.OnnxError, ValueError) as error:
             return Result(case, REFUSED, str(error))
-        results, wanted = flat([found]), flat(expected)
-        if len(results) != len(wanted):
-            return Result(case, WRONG, f"{len(results)} outputs; expected {len(wanted)}")
-        for ours, theirs in zip(results, wanted, strict=True):
+        results, reference = flat([found]), flat(expected)
+        if len(results) != len(reference):
+            return Result(case, WRONG, f"{len(results)} outputs; expected {len(reference)}")
+        for ours, theirs in zip(results, reference, strict=True):
             reason = differs(ours, theirs, case.rtol, case.atol)
             if reason:
                 return Result(case, RANDOM if DRAWS.search(case.name) else WRONG, reason)

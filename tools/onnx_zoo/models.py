@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty architectures beside those of `torch_zoo`, small, with random weights, for what PyTorch's exporter writes."""
+"""Twenty architectures in addition to those of `torch_zoo`, small, with random weights, for what PyTorch's exporter
+writes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Architecture:
     """A model of transformers.
 
     name: of its class. settings: of its configuration; those of parts are (class of the configuration, settings).
-    inputs: how they are drawn, by name. lengths: inputs whose dimension 1 may have other sizes, beside the batch.
+    inputs: how they are drawn, by name. lengths: inputs whose dimension 1 may have other sizes, in addition to the
+    batch.
     """
 
     name: str

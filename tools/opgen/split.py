@@ -18,7 +18,7 @@ part of its name, so that a change of the family compiles one. A file that is as
 
 Of an op's builders nearly half the generated code would be what nobody calls; one that is missing is a compile error:
 
-  - `create` is one template instead of two functions beside each `build` (ttmlir/Dialect/Families/Create.h);
+  - `create` is one template instead of two functions for each `build` (ttmlir/Dialect/Families/Create.h);
   - result types are given: no `build` of an op with operands infers them, where another takes them;
   - where one `build` takes the type of a single result, none takes it as a range with the same operands.
 

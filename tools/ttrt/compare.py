@@ -5,7 +5,8 @@
   ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
                                                                 a module before and after every pass
 
-  ttrt compare model.onnx                                       nodes of an ONNX file beside onnxruntime, or ONNX's
+  ttrt compare model.onnx                                       nodes of an ONNX file compared with onnxruntime, or
+  ONNX's
                                                                 reference evaluator
 
   ttrt compare FILE --exact                                     a program by default, as a card computes, and goldens
@@ -53,7 +54,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="instead of B: passes and pipelines, as in name{option=value},name",
     )
     machine.exact_argument(
-        parser, "instead of B: the file itself by default and with the chip's arithmetic, op by op beside goldens"
+        parser,
+        "instead of B: the file itself by default and with the chip's arithmetic, op by op compared with goldens",
     )
     parser.add_argument("--via", choices=EVALUATORS, default="auto", help="how to compute values (default: by level)")
     parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
@@ -364,7 +366,7 @@ def show_three(args: argparse.Namespace, rows: Sequence[Any]) -> None:
         "",
     )
     table(
-        f"{args.file}: default and exact beside goldens, and beside each other",
+        f"{args.file}: default and exact compared with goldens and with each other",
         columns,
         [three_cells(args, r) for r in rows],
     )

@@ -24,7 +24,7 @@ from .inputs import given, random_inputs
 from .values import NotEvaluated, Value, Values, evaluated, formats_of, lowered, on_device, run_binary
 
 # Number formats from the most to the least precise, with (atol, rtol). In block formats, elements share the exponent of
-# the largest of 16, so that what is small beside it has few bits left.
+# the largest of 16, so that what is small compared with it has few bits left.
 PRECISIONS = TOLERANCES | {
     "bfp8": (0.1, 0.1),
     "bfp4": (0.5, 0.25),
@@ -277,7 +277,7 @@ def dtype_text(a: torch.Tensor, b: torch.Tensor) -> str:
 
 @dataclass(frozen=True)
 class Arithmetics:
-    """A value beside its golden, computed in both ways (None: it has none), and one way beside the other.
+    """A value compared with its golden, computed in both ways (None: it has none), and one way compared with the other.
 
     share: of the elements that differ between the two; rms: of their differences, in units of the values' own.
     """

@@ -105,7 +105,7 @@ class Program:
 
 @dataclass(frozen=True)
 class File:
-    """A loaded flatbuffer; its parts are read when they are asked for."""
+    """A loaded flatbuffer; its parts are read when they are requested."""
 
     path: str
     binary: Any

@@ -86,36 +86,36 @@ def given(path: str, program: Program) -> list[Shards]:
     tensors = read_tensors(path)
     unused = set(tensors)
     found = []
-    for index, wanted in enumerate(program.inputs):
-        name = next((n for n in names_of(wanted, index) if n in tensors), None)
+    for index, expected in enumerate(program.inputs):
+        name = next((n for n in names_of(expected, index) if n in tensors), None)
         if name is None:
             raise InputError(
-                f"{path}: nothing for input {index} (named {' or '.join(names_of(wanted, index))}); the program "
+                f"{path}: nothing for input {index} (named {' or '.join(names_of(expected, index))}); the program "
                 f'"{program.name}" takes: {takes(program)}'
             )
         unused.discard(name)
-        found.append(on_devices(tensors[name], wanted, program, f"{path}: {name}"))
+        found.append(on_devices(tensors[name], expected, program, f"{path}: {name}"))
     if unused:
         raise InputError(f'no input named "{min(unused)}"; the program "{program.name}" takes: {takes(program)}')
     return found
 
 
-def on_devices(value: np.ndarray, wanted: Tensor, program: Program, where: str) -> Shards:
+def on_devices(value: np.ndarray, expected: Tensor, program: Program, where: str) -> Shards:
     """A value as the program takes it; the shards of a distributed input lie one after another in a first dimension."""
     devices = program.mesh[0] * program.mesh[1]
-    shape = (devices, *wanted.shape) if wanted.distributed else wanted.shape
+    shape = (devices, *expected.shape) if expected.distributed else expected.shape
     if tuple(value.shape) != shape:
-        hint = f" (one shard for each of {devices} devices)" if wanted.distributed else ""
+        hint = f" (one shard for each of {devices} devices)" if expected.distributed else ""
         raise InputError(f"{where} has shape {list(value.shape)}, the program takes {list(shape)}{hint}")
-    dtype = numpy_dtype(wanted.host_dtype())
+    dtype = numpy_dtype(expected.host_dtype())
     if dtype.kind in "iu" and value.size:
         low, high = float(value.min()), float(value.max())
         info = np.iinfo(dtype)
         if not (info.min <= low and high <= info.max):
             wrong = high if info.min <= low else low
-            raise InputError(f"{where} has {wrong:.0f}, which {wanted.dtype} cannot hold")
+            raise InputError(f"{where} has {wrong:.0f}, which {expected.dtype} cannot hold")
     value = value.astype(dtype, copy=False)
-    return Shards(dict(enumerate(value)) if wanted.distributed else {0: value}, program.mesh)
+    return Shards(dict(enumerate(value)) if expected.distributed else {0: value}, program.mesh)
 
 
 # ---------------------------------------------------------------------- what the ops accept
@@ -177,14 +177,14 @@ def named(path: str, program: Program) -> dict[int, Shards]:
     """Those inputs of a program that a file has, by index; each tensor must be one of them."""
     found = {}
     for name, value in read_tensors(path).items():
-        index = next((i for i, wanted in enumerate(program.inputs) if wanted.name == name), None)
+        index = next((i for i, expected in enumerate(program.inputs) if expected.name == name), None)
         if index is None:
             raise InputError(f'{path}: no input named "{name}"; the program "{program.name}" takes: {takes(program)}')
-        wanted = program.inputs[index]
-        dtype = numpy_dtype(wanted.host_dtype())
+        expected = program.inputs[index]
+        dtype = numpy_dtype(expected.host_dtype())
         if value.dtype != dtype and value.dtype.kind in "fV" and dtype.kind in "fV":  # ml_dtypes' kind is V
             raise InputError(f"{path}: {name} has elements of type {value.dtype}, the program takes {dtype}")
-        found[index] = on_devices(value, wanted, program, f"{path}: {name}")
+        found[index] = on_devices(value, expected, program, f"{path}: {name}")
     return found
 
 
@@ -198,7 +198,7 @@ def owners(file: File, program: Program) -> dict[int, list[int]]:
 
     Chips that stand for the same part must get the same values: what is gathered of them is compared.
     """
-    if not any(wanted.distributed for wanted in program.inputs):
+    if not any(expected.distributed for expected in program.inputs):
         return {}
     from profiler.meshes import argument_dims
 
@@ -227,45 +227,47 @@ def made(
     """Inputs as --init says, but for those that are known, by index; one array for each device where an input is
     distributed, the same for those of one owner."""
     result = []
-    for index, wanted in enumerate(program.inputs):
+    for index, expected in enumerate(program.inputs):
         if known and index in known:
             result.append(known[index])
             continue
-        entry = next((e for n in [*names_of(wanted, index), None] for e in inits if e.name == n), Init(DOMAIN))
+        entry = next((e for n in [*names_of(expected, index), None] for e in inits if e.name == n), Init(DOMAIN))
         if entry.is_file:
-            result.append(from_file(entry, wanted, index, program))
+            result.append(from_file(entry, expected, index, program))
             continue
-        make = maker(entry, wanted, index, program, accepted.get(index))
-        devices = program.mesh[0] * program.mesh[1] if wanted.distributed else 1
-        dtype = numpy_dtype(wanted.host_dtype())
+        make = maker(entry, expected, index, program, accepted.get(index))
+        devices = program.mesh[0] * program.mesh[1] if expected.distributed else 1
+        dtype = numpy_dtype(expected.host_dtype())
         of = (part_owners or {}).get(index, range(devices))
-        parts = {d: make(wanted.shape, dtype, generator(seed, program.name, index, d)) for d in sorted({*of[:devices]})}
+        parts = {
+            d: make(expected.shape, dtype, generator(seed, program.name, index, d)) for d in sorted({*of[:devices]})
+        }
         result.append(Shards({d: parts[of[d]] for d in range(devices)}, program.mesh))
     return result
 
 
-def from_file(entry: Init, wanted: Tensor, index: int, program: Program) -> Shards:
+def from_file(entry: Init, expected: Tensor, index: int, program: Program) -> Shards:
     tensors = read_tensors(entry.what)
-    name = next((n for n in names_of(wanted, index) if n in tensors), None)
+    name = next((n for n in names_of(expected, index) if n in tensors), None)
     name = next(iter(tensors)) if name is None and len(tensors) == 1 else name
     if name is None:
         of = ", ".join(tensors) or "no tensor"
-        raise InputError(f"{entry}: the file has {of}; expected one tensor, or one of {names_of(wanted, index)[0]}")
-    return on_devices(tensors[name], wanted, program, f"{entry}: {name}")
+        raise InputError(f"{entry}: the file has {of}; expected one tensor, or one of {names_of(expected, index)[0]}")
+    return on_devices(tensors[name], expected, program, f"{entry}: {name}")
 
 
-def maker(entry: Init, wanted: Tensor, index: int, program: Program, accepted: Domain | None) -> Make:
+def maker(entry: Init, expected: Tensor, index: int, program: Program, accepted: Domain | None) -> Make:
     if entry.what == DOMAIN:
         return lambda shape, dtype, source: random_array(shape, dtype.name, accepted, source)
     if entry.interval is None:
         return lambda shape, dtype, source: fitted(FILLS[entry.what](shape, source), dtype)
     low, high = entry.interval
-    dtype = numpy_dtype(wanted.host_dtype())
+    dtype = numpy_dtype(expected.host_dtype())
     if dtype.kind in "biu":
         # HIGH itself is not drawn, as in Python's ranges.
         low, high = math.ceil(low), math.ceil(high) - 1
         least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
-        what = f"input {index} of {program.name!r}, a {wanted.type}"
+        what = f"input {index} of {program.name!r}, a {expected.type}"
         if low > high:
             raise InputError(f"{entry}: no integer lies in this range; it is for {what}")
         if low < least or high > most:

@@ -128,12 +128,12 @@ def run_mesh(args: argparse.Namespace, file: File) -> int:
         raise InputError("--save-artifacts saves the sections of a file; --mesh has --json, --result-file and --html")
     if file.is_metal:
         raise InputError(f"{file.path}: is a TTMetal file; --mesh shows the programs of .ttnn files")
-    wanted = [p for p in file.programs if p.mesh[0] * p.mesh[1] > 1]
-    if not wanted:
+    meshes = [p for p in file.programs if p.mesh[0] * p.mesh[1] > 1]
+    if not meshes:
         raise InputError(f"{file.path}: its programs run on one chip; --mesh shows those of several")
     from profiler.meshes import as_json, mesh_page, mesh_programs
 
-    found = mesh_programs(file.binary, file.arch or DEFAULT_ARCH, [p.index for p in wanted])
+    found = mesh_programs(file.binary, file.arch or DEFAULT_ARCH, [p.index for p in meshes])
     found = [p for p in found if not p.private or any(op.sends for op in p.ops)] or found
     if args.html:
         write_whole(args.html, mesh_page(file.path, found))

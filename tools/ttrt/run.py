@@ -137,7 +137,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def checked(args: argparse.Namespace) -> None:
-    """Options that make no sense without or beside others."""
+    """Options that make no sense without or with others."""
     if (args.atol is not None or args.rtol is not None) and not (args.golden or args.identity):
         raise InputError("--atol and --rtol judge a golden check; give --golden as well")
     if args.ops and not args.golden:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # comparing needs torch, and a run that compares nothing does
 
 @dataclass(frozen=True)
 class Row:
-    """One value beside its golden; the shard that differs most counts. topk: the elements that differ most."""
+    """One value compared with its golden; the shard that differs most counts. topk: the elements that differ most."""
 
     name: str
     op: str
@@ -101,19 +101,19 @@ def largest_differences(golden: torch.Tensor, found: torch.Tensor, count: int) -
 
 def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGoldens | None) -> Iterator[Row]:
     """Each output, checked as the command line asks: by golden, for identity with the input, for being non-zero."""
-    for i, (shards, wanted) in enumerate(zip(run.found, run.program.outputs, strict=True)):
+    for i, (shards, expected) in enumerate(zip(run.found, run.program.outputs, strict=True)):
         name = f"output_{i}"
-        row = Row(name, "", "", wanted.type, len(shards), None, None)
+        row = Row(name, "", "", expected.type, len(shards), None, None)
         if goldens is not None:
             given = [to_torch(shard) for shard in shards]
-            row = judged(name, wanted.type, goldens.outputs[i], given, args, producer=goldens.producers.get(name))
+            row = judged(name, expected.type, goldens.outputs[i], given, args, producer=goldens.producers.get(name))
         elif args.identity:
             if i >= len(run.inputs):
-                row = Row(name, "", "", wanted.type, len(shards), None, f"there is no input {i} to be identical with")
+                row = Row(name, "", "", expected.type, len(shards), None, f"there is no input {i} to be identical with")
             else:
-                row = judged(name, wanted.type, run.inputs[i].golden(), [to_torch(shard) for shard in shards], args)
+                row = judged(name, expected.type, run.inputs[i].golden(), [to_torch(shard) for shard in shards], args)
         if args.non_zero and row.problem is None and not any(bool((shard != 0).any()) for shard in shards):
-            row = Row(name, "", "", wanted.type, len(shards), row.comparison, "all elements are zero")
+            row = Row(name, "", "", expected.type, len(shards), row.comparison, "all elements are zero")
         yield row
 
 

@@ -50,7 +50,7 @@ class Values:
     """by: "goldens" or "device". values: in the order of execution. outputs: by program, in the module's order.
 
     formats: number formats of the tensors, with the block formats that torch has no dtype for. producers: by program,
-    key ("" for an output) and place: who is asked when a value is not its golden.
+    key ("" for an output) and place: which is consulted when a value is not its golden.
     """
 
     by: str

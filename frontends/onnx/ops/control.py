@@ -159,7 +159,7 @@ class Turns:
                  condition: Value | None) -> None:  # fmt: skip
         self.g, self.node, self.body, self.initial, self.many = g, node, body, initial, many
         self.limit, self.condition = limit, condition
-        self.wanted = [node.wants(len(initial) + i) for i in range(many)]
+        self.requested = [node.wants(len(initial) + i) for i in range(many)]
         self.found: list[Given] | None = None
         self.refusal: Exception | None = None
         try:
@@ -210,16 +210,16 @@ class Turns:
                 )
 
     def kinds(self) -> list[Kind]:
-        """Returns the types of the rows that are asked for."""
+        """Returns the types of the rows that are requested."""
         assert self.found is not None
         rows = self.found[1 + len(self.initial) :]
-        return [(x.shape, x.dtype) for x, wanted in zip(rows, self.wanted, strict=True)
-                if wanted and isinstance(x, Value)]  # fmt: skip
+        return [(x.shape, x.dtype) for x, requested in zip(rows, self.requested, strict=True)
+                if requested and isinstance(x, Value)]  # fmt: skip
 
     def results(self, states: Sequence[Given], rows: Sequence[Value]) -> tuple[Given, ...]:
         made = iter(rows)
         empty = Value.of(np.zeros(0, np.float32))
-        return (*states, *(next(made) if wanted else empty for wanted in self.wanted))
+        return (*states, *(next(made) if requested else empty for requested in self.requested))
 
     def known(self, count: int) -> tuple[Given, ...]:
         """The results of so many turns, unless the body ends them."""
@@ -229,20 +229,20 @@ class Turns:
             return self.computed()
         states, rows = steps(
             self.g, count, [x for x in self.initial if isinstance(x, Value)], [], self.turn, self.kinds(), False,
-            together=together(self.body) if any(self.wanted) else 1,
+            together=together(self.body) if any(self.requested) else 1,
         )  # fmt: skip
         return self.results(states, rows)
 
     @property
     def in_rows(self) -> bool:
-        """Whether rows are asked for of a loop that its body may end, so that only turns themselves tell how many."""
-        return self.ends and any(self.wanted)
+        """Whether rows are requested of a loop that its body may end, so that only turns themselves tell how many."""
+        return self.ends and any(self.requested)
 
     def turn(self, position: Value, states: Sequence[Value], _: Sequence[Value]) -> tuple[list[Value], list[Value]]:
         made = self.g.subgraph(self.body, [*self.heading(position), *states])
         after, rows = made[1 : 1 + len(states)], made[1 + len(states) :]
-        wanted = [x for x, is_wanted in zip(rows, self.wanted, strict=True) if is_wanted]
-        return [x for x in after if isinstance(x, Value)], [x for x in wanted if isinstance(x, Value)]
+        requested = [x for x, is_requested in zip(rows, self.requested, strict=True) if is_requested]
+        return [x for x in after if isinstance(x, Value)], [x for x in requested if isinstance(x, Value)]
 
     def unrolled(self, count: int) -> tuple[Given, ...]:
         """Turns one after another, each with what it knows."""
@@ -253,7 +253,7 @@ class Turns:
                 raise self.refusal or Refused(f"{count} turns that change types; expected at most {MOST}")
             made = g.subgraph(self.body, [*self.heading(Value.of(np.array(i, np.int64))), *states], str(i))
             states = made[1 : 1 + len(self.initial)]
-            new = [x for x, wanted in zip(made[1 + len(states) :], self.wanted, strict=True) if wanted]
+            new = [x for x, requested in zip(made[1 + len(states) :], self.requested, strict=True) if requested]
             if not all(isinstance(x, Value) for x in new):
                 raise Refused("a row that the loop makes is no tensor")
             rows.append([x for x in new if isinstance(x, Value)])
@@ -264,13 +264,17 @@ class Turns:
             if which is None and i + 1 < count:
                 raise Refused(
                     "the body's condition is computed from the inputs' elements, and "
-                    + ("decides how many rows the loop makes" if any(self.wanted) else "types change from turn to turn")
+                    + (
+                        "decides how many rows the loop makes"
+                        if any(self.requested)
+                        else "types change from turn to turn"
+                    )
                     + "; expected one that is known when it is compiled"
                 )
             if which is False:
                 break
         if not rows:
-            if not any(self.wanted):
+            if not any(self.requested):
                 return self.results(states, [])
             if self.found is None:
                 assert self.refusal is not None
@@ -289,7 +293,7 @@ class Turns:
         self.require_loop()
         if self.limit is None and not self.ends:
             raise Refused("the loop has no limit, and its body never ends it")
-        if any(self.wanted):
+        if any(self.requested):
             if self.limit is not None and self.limit.known is not None and not self.ends and self.condition is None:
                 count = max(int(self.limit.known.reshape(())), 0)
                 states, rows = steps(

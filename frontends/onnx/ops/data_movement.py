@@ -73,8 +73,8 @@ def size(g: Emitter, node: Node, x: Value) -> Value:
 
 
 @op("Reshape")
-def reshape(g: Emitter, node: Node, x: Value, wanted: Value | None = None) -> Value:
-    sizes = given_ints(node, "shape", wanted)
+def reshape(g: Emitter, node: Node, x: Value, requested: Value | None = None) -> Value:
+    sizes = given_ints(node, "shape", requested)
     if sizes is None:
         raise Refused("the shape is missing")
     if not node.get("allowzero", 0):
@@ -152,8 +152,8 @@ def dropout(g: Emitter, node: Node, x: Value, ratio: Value | None = None, traini
 
 
 @op("Expand")
-def expand(g: Emitter, node: Node, x: Value, wanted: Value) -> Value:
-    sizes = known_ints(wanted, "shape")
+def expand(g: Emitter, node: Node, x: Value, requested: Value) -> Value:
+    sizes = known_ints(requested, "shape")
     if any(n < 0 for n in sizes):
         raise Refused(f"shape {sizes}; expected sizes from 0")
     try:

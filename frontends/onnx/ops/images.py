@@ -172,9 +172,9 @@ def region_means(g: Emitter, x: Value, index: Value, begins: list[Value], steps:
             places = g.cast(g.iota((1, 1, size), 2), F32)
             near = g.sub(g.scalar(1, at), g.unary(stablehlo.abs, g.sub(g.expand_dims(at, 2), places)))
             near = g.maximum(near, g.scalar(0, near))
-            wanted = g.compare("LT", i, counts)  # [r, 1]
+            expected = g.compare("LT", i, counts)  # [r, 1]
             kept = Value(outside.shape, BOOL, stablehlo.and_(g.ir(g.unary(stablehlo.not_, outside)),
-                                                            g.ir(g.broadcast(wanted, outside.shape))))  # fmt: skip
+                                                            g.ir(g.broadcast(expected, outside.shape))))  # fmt: skip
             return g.add(y, g.select(g.expand_dims(kept, 2), near, g.scalar(0, near)))
 
         y = g.broadcast(g.full((1, 1, 1), 0, F32), shape)

@@ -200,7 +200,7 @@ def stash_type(node: Node) -> None:
 
 def normalized_rows(g: Emitter, node: Node, name: str, x: Value, scale: Value | None, b: Value | None, axis: int,
                     epsilon: float, statistics: Sequence[int]) -> tuple[Value, Value | None, Value | None]:  # fmt: skip
-    """The result, the mean and the inverse of the deviation; the last two if one of these outputs is wanted."""
+    """The result, the mean and the inverse of the deviation; the last two if one of these outputs is needed."""
     require_float(x)
     for v, what in ((scale, "scale"), (b, "B")):
         if v is not None and (v.rank > x.rank or np.broadcast_shapes(v.shape, x.shape) != x.shape):

@@ -423,19 +423,19 @@ def axes_of(g: Emitter, node: Node, x: Value, roi: Array | None, scales: Array |
         return [Axis(d, x.shape[d], out, float(s), region, True)
                 for d, out, s, region in zip(dims, outs, made, regions, strict=True)]  # fmt: skip
     assert sizes is not None
-    wanted = [int(n) for n in sizes]
-    if min(wanted, default=0) < 0:
-        raise Refused(f"sizes is {wanted}; expected at least 0")
+    requested = [int(n) for n in sizes]
+    if min(requested, default=0) < 0:
+        raise Refused(f"sizes is {requested}; expected at least 0")
     policy = node.get("keep_aspect_ratio_policy", "stretch")
     if policy in ("not_larger", "not_smaller"):
-        ratios = [n / x.shape[d] for n, d in zip(wanted, dims, strict=True)]
+        ratios = [n / x.shape[d] for n, d in zip(requested, dims, strict=True)]
         ratio = np.float32(min(ratios) if policy == "not_larger" else max(ratios))
-        wanted = [math.floor(float(ratio * np.float32(x.shape[d])) + 0.5) for d in dims]
+        requested = [math.floor(float(ratio * np.float32(x.shape[d])) + 0.5) for d in dims]
         return [Axis(d, x.shape[d], n, float(ratio), region)
-                for d, n, region in zip(dims, wanted, regions, strict=True)]  # fmt: skip
+                for d, n, region in zip(dims, requested, regions, strict=True)]  # fmt: skip
     if policy != "stretch":
         raise Refused(f"keep_aspect_ratio_policy is {policy!r}; expected stretch, not_larger or not_smaller")
-    return [Axis(d, x.shape[d], n, None, region) for d, n, region in zip(dims, wanted, regions, strict=True)]
+    return [Axis(d, x.shape[d], n, None, region) for d, n, region in zip(dims, requested, regions, strict=True)]
 
 
 def steady(g: Graph, node: Node, axes: Sequence[Axis]) -> list[Axis]:

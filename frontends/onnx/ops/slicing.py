@@ -187,8 +187,8 @@ def turned(g: Emitter, x: Value, dim: int, begin: int, end: int) -> list[Value]:
 
 
 @op("CenterCropPad")
-def center_crop_pad(g: Emitter, node: Node, x: Value, wanted: Value) -> Value:
-    sizes = known_ints(wanted, "shape")
+def center_crop_pad(g: Emitter, node: Node, x: Value, requested: Value) -> Value:
+    sizes = known_ints(requested, "shape")
     axes = node.get("axes")
     dims = dimensions(range(x.rank) if axes is None else axes, x.rank)
     if len(sizes) != len(dims) or any(n < 0 for n in sizes):

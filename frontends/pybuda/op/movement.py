@@ -57,7 +57,7 @@ def VSlice(operandA: torch.Tensor, slices: int) -> torch.Tensor:
 
 @op
 def HStack(operandA: torch.Tensor, slices: int = -1) -> torch.Tensor:
-    """Puts `slices` parts of Z (-1: each element of it) beside each other."""
+    """Puts `slices` parts of Z (-1: each element of it) next to each other."""
     return stack_z(operandA, slices, -1)
 
 

@@ -22,7 +22,7 @@ from .fracture import fracture
 from .graph import TILE, Graph, Op, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
-from .passes import asked_for, evaluate_constants, fuse, insert_nops, prestride, tilize
+from .passes import requested_copies, evaluate_constants, fuse, insert_nops, prestride, tilize
 from .names import check_forms
 from .place import Placer
 from .summary import Result
@@ -103,8 +103,8 @@ def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
     found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
     for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
         op, m = placed.op, placed.model
-        if op.function and op.spill_df is not None and m.m_k > 1:
-            found.setdefault(op.epoch_type, {})[op.function] = m.u_kt * TILE, op.spill_df
+        if op.is_product and op.spill_df is not None and m.m_k > 1:
+            found.setdefault(op.epoch_type, {})[op.node] = m.u_kt * TILE, op.spill_df
     return found
 
 
@@ -238,17 +238,17 @@ def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tupl
     """
     inputs = {q.name: q for q in graph.queues if q.kind == "input"}
     outputs = [q for q in graph.queues if q.kind == "output" and q.name.startswith(f"{traced.name}.output_")]
-    asked = {name: number for name, number in config.loopback_outputs.items() if name in inputs}
+    loopbacks = {name: number for name, number in config.loopback_outputs.items() if name in inputs}
     if config.enable_link_past_cache_ios:
         # An output of the shape of an input whose name says that it is a cache.
-        free = [i for i in range(len(outputs)) if i not in asked.values()]
+        free = [i for i in range(len(outputs)) if i not in loopbacks.values()]
         for name, queue in inputs.items():
             at = next((i for i in free if outputs[i].shape == queue.shape), None)
-            if name not in asked and "past" in name and at is not None:
-                asked[name] = at
+            if name not in loopbacks and "past" in name and at is not None:
+                loopbacks[name] = at
                 free.remove(at)
     numbers = {plain(name): number for number, name in enumerate(traced.inputs)}
-    for name, number in asked.items():
+    for name, number in loopbacks.items():
         if not 0 <= number < len(outputs):
             raise PlacementError(f"loopback_outputs[{name!r}] is {number}; the modules have {len(outputs)} outputs")
         if outputs[number].shape != inputs[name].shape:
@@ -256,7 +256,9 @@ def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tupl
                 f"loopback_outputs[{name!r}]: output {number} has shape {list(outputs[number].shape)}, the input "
                 f"{list(inputs[name].shape)}"
             )
-    return [(numbers[name], number, outputs[number].name, name) for name, number in asked.items() if name in numbers]
+    return [
+        (numbers[name], number, outputs[number].name, name) for name, number in loopbacks.items() if name in numbers
+    ]
 
 
 def place(traced: Traced, config: CompilerConfig) -> Result:
@@ -268,7 +270,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
     check_forms(config)
     chip = chip_of(traced.arch, config)
     graph = graph_of(traced, config)
-    kept = asked_for(config)
+    kept = requested_copies(config)
     if config.enable_consteval:
         evaluate_constants(graph, traced.training, kept)
     if config.enable_conv_prestride:
@@ -309,10 +311,10 @@ def share(layouts: dict[Queue, Any], output: str, source: str) -> None:
 def assign_chips(graph: Graph, traced: Traced, config: CompilerConfig) -> None:
     """Ops that `override_op_placement` puts on a chip."""
     for op in graph.ops:
-        asked = config.op_overrides.get(op.name, {}).get("placement")
-        if asked and asked[1] is not None:
-            if asked[1] not in traced.chips:
+        overrides = config.op_overrides.get(op.name, {}).get("placement")
+        if overrides and overrides[1] is not None:
+            if overrides[1] not in traced.chips:
                 raise PlacementError(
-                    f"override_op_placement({op.name!r}, chip_id={asked[1]}): the device has chips {list(traced.chips)}"
+                    f"override_op_placement({op.name!r}, chip_id={overrides[1]}): the device has chips {list(traced.chips)}"
                 )
-            op.chip = asked[1]
+            op.chip = overrides[1]

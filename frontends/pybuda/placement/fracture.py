@@ -26,8 +26,8 @@ def fracture(graph: Graph, config: CompilerConfig, chips: Sequence[int]) -> None
             raise PlacementError(f"insert_fracture_group: chip {bad[0]} is none of the device's, {list(chips)}")
         if group:
             cut(graph, group, chip_ids)
-    for name, asked in config.op_overrides.items():
-        factor = asked.get("fracture_factor", 1)
+    for name, overrides in config.op_overrides.items():
+        factor = overrides.get("fracture_factor", 1)
         found = [op for op in graph.ops if op.name == name or op.name.startswith(f"{name}.dc.")]
         if factor > 1 and found:
             cut_convolution(graph, name, found, factor)
@@ -92,7 +92,7 @@ def cut(graph: Graph, group: dict[Op, tuple[int, int]], chip_ids: Sequence[int])
             part = Op(
                 graph.unique(f"fractured_{i}_{op.name}"), piece(op.shape, dim, factor), op.df, op.type, operands,
                 op.epoch_type, op.source, op.inner, dict(op.attributes), op.fidelity, op.acc_df, op.intermed_df,
-                chip=chip_ids[i % len(chip_ids)] if chip_ids else op.chip,
+                chip=chip_ids[i % len(chip_ids)] if chip_ids else op.chip, node=op.node,
             )  # fmt: skip
             parts.append(part)
         made[op] = parts
@@ -151,7 +151,7 @@ def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -
             graph.unique(f"{prefix}.sparse_matmul.9.dc.sparse_matmul.1.lc2"), (n, places, width // factor), windows.df,
             "sparse_matmul", [Operand(x.source, x.shape, x.tms) for x in windows.operands], windows.epoch_type,
             windows.source, max(1, windows.inner // factor), {**windows.attributes}, windows.fidelity, windows.acc_df,
-            windows.intermed_df,
+            windows.intermed_df, node=windows.node,
         )  # fmt: skip
         x, w, *bias = product.operands
         rows = w.shape[0] // factor
@@ -160,7 +160,7 @@ def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -
             graph.unique(f"{prefix}.matmul.11"), product.shape, product.df, "matmul",
             [Operand(read, read.shape, x.tms), weights, *(bias if i == 0 else [])], product.epoch_type, product.source,
             -(-(width // factor) // TILE), {k: v for k, v in product.attributes.items() if k != "bias" or i == 0},
-            product.fidelity, product.acc_df, product.intermed_df,
+            product.fidelity, product.acc_df, product.intermed_df, node=product.node,
         )  # fmt: skip
         new += [read, part]
         if sums is None:
@@ -169,7 +169,7 @@ def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -
             operands = [Operand(sums, sums.shape), Operand(part, part.shape)]
             sums = Op(
                 graph.unique(f"{name}.dc.add.{i}"), product.shape, product.df, "add", operands, product.epoch_type,
-                product.source,
+                product.source, node=product.node,
             )  # fmt: skip
             new.append(sums)
     assert sums is not None

@@ -35,16 +35,16 @@ class Layout:
     places: list[tuple[int, int]]
 
 
-def edges_through_memory(graph: Graph, placement: Placement, asked: Sequence[tuple[str, str, int]]) -> None:
-    """Puts queues where an op reads what an earlier epoch made, and within an epoch where it was asked for, or where
+def edges_through_memory(graph: Graph, placement: Placement, requested: Sequence[tuple[str, str, int]]) -> None:
+    """Puts queues where an op reads what an earlier epoch made, and within an epoch where it was requested, or where
     the order of streams does not fit.
 
     Raises:
-        PlacementError: a queue was asked for between ops of which one does not read the other.
+        PlacementError: a queue was requested between ops of which one does not read the other.
     """
     by_name = {op.name: op for op in graph.ops}
     cuts = {*placement.cuts}
-    for first, reader, number in asked:
+    for first, reader, number in requested:
         a, b = by_name.get(first), by_name.get(reader)
         if a is None or b is None:
             continue
@@ -179,17 +179,17 @@ def allocate(
         ublock = user.model.ublock if user is not None and first is None else block(rows, columns, DST_TILES)
         mblock = (rows // ublock[0], columns // ublock[1])
         size = HEADER_BYTES + queue.entries * t * rows * columns * tile_bytes(queue.df)
-        asked = config.op_overrides.get(queue.name, {})
+        overrides = config.op_overrides.get(queue.name, {})
         forced = config.place_queue_to_chip_dram.get(queue.name)
-        on_host = host_queue(queue, config) and forced is None and asked.get("dram_channel") is None
+        on_host = host_queue(queue, config) and forced is None and overrides.get("dram_channel") is None
         where = placement.epochs[user.epoch].chip if user is not None else chips[0]
         channel = None
         if forced is not None:
             where, channel = checked_place(queue.name, forced)
-        if asked.get("dram_chip") is not None:
-            where = asked["dram_chip"]
-        if asked.get("dram_channel") is not None:
-            channel = asked["dram_channel"]
+        if overrides.get("dram_chip") is not None:
+            where = overrides["dram_chip"]
+        if overrides.get("dram_channel") is not None:
+            channel = overrides["dram_channel"]
         if where not in chips:
             raise PlacementError(f"queue {queue.name!r} is placed on chip {where}; the device has {list(chips)}")
         places = []

@@ -80,12 +80,12 @@ class Models:
         """Equal for ops whose models are the same."""
         known = self._signatures.get(op)
         if known is None:
-            asked = self.config.op_overrides.get(op.name, {})
+            overrides = self.config.op_overrides.get(op.name, {})
             operands = tuple((x.shape, x.source.df, isinstance(x.source, Queue) and x.source.kind) for x in op.operands)
             parts = tuple((p.type, p.shape, p.inner, p.fidelity) for p in op.parts)
             known = self._signatures[op] = (
                 op.type, op.shape, op.df, operands, op.inner, op.fidelity, op.acc_df, op.intermed_df, parts,
-                op.attributes.get("dim"), tuple(sorted((k, repr(v)) for k, v in asked.items())),
+                op.attributes.get("dim"), tuple(sorted((k, repr(v)) for k, v in overrides.items())),
             )  # fmt: skip
         return known
 
@@ -101,16 +101,16 @@ class Models:
         return self._known[key]
 
     def _all(self, op: Op) -> list[Model]:
-        asked = self.config.op_overrides.get(op.name, {})
+        overrides = self.config.op_overrides.get(op.name, {})
         least: Model | None = None
         found: list[Model] = []
         shapes = False
-        for direction, factors in self._streams(op, asked):
-            if found and not self._visits(asked):
+        for direction, factors in self._streams(op, overrides):
+            if found and not self._visits(overrides):
                 break
-            for grid in self._grids(op, factors, asked):
+            for grid in self._grids(op, factors, overrides):
                 shapes = True
-                for model in self._blocked(op, grid, direction, factors, asked):
+                for model in self._blocked(op, grid, direction, factors, overrides):
                     if model.l1_bytes <= self.chip.l1_usable:
                         found.append(model)
                         break
@@ -118,14 +118,14 @@ class Models:
         if found:
             return found
         raise PlacementError(
-            f"No valid grids for op {op.name!r} ({op.type}, {described(op)}): {self._why(asked, least, shapes)}"
+            f"No valid grids for op {op.name!r} ({op.type}, {described(op)}): {self._why(overrides, least, shapes)}"
         )
 
-    def _visits(self, asked: Mapping[str, Any]) -> bool:
+    def _visits(self, overrides: Mapping[str, Any]) -> bool:
         """Whether streams are of interest where the op fits without: to policies that look for them."""
-        return self.config.balancer_policy in ("MaximizeTMinimizeGrid", "Random") or "t_stream_shape" in asked
+        return self.config.balancer_policy in ("MaximizeTMinimizeGrid", "Random") or "t_stream_shape" in overrides
 
-    def _why(self, asked: Mapping[str, Any], least: Model | None, shapes: bool) -> str:
+    def _why(self, overrides: Mapping[str, Any], least: Model | None, shapes: bool) -> str:
         if least is not None:
             sizes = ", ".join(f"{name} {size}" for name, size in least.buffers if size)
             hint = "" if self.config.enable_t_streaming else "; enable_t_streaming=True lets it stream"
@@ -134,20 +134,20 @@ class Models:
                 f"({sizes}); a core has {self.chip.l1_usable}{hint}"
             )
         chip = f"the device has {self.chip.rows}x{self.chip.columns} cores"
-        if "grid_shape" in asked:
-            r, c = asked["grid_shape"]
+        if "grid_shape" in overrides:
+            r, c = overrides["grid_shape"]
             return f"override_op_size asks for {r}x{c}; {chip}, and rows and columns divide those of the tiles"
-        if "u_kt" in asked:
-            return f"override_u_kt asks for {asked['u_kt']}; expected a divisor of the inner dimension in tiles"
-        wanted = ", ".join(f"{k} {v}" for k, v in asked.items() if k.startswith("t_stream"))
-        return f"{wanted or 'no grid'} does not divide its tiles; {chip}" if not shapes else chip
+        if "u_kt" in overrides:
+            return f"override_u_kt asks for {overrides['u_kt']}; expected a divisor of the inner dimension in tiles"
+        requested = ", ".join(f"{k} {v}" for k, v in overrides.items() if k.startswith("t_stream"))
+        return f"{requested or 'no grid'} does not divide its tiles; {chip}" if not shapes else chip
 
-    def _streams(self, op: Op, asked: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
+    def _streams(self, op: Op, overrides: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, int]]]:
         """Directions with factors of rows and columns, the least first."""
         out = op.tiles
-        direction = DIRECTIONS.get(asked.get("t_stream_dir", ""), "")
-        if "t_stream_shape" in asked:
-            r, c = asked["t_stream_shape"]
+        direction = DIRECTIONS.get(overrides.get("t_stream_dir", ""), "")
+        if "t_stream_shape" in overrides:
+            r, c = overrides["t_stream_shape"]
             if not self.config.enable_t_streaming and (r, c) != (1, 1):
                 raise PlacementError(
                     f"override_t_stream_shape({op.name!r}, ({r}, {c})) while enable_t_streaming is False; expected True"
@@ -180,11 +180,11 @@ class Models:
             return ["z", "c"]
         return {"c": ["z", "r"], "r": ["z", "c"], "z": ["r", "c"], "": ["z"]}.get(dim or "-", ["z", "r", "c"])
 
-    def _grids(self, op: Op, factors: tuple[int, int], asked: Mapping[str, Any]) -> list[tuple[int, int]]:
+    def _grids(self, op: Op, factors: tuple[int, int], overrides: Mapping[str, Any]) -> list[tuple[int, int]]:
         out = op.tiles
         rows, columns = self.chip.rows, self.chip.columns
-        wanted = asked.get("grid_shape")
-        placement = asked.get("placement")
+        requested = overrides.get("grid_shape")
+        placement = overrides.get("placement")
         turned = bool(placement and placement[2])
         # A grid that is turned has to fit when its rows are columns.
         limits = (columns, rows) if turned else (rows, columns)
@@ -194,41 +194,41 @@ class Models:
             for r in divisors(out.r // factors[0])
             if r <= limits[0] and not (one_row and r > 1)
             for c in divisors(out.c // factors[1])
-            if c <= limits[1] and (wanted is None or (r, c) == tuple(wanted))
+            if c <= limits[1] and (requested is None or (r, c) == tuple(requested))
         ]
 
     def _blocked(
-        self, op: Op, grid: tuple[int, int], direction: str, factors: tuple[int, int], asked: Mapping[str, Any]
+        self, op: Op, grid: tuple[int, int], direction: str, factors: tuple[int, int], overrides: Mapping[str, Any]
     ) -> Iterator[Model]:
         """Models on a grid, the largest piece of the inner dimension first, operands in L1 before those in DRAM."""
         out = op.tiles
         rows, columns = out.r // factors[0] // grid[0], out.c // factors[1] // grid[1]
         ublock = block(rows, columns, DST_TILES_F32 if op.acc_df is DataFormat.Float32 else DST_TILES)
-        for in_l1 in self._kept(op, asked):
-            for u_kt in self._pieces(op, asked):
-                yield self._model(op, out, grid, direction, factors, (rows, columns), ublock, in_l1, u_kt, asked)
+        for in_l1 in self._kept(op, overrides):
+            for u_kt in self._pieces(op, overrides):
+                yield self._model(op, out, grid, direction, factors, (rows, columns), ublock, in_l1, u_kt, overrides)
 
-    def _kept(self, op: Op, asked: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    def _kept(self, op: Op, overrides: Mapping[str, Any]) -> list[tuple[int, ...]]:
         """Which operands are in L1 from the beginning: parameters, where they are read more than once and fit."""
         kinds = ("parameter", "constant")
         numbers = tuple(i for i, x in enumerate(op.operands) if isinstance(x.source, Queue) and x.source.kind in kinds)
-        in_dram = asked.get("force_dram_parameters")
+        in_dram = overrides.get("force_dram_parameters")
         if in_dram is None:
             default = self.config.default_dram_parameters
             keep = self.microbatch > 1 if default is None else not default
             return [numbers, ()] if keep and numbers and op.type != "embedding" else [()]
         return [()] if in_dram or not numbers else [numbers]
 
-    def _pieces(self, op: Op, asked: Mapping[str, Any]) -> list[int]:
+    def _pieces(self, op: Op, overrides: Mapping[str, Any]) -> list[int]:
         if not op.inner:
             return [0]
-        if "u_kt" in asked:
-            return [asked["u_kt"]] if op.inner % asked["u_kt"] == 0 else []
+        if "u_kt" in overrides:
+            return [overrides["u_kt"]] if op.inner % overrides["u_kt"] == 0 else []
         return divisors(op.inner)[::-1] if self.config.enable_enumerate_u_kt else sorted({1, op.inner}, reverse=True)
 
     def _model(
         self, op: Op, out: Tiles, grid: tuple[int, int], direction: str, factors: tuple[int, int],
-        part: tuple[int, int], ublock: tuple[int, int], in_l1: tuple[int, ...], u_kt: int, asked: Mapping[str, Any],
+        part: tuple[int, int], ublock: tuple[int, int], in_l1: tuple[int, ...], u_kt: int, overrides: Mapping[str, Any],
     ) -> Model:  # fmt: skip
         chip, (rows, columns) = self.chip, part
         alignment = chip.l1_alignment
@@ -252,7 +252,7 @@ class Models:
                 buffers.append((f"input {number}", round_up(max(1, min(shape.z, out.z)) * whole * size, alignment)))
                 held.append(max(1, min(shape.z, out.z)) * whole)
             else:
-                count = asked.get(f"input_buffer_{number}", 2)
+                count = overrides.get(f"input_buffer_{number}", 2)
                 buffers.append((f"input {number}", count * round_up(block_tiles * size, alignment)))
                 held.append(count * block_tiles)
                 if isinstance(operand.source, Queue):

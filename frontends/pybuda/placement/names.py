@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the names that the configuration has are there, and what is asked for them can be."""
+"""Whether the names that the configuration has are there, and what is requested for them can be."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def check_forms(config: CompilerConfig) -> None:
             raise PlacementError(f"loopback_outputs[{name!r}] is {number!r}; expected the number of an output")
 
 
-def asked_names(config: CompilerConfig) -> Iterator[tuple[str, str]]:
+def overridden_names(config: CompilerConfig) -> Iterator[tuple[str, str]]:
     """Which function names which op, or queue."""
-    for name, asked in config.op_overrides.items():
-        yield from ((FUNCTIONS.get(key, "override_input_buffer_multiplier"), name) for key in asked)
+    for name, overrides in config.op_overrides.items():
+        yield from ((FUNCTIONS.get(key, "override_input_buffer_multiplier"), name) for key in overrides)
     for what, groups in (
         ("set_epoch_break", config.op_names_to_epoch_break), ("set_chip_break", config.op_names_to_chip_break),
         ("add_schedule_constraint", config.scheduler_constraints), ("dont_fuse", [config.op_names_dont_fuse]),
@@ -71,7 +71,7 @@ def check_names(results: Sequence[Result], config: CompilerConfig) -> None:
     parts = {part.name for result in results for op in result.graph.ops for part in op.parts}
     sources = {op.source for result in results for op in result.graph.ops}
     aliases = {name: why for result in results for name, why in result.graph.aliases.items()}
-    for function, name in asked_names(config):
+    for function, name in overridden_names(config):
         known = queues if function in QUEUES else ops
         if name in known or (name in aliases and function in REPLACE) or (name in sources and function in BREAKS):
             continue
@@ -89,17 +89,17 @@ def check_names(results: Sequence[Result], config: CompilerConfig) -> None:
         check_overrides(placed.op, placed.model, config.op_overrides.get(placed.op.name, {}))
 
 
-def check_overrides(op: Op, model: Model, asked: Mapping[str, Any]) -> None:
+def check_overrides(op: Op, model: Model, overrides: Mapping[str, Any]) -> None:
     """
     Raises:
         PlacementError: an override of something that the op does not have.
     """
-    if "u_kt" in asked and not op.inner:
+    if "u_kt" in overrides and not op.inner:
         raise PlacementError(
-            f"override_u_kt({op.name!r}, {asked['u_kt']}): the op is {op.type}, which has no inner dimension; expected "
-            "a product of matrices"
+            f"override_u_kt({op.name!r}, {overrides['u_kt']}): the op is {op.type}, which has no inner dimension; "
+            "expected a product of matrices"
         )
-    for number, multiplier in ((int(k.removeprefix(BUFFER)), v) for k, v in asked.items() if k.startswith(BUFFER)):
+    for number, multiplier in ((int(k.removeprefix(BUFFER)), v) for k, v in overrides.items() if k.startswith(BUFFER)):
         if number >= len(op.operands):
             raise PlacementError(
                 f"override_input_buffer_multiplier({op.name!r}, {number}, {multiplier}): there is no operand {number}; "

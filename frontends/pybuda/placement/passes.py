@@ -12,7 +12,7 @@ from .graph import TILE, Graph, Op, Operand, Queue
 MOST_INPUTS, MOST_PARTS = 8, 10  # of a fused op
 
 
-def asked_for(config: CompilerConfig) -> set[str]:
+def requested_copies(config: CompilerConfig) -> set[str]:
     """Names that the configuration has something to say about: these ops stay as they are."""
     found = set(config.op_overrides) | set(config.op_names_dont_fuse) | set(config.op_intermediates_to_save)
     for group in (*config.op_names_to_epoch_break, *config.op_names_to_chip_break, *config.scheduler_constraints):
@@ -102,7 +102,7 @@ def fused_op(name: str, parts: list[Op]) -> Op:
 
 
 def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> set[int]:
-    """Copies that were asked for between ops that have no names in the module; returns their numbers.
+    """Copies that were requested between ops that have no names in the module; returns their numbers.
 
     used: those that are there already. With hoist_tms elements move before the copy, else behind it.
     """
@@ -137,7 +137,7 @@ def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> 
 
 
 def prestride(graph: Graph) -> None:
-    """The host lays the pixels of a stride beside each other for convolutions that read inputs."""
+    """The host lays the pixels of a stride next to each other for convolutions that read inputs."""
     matmuls = {op.operands[0].source: op for op in graph.ops if op.type == "matmul" and "conv" in op.attributes}
     for op in graph.ops:
         stride, kernel = op.attributes.get("stride"), op.attributes.get("kernel", ())

@@ -164,7 +164,7 @@ class Placer:
         self.models = Models(chip, config, graph.microbatch)
         self.balancer = Balancer(graph, self.models, chip)
         self.cuts: list[tuple[Op, Op, int]] = []
-        self.asked_cuts = {(s, d, n) for s, d, n in config.insert_queues}
+        self.requested_cuts = {(s, d, n) for s, d, n in config.insert_queues}
         self._plans: dict[tuple[int, ...], Plan] = {}
         self._numbers: dict[object, int] = {}
 
@@ -188,8 +188,8 @@ class Placer:
                 else:
                     temporal, at = (temporal, at + 1) if at + 1 < len(self.chips) else (temporal + 1, 0)
             if first.chip is not None and self.chips[at] != first.chip:
-                wanted = self.chips.index(first.chip)
-                temporal, at = (temporal + (wanted < at), wanted)
+                requested = self.chips.index(first.chip)
+                temporal, at = (temporal + (requested < at), requested)
             stop = start + 1
             while stop < len(ops) and not (
                 ops[stop].epoch_type != first.epoch_type or ops[stop] in epoch_breaks or ops[stop] in chip_breaks
@@ -291,7 +291,7 @@ class Placer:
         return placed
 
     def _is_cut(self, source: Op, op: Op, number: int) -> bool:
-        return (source.name, op.name, number) in self.asked_cuts
+        return (source.name, op.name, number) in self.requested_cuts
 
     def _remade(self, producer: Placed, op: Op, number: int, model: Model) -> bool:
         """Gives a producer another model on its cores, whose order fits."""
@@ -303,24 +303,24 @@ class Placer:
 
     def _start(self, op: Op, model: Model, floor: Floor) -> tuple[tuple[int, int] | None, bool]:
         """The first core of an op, and whether its grid is turned."""
-        asked = self.config.op_overrides.get(op.name, {}).get("placement")
-        start, turned = (asked[0], asked[2]) if asked else (None, False)
+        overrides = self.config.op_overrides.get(op.name, {}).get("placement")
+        start, turned = (overrides[0], overrides[2]) if overrides else (None, False)
         size = model.grid[::-1] if turned else model.grid
         if start is not None:
             return (tuple(start) if floor.is_free(start, size) else None), turned
         found = floor.find(size)
-        if found is None and self.config.enable_auto_transposing_placement and not asked and size[0] != size[1]:
+        if found is None and self.config.enable_auto_transposing_placement and not overrides and size[0] != size[1]:
             found = floor.find(size[::-1])
             return found, found is not None
         return found, turned
 
     def _refuse(self, op: Op) -> None:
-        asked = self.config.op_overrides.get(op.name, {}).get("placement")
+        overrides = self.config.op_overrides.get(op.name, {}).get("placement")
         grids = sorted({m.grid for m in self.models.of(op)})
         text = ", ".join(f"{r}x{c}" for r, c in grids[:6])
-        where = f" at {tuple(asked[0])}" if asked and asked[0] is not None else ""
+        where = f" at {tuple(overrides[0])}" if overrides and overrides[0] is not None else ""
         raise PlacementError(
             f"No valid grids for op {op.name!r}{where}: none of {text}"
-            f"{' (turned)' if asked and asked[2] else ''} fits the {self.chip.rows}x{self.chip.columns} cores of the "
-            "device"
+            f"{' (turned)' if overrides and overrides[2] else ''} "
+            f"fits the {self.chip.rows}x{self.chip.columns} cores of the device"
         )

@@ -274,12 +274,12 @@ def _convolution(b: Builder, x: Value, weight: Value, bias: Any = None, stride: 
 
 @recipe("convolution_backward")
 def _convolution_backward(b: Builder, gradient: Value, x: Value, weight: Value, *rest: Any) -> Any:
-    wanted = rest[-1]
+    requested = rest[-1]
     n, channels, places = gradient.shape[0], gradient.shape[1], math.prod(gradient.shape[2:])
     flat = Value(gradient.node, (n, places, channels), gradient.tms if gradient.planes else (*gradient.tms, "reshape"))
     inner = x.shape[1] * math.prod(weight.shape[2:])
     found: list[Any] = [None, None, None]
-    if wanted[0]:
+    if requested[0]:
         weights = Value(weight.node, (channels, inner), (*weight.tms, "reshape"))
         columns = b.matmul(flat, weights, shape=(n, places, inner))
         image = (n, math.prod(x.shape[2:]), x.shape[1])
@@ -287,12 +287,12 @@ def _convolution_backward(b: Builder, gradient: Value, x: Value, weight: Value, 
         assert isinstance(summed.node, Op)
         summed.node.inner = max(1, math.prod(weight.shape[2:]))
         found[0] = Value(summed.node, x.shape, planes=len(x.shape) == 4)
-    if wanted[1]:
+    if requested[1]:
         read = windows(b, x, weight.shape[2:], gradient.shape)
         turned = read.moved((n, inner, places), "transpose")
         product = b.matmul(turned, flat, shape=(n, inner, channels))
         found[1] = b.reduce(product, "sum", [0], (1, inner, channels)).reshaped(weight.shape)
-    if wanted[2]:
+    if requested[2]:
         found[2] = b.reduce(gradient, "sum", [i for i in range(len(gradient.shape)) if i != 1], (channels,))
     return tuple(found)
 

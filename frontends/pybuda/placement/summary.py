@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A placed graph: what tools are told of it, as JSON beside the netlist, and the files of performance runs."""
+"""A placed graph: what tools are told of it, as JSON next to the netlist, and the files of performance runs."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from .graph import Graph, Queue
 from .memory import Layout
 from .netlist import netlist
 from .place import Epoch, Placed, Placement
+from .program import ProgramTime
 from .times import Clock
 
 VERSION = 1
@@ -30,6 +31,7 @@ class Result:
 
     layouts: where queues lie. loops: numbers of inputs, and of the outputs that are these in the next run.
     loopback: queues of outputs, and those of the inputs whose memory they are.
+    programs: what runs, as far as it is compiled: a backward pass is when it first runs.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Result:
     clock: Clock
     loops: list[tuple[int, int]]
     loopback: dict[str, str]
+    programs: list[ProgramTime] = field(default_factory=list)
     _text: str = ""
 
     @property
@@ -98,6 +101,7 @@ class Result:
                 for kind in types
             },
             "launch_cycles": clock.launch,
+            "programs": [program.as_dict() for program in self.programs],
             "epochs": [self._epoch(epoch) for epoch in self.epochs],
             "queues": [self._queue(layout) for layout in self.layouts.values()],
             "memory": used,
@@ -200,7 +204,7 @@ def file_name(name: str) -> str:
 
 def write(result: Result, config: CompilerConfig) -> Path:
     """Writes the netlist and the summary into the folder of the backend, and the files of performance runs where they
-    were asked for; returns the path of the netlist."""
+    were requested; returns the path of the netlist."""
     folder = Path(config.backend_output_dir)
     folder.mkdir(parents=True, exist_ok=True)
     stem = file_name(result.name)

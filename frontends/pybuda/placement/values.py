@@ -173,7 +173,7 @@ class Builder:
 
 
 def compact(shape: Shape) -> Shape:
-    """How a parameter is stored: the small dimensions of windows beside each other."""
+    """How a parameter is stored: the small dimensions of windows next to each other."""
     if len(shape) < 3 or shape[-1] >= TILE:
         return shape
     return (shape[0], math.prod(shape[1:]))

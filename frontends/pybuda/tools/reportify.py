@@ -208,7 +208,7 @@ def held(binary: Any) -> list[tuple[str, str, int, int, int]]:
     ]
 
 
-def log_if_asked() -> Log | None:
+def requested_log() -> Log | None:
     return Log() if os.environ.get(FOLDER) else None
 
 

@@ -40,7 +40,7 @@ class Channels:
         """Memory for a parameter, in the next channel; in another one when that is full and `switch` is on.
 
         Raises:
-            PyBudaError: there is none; says how much was asked and how much is free.
+            PyBudaError: there is none; says how much was requested and how much is free.
         """
         order = [(self._next + i) % len(self.kept) for i in range(len(self.kept) if self.switch else 1)]
         self._next = (self._next + 1) % len(self.kept)
@@ -54,10 +54,10 @@ class Channels:
 
     def queues(self, name: str, sizes: Sequence[int]) -> None:
         """Memory for the queues of one model. Models run one after another: they share it when `overlap` is on."""
-        wanted = [0] * len(self.kept)
+        expected = [0] * len(self.kept)
         for i, size in enumerate(sizes):
-            wanted[i % len(wanted)] += size
-        for channel, size in enumerate(wanted):
+            expected[i % len(expected)] += size
+        for channel, size in enumerate(expected):
             self.shared[channel] = max(self.shared[channel], size) if self.overlap else self.shared[channel] + size
             if self.used(channel) > self.capacity:
                 raise PyBudaError(

@@ -284,14 +284,14 @@ def as_strided(
 
     Positions are computed now; one slice is used where they are one.
     """
-    wanted = elements_at(g.given[0], size, stride, storage_offset).flatten()
-    if bool((wanted < 0).any()):
+    requested = elements_at(g.given[0], size, stride, storage_offset).flatten()
+    if bool((requested < 0).any()):
         raise UnsupportedError("a view of memory that its operand has no part of")
     flat = g.reshape(x, (x.size,))
-    first, count = int(wanted[0]), wanted.numel()
-    if torch.equal(wanted, torch.arange(first, first + count)):
+    first, count = int(requested[0]), requested.numel()
+    if torch.equal(requested, torch.arange(first, first + count)):
         return g.reshape(g.slice(flat, 0, first, first + count), tuple(size))
-    return g.reshape(rows_of(g, g.reshape(flat, (x.size, 1)), g.constant(wanted.to(torch.int32))), tuple(size))
+    return g.reshape(rows_of(g, g.reshape(flat, (x.size, 1)), g.constant(requested.to(torch.int32))), tuple(size))
 
 
 @rule("as_strided_scatter")
@@ -299,12 +299,12 @@ def as_strided_scatter(
     g: Lowering, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
     """`x` with what lies in a view of its memory replaced; what lies around `x` is nobody's."""
-    wanted = elements_at(g.given[0], size, stride, storage_offset).flatten()
+    requested = elements_at(g.given[0], size, stride, storage_offset).flatten()
     flat = g.reshape(source, (source.size,))
-    (mine,) = (wanted >= 0).nonzero(as_tuple=True)
-    if mine.numel() < wanted.numel():
+    (mine,) = (requested >= 0).nonzero(as_tuple=True)
+    if mine.numel() < requested.numel():
         flat = g.reshape(rows_of(g, g.reshape(flat, (flat.size, 1)), g.constant(mine.to(torch.int32))), (mine.numel(),))
-    to = g.constant(wanted[mine].to(torch.int32))
+    to = g.constant(requested[mine].to(torch.int32))
     return g.reshape(scattered(g, g.reshape(x, (x.size,)), 0, to, flat), x.shape)
 
 

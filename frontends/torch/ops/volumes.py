@@ -56,7 +56,7 @@ def max_pool3d(
     with_places = several and g.wants(1)
 
     def pooled(image: Value, sizes: list[list[int]], out: tuple[int, ...]) -> tuple[Value, Value]:
-        """The pool of an image, and where in the image each value is from, where that is wanted."""
+        """The pool of an image, and where in the image each value is from, where that is needed."""
         kernel, stride, padding, dilation = sizes
         arguments = [i32_array(v) for v in (kernel, stride, dilation, padding)]
         if not with_places:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs whose sizes change: one program that leaves them open, and programs for single sets of sizes beside it."""
+"""Graphs whose sizes change: one program that leaves them open, and additional programs for single sets of sizes."""
 
 from __future__ import annotations
 

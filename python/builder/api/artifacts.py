@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module is compiled to: a flatbuffer, or a C++ or Python program with its constants beside it."""
+"""What a module is compiled to: a flatbuffer, or a C++ or Python program with its constants next to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ttmlir.files import write_whole
 
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
-TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, beside it
+TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, next to it
 TENSOR_SUFFIX = ".tensorbin"
 MAIN = "main"  # the file of a program, when it has several
 # Options of the pipelines of this module; others are of those before them.
@@ -117,14 +117,14 @@ class Artifact:
     data: bytes | str
     target: str
     module: Any = None
-    beside: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return f"test_{lowering_of(self.target).dialect}.mlir{SUFFIXES[self.target]}"
 
     def write(self, folder: str | os.PathLike[str]) -> str:
-        """Write the file, and constants into a folder beside it; returns the file's path.
+        """Write the file, and constants into a folder next to it; returns the file's path.
 
         Raises:
             TTBuilderCompileException: a folder that cannot be made or written to; names it.
@@ -135,7 +135,7 @@ class Artifact:
             folder.mkdir(parents=True, exist_ok=True)
             if self.module is not None:
                 self.write_tensors(folder / TENSORS)
-            for name, text in self.beside.items():
+            for name, text in self.files.items():
                 write_whole(folder / f"{name}{SUFFIXES[self.target]}", text)
             write_whole(path, self.data)
         except OSError as error:

@@ -71,7 +71,7 @@ def build_module(
         save_artifacts: write <artifact_dir>/<builder_type>_module.mlir.
         sizes: values of the sizes that shapes of inputs name. A module has numbers; sizes that are not given have some.
     Returns:
-        (module, builder). Goldens are in the builder and computed when asked for.
+        (module, builder). Goldens are in the builder and computed when requested.
     Raises:
         TTBuilderCompileException: an op that cannot be built, with the compiler's diagnostics.
     """
@@ -262,7 +262,7 @@ def flatbuffer_compiler(
         f"""Build a {dialect} module from `fn` and compile it.
 
         What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
-        for "emitc", .py for "emitpy", with constants in a folder beside it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too:
+        for "emitc", .py for "emitpy", with constants in a folder next to it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too:
         test_{dialect}.mlir and ttnn_compiled.mlir, there or in artifact_dir.
         artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
         sizes: bounds of the sizes that shapes of inputs name, {{"batch": (2, 64)}}; None as the second has no end, one
@@ -291,12 +291,12 @@ def execute_emitted(
         return run(artifact.write(scratch), goldens, device=device, **how)
 
 
-def check_lookers(target: str, **asked: bool) -> None:
+def check_lookers(target: str, **request: bool) -> None:
     """
     Raises:
-        ValueError: values of ops, or their memory, are asked for of a program that is run as a whole.
+        ValueError: values of ops, or their memory, are requested of a program that is run as a whole.
     """
-    refused = [name for name, wanted in asked.items() if wanted]
+    refused = [name for name, requested in request.items() if requested]
     if refused and target not in FLATBUFFERS:
         raise ValueError(
             f"{', '.join(refused)}: a program of the target {target!r} is compared by its outputs; "

@@ -24,7 +24,7 @@ class Builder(ModuleBuilder):
     """Builds one module. Subclasses name a dialect, whose ops become methods.
 
     Operands are arguments of a function or results of ops. Locations are the user's lines. Goldens are computed when
-    they are asked for: see `set_goldens` and `golden_map`; `seed` decides which inputs are drawn. The arguments about
+    they are requested: see `set_goldens` and `golden_map`; `seed` decides which inputs are drawn. The arguments about
     deallocating goldens are accepted for existing programs and have no effect.
     """
 
@@ -150,8 +150,8 @@ class Builder(ModuleBuilder):
         except (ir.MLIRError, ValueError) as error:
             raise self._build_error(info, error, location) from error
         if not given:
-            for index, wanted in elements.items():
-                self._retype(op.results[index], wanted)
+            for index, requested in elements.items():
+                self._retype(op.results[index], requested)
         for result in op.results:
             if is_tensor(result.type):
                 completed = self.complete_type(info, result.type, encoding or {})
@@ -186,11 +186,11 @@ class Builder(ModuleBuilder):
             tensor_type(shapes[i], element_type(elements.get(i, default), self._ctx)) for i in range(len(info.results))
         ]
 
-    def _retype(self, value: ir.Value, wanted: Any) -> None:
-        if isinstance(wanted, ir.Type) and is_tensor(wanted):
-            value.set_type(wanted)
+    def _retype(self, value: ir.Value, requested: Any) -> None:
+        if isinstance(requested, ir.Type) and is_tensor(requested):
+            value.set_type(requested)
         else:
-            value.set_type(retyped(value.type, element=element_type(wanted, self._ctx)))
+            value.set_type(retyped(value.type, element=element_type(requested, self._ctx)))
 
     def _build_error(self, info: OpInfo, error: Exception, location: ir.Location) -> TTBuilderCompileException:
         diagnostics = diagnostics_of(error)

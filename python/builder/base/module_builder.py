@@ -316,7 +316,7 @@ class ModuleBuilder:
         while name in taken:
             name, count = f"{function.__name__}_{count}", count + 1
         type_ = ir.FunctionType.get(list(types), [], context=self._ctx)
-        make: Any = func.FuncOp  # which takes a visibility beside what the generated class does
+        make: Any = func.FuncOp  # which takes a visibility in addition to what the generated class does
         op = make(name, type_, visibility="private" if private else None, loc=location, ip=ir.InsertionPoint(block))
         entry = op.body.blocks.append(*types, arg_locs=[location] * len(types))
         built = Function(op, entry, [{} for _ in types])

@@ -127,11 +127,11 @@ def check_number(name: str, value: Any, low: float, high: float = math.inf) -> N
         TypeError: it is none (True and False are none).
         ValueError: it is not from low to high, or NaN.
     """
-    wanted = f"a number from {low:g} to {high:g}" if high < math.inf else f"a number of at least {low:g}"
+    expected = f"a number from {low:g} to {high:g}" if high < math.inf else f"a number of at least {low:g}"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {described(value)}; expected {wanted}")
+        raise TypeError(f"{name} is {described(value)}; expected {expected}")
     if not low <= float(value) <= high:
-        raise ValueError(f"{name} is {value!r}; expected {wanted}")
+        raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
 def check_path(parameter: str, value: Any, suffix: str) -> None:
@@ -147,11 +147,11 @@ def check_path(parameter: str, value: Any, suffix: str) -> None:
 
 
 def check_suffix(parameter: str, path: str | os.PathLike[str], suffix: str) -> None:
-    wanted, function = RUNS[suffix]
+    expected, function = RUNS[suffix]
     kind, other = RUNS.get(Path(os.fspath(path)).suffix, RUNS[suffix])
     if other != function:
         raise TTBuilderRuntimeException(
-            f"{function}: {parameter} is {os.fspath(path)}, {kind}; expected {wanted} ({suffix}), or call {other}"
+            f"{function}: {parameter} is {os.fspath(path)}, {kind}; expected {expected} ({suffix}), or call {other}"
         )
 
 

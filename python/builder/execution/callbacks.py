@@ -87,7 +87,9 @@ class CallbackRuntimeConfig:
         self.artifact_dir = Path(artifact_dir)
         self.golden_report: dict[str, dict[int, dict[str, Any]]] = {}
         self.memory_report: dict[int, dict[str, Any]] = {}
-        self._files = {name: GrowingJson(self.artifact_dir / f"{name}.json") for name in ("golden_report", "memory_report")}
+        self._files = {
+            name: GrowingJson(self.artifact_dir / f"{name}.json") for name in ("golden_report", "memory_report")
+        }
         memory = MemoryLog(self.device) if self.save_memory else None
         self.watcher = OpWatcher(self.goldens, False, self.bypass_ops, memory)
 
@@ -132,12 +134,12 @@ def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
     config = callback_runtime_config
     if not config.watcher.is_last(binary, program_context, op_context):
         return
-    name, wanted = config.golden_of(op_context)
-    if wanted is None:
+    name, requested = config.golden_of(op_context)
+    if requested is None:
         return
     refs = runtime.get_op_output_refs(op_context) if config.verify_intermediates else []
     places = []
-    for result, (expected, ref) in enumerate(zip(wanted.results, refs, strict=False)):
+    for result, (expected, ref) in enumerate(zip(requested.results, refs, strict=False)):
         tensor = runtime.retrieve_tensor_from_pool(program_context, ref, True)
         if tensor is None:
             continue

@@ -63,7 +63,7 @@ class Breakpoint:
         return self.tensors[0]
 
     def comparison(self, device: int = 0) -> Comparison | None:
-        """The value on a device beside its golden; None without a golden."""
+        """The value on a device compared with its golden; None without a golden."""
         if self.golden is None:
             return None
         found, golden = self.tensors[device], self.golden.shard_at(device)
@@ -253,7 +253,7 @@ class Debugger:
     def after(self, executable: Any, program: Any, op: Any) -> None:
         if self.memory is not None:
             self.memory.add(program, op)
-        # Programs that this one calls are made by the compiler, of constants: nobody asked to look into them.
+        # Programs that this one calls are made by the compiler, of constants: nobody requested a look into them.
         if runtime.get_program_index(program) != self.index:
             return
         action = ACTIONS.get(op.name)

@@ -146,7 +146,7 @@ def takes_list(function: Callable[..., Any]) -> bool:
 
 
 def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
-    """The programs of an emitted Python file: functions with one beside them that makes their inputs."""
+    """The programs of an emitted Python file: functions with one next to them that makes their inputs."""
     path = os.path.abspath(path)
     module = python_module(path)
     functions = {k: f for k, f in vars(module).items() if callable(f)}
@@ -188,7 +188,7 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
                 )
             )
     if not programs:
-        raise TTBuilderRuntimeException(f"{path} has no programs: functions with a {INPUTS}<name> beside them")
+        raise TTBuilderRuntimeException(f"{path} has no programs: functions with a {INPUTS}<name> next to them")
     return programs
 
 
@@ -224,10 +224,10 @@ def placed_inputs(program: EmittedProgram, goldens: Mapping[str, Any], device: A
         )
     placed = []
     for index, (value, template) in enumerate(zip(values, templates, strict=True)):
-        wanted, given = list(template.get_shape()), list(value.shard_at(0).shape)
-        if wanted != given:
+        expected, given = list(template.get_shape()), list(value.shard_at(0).shape)
+        if expected != given:
             raise TTBuilderRuntimeException(
-                f"program {program.name!r}: input {index} has shape {given}, the program takes {wanted}"
+                f"program {program.name!r}: input {index} has shape {given}, the program takes {expected}"
             )
         host = create_tensor(value.golden_map_tensor_as_torch_tensors(), value.mesh_shape)
         placed.append(runtime.to_layout(host, device, template.get_layout(), True))

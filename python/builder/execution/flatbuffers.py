@@ -104,7 +104,7 @@ def execute_fb(
         The report; `print(report)` shows it as a table.
     Raises:
         TTBuilderGoldenException: values differ; names op, location, PCC and the largest errors.
-        TTBuilderRuntimeException: the device refused the run, or values of ops are asked for of a TTMetal program.
+        TTBuilderRuntimeException: the device refused the run, or values of ops are requested of a TTMetal program.
         TypeError, ValueError: an argument is of another kind; names it.
     """
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
@@ -152,9 +152,9 @@ def execute_fb(
     return report
 
 
-def check_observable(executable: Any, **asked: bool) -> None:
+def check_observable(executable: Any, **request: bool) -> None:
     """Values of ops can be looked at where a program has ops: those of TTMetal are commands and kernels."""
-    refused = [name for name, wanted in asked.items() if wanted]
+    refused = [name for name, requested in request.items() if requested]
     if refused and executable.file_identifier == "TTM0":
         raise TTBuilderRuntimeException(
             f"{', '.join(refused)}: the kernels of a TTMetal program have no values of ops to look at; its outputs are "

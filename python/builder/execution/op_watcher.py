@@ -57,7 +57,7 @@ class OpWatcher:
             self.study(executable, index)
         return op.index in self._last[index]
 
-    def wanted(self, source: str) -> bool:
+    def expected(self, source: str) -> bool:
         if not self.verify or self.goldens is None or self.goldens.to_check is None:
             return self.verify
         return source in self.goldens.to_check
@@ -75,7 +75,7 @@ class OpWatcher:
         if not self.is_last(executable, program, op):
             return
         self._turns[source] = self._turns.get(source, -1) + 1
-        if self.wanted(source):
+        if self.expected(source):
             self.keep(source, self.results(program, op))
             self.ops[source] = (op.name, location_of(op))
         if source in self.bypass and self.goldens is not None and source in self.goldens:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs return beside their goldens, whatever ran them."""
+"""What programs return compared with their goldens, whatever ran them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def output_records(
     mesh_shape: Sequence[int],
     verdict: Verdict,
 ) -> list[Record]:
-    """What a program returned beside its goldens."""
+    """What a program returned compared with its goldens."""
     records = []
     producers = goldens.producers if isinstance(goldens, ProgramGoldens) else {}
     for place, output in enumerate(numbered(goldens, "output_")):

@@ -55,7 +55,7 @@ class Verdict:
     def compare(
         self, golden: torch.Tensor, found: torch.Tensor, precision: torch.dtype | None = None, noise: float = 0.0
     ) -> Comparison:
-        """With the tolerances that are to be checked; another counts as 0 beside it. Others: see `golden.compare`."""
+        """With the tolerances that are to be checked; another counts as 0 compared with it. Others: see `golden.compare`."""
         atol, rtol = self.atol, self.rtol
         if self.check_atol != self.check_rtol:
             atol, rtol = atol if self.check_atol else 0.0, rtol if self.check_rtol else 0.0
@@ -76,7 +76,7 @@ def checked(
     producer: Producer | None = None,
     device: int = 0,
 ) -> Comparison:
-    """producer: of the golden, which is asked when the value is not accepted by itself."""
+    """producer: of the golden, which is consulted when the value is not accepted by itself."""
     allowed = ANSWERS.get(dtype_name(golden), (dtype_name(golden),))
     if dtype_matters and dtype_name(found) not in allowed:
         problem = f"dtype {found.dtype}, expected {' or '.join(f'torch.{name}' for name in allowed)}"
@@ -103,17 +103,17 @@ def pointed(
 ) -> Comparison:
     """Positions are right when they stand for the right elements: of equal ones, any will do."""
     try:
-        wanted, given, exact = producer.meaning(golden, found, device)
+        expected, given, exact = producer.meaning(golden, found, device)
     except LookupError:
         return comparison
     except ValueError as impossible:
         return replace(comparison, problem=str(impossible))
-    wanted, given = wanted.to(torch.float64), given.to(torch.float64)
+    expected, given = expected.to(torch.float64), given.to(torch.float64)
     dtype = torch.float32 if producer.precision is None else producer.precision
     # Of computed elements the device has others by some roundings, and puts those that are this near the other way round.
     tolerance = 0.0 if exact else max(4 * torch.finfo(dtype).eps, 1e-5)
-    size = torch.nan_to_num(wanted, nan=0.0, posinf=0.0, neginf=0.0).abs()
-    error = torch.where((wanted == given) | (wanted.isnan() & given.isnan()), 0.0, (wanted - given).abs())
+    size = torch.nan_to_num(expected, nan=0.0, posinf=0.0, neginf=0.0).abs()
+    error = torch.where((expected == given) | (expected.isnan() & given.isnan()), 0.0, (expected - given).abs())
     wrong = ~(error <= tolerance * (size + size.square().mean().sqrt()))
     if bool(wrong.any()):
         at = tuple(wrong.nonzero()[0].tolist())
@@ -121,7 +121,7 @@ def pointed(
             comparison,
             worst=at,
             problem=f"index {int(found[at])} at {list(at)} stands for {float(given[at]):.6g}, expected {int(golden[at])}, "
-            f"which stands for {float(wanted[at]):.6g}",
+            f"which stands for {float(expected[at]):.6g}",
         )
     where = int((golden != found).sum())
     note = f"{where} of {golden.numel()} indices are other ones, of elements that are equal"
@@ -171,12 +171,12 @@ def compare_shards(
 
     producer: of the golden, see `checked`.
     """
-    wanted = len(golden.shard_map)
-    if len(found) != wanted and len(found) != 1 and wanted != 1:
-        problem = f"{len(found)} shards, expected {wanted}"
+    expected = len(golden.shard_map)
+    if len(found) != expected and len(found) != 1 and expected != 1:
+        problem = f"{len(found)} shards, expected {expected}"
         return [(0, found[0], Comparison(0.0, float("inf"), float("inf"), (), False, problem))]
     results = []
-    for device in range(max(len(found), wanted)):
+    for device in range(max(len(found), expected)):
         value = found[device if len(found) > 1 else 0]
         results.append(
             (device, value, checked(golden.shard_at(device), value, verdict, dtype_matters, producer, device))

@@ -182,7 +182,7 @@ class Evaluation:
             LookupError: the op has no golden.
         """
         if source not in self.records:
-            # Those that may be asked for as well, so that one walk is enough.
+            # Those that may be requested as well, so that one walk is enough.
             others = {str(n) for op, n in self.numbers.items() if (row := find_op(op.name)) and row.points_to}
             self.outputs(function, frozenset([source, *others]))
         return self.records[source]
@@ -220,7 +220,7 @@ class Evaluation:
         return self._precision
 
     def noise(self, function: Any) -> Mapping[tuple[str, int, int], float]:
-        """Rounding errors (root mean square) of the goldens of a public function: the goldens beside those that are
+        """Rounding errors (root mean square) of the goldens of a public function: the goldens compared with those that are
         computed with float64 throughout.
 
         By (source, result, device) of what is in `records`, and ("", output, device). Empty when an op cannot be

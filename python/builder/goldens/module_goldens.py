@@ -112,7 +112,7 @@ class Goldens:
             root = root.parent.operation
         if function.name != "func.func":
             raise ValueError(
-                f"{value}: a golden is asked for inside of {function.name}; expected a value of a function"
+                f"{value}: a golden is requested inside of {function.name}; expected a value of a function"
             )
         so_far = Goldens(self.mesh_shape, self.seed)
         so_far._open, so_far._overrides = list(self._open), list(self._overrides)
@@ -217,7 +217,7 @@ class IntermediateGoldens(Mapping[str, OpGoldens]):
     """Goldens of every op by its number ("12", or "3/12" through a call).
 
     to_check: sources to compare, None for all; bypassed: those whose device value is replaced by the golden. Where only
-    such are asked for, no others are kept.
+    such are requested, no others are kept.
     """
 
     def __init__(self, evaluation: Evaluation, to_check: frozenset[str] | None, bypassed: frozenset[str]):
@@ -228,7 +228,7 @@ class IntermediateGoldens(Mapping[str, OpGoldens]):
         return self._evaluation.all_records(chosen if source in chosen else None)[source]
 
     def producer(self, source: str, result: int) -> Producer:
-        """Who is asked when a value of a result of an op is not its golden."""
+        """The producer that is consulted when a value of a result of an op is not its golden."""
         return self._evaluation.producer_of(self[source], result)
 
     def __iter__(self) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Built:
 
 
 class OpenGoldens(Mapping[int, ProgramGoldens]):
-    """Goldens of all public functions for the sizes that are asked for; as a mapping, those of one value of each size.
+    """Goldens of all public functions for the sizes that are requested; as a mapping, those of one value of each size.
 
     build: gives the module for some sizes, with the given inputs by function, or with random ones.
     shapes: of the inputs of each function, with names of sizes.

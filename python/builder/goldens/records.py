@@ -58,5 +58,5 @@ class OpGoldens:
     program: Any = field(repr=False, compare=False, default=None)
 
 
-def covers(kept: Kept, wanted: Kept) -> bool:
-    return kept is None or (wanted is not None and wanted <= kept)
+def covers(kept: Kept, requested: Kept) -> bool:
+    return kept is None or (requested is not None and requested <= kept)

@@ -224,10 +224,10 @@ class Method:
                 value = builder.device_operand()
             operands.append(self.operand(name, spec, value))
         attributes = {}
-        for wanted in info.attributes:
-            name, value = fields[wanted.name]
+        for requested in info.attributes:
+            name, value = fields[requested.name]
             if value is not None:
-                attributes[wanted.name] = convert(info.name, wanted.name, wanted.kind, value, context)
+                attributes[requested.name] = convert(info.name, requested.name, requested.kind, value, context)
         shapes: dict[str, Any] = {}
         elements: dict[str, Any] = {}
         encoding: dict[str, Any] = {}
@@ -265,12 +265,12 @@ class Method:
     ) -> None:
         """Numbers that become elements of the result must be possible there; see ELEMENTS."""
         names = ELEMENTS.get(self.info.name.partition(".")[2], ())
-        wanted = elements.get(self.info.results[0]) if self.info.results else None
-        if wanted is None and operands and isinstance(operands[0], ir.Value) and is_tensor(operands[0].type):
-            wanted = ir.RankedTensorType(operands[0].type).element_type
-        if not names or wanted is None:
+        requested = elements.get(self.info.results[0]) if self.info.results else None
+        if requested is None and operands and isinstance(operands[0], ir.Value) and is_tensor(operands[0].type):
+            requested = ir.RankedTensorType(operands[0].type).element_type
+        if not names or requested is None:
             return
-        element = element_type(wanted, builder.context)
+        element = element_type(requested, builder.context)
         element = ir.RankedTensorType(element).element_type if is_tensor(element) else element
         for p in self.parameters:
             if p.role == "attribute" and p.field in names and values[p.name] is not None:

@@ -64,7 +64,7 @@ def estimate_on_mesh(mlir_text: str, mesh_shape: tuple[int, int], *, dram_bytes:
 
 
 def plot_speed_up(estimates: Sequence[MeshEstimate], path: str) -> None:
-    """The time on the first mesh over that on each, beside the number of chips, as a picture (.svg, .png).
+    """The time on the first mesh over that on each, for each number of chips, as a picture (.svg, .png).
 
     Raises:
         ImportError: matplotlib is not installed.

@@ -97,13 +97,13 @@ class TTNNBuilder(Builder):
         """Ops with a `dtype` say the data type of their result."""
         if info.attribute("dtype") is None or "dtype" in attributes:
             return
-        wanted = elements.get(0)
-        if wanted is None:
+        requested = elements.get(0)
+        if requested is None:
             first = next((v.type for v in flat(operands) if is_tensor(v.type)), None)
-            wanted = ir.RankedTensorType(first).element_type if first is not None else np.float32
-        elif isinstance(wanted, ir.Type) and is_tensor(wanted):
-            wanted = ir.RankedTensorType(wanted).element_type
-        dtype = held_as(element_type_of(wanted, self.context))
+            requested = ir.RankedTensorType(first).element_type if first is not None else np.float32
+        elif isinstance(requested, ir.Type) and is_tensor(requested):
+            requested = ir.RankedTensorType(requested).element_type
+        dtype = held_as(element_type_of(requested, self.context))
         if dtype in DATA_TYPES:
             attributes["dtype"] = ir.Attribute.parse(f"#ttcore.supportedDataTypes<{DATA_TYPES[dtype]}>", self.context)
 
@@ -115,12 +115,12 @@ class TTNNBuilder(Builder):
             return retyped(type_, encoding=layout)
         return None
 
-    def _retype(self, value: ir.Value, wanted: Any) -> None:
+    def _retype(self, value: ir.Value, requested: Any) -> None:
         """Another element type means another layout: `complete_type` makes it."""
-        if isinstance(wanted, ir.Type) and is_tensor(wanted):
-            value.set_type(wanted)
+        if isinstance(requested, ir.Type) and is_tensor(requested):
+            value.set_type(requested)
         else:
-            value.set_type(tensor_type(ir.RankedTensorType(value.type).shape, element_type_of(wanted, self.context)))
+            value.set_type(tensor_type(ir.RankedTensorType(value.type).shape, element_type_of(requested, self.context)))
 
     def _over_mesh(self, op: str, input: Operand, device: Operand, shard_dims: Sequence[int], config: str, whole: bool,
                    common: dict[str, Any]) -> Any:  # fmt: skip
@@ -149,7 +149,7 @@ class TTNNBuilder(Builder):
         return self._over_mesh("aggregate_tensor", input, device, shard_dims, config, True, common)
 
     def device_operand(self) -> ir.Value:
-        """The device, asked for once in each function."""
+        """The device, requested once in each function."""
         function = self._functions[-1]
         if function.device is None:
             rows, columns = self.mesh_shape
@@ -159,8 +159,8 @@ class TTNNBuilder(Builder):
         return function.device
 
 
-def element_type_of(wanted: Any, context: ir.Context) -> ir.Type:
-    return element_type(wanted, context)
+def element_type_of(requested: Any, context: ir.Context) -> ir.Type:
+    return element_type(requested, context)
 
 
 def keyword(enum: str, value: Any) -> str:

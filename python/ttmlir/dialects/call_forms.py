@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The forms in which programs of the ecosystem call classes of attributes and ops, beside those of MLIR's bindings."""
+"""The forms in which programs of the ecosystem call classes of attributes and ops, in addition to those of MLIR's
+bindings."""
 
 from __future__ import annotations
 

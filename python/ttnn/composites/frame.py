@@ -58,7 +58,7 @@ def composite(
     """Returns a decorator that makes a public function of one that computes.
 
     Args:
-        common: names of COMMON that the function takes by keyword, beside its own parameters.
+        common: names of COMMON that the function takes by keyword, in addition to its own parameters.
         golden: PyTorch's expression for the result.
         wide: narrow floats are computed with in float32, and the result is rounded to the first tensor's type.
         name: the public name, where it is not the function's.

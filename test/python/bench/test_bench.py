@@ -67,7 +67,7 @@ def test_more_than_one_means_that_ours_is_faster() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-decode"])
-def test_a_small_network_beside_eager(name: str) -> None:
+def test_a_small_network_and_eager(name: str) -> None:
     result, profile = comparing.compare(models.from_zoo(name, reduced=True), "bf16", FAST)
     assert (result.name, result.dtype, result.peer) == (name, "bf16", EAGER)
     assert " ms (" in profile.text

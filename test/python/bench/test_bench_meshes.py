@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program of one chip, which benchmarks of meshes run beside that of the mesh: it gives what the mesh gives."""
+"""The program of one chip, which benchmarks of meshes compare with that of the mesh: it gives what the mesh gives."""
 
 from __future__ import annotations
 

@@ -78,13 +78,13 @@ CALLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "shapes", "wanted"), CALLS)
-def test_calls_become_ops(body, shapes, wanted):
-    assert wanted in text(body, shapes)
+@pytest.mark.parametrize(("body", "shapes", "expected"), CALLS)
+def test_calls_become_ops(body, shapes, expected):
+    assert expected in text(body, shapes)
 
 
 @pytest.mark.parametrize(
-    ("tensor", "wanted"),
+    ("tensor", "expected"),
     [
         (torch.zeros(3, 3), "dense<0.000000e+00> : tensor<3x3xf32>"),
         (torch.tensor([1, 2, 3], dtype=torch.int32), "dense<[1, 2, 3]> : tensor<3xi32>"),
@@ -95,9 +95,9 @@ def test_calls_become_ops(body, shapes, wanted):
         (torch.arange(12).reshape(3, 4).t(), ": tensor<4x3xi64>"),
     ],
 )
-def test_constants(tensor, wanted):
+def test_constants(tensor, expected):
     module, builder = build(lambda x, b: (x, b.constant(tensor)))
-    assert wanted in str(module)
+    assert expected in str(module)
     assert torch.equal(builder.golden_map[0][0]["output_1"].shard_at(0), tensor)
 
 

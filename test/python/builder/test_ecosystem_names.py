@@ -19,7 +19,7 @@ ABSENT = {
         "methods are made from the description of the ops; no maps are kept",
     r"base\.builder\.Builder\.(parse_\w+|split_call_op|read_module|get_input_types)|base\.builder_utils\.(tag|parse|split)":
         "load_mlir_file and split_mlir_file do it for all ops by one table",
-    r"base\.builder\.Builder\.generate_\w+": "goldens are computed when they are asked for",
+    r"base\.builder\.Builder\.generate_\w+": "goldens are computed when they are requested",
     r"base\.builder\.Builder\.(annotate|breakpoint|print|memory_snapshot|dump|region_start|region_end)":
         "methods of the builders that have ops",
     r".*\.get_metal_tensor_layout|.*_d2m(_to_flatbuffer)?|d2m\..*|base\.builder_utils\.(affine_map_from_lambda)":

@@ -105,27 +105,31 @@ def problems(theirs: list[Parameter], ours: list[Parameter]) -> Iterator[str]:
     accepts = any(p.any_number for p in ours)
     order = [p.name for p in ours]
     before = -1
-    for wanted in theirs:
-        if wanted.any_number:
+    for expected in theirs:
+        if expected.any_number:
             continue
-        found = named.pop(wanted.name, None)
-        if found is None and free and wanted.name is None:
+        found = named.pop(expected.name, None)
+        if found is None and free and expected.name is None:
             found = free.pop(0)
-        elif found is None and wanted.name is None:  # known by its place, under whatever name
+        elif found is None and expected.name is None:  # known by its place, under whatever name
             name = next(iter(named), None)
             found = named.pop(name) if name else None
         if found is None:
             if not accepts:
-                yield f"no parameter {wanted.name or 'by that place'}"
+                yield f"no parameter {expected.name or 'by that place'}"
             continue
-        if not wanted.required and found.required:
-            yield f"{wanted.name or 'one'} must be given"
-        elif wanted.default is not UNKNOWN and found.default is not UNKNOWN and not same(wanted.default, found.default):
-            yield f"{wanted.name} is {found.default!r} by default, not {wanted.default!r}"
-        if wanted.name and found.name:
+        if not expected.required and found.required:
+            yield f"{expected.name or 'one'} must be given"
+        elif (
+            expected.default is not UNKNOWN
+            and found.default is not UNKNOWN
+            and not same(expected.default, found.default)
+        ):
+            yield f"{expected.name} is {found.default!r} by default, not {expected.default!r}"
+        if expected.name and found.name:
             place = order.index(found.name)
-            if place < before and wanted.required:
-                yield f"{wanted.name} stands before others"
+            if place < before and expected.required:
+                yield f"{expected.name} stands before others"
             before = max(before, place)
     for name, left in named.items():
         if left.required:

@@ -53,7 +53,7 @@ STABLEHLO: dict[str, tuple[tuple[int, ...], Callable[..., Any], tuple[int, ...]]
     ids=[*CALLS, *(f"stablehlo {n}" for n in STABLEHLO)],
 )
 def test_short_calls(run: Callable[..., Any], call: tuple[Any, Callable[..., Any], tuple[int, ...]]) -> None:
-    shape, body, wanted = call
+    shape, body, expected = call
 
     def module(builder: Any) -> None:
         @builder.func([shape], [torch.float32])
@@ -61,10 +61,10 @@ def test_short_calls(run: Callable[..., Any], call: tuple[Any, Callable[..., Any
             return body(x, b)
 
     report = run(module, check_atol=True, check_rtol=True)
-    assert report.passed and report.programs[0].outputs[0].shape == wanted
+    assert report.passed and report.programs[0].outputs[0].shape == expected
 
 
-def test_what_ods_wants_has_a_default_or_is_asked_for() -> None:
+def test_what_ods_wants_has_a_default_or_is_requested() -> None:
     """A parameter that can be left out is an attribute that can: else MLIR's verifier complains of a name that nobody
     wrote."""
     from builder.ops.signatures import EACH

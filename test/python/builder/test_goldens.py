@@ -217,7 +217,7 @@ def test_goldens_are_freed_when_no_op_needs_them(monkeypatch, live_goldens, body
     before = live_goldens()
     output = programs[0]["output_0"]
     assert len(counts) >= 60 and max(counts) - before <= 6
-    # All of them are kept when they are asked for, and are what they were.
+    # All of them are kept when they are requested, and are what they were.
     assert intermediates[max(intermediates, key=lambda s: list(map(int, s.split("/"))))].results[0] == output
     assert live_goldens() - before >= 60
 

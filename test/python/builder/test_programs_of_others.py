@@ -38,7 +38,9 @@ def test_more_types_than_shapes():
 
 @pytest.mark.parametrize("marks", [None, [], ["mine"]])
 def test_unit_attributes_come_last(marks):
-    program = of(lambda x, y, b: b.add(b.concat([x, y], 0, marks), b.concat([y, x], 0, unit_attrs=marks)), (2, 8), (3, 8))
+    program = of(
+        lambda x, y, b: b.add(b.concat([x, y], 0, marks), b.concat([y, x], 0, unit_attrs=marks)), (2, 8), (3, 8)
+    )
     module, _ = build_module(program, "ttir")
     assert str(module).count("{mine}") == (2 if marks else 0)
     assert compile_and_execute_ttir(program)
@@ -82,7 +84,9 @@ def test_passes_as_a_pipeline(capfd):
     assert "IR Dump After" in capfd.readouterr().err
     execute_fb(path, goldens)
     module = build_module(program, "ttir")[0]
-    create_custom_ttir_pipeline_fn("func.func(canonicalize)", verify=False)(module, "mesh-shape=1,2 argument-types=<lambda>=input")
+    create_custom_ttir_pipeline_fn("func.func(canonicalize)", verify=False)(
+        module, "mesh-shape=1,2 argument-types=<lambda>=input"
+    )
     assert "meshShape = 1x2" in str(module) and "argument_type<input>" in str(module)
     with pytest.raises(ValueError, match="'canonicalize' take no options of a pipeline; there is enable-fusing-pass"):
         create_custom_ttir_pipeline_fn("canonicalize")(module, "enable-fusing-pass=false")
@@ -92,7 +96,7 @@ def test_passes_as_a_pipeline(capfd):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_gelu_by_tanh(dtype):
-    """A mark of front ends, beside PyTorch's own."""
+    """A mark of front ends, in addition to PyTorch's own."""
     x = torch.cat([torch.linspace(-6, 6, 1000), torch.tensor([0.0, -0.0, 1e30, -1e30, torch.inf, torch.nan])]).to(dtype)
     name = {torch.float32: "f32", torch.bfloat16: "bf16"}[dtype]
     type_ = f"tensor<{len(x)}x{name}>"
@@ -120,7 +124,10 @@ def test_a_function_of_stablehlo(tmp_path):
 
     module, builder = experimental_build_stablehlo_module(double, [(4, 8), (4, 8)], save_artifacts=True)
     assert "stablehlo.add" in str(module) and "tensor<4x8xf32>" in str(module)
-    assert Path("double/stablehlo_module.mlir").read_text() == f"{module}\n" and type(builder).__name__ == "StableHLOBuilder"
+    assert (
+        Path("double/stablehlo_module.mlir").read_text() == f"{module}\n"
+        and type(builder).__name__ == "StableHLOBuilder"
+    )
     module, _ = experimental_build_stablehlo_module(double, [(2,), (2,)], [torch.int32, torch.int32], base="other")
     assert "tensor<2xi32>" in str(module) and not Path("other").exists()
 

@@ -71,13 +71,13 @@ POOLS: dict[str, tuple[dict[str, Any], Callable[[torch.Tensor], torch.Tensor]]] 
 
 @pytest.mark.parametrize("name", POOLS)
 def test_pooling(name: str) -> None:
-    how, wanted = POOLS[name]
+    how, expected = POOLS[name]
 
     def body(x: Any, b: Any) -> Any:
         return b.pool_2d(x, **how)
 
     _, builder = built(body, (2, 3, 6, 7))
-    torch.testing.assert_close(golden(builder, "output_0"), wanted(golden(builder, "input_0")))
+    torch.testing.assert_close(golden(builder, "output_0"), expected(golden(builder, "input_0")))
     ran(body, (2, 3, 6, 7))
 
 
@@ -86,7 +86,12 @@ def test_pooling(name: str) -> None:
     [
         ({"kernel_size": [2]}, (1, 1, 4, 4), torch.float32, r"kernel_size is \[2\]; expected 2 integers of at least 1"),
         ({"kernel_size": [2, 0]}, (1, 1, 4, 4), torch.float32, "kernel_size is .*; expected 2 integers of at least 1"),
-        ({"kernel_size": [2, 2], "padding": [1]}, (1, 1, 4, 4), torch.float32, "padding is .*; expected 2 or 4 integers"),
+        (
+            {"kernel_size": [2, 2], "padding": [1]},
+            (1, 1, 4, 4),
+            torch.float32,
+            "padding is .*; expected 2 or 4 integers",
+        ),
         ({"kernel_size": [2, 2], "pool_type": "sum"}, (1, 1, 4, 4), torch.float32, "is 'sum'; expected max or avg"),
         ({"kernel_size": [2, 2]}, (1, 4, 4), torch.float32, "in0 has rank 3; expected 4"),
         ({"kernel_size": [2, 2]}, (1, 1, 4, 4), torch.int32, "in0 has elements i32; expected a floating-point type"),
@@ -124,10 +129,10 @@ def test_composites() -> None:
     module, builder = built(body, (2, 3))
     assert str(module).count("func.func private @halved") == 1
     assert '{composite_attributes = {mode = "a"}, decomposition = @halved}' in str(module)
-    wanted = golden(builder, "input_0")
+    expected = golden(builder, "input_0")
     for _ in range(3):
-        wanted = wanted.tanh() / 2
-    torch.testing.assert_close(golden(builder, "output_0"), wanted)
+        expected = expected.tanh() / 2
+    torch.testing.assert_close(golden(builder, "output_0"), expected)
     ran(body, (2, 3))
 
 

@@ -22,7 +22,7 @@ from ttmlir import ir, passes
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")))
-# Pages whose programs (or commands) have a test beside what they are about.
+# Pages whose programs (or commands) have a test next to what they are about.
 ELSEWHERE = {
     ("docs/builder.md", "python"): "builder/test_docs.py",
     ("docs/emitted-code.md", "python"): "builder/test_emitted_docs.py",

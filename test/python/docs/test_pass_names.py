@@ -120,12 +120,12 @@ def test_the_lists_above_are_the_ecosystems() -> None:
     assert sorted(NAMES) == sorted(rows)
     # Those of StableHLO's passes, and of pipelines, are looked at where they are.
     own = "ttir-(?!to-d2m)|ttnn-|ttcore-|tt-populate|convert-ttnn"
-    wanted = {
+    expected = {
         name: {option["name"] for option in row["options"]}
         for name, row in rows.items()
         if row["kind"] == "pass" and row["options"] and re.match(own, name)
     }
-    assert {name: set(options.split()) for name, options in OPTIONS.items()} == wanted
+    assert {name: set(options.split()) for name, options in OPTIONS.items()} == expected
 
 
 @pytest.fixture(scope="module")

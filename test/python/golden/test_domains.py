@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Domains: rows name ops, and what is asked of a value reaches the argument that it comes from."""
+"""Domains: rows name ops, and the requirement on a value reaches the argument that it comes from."""
 
 from __future__ import annotations
 

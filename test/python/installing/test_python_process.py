@@ -25,8 +25,8 @@ print("an error", file=sys.stderr)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "beside").mkdir()
-    (tmp_path / "beside" / "helper.py").write_text("")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "helper.py").write_text("")
     return tmp_path
 
 
@@ -37,7 +37,7 @@ def test_a_process_is_as_any_other(folder: Path, package: str, way: str, last: s
     text = PROGRAM.format(package=package, last=last)
     (folder / "program.py").write_text(text)
     arguments = {"-c": ["-c", text], "-m": ["-m", "program"], "file": [str(folder / "program.py")]}[way] + ["one", "2"]
-    environment = os.environ | {"PYTHONPATH": str(folder / "beside"), "GIVEN": "yes"}
+    environment = os.environ | {"PYTHONPATH": str(folder / "other"), "GIVEN": "yes"}
     mine = python_process.run(arguments, package, env=environment, cwd=folder)
     command, nothing = [sys.executable, *arguments], subprocess.DEVNULL
     real = subprocess.run(command, env=environment, cwd=folder, stdin=nothing, capture_output=True, text=True)

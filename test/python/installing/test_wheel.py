@@ -78,8 +78,8 @@ def test_what_is_in_it(wheel):
         sources = ROOT / "python" / package
         missing = {f"{package}/{path.relative_to(sources)}" for path in sources.rglob("*.py")} - set(names)
         assert not missing
-    wanted = {"ttrt/include/ttnn/ttnn.hpp", "pjrt_plugin_tt/pjrt_plugin_tt.so", "ttmlir/_mlir_libs/ttmlir-read"}
-    assert wanted <= set(names)
+    expected = {"ttrt/include/ttnn/ttnn.hpp", "pjrt_plugin_tt/pjrt_plugin_tt.so", "ttmlir/_mlir_libs/ttmlir-read"}
+    assert expected <= set(names)
     assert {name.rpartition("/")[2] for name in names if "/scripts/" in name} >= {"ttmlir-opt", "ttmlir-translate"}
 
 

@@ -402,11 +402,11 @@ def run(row: Row) -> str | None:
 
 def main(rows: Sequence[Row]) -> None:
     """Arguments: names of rows, or --places and numbers of rows; without any, all run."""
-    wanted = sys.argv[1:]
-    if wanted[:1] == ["--places"]:
-        rows = [rows[int(place)] for place in wanted[1:]]
-    elif wanted:
-        rows = [row for row in rows if row.name in wanted]
+    expected = sys.argv[1:]
+    if expected[:1] == ["--places"]:
+        rows = [rows[int(place)] for place in expected[1:]]
+    elif expected:
+        rows = [row for row in rows if row.name in expected]
     for row in rows:
         try:
             wrong = run(row)

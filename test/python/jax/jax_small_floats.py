@@ -43,7 +43,7 @@ def pairs(dtype: Any) -> list[Any]:
 
 
 def every_half(signs: bool = True) -> Any:
-    """f32 of all exponents and the mantissas that rounding tells apart: ties, and one bit beside them."""
+    """f32 of all exponents and the mantissas that rounding tells apart: ties, and one bit next to them."""
     upper = np.arange(0, 65536 if signs else 32640, 3, dtype=np.uint32) << 16
     values = np.concatenate([upper, upper + 1, upper + 0x8000, upper - 1]).view(np.float32)
     specials = np.float32([0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1e-45, 240, 248, 448, 464, 465, 57344, 61440])

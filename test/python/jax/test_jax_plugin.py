@@ -309,7 +309,7 @@ def test_jax_keeps_compiled_programs(tmp_path):
 
 
 @pytest.mark.long
-def test_jax_computes_on_the_cpu_unless_it_is_asked_for_chips():
+def test_jax_computes_on_the_cpu_unless_chips_are_requested():
     done = run_program(
         """
         import jax, jax.numpy as jnp

@@ -61,9 +61,9 @@ def test_equal_to_jax(name: str, rows: int) -> None:
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lower(exported(FUNCTIONS[name]), rows)))
     inputs = [GoldenMapTensor({0: torch.from_numpy(each)}) for each in (x, w)]
     found = [np.asarray(shards[0]) for shards in execute(binary, 0, inputs, (1, 1))]
-    wanted = jax.tree.leaves(FUNCTIONS[name](x, w))
-    assert len(found) == len(wanted)
-    for ours, theirs in zip(found, wanted, strict=True):
+    expected = jax.tree.leaves(FUNCTIONS[name](x, w))
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, np.asarray(theirs), rtol=1e-4, atol=1e-5)
 
 

@@ -457,7 +457,7 @@ RUNNING = {
             assert value.dtype == dtype, (value, dtype)
         assert int(jnp.uint8(250) + jnp.uint8(10)) == 4 and int(jnp.int8(127) + jnp.int8(1)) == -128
         """,
-    "x64: what is asked for is what is said": """
+    "x64: what is requested is what is said": """
         jax.config.update("jax_enable_x64", True)
         x = jnp.linspace(0, 1, 5)
         assert x.dtype == np.float64 and (jnp.arange(3) * 2).dtype == np.int64

@@ -38,7 +38,7 @@ def test_a_small_network(name, dtype, batch, least):
     assert f"{name} (small, batch {batch}, {dtype}) on a simulated wormhole_b0" in found.stdout
     for row in ("compile", "first run", "median of 2 runs", "chip, estimated"):
         assert re.search(rf"│ {row} +│ +[\d.,]+ ms │", found.stdout)
-    correlations = re.findall(r"largest error ([\d.e-]+), PCC ([\d.]+) beside PyTorch in float32", found.stdout)
+    correlations = re.findall(r"largest error ([\d.e-]+), PCC ([\d.]+) compared with PyTorch in float32", found.stdout)
     assert correlations and all(float(pcc) >= least for _, pcc in correlations)
     assert Path("kept.ttnn").stat().st_size > 0
 

@@ -48,7 +48,8 @@ def split(builder: Any, value: Any, mesh: tuple[int, int], axis: int) -> Any:
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize(("mesh", "target"), [*((mesh, "ttnn") for mesh in MESHES), *EMITTED], ids=str)
 def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
-    """Each op beside its golden on every chip, and all of them beside what one expert after the other computes."""
+    """Each op compared with its golden on every chip, and all of them compared with what one expert after the other
+    computes."""
     devices, along = mesh[0] * mesh[1], mesh[axis]
     local, tokens = EXPERTS // devices, (2 * along, 3)
     mapping, indices = placed(devices), chosen(tokens[0], 1, tokens[1])
@@ -75,7 +76,7 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
     # Number of each expert on its device, and whether the device is in the group of a chip.
     owner = mapping[0, 0].argmax(-1)
     number = torch.tensor([int((owner[:e] == owner[e]).sum()) for e in range(EXPERTS)])
-    wanted = {}
+    expected = {}
     for chip in range(devices):
         row, column = divmod(chip, mesh[1])
         rank, other = (row, column) if axis == 0 else (column, row)
@@ -87,7 +88,7 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
                     if (home[1] if axis == 0 else home[0]) == other:
                         score = scores[0, rank * 2 + b, s, expert]
                         out[k, b, s] = x[rank * 2 + b, 0, s] * score * (number[expert] + 1)
-        wanted[chip] = out
+        expected[chip] = out
     made, builder = build_module(module, "ttir", mesh_dict=mesh_dict(mesh))
     report = compile_and_execute_ttir(
         module, mesh_dict=mesh_dict(mesh), target=target, check_atol=True, check_rtol=True
@@ -97,7 +98,7 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
         binary, goldens, _ = compile_ttir_module_to_flatbuffer(made, builder)
         assert goldens[0]
         assert execute_fb(
-            binary, {0: {"input_0": x, "input_1": scores, "output_0": GoldenMapTensor(wanted, mesh)}}, check_atol=True
+            binary, {0: {"input_0": x, "input_1": scores, "output_0": GoldenMapTensor(expected, mesh)}}, check_atol=True
         ).passed
 
 
@@ -118,7 +119,7 @@ def expert(x: torch.Tensor, weights: list[torch.Tensor], activation: str) -> tor
 @pytest.mark.parametrize("activation", ["silu", "swiglu"])
 @pytest.mark.parametrize(("mesh", "target"), [*((mesh, "ttnn") for mesh in MESHES), *EMITTED], ids=str)
 def test_computed_in_one_op(mesh: tuple[int, int], target: str, activation: str, axis: int) -> None:
-    """Dispatched tokens through moe_compute beside one expert after the other, each with weights of its own."""
+    """Dispatched tokens through moe_compute compared with one expert after the other, each with weights of its own."""
     devices, along, middle = mesh[0] * mesh[1], mesh[axis], 5
     local, tokens, layer = EXPERTS // devices, (2 * along, 3), 1
     where, indices = placed(devices), chosen(tokens[0], 1, tokens[1])
@@ -153,7 +154,7 @@ def test_computed_in_one_op(mesh: tuple[int, int], target: str, activation: str,
                 bias_0=b0, bias_1=b1, bias_2=b2, activation_function=activation,
             )  # fmt: skip
 
-    wanted = {}
+    expected = {}
     for chip in range(devices):
         row, column = divmod(chip, mesh[1])
         rank, other = (row, column) if axis == 0 else (column, row)
@@ -165,14 +166,14 @@ def test_computed_in_one_op(mesh: tuple[int, int], target: str, activation: str,
                 if home[1 - axis] == other:
                     place = home[axis] * local + int((owner[:number] == owner[number]).sum())
                     out[k, token] = expert(x[rank * 2 + b, 0, s], [w[layer, place] for w in weights], activation)
-        wanted[chip] = out
+        expected[chip] = out
     report = compile_and_execute_ttir(
         module, mesh_dict=mesh_dict(mesh), target=target, check_atol=True, check_rtol=True
     )
     assert report.passed
     if target == "ttnn":
         binary, _, _ = compile_ttir_module_to_flatbuffer(*build_module(module, "ttir", mesh_dict=mesh_dict(mesh)))
-        given = {0: {"input_0": x, "output_0": GoldenMapTensor(wanted, mesh)}}
+        given = {0: {"input_0": x, "output_0": GoldenMapTensor(expected, mesh)}}
         assert execute_fb(binary, given, check_atol=True, check_rtol=True).passed
 
 

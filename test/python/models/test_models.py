@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks of examples/models on the simulated chip beside the same in plain torch."""
+"""The networks of examples/models on the simulated chip compared with the same in plain torch."""
 
 from __future__ import annotations
 

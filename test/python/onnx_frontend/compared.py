@@ -39,9 +39,9 @@ def computed(model: onnx.ModelProto, given: Mapping[str, Any], known: Sequence[s
     return compiled(model, given, known)(*(x for name, x in given.items() if name not in known))
 
 
-def require_same(found: Sequence[Any], wanted: Sequence[Any], rtol: float = 1e-5, atol: float = 1e-5) -> None:
-    assert len(found) == len(wanted)
-    for x, y in zip(found, wanted, strict=True):
+def require_same(found: Sequence[Any], expected: Sequence[Any], rtol: float = 1e-5, atol: float = 1e-5) -> None:
+    assert len(found) == len(expected)
+    for x, y in zip(found, expected, strict=True):
         if isinstance(y, list):
             require_same(x, y, rtol, atol)
             continue

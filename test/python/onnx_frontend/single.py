@@ -50,7 +50,7 @@ def typed(model: onnx.ModelProto, values: Sequence[Any]) -> onnx.ModelProto:
     return made
 
 
-def wanted_of(model: onnx.ModelProto, given: Mapping[str, Any], oracle: str) -> list[Any]:
+def expected_of(model: onnx.ModelProto, given: Mapping[str, Any], oracle: str) -> list[Any]:
     if oracle == "reference":
         from onnx.reference import ReferenceEvaluator
 
@@ -64,7 +64,7 @@ def wanted_of(model: onnx.ModelProto, given: Mapping[str, Any], oracle: str) -> 
 
 
 def check(
-    op: str, operands: Sequence[Any], outputs: int = 1, wanted: Sequence[Any] | None = None, oracle: str = "runtime",
+    op: str, operands: Sequence[Any], outputs: int = 1, expected: Sequence[Any] | None = None, oracle: str = "runtime",
     known: Sequence[int] = (), tolerance: float | None = None, off_by: int = 0, **options: Any,
 ) -> list[Any]:  # fmt: skip
     """Requires the outputs of a node to be those of the oracle, and returns them.
@@ -72,9 +72,9 @@ def check(
     tolerance: of floats, relative to the largest one. off_by: of integers, for one in thirty of them.
     """
     model, given = node_model(op, operands, outputs, **options)
-    wanted = wanted_of(model, given, oracle) if wanted is None else wanted
-    found = computed(typed(model, wanted), given, [f"i{k}" for k in known])
-    for x, y in zip(found, wanted, strict=True):
+    expected = expected_of(model, given, oracle) if expected is None else expected
+    found = computed(typed(model, expected), given, [f"i{k}" for k in known])
+    for x, y in zip(found, expected, strict=True):
         y = np.asarray(y)
         assert (x.shape, x.dtype) == (y.shape, y.dtype)
         a, b = (z.astype(np.float64) for z in (x, y))

@@ -10,7 +10,7 @@ import pytest
 import ttmlir.onnx as tt
 from compared import computed
 from onnx import helper
-from single import check, node_model, typed, wanted_of
+from single import check, expected_of, node_model, typed
 from ttmlir.onnx import OnnxError
 
 MICROSOFT = "com.microsoft"
@@ -58,9 +58,9 @@ def test_scores(mask: str, mode: int) -> None:
     # The evaluator's form 0 has softcap, other than the definition's.
     options: dict[str, Any] = {"is_causal": 1, "softcap": 2.0 if mode else 0.0, "qk_matmul_output_mode": mode}
     model, given = node_model("Attention", [*heads(), MASKS[mask]], 4, opset=23, **options)
-    wanted = wanted_of(model, given, "reference")
-    found = computed(typed(model, wanted), given)
-    for x, y in zip(found, wanted, strict=True):
+    expected = expected_of(model, given, "reference")
+    found = computed(typed(model, expected), given)
+    for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(np.maximum(x, -1e30), np.maximum(y, -1e30), rtol=1e-4, atol=1e-5)
 
 
@@ -69,12 +69,12 @@ def test_a_mask_of_one_key() -> None:
     q, k, v = heads()
     for opset, mask in ((23, floats(4, 1)), (24, floats(4, 1)), (24, np.ones((4, 1), bool))):
         hides = opset > 23
-        wanted = np.repeat(v[:, :, :1], 2, 1).repeat(4, 2) if hides else None
-        if wanted is None:
+        expected = np.repeat(v[:, :, :1], 2, 1).repeat(4, 2) if hides else None
+        if expected is None:
             check("Attention", [q, k, v, np.repeat(mask, 5, 1)], oracle="reference", opset=23)
             model, given = node_model("Attention", [q, k, v, np.repeat(mask, 5, 1)], opset=23)
-            (wanted,) = wanted_of(model, given, "reference")
-        check("Attention", [q, k, v, mask], wanted=[wanted], opset=opset)
+            (expected,) = expected_of(model, given, "reference")
+        check("Attention", [q, k, v, mask], expected=[expected], opset=opset)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
@@ -202,15 +202,15 @@ def test_multi_head_attention(form: str, padding: int, attributes: dict[str, Any
     check("MultiHeadAttention", operands, outputs, domain=MICROSOFT, num_heads=3, tolerance=1e-3, **attributes)
 
 
-def test_packed_operands_are_those_beside_each_other() -> None:
+def test_packed_operands_are_those_next_to_each_other() -> None:
     """onnxruntime has none on the CPU."""
     q, k, v = (floats(2, 4, 3, 4, seed=i) for i in range(3))
     flat = [x.reshape(2, 4, 12) for x in (q, k, v)]
     model, given = node_model("MultiHeadAttention", flat, domain=MICROSOFT, num_heads=3)
-    wanted = computed(typed(model, [flat[0]]), given)
+    expected = computed(typed(model, [flat[0]]), given)
     every = [np.stack([q, k, v], 3)]
-    check("MultiHeadAttention", every, wanted=wanted, domain=MICROSOFT, num_heads=3)
-    check("MultiHeadAttention", [flat[0], np.stack([k, v], 3)], wanted=wanted, domain=MICROSOFT, num_heads=3)
+    check("MultiHeadAttention", every, expected=expected, domain=MICROSOFT, num_heads=3)
+    check("MultiHeadAttention", [flat[0], np.stack([k, v], 3)], expected=expected, domain=MICROSOFT, num_heads=3)
 
 
 def group_query(
@@ -227,9 +227,9 @@ def group_query(
     operands += [None, floats(1, 6, rows, total) if bias else None, floats(6) if sink else None]
     attributes |= {"num_heads": 6, "kv_num_heads": 2, "do_rotary": int(rotary)}
     model, given = node_model("GroupQueryAttention", operands, outputs, domain=MICROSOFT, **attributes)
-    wanted = wanted_of(model, given, "runtime")
-    found = computed(typed(model, wanted), given, ["i6"])
-    for n, (x, y) in enumerate(zip(found, wanted, strict=True)):
+    expected = expected_of(model, given, "runtime")
+    found = computed(typed(model, expected), given, ["i6"])
+    for n, (x, y) in enumerate(zip(found, expected, strict=True)):
         assert (x.shape, x.dtype) == (y.shape, y.dtype)
         for b, last in enumerate(lasts):
             part = np.s_[b, :, : last + 1] if n in (1, 2) else np.s_[b, ..., : last + 1] if n == 3 else np.s_[b]
@@ -267,7 +267,7 @@ def test_steps_of_a_decoder_have_one_program() -> None:
         given = {"q": floats(1, 4, rows, 8), "k": floats(1, 2, rows, 8), "v": floats(1, 2, rows, 8, seed=1),
                  "mask": floats(1, 1, rows, rows + past), "past_k": floats(1, 2, past, 8, seed=2),
                  "past_v": floats(1, 2, past, 8, seed=3)}  # fmt: skip
-        for x, y in zip(compiled(**given), wanted_of(model, given, "reference"), strict=True):
+        for x, y in zip(compiled(**given), expected_of(model, given, "reference"), strict=True):
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
     assert len(compiled._opened) == 1
     assert len(compiled._fixed) == 2  # the prompt, and the first step
@@ -278,7 +278,7 @@ def test_steps_of_a_decoder_have_one_program() -> None:
     [
         ("Attention", [floats(2, 4, 6), floats(6, 36), None, np.zeros((3, 4), np.int32)], {}, "none of the forms"),
         ("Attention", [floats(2, 4, 6), floats(6, 36), None], {"do_rotary": 1}, "do_rotary"),
-        ("MultiHeadAttention", [floats(2, 4, 12)], {}, "expected key and value beside the query"),
+        ("MultiHeadAttention", [floats(2, 4, 12)], {}, "expected key and value with the query"),
         ("MultiHeadAttention", [floats(2, 4, 13), floats(2, 4, 12), floats(2, 4, 12)], {}, "with 3 heads"),
         ("PagedAttention", [floats(2, 4)], {}, "layouts or pages of another device"),
         ("BeamSearch", [floats(2, 4)], {}, "token by token"),

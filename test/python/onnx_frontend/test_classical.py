@@ -140,10 +140,10 @@ def test_tree_ensembles(dtype: Any) -> None:
     first = np.where((x[:, 0] <= 1) | np.isnan(x[:, 0]), left, right)
     second = np.where(np.isin(x[:, 0], [-1, 0.5, 1]) | np.isnan(x[:, 0]), 2, 1)
     weights, targets = np.array([5.5, -3, 2, 0.25]), np.array([0, 1, 0, 1])
-    wanted = np.zeros((20, 2))
+    expected = np.zeros((20, 2))
     for leaf in (first, second):
-        wanted[np.arange(20), targets[leaf]] += weights[leaf]
-    check("TreeEnsemble", [x], wanted=[wanted.astype(dtype)], domain=ML, **attributes)
+        expected[np.arange(20), targets[leaf]] += weights[leaf]
+    check("TreeEnsemble", [x], expected=[expected.astype(dtype)], domain=ML, **attributes)
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)

@@ -50,7 +50,7 @@ def test_other_convolutions() -> None:
     check("Conv", [drawn(1, 6, 5, 9), drawn(12, 1, 2, 3)], group=6, kernel_shape=[2, 3], inside=(1,))
     for x, w in ((drawn(0, 2, 5, 5), drawn(4, 2, 3, 3)), (drawn(1, 2, 0, 6), drawn(4, 2, 3, 3))):
         zeros = np.zeros((x.shape[0], 4, x.shape[2] + 2, x.shape[3] + 2), np.float32)
-        check("Conv", [x, w], pads=[2, 2, 2, 2], wanted=[zeros])
+        check("Conv", [x, w], pads=[2, 2, 2, 2], expected=[zeros])
     half = [drawn(*s, dtype=np.float16) for s in ((1, 3, 6, 6), (4, 3, 3, 3), (4,))]
     check("Conv", half, pads=[1, 1, 1, 1], oracle="reference")
     double = [drawn(*s, dtype=np.float64) for s in ((1, 3, 6, 6), (4, 3, 3, 3))]
@@ -66,8 +66,8 @@ def test_other_convolutions() -> None:
     x, w = drawn(1, 4, 6, 7), drawn(3, 4, 3, 3)
     model, given = node_model("NhwcConv", [np.moveaxis(x, 1, 3), np.moveaxis(w, 1, 3)], **contributed)
     (found,) = computed(typed(model, [x]), given)
-    (wanted,) = check("Conv", [x, w])
-    np.testing.assert_allclose(np.moveaxis(found, 3, 1), wanted, rtol=1e-5, atol=1e-5)
+    (expected,) = check("Conv", [x, w])
+    np.testing.assert_allclose(np.moveaxis(found, 3, 1), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -129,7 +129,7 @@ def test_mod(fmod: int, dtype: Any) -> None:
 
 def test_mod_of_old_floats_is_refused() -> None:
     with pytest.raises(OnnxError, match="fmod is 0, of floats; expected 1"):
-        check("Mod", [drawn((3,)), drawn((3,))], wanted=[drawn((3,))], opset=13)
+        check("Mod", [drawn((3,)), drawn((3,))], expected=[drawn((3,))], opset=13)
 
 
 @pytest.mark.parametrize("direction", ["LEFT", "RIGHT"])
@@ -176,7 +176,7 @@ def test_prelu() -> None:
 def test_prelu_of_channels(shape: tuple[int, ...]) -> None:
     x, slope = drawn(shape), np.array([0.5, -2, 3], np.float32)
     wide = slope.reshape(3, *(1,) * (len(shape) - 2))
-    check("PRelu", [x, slope], wanted=[np.where(x < 0, x * wide, x)], opset=6, inside=[1])
+    check("PRelu", [x, slope], expected=[np.where(x < 0, x * wide, x)], opset=6, inside=[1])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_prelu_of_channels(shape: tuple[int, ...]) -> None:
 )
 def test_refused(op: str, operands: list[Any], text: str) -> None:
     with pytest.raises(OnnxError, match=text):
-        check(op, operands, wanted=[operands[0]])
+        check(op, operands, expected=[operands[0]])
 
 
 #
@@ -243,11 +243,11 @@ def test_casts(source: Any, saturate: int) -> None:
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
     if source.name in ("int4", "uint4"):  # of which the evaluator has none to narrow floats
-        wanted = [given[t.name].astype(np.float32).astype(t) for t in targets]
+        expected = [given[t.name].astype(np.float32).astype(t) for t in targets]
     else:
         with np.errstate(all="ignore"):
-            wanted = ReferenceEvaluator(model).run(None, given)
-    for target, x, y in zip(targets, computed(model, given), wanted, strict=True):
+            expected = ReferenceEvaluator(model).run(None, given)
+    for target, x, y in zip(targets, computed(model, given), expected, strict=True):
         assert x.dtype == y.dtype
         close = 1e-7 if target == np.float64 else 0  # held in f32
         np.testing.assert_allclose(x.astype(np.float64), y.astype(np.float64), close, err_msg=str(target))
@@ -268,11 +268,11 @@ def test_bit_casts() -> None:
     for source, target in (("float32", "int32"), ("uint8", "int8"), ("int16", "float16"), ("uint32", "float32")):
         x = np.array([0, 1, 5, 77]).astype(source)
         code = int(helper.np_dtype_to_tensor_dtype(np.dtype(target)))
-        check("BitCast", [x], wanted=[x.view(target)], opset=26, to=code)
+        check("BitCast", [x], expected=[x.view(target)], opset=26, to=code)
     with pytest.raises(OnnxError, match="32 bits as int16; expected a type of as many bits"):
-        check("BitCast", [np.zeros(2, np.float32)], wanted=[np.zeros(2, np.int16)], opset=26, to=5)
+        check("BitCast", [np.zeros(2, np.float32)], expected=[np.zeros(2, np.int16)], opset=26, to=5)
 
 
 def test_casts_of_strings_are_refused() -> None:
     with pytest.raises(OnnxError, match="elements of type string have no form on the chip"):
-        check("Cast", [np.zeros(2, np.float32)], wanted=[np.zeros(2, np.float32)], to=8)
+        check("Cast", [np.zeros(2, np.float32)], expected=[np.zeros(2, np.float32)], to=8)

@@ -198,6 +198,6 @@ def test_open_sizes(name: str) -> None:
         x = drawn(*(sizes.get(d, d) for d in dims))
         found = program(x)
         found = found[0] if isinstance(found, list | tuple) else found
-        (wanted,) = session.run(None, {"x": x})
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+        (expected,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     assert {size.name for size in program.open_sizes} == {d for d in dims if isinstance(d, str)}

@@ -159,7 +159,7 @@ UNKNOWN: list[Any] = [
 @pytest.mark.parametrize(("op", "operands"), UNKNOWN, ids=str)
 def test_unknown_counts_are_refused(op: str, operands: list[Any]) -> None:
     with pytest.raises(OnnxError, match="how many results there are depends on the inputs' elements"):
-        check(op, operands, wanted=[operands[0]])
+        check(op, operands, expected=[operands[0]])
 
 
 REFUSED: list[Any] = [
@@ -173,4 +173,4 @@ REFUSED: list[Any] = [
 @pytest.mark.parametrize(("op", "operands", "text"), REFUSED, ids=str)
 def test_refused(op: str, operands: list[Any], text: str) -> None:
     with pytest.raises(OnnxError, match=text):
-        check(op, operands, wanted=[operands[0]], known=[1])
+        check(op, operands, expected=[operands[0]], known=[1])

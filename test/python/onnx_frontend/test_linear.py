@@ -37,7 +37,7 @@ def exact(x: Any) -> Any:
 )  # fmt: skip
 def test_matmul(a: tuple[int, ...], b: tuple[int, ...], dtype: Any) -> None:
     x, y = draw(a, dtype), draw(b, dtype, 1)
-    check("MatMul", [x, y], wanted=[np.asarray(np.matmul(exact(x), exact(y)).astype(dtype))], opset=13)
+    check("MatMul", [x, y], expected=[np.asarray(np.matmul(exact(x), exact(y)).astype(dtype))], opset=13)
 
 
 @pytest.mark.parametrize("c", [None, (), (1,), (5,), (1, 5), (4, 1), (4, 5)])
@@ -45,19 +45,19 @@ def test_matmul(a: tuple[int, ...], b: tuple[int, ...], dtype: Any) -> None:
 def test_gemm(c: tuple[int, ...] | None, left: int, right: int) -> None:
     a, b = draw((3, 4) if left else (4, 3)), draw((5, 3) if right else (3, 5), seed=1)
     added = None if c is None else draw(c, seed=2)
-    wanted = 0.5 * (a.T if left else a) @ (b.T if right else b) + (0 if c is None else 2 * added)
-    check("Gemm", [a, b, added], wanted=[wanted], alpha=0.5, beta=2.0, transA=left, transB=right)
+    expected = 0.5 * (a.T if left else a) @ (b.T if right else b) + (0 if c is None else 2 * added)
+    check("Gemm", [a, b, added], expected=[expected], alpha=0.5, beta=2.0, transA=left, transB=right)
 
 
 @pytest.mark.parametrize("opset", [7, 9, 11, 13, 24])
 def test_versions_of_gemm(opset: int) -> None:
     a, b, c = draw((2, 3)), draw((3, 4)), draw((4,))
-    check("Gemm", [a, b, c], wanted=[a @ b + c], opset=opset)
+    check("Gemm", [a, b, c], expected=[a @ b + c], opset=opset)
 
 
 def test_gemm_of_integers() -> None:
     a, b, c = draw((2, 3), np.int32), draw((3, 4), np.int32), draw((4,), np.int32)
-    check("Gemm", [a, b, c], wanted=[2 * (a @ b) + 3 * c], alpha=2.0, beta=3.0)
+    check("Gemm", [a, b, c], expected=[2 * (a @ b) + 3 * c], alpha=2.0, beta=3.0)
 
 
 EQUATIONS: list[tuple[str, list[tuple[int, ...]]]] = [
@@ -76,14 +76,14 @@ EQUATIONS: list[tuple[str, list[tuple[int, ...]]]] = [
 @pytest.mark.parametrize(("equation", "shapes"), EQUATIONS)
 def test_einsum(equation: str, shapes: list[tuple[int, ...]], dtype: Any) -> None:
     operands = [draw(shape, dtype, k) for k, shape in enumerate(shapes)]
-    wanted = np.einsum(equation.replace(" ", ""), *map(exact, operands)).astype(dtype)
-    check("Einsum", operands, wanted=[np.asarray(wanted)], opset=12, equation=equation)
+    expected = np.einsum(equation.replace(" ", ""), *map(exact, operands)).astype(dtype)
+    check("Einsum", operands, expected=[np.asarray(expected)], opset=12, equation=equation)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
 def test_einsum_wraps_narrow_integers(dtype: Any) -> None:
     a, b = draw((3, 40), dtype), draw((40, 4), dtype)
-    check("Einsum", [a, b], wanted=[np.einsum("ij,jk->ik", a, b)], opset=28, equation="ij,jk->ik")
+    check("Einsum", [a, b], expected=[np.einsum("ij,jk->ik", a, b)], opset=28, equation="ij,jk->ik")
 
 
 @pytest.mark.parametrize("batches", [(0, 0), (1, 0), (1, 1)])

@@ -70,8 +70,10 @@ def test_mean(axis: int, dtype: Any) -> None:
     x, (scale, zero), (to, middle) = integers((3, 4), dtype), pair(dtype), pair(dtype, 1)
     mean = ((x.astype(np.float32) - zero) * scale).mean(axis, keepdims=True)
     info = np.iinfo(dtype)
-    wanted = np.clip(np.rint(mean / to) + middle, info.min, info.max).astype(dtype)
-    on_runtime("QLinearReduceMean", [x, scale, zero, to, middle], wanted=[wanted], axes=[axis], keepdims=1, off_by=1)
+    expected = np.clip(np.rint(mean / to) + middle, info.min, info.max).astype(dtype)
+    on_runtime(
+        "QLinearReduceMean", [x, scale, zero, to, middle], expected=[expected], axes=[axis], keepdims=1, off_by=1
+    )
 
 
 @TYPES
@@ -85,8 +87,8 @@ def test_gemm(left: int, right: int, dtype: Any) -> None:
 
 def test_integer_products() -> None:
     a, b = integers((3, 4)), integers((4,), seed=1)
-    wanted = (a.astype(np.int32) - 7) * (b.astype(np.int32) - 9)
-    on_runtime("MulInteger", [a, np.uint8(7), b, np.uint8(9)], wanted=[wanted])
+    expected = (a.astype(np.int32) - 7) * (b.astype(np.int32) - 9)
+    on_runtime("MulInteger", [a, np.uint8(7), b, np.uint8(9)], expected=[expected])
 
 
 def test_softmax() -> None:
@@ -96,12 +98,12 @@ def test_softmax() -> None:
         logits = torch.from_numpy((x.astype(np.float32) - 100) * SCALE)
         rows = logits if version == 13 else logits.reshape(2, 12)
         shares = torch.softmax(rows, axis).reshape(x.shape).numpy()
-        wanted = np.clip(np.rint(shares * 256), 0, 255).astype(np.uint8)
+        expected = np.clip(np.rint(shares * 256), 0, 255).astype(np.uint8)
         model, given = node_model("QLinearSoftmax", [x, SCALE, np.uint8(100), FINE, np.uint8(0)],
                                   domain="com.microsoft", axis=axis)  # fmt: skip
         model.graph.node[0].attribute.add(name="opset", i=version, type=2)
-        (found,) = computed(typed(model, [wanted]), given)
-        assert np.abs(found.astype(int) - wanted).max() <= 1
+        (found,) = computed(typed(model, [expected]), given)
+        assert np.abs(found.astype(int) - expected).max() <= 1
 
 
 FUNCTIONS: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -123,7 +125,7 @@ def test_functions(op: str, operands: list[Any], attributes: dict[str, Any]) -> 
 
 def test_inverse_needs_pivots() -> None:
     x = np.array([[0, 1, 0], [0, 0, 2], [4, 0, 0]], np.float32)
-    on_runtime("Inverse", [x], wanted=[np.linalg.inv(x)])
+    on_runtime("Inverse", [x], expected=[np.linalg.inv(x)])
 
 
 def test_expand_dims() -> None:
@@ -137,11 +139,11 @@ def gelu(x: Any) -> Any:
 def test_biases() -> None:
     """onnxruntime has none of these on the CPU."""
     x, bias, skip = floats(2, 3, 8), floats(8), floats(2, 3, 8, seed=1)
-    on_runtime("BiasAdd", [x, bias, skip], wanted=[x + bias + skip])
-    on_runtime("BiasSplitGelu", [x, bias], wanted=[(x + bias)[..., :4] * gelu((x + bias)[..., 4:])])
+    on_runtime("BiasAdd", [x, bias, skip], expected=[x + bias + skip])
+    on_runtime("BiasSplitGelu", [x, bias], expected=[(x + bias)[..., :4] * gelu((x + bias)[..., 4:])])
     mask = floats(2, 1, 8)
-    wanted = torch.softmax(torch.from_numpy(x + mask), 2).numpy()
-    on_runtime("BiasSoftmax", [x, mask], wanted=[wanted], axis=2, is_inner_broadcast=1)
+    expected = torch.softmax(torch.from_numpy(x + mask), 2).numpy()
+    on_runtime("BiasSoftmax", [x, mask], expected=[expected], axis=2, is_inner_broadcast=1)
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.5])
@@ -150,8 +152,8 @@ def test_swiglu(limit: float) -> None:
     gate, up = torch.from_numpy(x).split(4, -1)
     if limit:
         gate, up = gate.clamp(max=limit), up.clamp(-limit, limit)
-    wanted = (gate * torch.sigmoid(1.7 * gate) * (up + 0.5)).numpy()
-    options: dict[str, Any] = {"activation_alpha": 1.7, "activation_beta": 0.5, "limit": limit, "wanted": [wanted]}
+    expected = (gate * torch.sigmoid(1.7 * gate) * (up + 0.5)).numpy()
+    options: dict[str, Any] = {"activation_alpha": 1.7, "activation_beta": 0.5, "limit": limit, "expected": [expected]}
     on_runtime("SwiGLU", [x], **options)
     on_runtime("SwiGLU", [x[..., :4], x[..., 4:]], **options)
 
@@ -168,10 +170,10 @@ def test_relative_position_bias(both: int) -> None:
     steps = torch.log(near.float() / exact) / np.log(most / exact) * (buckets - exact)
     large = (exact + steps.clamp(min=0).long()).clamp(max=buckets - 1)
     bucket += torch.where(near < exact, near, large)
-    wanted = torch.from_numpy(table)[:, bucket][None].numpy()
+    expected = torch.from_numpy(table)[:, bucket][None].numpy()
     operands = [table.reshape(16, 3), np.array([rows]), np.array([columns])]
     on_runtime(
-        "RelativePositionBias", operands, wanted=[wanted], known=[1, 2], is_bidirectional=both, max_distance=most
+        "RelativePositionBias", operands, expected=[expected], known=[1, 2], is_bidirectional=both, max_distance=most
     )
 
 
@@ -181,17 +183,17 @@ def test_gated_relative_position_bias() -> None:
     )
     x = (query + bias).view(2, 3, 2, 4).transpose(1, 2) @ weight + offset
     first, second = torch.sigmoid(x.view(2, 2, 3, 2, 3).sum(-1)).chunk(2, -1)
-    wanted = (first * (second * scale - 1) + 2) * distance
+    expected = (first * (second * scale - 1) + 2) * distance
     operands = [y.numpy() for y in (query, bias, distance, weight, offset, scale)]
-    on_runtime("GatedRelativePositionBias", operands, wanted=[wanted.numpy()], num_heads=2)
+    on_runtime("GatedRelativePositionBias", operands, expected=[expected.numpy()], num_heads=2)
 
 
 def test_gemma_rotary_embedding() -> None:
     angle = floats(2, 3, 8)
     q, q_turned, k, k_turned = (floats(2, 4, 3, 8, seed=i) for i in range(4))
     sin, cos = np.sin(angle)[:, None], np.cos(angle)[:, None]
-    wanted = [q * cos + q_turned * sin, k * cos + k_turned * sin]
-    on_runtime("GemmaRotaryEmbedding", [angle, q, q_turned, k, k_turned], 2, wanted=wanted)
+    expected = [q * cos + q_turned * sin, k * cos + k_turned * sin]
+    on_runtime("GemmaRotaryEmbedding", [angle, q, q_turned, k, k_turned], 2, expected=expected)
 
 
 @pytest.mark.parametrize("bits", [2, 4, 8])

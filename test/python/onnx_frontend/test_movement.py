@@ -51,8 +51,8 @@ RESHAPES = [((2, 3, 4), (4, -1)), ((2, 3, 4), (0, 0, 2, 2)), ((2, 0, 3), (3, 0))
 
 
 def test_reshape() -> None:
-    for shape, wanted in RESHAPES:
-        check("Reshape", [drawn(shape), ints(*wanted)], known=[1])
+    for shape, expected in RESHAPES:
+        check("Reshape", [drawn(shape), ints(*expected)], known=[1])
     check("Reshape", [drawn((0, 3, 4)), ints(3, 4, 0)], known=[1], opset=14, allowzero=1)
 
 
@@ -137,8 +137,8 @@ def test_pad_axes() -> None:
 def test_tile_and_expand() -> None:
     for shape, times in (((3, 2), (2, 2)), ((1, 3), (4, 1)), ((2, 3), (0, 1)), ((), ()), ((2, 3, 4), (2, 1, 3))):
         check("Tile", [drawn(shape), ints(*times)], known=[1])
-    for shape, wanted in (((3, 1), (2, 1, 6)), ((), (2, 3)), ((1,), (0,)), ((3, 4), (1, 1))):
-        check("Expand", [drawn(shape), ints(*wanted)], known=[1])
+    for shape, expected in (((3, 1), (2, 1, 6)), ((), (2, 3)), ((1,), (0,)), ((3, 4), (1, 1))):
+        check("Expand", [drawn(shape), ints(*expected)], known=[1])
 
 
 def test_blocks() -> None:
@@ -157,7 +157,7 @@ def test_dropout() -> None:
     check("Dropout", [drawn((2, 3)), np.array(0.3, np.float32)], 2, opset=13)
     check("Dropout", [drawn((2, 3))], 1, opset=7, ratio=0.3)
     with pytest.raises(OnnxError, match="training_mode is not known to be false; expected inference"):
-        check("Dropout", [drawn((2, 3)), np.array(0.3, np.float32), np.array(True)], wanted=[drawn((2, 3))], opset=13)
+        check("Dropout", [drawn((2, 3)), np.array(0.3, np.float32), np.array(True)], expected=[drawn((2, 3))], opset=13)
 
 
 def test_reverse_sequence() -> None:
@@ -166,9 +166,9 @@ def test_reverse_sequence() -> None:
 
 
 def test_center_crop_pad() -> None:
-    for shape, wanted, axes in (((5, 6), (3, 9), None), ((5, 6), (7, 3), (-1, 0)), ((5, 6, 3), (2, 9), (2, 0))):
+    for shape, expected, axes in (((5, 6), (3, 9), None), ((5, 6), (7, 3), (-1, 0)), ((5, 6, 3), (2, 9), (2, 0))):
         named = {} if axes is None else {"axes": axes}
-        check("CenterCropPad", [drawn(shape), ints(*wanted)], oracle="reference", known=[1], opset=18, **named)
+        check("CenterCropPad", [drawn(shape), ints(*expected)], oracle="reference", known=[1], opset=18, **named)
 
 
 #
@@ -217,7 +217,7 @@ def test_constant_of_shape(dtype: Any) -> None:
     one = np.array([3]).astype(dtype)
     value = helper.make_tensor("value", helper.np_dtype_to_tensor_dtype(one.dtype), [1], one.tobytes(), raw=True)
     for sizes in ((2, 3), (), (0,), (3, 40)):
-        check("ConstantOfShape", [ints(*sizes)], wanted=[np.full(sizes, one[0])], known=[0], value=value)
+        check("ConstantOfShape", [ints(*sizes)], expected=[np.full(sizes, one[0])], known=[0], value=value)
 
 
 REFUSED: list[Any] = [
@@ -235,14 +235,14 @@ REFUSED: list[Any] = [
 @pytest.mark.parametrize(("op", "operands", "text"), REFUSED, ids=str)
 def test_refused(op: str, operands: list[Any], text: str) -> None:
     with pytest.raises(OnnxError, match=text):
-        check(op, operands, wanted=[operands[0]], known=[1])
+        check(op, operands, expected=[operands[0]], known=[1])
 
 
 def test_very_large_pads_are_refused() -> None:
     with pytest.raises(OnnxError, match="by wrap from 3; expected at most 1048576"):
-        check("Pad", [drawn((3,)), ints(0, 2**40)], wanted=[drawn((3,))], known=[1], opset=19, mode="wrap")
+        check("Pad", [drawn((3,)), ints(0, 2**40)], expected=[drawn((3,))], known=[1], opset=19, mode="wrap")
 
 
 def test_computed_shapes_are_refused() -> None:
     with pytest.raises(OnnxError, match="shape is computed from the inputs' elements; expected one that is known"):
-        check("Reshape", [drawn((2, 3)), ints(3, 2)], wanted=[drawn((3, 2))])
+        check("Reshape", [drawn((2, 3)), ints(3, 2)], expected=[drawn((3, 2))])

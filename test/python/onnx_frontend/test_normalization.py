@@ -30,7 +30,7 @@ def test_softmax(op: str, opset: int) -> None:
         check(op, [10 * drawn(2, 3, 5)], opset=opset, **options)
     check(op, [100 * drawn(4, 6)], opset=opset)
     if opset >= 13:
-        check(op, [np.array(3, np.float32)], wanted=[np.array(op == "Softmax", np.float32)], opset=opset)
+        check(op, [np.array(3, np.float32)], expected=[np.array(op == "Softmax", np.float32)], opset=opset)
         check(op, [drawn(3, 40, dtype=np.float16)], oracle="reference", opset=opset)
 
 

@@ -40,7 +40,7 @@ def is_right(path: Any) -> bool:
     return True
 
 
-def beside(location: str = "weights.bin", **entries: int) -> onnx.ModelProto:
+def external(location: str = "weights.bin", **entries: int) -> onnx.ModelProto:
     """A model whose weights are in another file."""
     model = product()
     (weight,) = model.graph.initializer
@@ -75,12 +75,12 @@ def test_weights_of_the_file_are_read_once() -> None:
 def test_external_data_is_mapped() -> None:
     Path("weights.bin").write_bytes(b"\0" * 4096 + MATRIX.tobytes())
     for entries in ({"offset": 4096, "length": MATRIX.nbytes}, {"offset": 4096}):
-        beside(**entries)
+        external(**entries)
         assert is_right("net.onnx")
     weight = read_model("net.onnx").weights["w"]
     assert not weight.flags.owndata and not weight.flags.writeable
     Path("weights.bin").write_bytes(b"\0" * 3 + MATRIX.tobytes())  # not aligned
-    beside(offset=3)
+    external(offset=3)
     assert is_right("net.onnx")
 
 
@@ -103,7 +103,7 @@ def test_external_data_stays_in_the_folder() -> None:
         ("short.bin", {"offset": 2**62}, "bytes 4611686018427387904 to 4611686018427389952 of a file of 2047"),
         ("short.bin", {"length": 8}, "tensor 'w'[16, 32] has 8 bytes of values; expected 2048"),
     ]:
-        beside(location, **entries)
+        external(location, **entries)
         with pytest.raises(tt.OnnxError) as caught:
             tt.compile("net.onnx")
         message = str(caught.value)
@@ -112,17 +112,17 @@ def test_external_data_stays_in_the_folder() -> None:
         else:
             assert message.startswith(f"net.onnx: {what.format(location)}")
             assert re.search(text, message)
-    beside("pipe.bin")
+    external("pipe.bin")
     with pytest.raises(tt.OnnxError, match=r"'pipe\.bin' of tensor 'w' is no regular file"):
         tt.compile("net.onnx")
-    model = beside("short.bin")
+    model = external("short.bin")
     with pytest.raises(tt.OnnxError, match="the model was given without its folder; give the path of its file"):
         tt.compile(model)
 
 
-def test_a_model_that_is_a_link_beside_its_data() -> None:
+def test_a_model_that_is_a_link_next_to_its_data() -> None:
     """As caches of hubs have models: links to files of one folder."""
-    beside("data_of_the_model")
+    external("data_of_the_model")
     Path("blobs").mkdir()
     Path("snapshot").mkdir()
     Path("net.onnx").rename("blobs/1")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files with trained weights that packages of the registry ship, at the sizes that those use, beside onnxruntime."""
+"""Files with trained weights that packages of the registry ship, at the sizes that those use, compared with
+onnxruntime."""
 
 from __future__ import annotations
 

@@ -87,13 +87,13 @@ def text_of(program: Any) -> str:
 )  # fmt: skip
 def test_many_steps_are_a_loop(op: str, attributes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     model, given = net(op, 20, direction="bidirectional", lengths=[20, 0, 7], **attributes)
-    wanted = expected(model, given)
+    reference = expected(model, given)
     for most, together in ((20, 1), (19, 1), (19, 6), (19, 20)):
         monkeypatch.setattr(recurrent, "MOST_UNROLLED", most)
         monkeypatch.setattr(recurrent, "TOGETHER", together)
         program = compiled(model, given)
         assert ("stablehlo.while" in text_of(program)) == (most < 20)
-        require_same(program(*given.values()), wanted)
+        require_same(program(*given.values()), reference)
 
 
 @pytest.mark.parametrize("steps", [3, 200])
@@ -139,9 +139,9 @@ def test_batches_in_front(op: str, direction: str) -> None:
     for name in ("W", "R", "B"):
         numpy = next(t for t in model.graph.initializer if t.name == name)
         next(t for t in sequence.graph.initializer if t.name == name).CopyFrom(numpy)
-    wanted = expected(sequence, {name: turned[name] for name in same})
-    wanted[0] = np.moveaxis(wanted[0], 2, 0)
-    require_same(computed(model, given), [wanted[0], *(x.swapaxes(0, 1) for x in wanted[1:])])
+    reference = expected(sequence, {name: turned[name] for name in same})
+    reference[0] = np.moveaxis(reference[0], 2, 0)
+    require_same(computed(model, given), [reference[0], *(x.swapaxes(0, 1) for x in reference[1:])])
 
 
 @pytest.mark.parametrize("outputs", ["Y", ",Yh", ",,Yc", "Y,,Yc"])
@@ -157,8 +157,8 @@ def test_types(op: str, dtype: Any, tolerance: float) -> None:
     single, _ = net(op, opset=22)
     for tensor, to in zip(model.graph.initializer, single.graph.initializer, strict=True):
         to.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float32), tensor.name))
-    wanted = expected(single, {name: x.astype(np.float32) for name, x in given.items()})
-    require_same(computed(model, given), [x.astype(dtype) for x in wanted], 0, tolerance)
+    reference = expected(single, {name: x.astype(np.float32) for name, x in given.items()})
+    require_same(computed(model, given), [x.astype(dtype) for x in reference], 0, tolerance)
 
 
 @pytest.mark.parametrize(

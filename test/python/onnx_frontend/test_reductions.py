@@ -64,13 +64,13 @@ def test_types(op: str, dtype: Any) -> None:
     integers = dtype.kind == "i" and op in ("ReduceLogSumExp", "ReduceLogSum", "ReduceL2")
     x = drawn((3, 9), dtype, positive=op == "ReduceLogSum")
     axes = np.array([1])
-    wanted = None
+    expected = None
     if integers:
         function = {"ReduceL2": lambda x: np.sqrt((x * x).sum(1)), "ReduceLogSum": lambda x: np.log(x.sum(1)),
                     "ReduceLogSumExp": lambda x: np.log(np.exp(x).sum(1))}[op]  # fmt: skip
-        wanted = [np.trunc(function(x.astype(np.float64))).astype(dtype)]
+        expected = [np.trunc(function(x.astype(np.float64))).astype(dtype)]
     oracle = "runtime" if op in ("ReduceMean", "ReduceSumSquare") and dtype.kind == "i" else "reference"
-    check(op, [x, axes], known=[1], oracle=oracle, wanted=wanted, opset=20, keepdims=0)
+    check(op, [x, axes], known=[1], oracle=oracle, expected=expected, opset=20, keepdims=0)
 
 
 @pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
@@ -111,14 +111,14 @@ def test_old_top_k() -> None:
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (5, 5), (2, 3, 4, 4), (0, 3, 3), (2, 0, 0), (3, 12, 12)])
 def test_determinants(shape: tuple[int, ...], dtype: Any) -> None:
     x = drawn(shape, dtype)
-    check("Det", [x], wanted=[np.asarray(np.linalg.det(x.astype(np.float64))).astype(dtype)], opset=22)
+    check("Det", [x], expected=[np.asarray(np.linalg.det(x.astype(np.float64))).astype(dtype)], opset=22)
 
 
 def test_determinants_of_singular_matrices() -> None:
     for rows in ([[0, 1], [1, 0]], [[0, 0], [0, 0]], [[1, 2], [2, 4]], [[0, 2, 1], [0, 1, 1], [3, 1, 1]]):
         check("Det", [np.array(rows, np.float32)])
     with pytest.raises(OnnxError, match="expected square matrices of floats"):
-        check("Det", [drawn((2, 3))], wanted=[drawn((2,))])
+        check("Det", [drawn((2, 3))], expected=[drawn((2,))])
 
 
 REFUSED: list[Any] = [
@@ -132,4 +132,4 @@ REFUSED: list[Any] = [
 @pytest.mark.parametrize(("op", "operands", "text"), REFUSED, ids=str)
 def test_refused(op: str, operands: list[Any], text: str) -> None:
     with pytest.raises(OnnxError, match=text):
-        check(op, operands, 2 if op == "TopK" else 1, wanted=[operands[0]] * (2 if op == "TopK" else 1), known=[1])
+        check(op, operands, 2 if op == "TopK" else 1, expected=[operands[0]] * (2 if op == "TopK" else 1), known=[1])

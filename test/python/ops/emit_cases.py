@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted Python and C++ of modules beside their flatbuffers, bit for bit."""
+"""Emitted Python and C++ of modules compared with their flatbuffers, bit for bit."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 
 def assert_same(where: str, expected: list[list[torch.Tensor]], found: list[list[torch.Tensor]]) -> None:
     assert len(expected) == len(found), f"{where}: {len(found)} outputs, the flatbuffer has {len(expected)}"
-    for output, (wanted, given) in enumerate(zip(expected, found, strict=True)):
-        for shard, (a, b) in enumerate(zip(wanted, given, strict=True)):
+    for output, (reference, given) in enumerate(zip(expected, found, strict=True)):
+        for shard, (a, b) in enumerate(zip(reference, given, strict=True)):
             place = f"{where}, output {output}, device {shard}"
             assert (a.shape, a.dtype) == (b.shape, b.dtype), (
                 f"{place}: {b.dtype} {b.shape}, expected {a.dtype} {a.shape}"
@@ -76,10 +76,10 @@ def compare_python(subject: Subject, expected: list[list[list[torch.Tensor]]]) -
     with tempfile.TemporaryDirectory() as folder:
         path = emitted(subject.module, "emitpy").write(folder)
         check_text(Path(path).read_text())
-        for index, (wanted, found) in enumerate(
+        for index, (reference, found) in enumerate(
             zip(expected, of_programs(subject, python_programs(path)), strict=True)
         ):
-            assert_same(f"{subject.name} program {index} in Python", wanted, found)
+            assert_same(f"{subject.name} program {index} in Python", reference, found)
 
 
 @contextmanager
@@ -135,10 +135,10 @@ def compare_all(subjects: Sequence[Subject]) -> list[str]:
     with cpp_batch(usable) as batch:
         for subject, programs in zip(usable, batch, strict=True):
             try:
-                for index, (wanted, found) in enumerate(
+                for index, (reference, found) in enumerate(
                     zip(expected[subject.name], of_programs(subject, programs), strict=True)
                 ):
-                    assert_same(f"{subject.name} program {index} in C++", wanted, found)
+                    assert_same(f"{subject.name} program {index} in C++", reference, found)
             except Exception as error:
                 problems.append(f"{subject.name}: {type(error).__name__}: {error}")
     return problems

@@ -151,7 +151,7 @@ def device(mesh: tuple[int, int] = (1, 1)) -> Any:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One result of one case on one device beside its golden."""
+    """One result of one case on one device compared with its golden."""
 
     case: int
     output: int
@@ -193,9 +193,9 @@ def compared(row: Compiled) -> Iterator[Outcome]:
     verdict = Verdict(atol=atol, rtol=rtol, check_atol=True, check_rtol=True)
     for index, goldens in row.goldens.items():
         found = execute(row.binary, index, goldens.inputs, row.made.mesh)
-        wanted = goldens.outputs
-        assert len(found) == len(wanted), f"case {index}: {len(found)} outputs, expected {len(wanted)}"
-        for output, (golden, shards) in enumerate(zip(wanted, found, strict=True)):
+        expected = goldens.outputs
+        assert len(found) == len(expected), f"case {index}: {len(found)} outputs, expected {len(expected)}"
+        for output, (golden, shards) in enumerate(zip(expected, found, strict=True)):
             for where, value, comparison in compare_shards(golden, shards, verdict, True):
                 yield Outcome(index, output, golden.shard_at(where), value, comparison)
 

@@ -34,10 +34,10 @@ class Row:
     """How one op is tested.
 
     cases: calls that must agree with the golden.
-    wrong: calls that must be refused, each with a regular expression for the error beside the op's name.
+    wrong: calls that must be refused, each with a regular expression for the error after the op's name.
     dtypes: of the operands, one run each.
     fixed: dtypes of operands that keep theirs in every run (indices), by position or name.
-    result: dtype asked of the result, where it is not what inference says.
+    result: dtype required of the result, where it is not what inference says.
     mesh: devices (rows, columns); on more than one the first operand is split along `split`, the results joined along
         `join`, by tensor dimension for each mesh axis (-1: not split).
     splits: the same of further operands, by position or name.

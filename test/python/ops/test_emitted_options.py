@@ -121,8 +121,8 @@ def test_bits_of_signatures(passes: str, target: str, tmp_path: Path) -> None:
         PassManager.parse(f"builtin.module({passes})").run(made.module.operation)
     assert "tuple<" in str(made.module)
     programs = programs_of(made, target, (), tmp_path)
-    for wanted, found in zip(expected, of_programs(made, programs), strict=True):
-        assert_same(f"{target} {passes}", wanted, found)
+    for reference, found in zip(expected, of_programs(made, programs), strict=True):
+        assert_same(f"{target} {passes}", reference, found)
     if target == "emitpy":
         script = tmp_path / "test_ttnn.mlir.py"
         assert ("weights: list[ttnn.Tensor]" in script.read_text()) == ("split-forward" in passes)
@@ -164,8 +164,8 @@ def test_a_trace_gives_the_bits(build: Any, mesh: Any, tmp_path: Path) -> None:
     for target in ("flatbuffer", "emitpy", "emitc"):
         programs = None if target == "flatbuffer" else programs_of(traced, target, (), tmp_path / target)
         results = of_flatbuffer(traced) if programs is None else of_programs(traced, programs)
-        for wanted, found in zip(expected, results, strict=True):
-            assert_same(f"{target} of a trace", wanted, found)
+        for reference, found in zip(expected, results, strict=True):
+            assert_same(f"{target} of a trace", reference, found)
     options = {"mesh_dict": mesh} if mesh else {}
     _, path, goldens, _ = compile_ttir_to_flatbuffer(
         build, pipeline_options=["enable-trace=true"], output_root=str(tmp_path), **options
@@ -178,16 +178,16 @@ def test_files_of_a_split_program(tmp_path: Path) -> None:
     _, path, goldens, _ = compile_ttir_to_flatbuffer(
         layers, target="emitpy", pipeline_options=["split-files=true"], output_root=str(tmp_path)
     )
-    beside = Path(path).parent / "consteval.py"
-    assert "load_tensor" in beside.read_text() and "load_tensor" not in Path(path).read_text()
+    constants_file = Path(path).parent / "consteval.py"
+    assert "load_tensor" in constants_file.read_text() and "load_tensor" not in Path(path).read_text()
     assert execute_py(path, goldens).passed
     # The script finds it as well; an edit is seen, and a mistake in it has its place.
     subprocess.run([sys.executable, path], check=True, capture_output=True)
-    text = beside.read_text()
-    beside.write_text(text.replace("ttnn.load_tensor(", "ttnn.load_tensors(", 1))
+    text = constants_file.read_text()
+    constants_file.write_text(text.replace("ttnn.load_tensor(", "ttnn.load_tensors(", 1))
     with pytest.raises(TTBuilderRuntimeException, match=r"load_tensors(.|\n)*consteval\.py:\d+: in model_constants"):
         execute_py(path, goldens)
-    beside.write_text(text)
+    constants_file.write_text(text)
     assert execute_py(path, goldens).passed
 
 

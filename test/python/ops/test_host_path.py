@@ -104,9 +104,9 @@ def test_tensors_without_elements(name: str, mesh: tuple[int, int]) -> None:
     assert program.has_native
     inputs = builder.golden_map[0][0].inputs
     (found,) = execute(program, 0, inputs, mesh)
-    wanted = reference(*(each.shard_at(0) for each in inputs))
+    expected = reference(*(each.shard_at(0) for each in inputs))
     for shard in found:
-        torch.testing.assert_close(shard, wanted.contiguous(), equal_nan=True)
+        torch.testing.assert_close(shard, expected.contiguous(), equal_nan=True)
 
 
 @pytest.mark.parametrize("options", ["", "enable-cpu-hoisted-const-eval=true"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO's integers of every width on the chip, which has si32, ui32, ui16 and ui8, and their goldens, beside numpy.
+"""StableHLO's integers of every width on the chip, which has si32, ui32, ui16 and ui8, and their goldens, compared with
+numpy.
 
 References compute in 64 bits and wrap to the type at the end. Values are all of 8 bits, and the edges of the others.
 """
@@ -131,8 +132,8 @@ def as_int64(x: np.ndarray) -> np.ndarray:
 class Program:
     """A program of one function, its inputs, and what numpy says that comes out."""
 
-    def __init__(self, text: str, inputs: list[np.ndarray], wanted: np.ndarray):
-        self.text, self.inputs, self.wanted = text, inputs, wanted
+    def __init__(self, text: str, inputs: list[np.ndarray], expected: np.ndarray):
+        self.text, self.inputs, self.expected = text, inputs, expected
 
 
 def unary(op: str, dtype: str) -> Program:
@@ -142,18 +143,18 @@ def unary(op: str, dtype: str) -> Program:
     return program([t], t, text, [wrapped(x, dtype)], wrapped(UNARY[op][0](x, dtype), dtype))
 
 
-def program(types: list[str], result: str, body: str, inputs: list[np.ndarray], wanted: np.ndarray) -> Program:
+def program(types: list[str], result: str, body: str, inputs: list[np.ndarray], expected: np.ndarray) -> Program:
     arguments = ", ".join(f"%{name}: {t}" for name, t in zip("abc", types, strict=False))
-    return Program(f"func.func @main({arguments}) -> {result} {{\n{body}\n}}", inputs, wanted)
+    return Program(f"func.func @main({arguments}) -> {result} {{\n{body}\n}}", inputs, expected)
 
 
 def binary(op: str, dtype: str) -> Program:
     a, b = pairs(dtype)
     t = f"tensor<{len(a)}x{dtype}>"
-    wanted = BINARY[op](a, b, dtype)
-    wanted = wrapped(as_int64(wanted) if wanted.dtype == object else wanted, dtype)
+    expected = BINARY[op](a, b, dtype)
+    expected = wrapped(as_int64(expected) if expected.dtype == object else expected, dtype)
     return program([t, t], t, f"%0 = stablehlo.{op} %a, %b : {t}\nreturn %0 : {t}",
-                   [wrapped(a, dtype), wrapped(b, dtype)], wanted)  # fmt: skip
+                   [wrapped(a, dtype), wrapped(b, dtype)], expected)  # fmt: skip
 
 
 def compare(direction: str, dtype: str) -> Program:
@@ -170,19 +171,19 @@ def convert(source: str, target: str) -> Program:
         x = np.array([0, -0.0, 0.9, -0.9, 1.5, -1.5, 127, 128, -128, -129, 255, 256, 32767.5, -32769, 65535, 65536,
                       1e9, -1e9, 3e9, 1e30, -1e30, np.inf, -np.inf, np.nan], np.float32)  # fmt: skip
         exact = [0 if np.isnan(v) else int(max(info.min, min(info.max, v))) for v in x.astype(np.float64)]
-        wanted = np.array(exact, np.int64).astype(TYPES[target])
+        expected = np.array(exact, np.int64).astype(TYPES[target])
     else:
         x = wrapped(values(source), source)
-        wanted = values(source).astype(np.float32) if target == "f32" else wrapped(values(source), target)
+        expected = values(source).astype(np.float32) if target == "f32" else wrapped(values(source), target)
     a, b = f"tensor<{len(x)}x{source}>", f"tensor<{len(x)}x{target}>"
-    return program([a], b, f"%0 = stablehlo.convert %a : ({a}) -> {b}\nreturn %0 : {b}", [x], wanted)
+    return program([a], b, f"%0 = stablehlo.convert %a : ({a}) -> {b}\nreturn %0 : {b}", [x], expected)
 
 
 def bitcast(source: str, target: str) -> Program:
     x = wrapped(values(source), source) if source in TYPES else np.linspace(-3, 3, 64).astype(FLOATS[source])
-    wanted = x.view(TYPES.get(target) or FLOATS[target])
+    expected = x.view(TYPES.get(target) or FLOATS[target])
     a, b = f"tensor<{len(x)}x{source}>", f"tensor<{len(x)}x{target}>"
-    return program([a], b, f"%0 = stablehlo.bitcast_convert %a : ({a}) -> {b}\nreturn %0 : {b}", [x], wanted)
+    return program([a], b, f"%0 = stablehlo.bitcast_convert %a : ({a}) -> {b}\nreturn %0 : {b}", [x], expected)
 
 
 def reduce(op: str, dtype: str) -> Program:
@@ -195,9 +196,9 @@ def reduce(op: str, dtype: str) -> Program:
         f"%0 = stablehlo.reduce(%a init: %i) applies stablehlo.{op} across dimensions = [1] : ({t}, {s}) -> {r}\n"
         f"return %0 : {r}"
     )
-    wanted = fold(x)
-    wanted = wrapped(as_int64(wanted) if wanted.dtype == object else wanted, dtype)
-    return program([t], r, body, [wrapped(x, dtype)], wanted)
+    expected = fold(x)
+    expected = wrapped(as_int64(expected) if expected.dtype == object else expected, dtype)
+    return program([t], r, body, [wrapped(x, dtype)], expected)
 
 
 def clamp(dtype: str) -> Program:
@@ -214,8 +215,8 @@ def select(dtype: str) -> Program:
     other = x[::-1].copy()
     t, p = f"tensor<{len(x)}x{dtype}>", f"tensor<{len(x)}xi1>"
     body = f"%p = stablehlo.compare LT, %a, %b : ({t}, {t}) -> {p}\n%0 = stablehlo.select %p, %b, %a : {p}, {t}\n"
-    wanted = wrapped(np.where(x < other, other, x), dtype)
-    return program([t, t], t, f"{body}return %0 : {t}", [wrapped(x, dtype), wrapped(other, dtype)], wanted)
+    expected = wrapped(np.where(x < other, other, x), dtype)
+    return program([t, t], t, f"{body}return %0 : {t}", [wrapped(x, dtype), wrapped(other, dtype)], expected)
 
 
 def product(dtype: str, result: str) -> Program:
@@ -237,8 +238,8 @@ def constant(dtype: str) -> Program:
         f"%2 = stablehlo.iota dim = 0 : {t}\n%3 = stablehlo.xor %0, %1 : {t}\n%4 = stablehlo.add %3, %2 : {t}\n"
         f"%5 = stablehlo.add %4, %a : {t}\nreturn %5 : {t}"
     )
-    wanted = wrapped((x ^ lowest) + np.arange(len(x)), dtype)
-    return program([t], t, body, [np.zeros(len(x), TYPES[dtype])], wanted)
+    expected = wrapped((x ^ lowest) + np.arange(len(x)), dtype)
+    return program([t], t, body, [np.zeros(len(x), TYPES[dtype])], expected)
 
 
 FLOATS = {"f32": np.float32, "f16": np.float16}
@@ -270,17 +271,18 @@ def chip(text: str, inputs: list[np.ndarray]) -> np.ndarray:
     return found.numpy()
 
 
-def check(found: np.ndarray, wanted: np.ndarray, inputs: list[np.ndarray]) -> None:
-    if wanted.dtype.kind == "f" or found.dtype.kind == "f":
-        same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+def check(found: np.ndarray, expected: np.ndarray, inputs: list[np.ndarray]) -> None:
+    if expected.dtype.kind == "f" or found.dtype.kind == "f":
+        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
     else:
-        same = found.astype(np.int64) == wanted.astype(np.int64)
+        same = found.astype(np.int64) == expected.astype(np.int64)
     wrong = np.flatnonzero(~same.ravel())
     shown = [
-        f"{[x.ravel()[i] for x in inputs if x.size == wanted.size]} -> {found.ravel()[i]}, expected {wanted.ravel()[i]}"
+        f"{[x.ravel()[i] for x in inputs if x.size == expected.size]} -> {found.ravel()[i]}, "
+        f"expected {expected.ravel()[i]}"
         for i in wrong[:5]
     ]
-    assert not len(wrong), f"{len(wrong)} of {wanted.size} wrong: {'; '.join(shown)}"
+    assert not len(wrong), f"{len(wrong)} of {expected.size} wrong: {'; '.join(shown)}"
 
 
 @pytest.mark.sampled(3)
@@ -288,11 +290,11 @@ def check(found: np.ndarray, wanted: np.ndarray, inputs: list[np.ndarray]) -> No
 def test_chip(case: str) -> None:
     made = CASES[case]()
     found = chip(made.text, made.inputs)
-    assert found.shape == made.wanted.shape
-    check(found, made.wanted, made.inputs)
+    assert found.shape == made.expected.shape
+    check(found, made.expected, made.inputs)
 
 
-# torch has few ops on unsigned integers beside uint8.
+# torch has few ops on unsigned integers other than uint8.
 GOLDENS = [(op, t) for op in [*UNARY, *BINARY] for t in (*SIGNED, "ui8") if op not in UNARY or t in UNARY[op][1]]
 
 
@@ -300,8 +302,8 @@ GOLDENS = [(op, t) for op in [*UNARY, *BINARY] for t in (*SIGNED, "ui8") if op n
 def test_golden(op: str, dtype: str) -> None:
     made = unary(op, dtype) if op in UNARY else binary(op, dtype)
     found = find_op(f"stablehlo.{op}")(*(torch.from_numpy(x) for x in made.inputs))
-    assert found.dtype == torch.from_numpy(made.wanted).dtype
-    check(found.numpy(), made.wanted, made.inputs)
+    assert found.dtype == torch.from_numpy(made.expected).dtype
+    check(found.numpy(), made.expected, made.inputs)
 
 
 @pytest.mark.parametrize("case", ["add i8", "abs i8", "shift_right_logical i16", "remainder i16", "convert i32 to i8"])

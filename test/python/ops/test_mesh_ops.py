@@ -102,16 +102,17 @@ def subject_of(name: str, mesh: Mesh, dtype: torch.dtype = torch.float32) -> tup
 @pytest.mark.parametrize("mesh", MESHES, ids=lambda m: f"{m[0]}x{m[1]}")
 @pytest.mark.parametrize("name", [*COLLECTIVES, *LOCAL])
 def test_agrees_with_golden(name: str, mesh: Mesh) -> None:
-    """Flatbuffer beside golden, and emitted Python beside the flatbuffer. Collectives give a shard for each chip."""
+    """Flatbuffer compared with golden, and emitted Python compared with the flatbuffer. Collectives give a shard for
+    each chip."""
     subject, goldens = subject_of(name, mesh)
     found = of_flatbuffer(subject)
-    for (shards,), wanted in zip(found, goldens, strict=True):
+    for (shards,), expected in zip(found, goldens, strict=True):
         if name in COLLECTIVES:
-            assert len(shards) == mesh[0] * mesh[1], f"{wanted.name}: {len(shards)} shards"
+            assert len(shards) == mesh[0] * mesh[1], f"{expected.name}: {len(shards)} shards"
         for chip, _, comparison in compare_shards(
-            wanted.outputs[0], shards, Verdict(check_atol=True, check_rtol=True), True
+            expected.outputs[0], shards, Verdict(check_atol=True, check_rtol=True), True
         ):
-            assert comparison.within, f"{wanted.name}, chip {chip}: {comparison}"
+            assert comparison.within, f"{expected.name}, chip {chip}: {comparison}"
     compare_python(subject, found)
 
 
@@ -119,10 +120,10 @@ def test_agrees_with_golden(name: str, mesh: Mesh) -> None:
 def test_other_types(dtype: torch.dtype) -> None:
     for name in ("all_gather", "all_reduce", "reduce_scatter", "collective_permute", "mesh_partition"):
         subject, goldens = subject_of(name, (2, 4), dtype)
-        for outputs, wanted in zip(of_flatbuffer(subject), goldens, strict=True):
+        for outputs, expected in zip(of_flatbuffer(subject), goldens, strict=True):
             verdict = Verdict(check_atol=True, check_rtol=True)
-            for chip, _, comparison in compare_shards(wanted.outputs[0], outputs[0], verdict, True):
-                assert comparison.within, f"{name} {wanted.name}, chip {chip}: {comparison}"
+            for chip, _, comparison in compare_shards(expected.outputs[0], outputs[0], verdict, True):
+                assert comparison.within, f"{name} {expected.name}, chip {chip}: {comparison}"
 
 
 @pytest.mark.long
@@ -131,8 +132,8 @@ def test_emitted_cpp() -> None:
     with cpp_batch(subjects) as batch:
         for subject, programs in zip(subjects, batch, strict=True):
             expected = of_flatbuffer(subject)
-            for wanted, given in zip(expected, of_programs(subject, programs), strict=True):
-                for a, b in zip(wanted[0], given[0], strict=True):
+            for reference, given in zip(expected, of_programs(subject, programs), strict=True):
+                for a, b in zip(reference[0], given[0], strict=True):
                     assert torch.equal(a, b), subject.name
 
 

@@ -58,14 +58,14 @@ def test_special_values(name: str) -> None:
     assert comparison.within, f"{comparison.problem}\ninput  {SPECIAL}\ngolden {golden}\nchip   {found}"
 
 
-# Ops of which a small change of what they are given changes little in what they give, beside the largest of it.
+# Ops of which a small change of what they are given changes little in what they give, compared with the largest of it.
 BFP8 = """add avg_pool2d broadcast concat conv2d gelu leaky_relu linear matmul max_pool2d maximum minimum multiply neg
     permute relu reshape sigmoid silu slice_static softmax subtract tanh transpose"""
 
 
 @pytest.mark.parametrize("name", [f"ttir.{name}" for name in BFP8.split()])
 def test_agrees_with_golden_in_bfp8(name: str) -> None:
-    """With tensors in bfp8 on the chip: 7 bits beside an exponent that 16 values share, so that errors are relative to
+    """With tensors in bfp8 on the chip: 7 bits and an exponent that 16 values share, so that errors are relative to
     the largest value nearby, here to the largest of all."""
     for outcome in outcomes(name, "bf16", "target-format=bfp_bf8"):
         golden, found = outcome.golden.float(), outcome.found.float()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps beside PyTorch's own, and what ops of training and routing refuse when they run."""
+"""Training steps compared with PyTorch's own, and what ops of training and routing refuse when they run."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ def test_gradients_of_attention_are_those_of_torch(put: Callable[..., Any], kind
     key, value = torch.randn(2, 2, 7, 16), torch.randn(2, 2, 7, 16)
     mask = torch.ones(2, 1, 7, 7).tril() if kind == "arbitrary" else None
     leaves = [t.clone().requires_grad_() for t in (query, key, value)]
-    wanted = torch.nn.functional.scaled_dot_product_attention(
+    expected = torch.nn.functional.scaled_dot_product_attention(
         leaves[0], *leaves[1:], attn_mask=None if mask is None else mask.bool(), is_causal=kind == "causal",
         enable_gqa=True,
     )  # fmt: skip
-    wanted.backward(upstream)
+    expected.backward(upstream)
     placed = [put(t) for t in (query, key, value)]
     options = {"mask_type": getattr(ttnn.AttentionMaskType, kind.upper())}
     given = None if mask is None else put(mask)
     output, statistics = ttnn.sdpa_fw(*placed, given, return_intermediates=True, **options)
-    torch.testing.assert_close(ttnn.to_torch(output), wanted.detach(), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ttnn.to_torch(output), expected.detach(), atol=1e-5, rtol=1e-5)
     gradients = ttnn.sdpa_bw(put(upstream), output, *placed, statistics, given, **options)
     for found, leaf in zip(gradients, leaves, strict=True):
         torch.testing.assert_close(ttnn.to_torch(found), leaf.grad, atol=1e-5, rtol=1e-4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A function with ops of upstream dialects, which the host computes, beside what PyTorch says."""
+"""A function with ops of upstream dialects, which the host computes, compared with what PyTorch says."""
 
 from __future__ import annotations
 

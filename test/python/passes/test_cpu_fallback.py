@@ -28,10 +28,10 @@ def subject(name: str, case: Case, mesh: tuple[int, int] = (1, 1)) -> Subject:
 
 
 def check(case: Case, found: list[list[torch.Tensor]]) -> None:
-    wanted = case.reference(*case.inputs)
-    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    assert len(found) == len(wanted)
-    for expected, shards in zip(wanted, found, strict=True):
+    reference = case.reference(*case.inputs)
+    reference = reference if isinstance(reference, tuple) else (reference,)
+    assert len(found) == len(reference)
+    for expected, shards in zip(reference, found, strict=True):
         for shard in shards:
             given = shard.bool() if expected.dtype is torch.bool else shard
             tolerance: dict[str, float] = {"rtol": 0, "atol": 0} if case.exact else {}
@@ -190,8 +190,8 @@ def test_without_the_option_what_the_host_cannot_either_is_said() -> None:
       %0 = math.absf %x : tensor<?xf32>
       return %0 : tensor<?xf32>
     }"""
-    wanted = "'math.absf' is no op of the chip, nor would the host take it with cpu-fallback: it has a tensor<?xf32>"
-    assert wanted in refusal(text, "")
+    expected = "'math.absf' is no op of the chip, nor would the host take it with cpu-fallback: it has a tensor<?xf32>"
+    assert expected in refusal(text, "")
 
 
 def test_programs_of_the_chip_alone_are_the_same_with_it() -> None:

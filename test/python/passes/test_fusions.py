@@ -14,7 +14,7 @@ from builder.execution.device_tensors import load_binary
 from ttmlir import passes
 
 F = torch.nn.functional
-# Largest error beside the largest value of the result.
+# Largest error compared with the largest value of the result.
 ERROR = {torch.float32: 1e-5, torch.bfloat16: 2**-6}
 
 

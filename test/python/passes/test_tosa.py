@@ -66,5 +66,5 @@ def test_network() -> None:
     kernel = v.permute(2, 3, 0, 1).reshape(16, 1, 3, 3)
     image = F.conv2d(F.pad(image, (0, 0, 2, 0)), kernel, c, stride=(1, 2), groups=8)
     want = [F.avg_pool2d(image, 2).permute(0, 2, 3, 1), image.permute(0, 2, 3, 1).amax(1, keepdim=True)]
-    for value, wanted in zip(found, want, strict=True):
-        torch.testing.assert_close(value, wanted, rtol=1e-4, atol=1e-4)
+    for value, expected in zip(found, want, strict=True):
+        torch.testing.assert_close(value, expected, rtol=1e-4, atol=1e-4)

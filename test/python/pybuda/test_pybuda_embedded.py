@@ -117,18 +117,18 @@ def test_numbers_are_those_of_run_inference(
     device = pybuda.TTDevice.load_image(img_path=image)
     for i in range(loops):
         device.push_to_inputs(X + i)
-        (wanted,) = read(pybuda.run_inference())
+        (reference,) = read(pybuda.run_inference())
         got = read_back(f"out{i}", 2, 3)
-        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(got.numpy(), reference.numpy(), rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(got.numpy(), expected(X + i), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.long
 def test_arithmetic_is_that_of_each_image(embedded: Path, tmp_path: Path) -> None:
-    """An image that asks for a card's arithmetic beside one that does not, in one file."""
+    """An image that asks for a card's arithmetic and one that does not, in one file."""
     rng = np.random.default_rng(0)
     x, w = (torch.from_numpy(rng.normal(size=(64, 64)).astype(np.float32)) for _ in range(2))
-    wanted = {}
+    expected = {}
     for name, fidelity in {"low": pybuda.MathFidelity.LoFi, "plain": None}.items():
         for saves in (False, True):
             pybuda_reset()
@@ -138,18 +138,18 @@ def test_arithmetic_is_that_of_each_image(embedded: Path, tmp_path: Path) -> Non
                 image = tmp_path / f"{name}.tti"
                 pybuda.TTDevice(name, module=module).compile_to_image(img_path=image, sample_inputs=(x,))
             else:
-                wanted[name] = module.run(x)[0].value().numpy()
-    assert not np.array_equal(wanted["low"], wanted["plain"])
+                expected[name] = module.run(x)[0].value().numpy()
+    assert not np.array_equal(expected["low"], expected["plain"])
     both = tmp_path / "both.tti"
-    merge_models(str(tmp_path), list(wanted), merged_model_location=str(both))
+    merge_models(str(tmp_path), list(expected), merged_model_location=str(both))
     inputs = values(x, "in")
     words: list[object] = []
-    for name in wanted:
+    for name in expected:
         words += ["push", f"{name}.x", inputs, "run", f"{name}.run_fwd_0", 1]
         words += ["get", f"{name}.{OUT}", f"out_{name}", "pop", f"{name}.{OUT}"]
     said, _ = ran(embedded, both, "create", "init", *words, "finish")
     assert all(line.endswith("Success") for line in said)
-    for name, value in wanted.items():
+    for name, value in expected.items():
         np.testing.assert_array_equal(read_back(f"out_{name}", 64, 64).numpy(), value)
 
 

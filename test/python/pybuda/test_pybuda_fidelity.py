@@ -25,10 +25,10 @@ X, W, V = (torch.from_numpy(RNG.normal(size=shape).astype(np.float32)) for shape
 TARGET = torch.from_numpy(RNG.normal(size=(64, 64)).astype(np.float32))
 
 
-def error(got: torch.Tensor, wanted: np.ndarray) -> float:
+def error(got: torch.Tensor, expected: np.ndarray) -> float:
     """Relative root mean square error."""
-    difference = got.detach().numpy().astype(np.float64) - wanted
-    return float(np.sqrt((difference**2).mean() / (wanted**2).mean()))
+    difference = got.detach().numpy().astype(np.float64) - expected
+    return float(np.sqrt((difference**2).mean() / (expected**2).mean()))
 
 
 def exactly(*factors: torch.Tensor) -> np.ndarray:
@@ -54,8 +54,8 @@ def test_every_fidelity_is_more_exact_than_the_one_before() -> None:
     errors = {f: error(of_one_product(default_math_fidelity=f), exactly(X, W)) for f in FIDELITIES}
     assert list(errors.values()) == sorted(errors.values(), reverse=True) and len(set(errors.values())) == 4
     # Of products of normal values; LoFi has 5 and 7 bits of the mantissas, HiFi2 10 and 7, HiFi4 all of TF32.
-    for fidelity, wanted in zip(FIDELITIES, (0.0314, 0.0071, 0.0013, 0.0012), strict=True):
-        assert errors[fidelity] == pytest.approx(wanted, rel=0.15)
+    for fidelity, expected in zip(FIDELITIES, (0.0314, 0.0071, 0.0013, 0.0012), strict=True):
+        assert errors[fidelity] == pytest.approx(expected, rel=0.15)
     assert error(of_one_product(), exactly(X, W)) < 1e-6
 
 
@@ -75,12 +75,12 @@ def test_sums_in_16_bits_are_less_exact_than_in_32() -> None:
 def test_a_default_that_is_set_counts_and_one_that_is_not_does_not() -> None:
     plain, again = of_one_product(), of_one_product()
     assert torch.equal(plain, again)
-    asked = of_one_product(default_math_fidelity=MathFidelity.HiFi3)  # the option's default
-    assert not torch.equal(plain, asked)
+    requested = of_one_product(default_math_fidelity=MathFidelity.HiFi3)  # the option's default
+    assert not torch.equal(plain, requested)
     anew()
     pybuda.config._get_global_compiler_config().default_math_fidelity = MathFidelity.HiFi3
     (got,) = Function("f", product).run(X, W)
-    assert torch.equal(got.value(), asked)
+    assert torch.equal(got.value(), requested)
     # Nothing is left of it after a reset.
     assert torch.equal(of_one_product(), plain)
 
@@ -156,27 +156,27 @@ def test_elementwise_products_have_fidelities_where_operands_are_not_f32() -> No
 def test_the_environments_fidelities(monkeypatch: pytest.MonkeyPatch, level: str, bound: float) -> None:
     monkeypatch.setenv("PYBUDA_AMP_LIGHT", level)
     (got,) = Product("product", W, torch.zeros(64)).run(X)
-    asked = got.value()
+    requested = got.value()
     monkeypatch.delenv("PYBUDA_AMP_LIGHT")
     anew()
     pybuda.configure_mixed_precision(
         name_regex="weights|bias", output_df=DataFormat.Bfp8_b if level == "1" else DataFormat.Bfp4_b
     )
     (plain,) = Product("product", W, torch.zeros(64)).run(X)
-    assert not torch.equal(asked, plain.value())  # the same formats, other fidelities
-    assert error(asked, exactly(X, W)) < bound
+    assert not torch.equal(requested, plain.value())  # the same formats, other fidelities
+    assert error(requested, exactly(X, W)) < bound
 
 
 def test_ops_of_pytorch_by_type() -> None:
     model = torch.nn.Linear(256, 64)
     with torch.no_grad():
         model.weight.copy_(W.T)
-    wanted = exactly(X, W) + model.bias.detach().double().numpy()
+    expected = exactly(X, W) + model.bias.detach().double().numpy()
     for fidelity in FIDELITIES[:2]:
         anew()
         pybuda.configure_mixed_precision(op_type="matmul", math_fidelity=fidelity)
         (got,) = pybuda.PyTorchModule("linear", model).run(X)
-        assert error(got.value(), wanted) == pytest.approx({0: 0.0314, 2: 0.0071}[fidelity.value], rel=0.15)
+        assert error(got.value(), expected) == pytest.approx({0: 0.0314, 2: 0.0071}[fidelity.value], rel=0.15)
 
 
 def trained(
@@ -214,11 +214,11 @@ def test_epochs_are_told_apart() -> None:
     assert torch.equal(backward["loss"], high["loss"]) and torch.equal(forward["loss"], low["loss"])
     assert not torch.equal(backward["loss"], forward["loss"])
     residual = 2 * (exactly(X, W) - TARGET.double().numpy()) / TARGET.numel()
-    wanted = X.double().numpy().T @ residual
-    assert error(high["gradient"], wanted) < 0.005
-    assert error(backward["gradient"], wanted) > 0.015
+    expected = X.double().numpy().T @ residual
+    assert error(high["gradient"], expected) < 0.005
+    assert error(backward["gradient"], expected) > 0.015
     # The backward pass reads what the forward pass has made: its fidelity is seen there, too, but is not its own.
-    assert error(forward["gradient"], wanted) > 0.005
+    assert error(forward["gradient"], expected) > 0.005
     assert not torch.equal(forward["gradient"], low["gradient"])
     assert not torch.equal(backward["gradient"], forward["gradient"])
 
@@ -289,17 +289,17 @@ def test_wrong_use(call: Callable[[], Any], text: str) -> None:
 
 def test_images_keep_the_arithmetic(tmp_path: Path) -> None:
     """Of an image the fidelity is the program's: options of the process that loads it change nothing."""
-    wanted: dict[str, torch.Tensor] = {}
+    expected: dict[str, torch.Tensor] = {}
     for name, fidelity in {"low": MathFidelity.LoFi, "high": MathFidelity.HiFi4, "plain": None}.items():
         anew(**({} if fidelity is None else {"math_fidelity": fidelity}))
         (got,) = Product("product", W, torch.zeros(64)).run(X)
-        wanted[name] = got.value()
+        expected[name] = got.value()
         anew(**({} if fidelity is None else {"math_fidelity": fidelity}))
         device = pybuda.TTDevice(name, module=Product("product", W, torch.zeros(64)))
         device.compile_to_image(img_path=tmp_path / f"{name}.tti", sample_inputs=(X,))
-    assert len({tuple(x.flatten().tolist()) for x in wanted.values()}) == 3
-    merge_models(str(tmp_path), list(wanted), merged_model_location=str(tmp_path / "all.tti"))
-    for name, value in wanted.items():
+    assert len({tuple(x.flatten().tolist()) for x in expected.values()}) == 3
+    merge_models(str(tmp_path), list(expected), merged_model_location=str(tmp_path / "all.tti"))
+    for name, value in expected.items():
         with zipfile.ZipFile(tmp_path / f"{name}.tti") as archive:
             assert json.loads(archive.read("device.json"))["exact"] is (name != "plain")
         for path, model in ((tmp_path / f"{name}.tti", None), (tmp_path / "all.tti", name)):

@@ -88,7 +88,7 @@ def test_an_op_with_more_precision_than_its_device() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, fallback, wanted",
+    "given, fallback, expected",
     [
         (torch.float32, DataFormat.Float16, np.float16),
         (torch.float32, DataFormat.Float32, np.float32),
@@ -97,13 +97,13 @@ def test_an_op_with_more_precision_than_its_device() -> None:
     ],
 )
 def test_the_devices_format_is_that_of_its_inputs_or_the_fallback(
-    given: torch.dtype, fallback: DataFormat, wanted: type
+    given: torch.dtype, fallback: DataFormat, expected: type
 ) -> None:
     device = pybuda.TTDevice("tt0", module=Function("f", lambda x: x * x), fp32_fallback=fallback)
     device.push_to_inputs(X.to(given))
     (got,) = read(pybuda.run_inference())
-    x = X.to(given).float().numpy().astype(wanted).astype(np.float32)
-    np.testing.assert_allclose(got.float().numpy(), (x * x).astype(wanted).astype(np.float32), rtol=1e-6)
+    x = X.to(given).float().numpy().astype(expected).astype(np.float32)
+    np.testing.assert_allclose(got.float().numpy(), (x * x).astype(expected).astype(np.float32), rtol=1e-6)
 
 
 def test_ops_of_pytorch_by_type() -> None:

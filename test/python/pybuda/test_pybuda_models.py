@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published networks with random weights, beside PyTorch."""
+"""Published networks with random weights, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_resnet18(resnet18: torch.nn.Module, data_format: str, distance: float) 
     results = pybuda.run_inference(module, inputs=[(x,) for x in images])
     for x in images:
         with torch.no_grad():
-            wanted = resnet18(x).logits
+            expected = resnet18(x).logits
         (got,) = read(results)
         assert got.shape == (2, 1000)
-        torch.testing.assert_close(got.float(), wanted, rtol=0, atol=distance * wanted.abs().max().item())
-        assert wanted.std() > 0.1  # they tell images apart
+        torch.testing.assert_close(got.float(), expected, rtol=0, atol=distance * expected.abs().max().item())
+        assert expected.std() > 0.1  # they tell images apart

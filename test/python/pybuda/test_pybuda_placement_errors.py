@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be placed as it was asked for: each is an error that says what was asked, and what there is."""
+"""What cannot be placed as it was requested: each is an error that says what was requested, and what there is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def network(x: pybuda.Tensor, w: pybuda.Tensor) -> pybuda.Tensor:
     return op.Softmax("softmax", op.Add("sum", product, x), dim=-1)
 
 
-# What is asked for -> what the error says.
+# What is requested -> what the error says.
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a grid that is too large": (
         lambda: config.override_op_size("product", (16, 1)),

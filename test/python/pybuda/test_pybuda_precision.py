@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every data format, and every argument of `configure_mixed_precision`, changes numbers as it says: beside roundings
-that are computed here, slowly."""
+"""Every data format, and every argument of `configure_mixed_precision`, changes numbers as it says: compared with
+roundings that are computed here, slowly."""
 
 from __future__ import annotations
 

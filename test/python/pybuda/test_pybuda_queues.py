@@ -156,8 +156,8 @@ def test_a_tensor_outlives_the_process_that_sent_it(tmp_path: Path) -> None:
 
     assert in_a_child(send) == "returned None"
     found = mp.reduction.ForkingPickler.loads(sent.read_bytes())
-    wanted = [torch.tensor([[0.0, 3], [1, 4], [2, 5]]), torch.tensor(1.5, dtype=torch.bfloat16), torch.empty(0, 3)]
-    for tensor, value in zip(found, [*wanted, torch.tensor([True])], strict=True):
+    expected = [torch.tensor([[0.0, 3], [1, 4], [2, 5]]), torch.tensor(1.5, dtype=torch.bfloat16), torch.empty(0, 3)]
+    for tensor, value in zip(found, [*expected, torch.tensor([True])], strict=True):
         torch.testing.assert_close(tensor.value(), value, rtol=0, atol=0)
         assert (tensor.name, tensor.data_format) == ("x", pybuda.DataFormat.Float16)
 

@@ -19,7 +19,7 @@ from pybuda.placement.build import chip_order
 from pybuda.placement.chip import chip_of
 from pybuda.placement.graph import TILE, Graph, Op, Operand, PlacementError
 from pybuda.placement.memory import allocate, edges_through_memory
-from pybuda.placement.passes import asked_for, fuse
+from pybuda.placement.passes import fuse, requested_copies
 from pybuda.placement.place import Placer
 from pybuda.placement.summary import Result
 from pybuda.placement.times import Clock
@@ -79,7 +79,7 @@ def place(graph: Graph, chips: list[int]) -> Result:
     config = _get_global_compiler_config()
     chip = chip_of(BackendDevice.Wormhole_B0, config)
     if config.enable_auto_fusing:
-        fuse(graph, asked_for(config))
+        fuse(graph, requested_copies(config))
     placer = Placer(graph, chip, chip_order(chips, config), config)
     placement = placer.run()
     graph.ops = [x.op for epoch in placement.epochs for x in epoch.placed]
@@ -90,12 +90,12 @@ def place(graph: Graph, chips: list[int]) -> Result:
 
 
 def overridden(draw: random.Random, graph: Graph) -> dict[str, tuple[int, int]]:
-    """Sizes of grids that were asked for, right and wrong ones."""
-    asked = {}
+    """Sizes of grids that were requested, right and wrong ones."""
+    requested = {}
     for made in draw.sample(graph.ops, 3):
-        asked[made.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
-        pybuda.override_op_size(made.name, asked[made.name])
-    return asked
+        requested[made.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
+        pybuda.override_op_size(made.name, requested[made.name])
+    return requested
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -111,12 +111,12 @@ def test_random_graphs(number: int, request: pytest.FixtureRequest) -> None:
     config.enable_auto_transposing_placement = draw.random() < 0.3
     config.dram_placement_algorithm = draw.choice(list(DRAMPlacementAlgorithm))
     chips = draw.choice([[0], [0], [0, 1, 2]])
-    asked = overridden(draw, graph) if len(graph.ops) > 3 and draw.random() < 0.5 else {}
+    requested = overridden(draw, graph) if len(graph.ops) > 3 and draw.random() < 0.5 else {}
     before = [o.name for o in graph.ops]
     try:
         result = place(graph, chips)
     except PlacementError as error:
-        assert any(name in str(error) for name in asked) and "No valid grids for op" in str(error), (
+        assert any(name in str(error) for name in requested) and "No valid grids for op" in str(error), (
             f"seed {seed}: {error}"
         )
         return
@@ -124,7 +124,7 @@ def test_random_graphs(number: int, request: pytest.FixtureRequest) -> None:
     inside = [part.name for o in graph.ops for part in o.parts]
     after = [o.name for o in graph.ops if not o.parts] + inside
     assert sorted(after) == sorted(before), f"seed {seed}"
-    for name, grid in asked.items():
+    for name, grid in requested.items():
         assert result.placed(name).model.grid == grid, f"seed {seed}"
     for epoch in result.epochs:
         assert epoch.chip in chips

@@ -50,7 +50,7 @@ def test_graphs_of_a_compilation(monkeypatch):
     assert all(a != b for a, b in pairwise(graphs)), "only passes that changed something"
 
 
-def test_nothing_is_written_unless_it_is_asked_for():
+def test_nothing_is_written_unless_it_is_requested():
     read(pybuda.run_inference(product(), inputs=[(torch.rand(4, 32),)]))
     assert not list(Path.cwd().rglob("*.html"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of TensorFlow, in a process that has it: scripts/setup.sh installs it beside the other packages."""
+"""Modules of TensorFlow, in a process that has it: scripts/setup.sh installs it next to the other packages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training: gradients, optimizers, schedulers, checkpoints and losses, beside NumPy and PyTorch."""
+"""Training: gradients, optimizers, schedulers, checkpoints and losses, compared with NumPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -320,5 +320,5 @@ def test_a_layer_that_is_used_twice(kind: type[pybuda.TTDevice], float32: None) 
     pybuda.run_backward(zero_grad=True)
     (found,) = pybuda.get_parameter_gradients()
     assert layer.weight.shape == (8, 8) and type(layer.weight) is torch.nn.Parameter
-    wanted = torch.autograd.grad(torch.nn.functional.mse_loss(model(x), y), [layer.weight])[0]
-    torch.testing.assert_close(found["0.weight"].value(), wanted, rtol=1e-4, atol=1e-5)
+    expected = torch.autograd.grad(torch.nn.functional.mse_loss(model(x), y), [layer.weight])[0]
+    torch.testing.assert_close(found["0.weight"].value(), expected, rtol=1e-4, atol=1e-5)

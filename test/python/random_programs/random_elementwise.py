@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise ops that random modules are made of, each beside its reference; see random_modules.py."""
+"""Elementwise ops that random modules are made of, each compared with its reference; see random_modules.py."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def step(g: Generator) -> None:
 
 
 def partner(g: Generator, *values: Value, where: Callable[[Value], bool] | None = None) -> Value:
-    """Another operand beside these: of a shape that broadcasts with theirs, and of the first one's type or as said."""
+    """Another operand for these: of a shape that broadcasts with theirs, and of the first one's type or as said."""
 
     def fits(v: Value) -> bool:
         if not (where(v) if where else v.dtype == values[0].dtype):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that look up, sort and write elements, of random modules, each beside its reference; see random_modules.py."""
+"""Ops that look up, sort and write elements, of random modules, each compared with its reference; see
+random_modules.py."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from torch import Tensor
 def embedding(g: Generator) -> None:
     table = g.pick(lambda v: is_float(v) and v.rank == 2)
     rows = table.shape[0]
-    # Beside the sign: any integer is made a row.
+    # In addition to the sign: any integer is made a row.
     indices = g.pick(lambda v: v.dtype is torch.int32 and v.exact and v.least >= 0 and v.most < rows and 0 < v.rank < 3)
     text = f"builder.embedding({indices.name}, {table.name})"
     g.emit(text, lambda: g.each(lambda i, t: t[i.long()], indices, table, dtype=table.dtype), table.exact)

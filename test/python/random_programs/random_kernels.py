@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 MOST_ELEMENTS = 1 << 17
-# Errors of a rounding of the result and of some in between, beside the value or 1.
+# Errors of a rounding of the result and of some in between, compared with the value or 1.
 TOLERANCE = {torch.float32: 2e-5, torch.bfloat16: 2**-6, torch.float16: 2**-9}
 NAMES = {dtype: str(dtype) for dtype in TOLERANCE}
 

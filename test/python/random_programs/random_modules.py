@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random TTIR modules of one function, on one chip or on a mesh, as the text of a builder program.
 
-A module is drawn op by op beside what it computes: every value is known as tensors of torch, one for each chip where
+A module is drawn op by op with what it computes: every value is known as tensors of torch, one for each chip where
 they differ. That reference is written here, apart from the golden tables and from the runtime. It also keeps modules
 within what can be compared: values stay small, and what a rounding error could flip (a comparison, a position) is drawn
 of exact values only.
@@ -22,7 +22,7 @@ from random_ops import OPS
 from random_values import ANY, Generator, Kind, Module
 
 MESHES = ((1, 2), (2, 2), (2, 4))
-# Of bf16, with many dimensions of 1 and others beside those of tiles and vectors.
+# Of bf16, with many dimensions of 1 and others in addition to those of tiles and vectors.
 THIN = Kind(torch.bfloat16, (1, 1, 1, 1, 2, 3, 31, 32, 33, 63, 64, 65))
 
 

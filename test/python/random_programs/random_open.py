@@ -361,14 +361,14 @@ def check(module: OpenModule) -> str | None:
         inputs = [GoldenMapTensor({0: x}) for x in module.drawn_inputs(sizes)]
         own = load(ttnn_to_flatbuffer_bin(lowered(module.built(sizes), (1, 1))))
         try:
-            wanted = execute(own, 0, inputs, (1, 1))
+            expected = execute(own, 0, inputs, (1, 1))
         except tt.Error as error:  # a table is too small for positions that a module computes
             assert re.search(NO_POSITION, str(error)), f"seed {module.seed}, sizes {sizes}: {error}\n{module.source}"
             with pytest.raises(tt.Error, match=re.escape(str(error))):
                 execute(binary, 0, inputs, (1, 1))
             continue
         found = execute(binary, 0, inputs, (1, 1))
-        for output, (a, b) in enumerate(zip(wanted, found, strict=True)):
+        for output, (a, b) in enumerate(zip(expected, found, strict=True)):
             same = a[0].shape == b[0].shape and a[0].dtype == b[0].dtype and torch.equal(bits(a[0]), bits(b[0]))
             assert same, f"seed {module.seed}, sizes {sizes}: output {output} differs\n{module.source}"
     for size in (0, 1):

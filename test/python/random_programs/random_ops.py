@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of one chip that random modules are made of, each beside its reference; see random_modules.py."""
+"""Ops of one chip that random modules are made of, each compared with its reference; see random_modules.py."""
 
 from __future__ import annotations
 

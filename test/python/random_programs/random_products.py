@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products, windows and attention that random modules are made of, each beside its reference; see random_modules.py."""
+"""Products, windows and attention that random modules are made of, each compared with its reference; see
+random_modules.py."""
 
 from __future__ import annotations
 

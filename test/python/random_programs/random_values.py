@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values and modules that are drawn at random, beside what they compute; see random_modules.py."""
+"""Values and modules that are drawn at random, with what they compute; see random_modules.py."""
 
 from __future__ import annotations
 
@@ -174,10 +174,10 @@ class Generator:
         """ops: how many calls, instead of a random number; fewer are the first ones of more."""
         for _ in range(self.choice.randint(1, 3)):
             self.new_input()
-        wanted = self.choice.randint(5, 20 if self.chips > 1 else 50)
-        wanted = wanted if ops is None else ops
-        for _ in range(20 * wanted):
-            if len(self.values) >= wanted + len(self.module.inputs):
+        expected = self.choice.randint(5, 20 if self.chips > 1 else 50)
+        expected = expected if ops is None else ops
+        for _ in range(20 * expected):
+            if len(self.values) >= expected + len(self.module.inputs):
                 break
             try:
                 self.choice.choice(catalog)(self)

@@ -18,8 +18,8 @@ MOST_WORK = 2_000_000  # multiplications of a case
 
 @dataclass
 class Case:
-    """One op. build(builder, operands) makes it. expected: the result in double. tolerance: of the rounded one, beside
-    the value or 1."""
+    """One op. build(builder, operands) makes it. expected: the result in double. tolerance: of the rounded one,
+    compared with the value or 1."""
 
     text: str
     operands: list[Tensor]

@@ -21,7 +21,7 @@ def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
         model = random_graph(rng, rng.randint(5, 40), side=rng.choice([24, 32, 32]))
         mesh = random_mesh(rng)
         inputs = integers_of(model)
-        [wanted], *_ = executed(model.text, (1, 1), inputs)
+        [expected], *_ = executed(model.text, (1, 1), inputs)
         text = annotated(rng, model, mesh)
         for options in ("", "enable-auto-sharding=true"):
             where = f"graph {number} on {mesh} {options}, --seed={seed}\n{text}"
@@ -30,4 +30,4 @@ def test_random_graphs_compute_the_same(request: pytest.FixtureRequest) -> None:
             except Exception as error:
                 raise AssertionError(f"{error}\n{where}") from error
             for shard in found[0]:
-                assert torch.equal(wanted, shard), where
+                assert torch.equal(expected, shard), where

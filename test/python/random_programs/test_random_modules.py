@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random modules, on one chip and on meshes: the chip, the goldens, hooks and emitted Python beside a reference."""
+"""Random modules, on one chip and on meshes: the chip, the goldens, hooks and emitted Python compared with a
+reference."""
 
 from __future__ import annotations
 
@@ -25,26 +26,26 @@ OPTIONAL = (
     "enable-permute-matmul-fusion=true enable-fusing-conv2d-with-multiply-pattern=true enable-remove-dead-values=true "
     "enable-const-eval-inputs-to-system-memory=true enable-cpu-hoisted-const-eval=true enable-trace=true"
 )
-# Error beside the largest value of a result. What a module amplifies comes on top: a few times how far its reference is
-# from itself with errors of rounding (Value.spread).
+# Error compared with the largest value of a result. What a module amplifies comes on top: a few times how far its
+# reference is from itself with errors of rounding (Value.spread).
 ERROR = {torch.float32: 1e-4, torch.float64: 1e-4, torch.float16: 0.004, torch.bfloat16: 0.03}
 AMPLIFIED = 4
 
 
-def check_close(what: str, wanted: Value, found: list[torch.Tensor], of_chip: bool = True) -> None:
+def check_close(what: str, reference: Value, found: list[torch.Tensor], of_chip: bool = True) -> None:
     """of_chip: as the chip holds it, which lacks some types."""
-    dtype = HELD.get(wanted.dtype, wanted.dtype) if of_chip else wanted.dtype
-    assert len(found) in (1, len(wanted.shards)) or len(wanted.shards) == 1, f"{what}: {len(found)} shards"
-    for chip in range(max(len(found), len(wanted.shards))):
-        expected, given = wanted.at(chip), found[chip if len(found) > 1 else 0]
+    dtype = HELD.get(reference.dtype, reference.dtype) if of_chip else reference.dtype
+    assert len(found) in (1, len(reference.shards)) or len(reference.shards) == 1, f"{what}: {len(found)} shards"
+    for chip in range(max(len(found), len(reference.shards))):
+        expected, given = reference.at(chip), found[chip if len(found) > 1 else 0]
         assert (given.shape, given.dtype) == (expected.shape, dtype), (
             f"{what}, chip {chip}: {given.dtype} {tuple(given.shape)}, expected {dtype} {tuple(expected.shape)}"
         )
         error = float((given.double() - expected.double()).abs().max()) if expected.numel() else 0.0
         bound = 0.0
-        if not wanted.exact:
+        if not expected.exact:
             largest = float(expected.double().abs().max())
-            bound = ERROR[expected.dtype] * max(1.0, largest) + AMPLIFIED * wanted.spread
+            bound = ERROR[expected.dtype] * max(1.0, largest) + AMPLIFIED * reference.spread
         assert error <= bound, f"{what}, chip {chip}: largest error {error:.3g}, expected at most {bound:.3g}"
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chip's arithmetic, bit for bit, beside a reference on real numbers (chip_arithmetic.py, which shares no code)."""
+"""The chip's arithmetic, bit for bit, compared with a reference on real numbers (chip_arithmetic.py, which shares no
+code)."""
 
 from __future__ import annotations
 

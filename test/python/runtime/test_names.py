@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of the ecosystem call in the runtime, beside what it does elsewhere under other names."""
+"""What programs of the ecosystem call in the runtime, in addition to what it does elsewhere under other names."""
 
 from __future__ import annotations
 

@@ -95,9 +95,9 @@ def run(binary: Any, dtype: torch.dtype, exact: bool = False, swapped: bool = Fa
         rt.runtime.close_mesh_device(opened)
 
 
-def assert_same(found: torch.Tensor, wanted: torch.Tensor) -> None:
-    bad = ~((found == wanted) & (found.signbit() == wanted.signbit()) | found.isnan() & wanted.isnan())
-    assert not bad.any(), f"{int(bad.sum())} differ: {found[bad][:5]}, expected {wanted[bad][:5]}"
+def assert_same(found: torch.Tensor, expected: torch.Tensor) -> None:
+    bad = ~((found == expected) & (found.signbit() == expected.signbit()) | found.isnan() & expected.isnan())
+    assert not bad.any(), f"{int(bad.sum())} differ: {found[bad][:5]}, expected {expected[bad][:5]}"
 
 
 def on_host(module: Any) -> bytes:

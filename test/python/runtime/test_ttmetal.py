@@ -52,8 +52,8 @@ def check_same_bits(
     metal, ttnn = binaries(module)
     problems = []
     for index, goldens in builder.golden_map[0].items():
-        found, wanted = (execute(binary, index, goldens.inputs, (1, 1)) for binary in (metal, ttnn))
-        for a, b in zip(found, wanted, strict=True):
+        found, expected = (execute(binary, index, goldens.inputs, (1, 1)) for binary in (metal, ttnn))
+        for a, b in zip(found, expected, strict=True):
             if a[0].shape != b[0].shape or a[0].dtype != b[0].dtype or not torch.equal(bits(a[0]), bits(b[0])):
                 problems.append(f"{names[index]}: {a[0].flatten()[:4]} and {b[0].flatten()[:4]}")
         atol, rtol = tolerances[index] if tolerances else (None, None)
@@ -260,11 +260,13 @@ def test_tools_say_what_they_cannot_do(capsys: pytest.CaptureFixture[str]) -> No
         assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("asked", ["enable_intermediate_verification", "dump_memory"])
-def test_values_of_ops_are_not_there(asked: str) -> None:
+@pytest.mark.parametrize("requested", ["enable_intermediate_verification", "dump_memory"])
+def test_values_of_ops_are_not_there(requested: str) -> None:
     module = one_function(lambda b, x: b.tan(x), (33, 65), torch.float32)
-    with pytest.raises(TTBuilderRuntimeException, match=f'^{asked}: the kernels of a TTMetal program .* target="ttnn"'):
-        compile_and_execute_ttir(module, target="ttmetal", **{asked: True})
+    with pytest.raises(
+        TTBuilderRuntimeException, match=f'^{requested}: the kernels of a TTMetal program .* target="ttnn"'
+    ):
+        compile_and_execute_ttir(module, target="ttmetal", **{requested: True})
 
 
 def test_a_value_cannot_be_replaced_inside() -> None:

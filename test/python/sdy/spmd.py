@@ -135,8 +135,8 @@ class Machine:
             if op.name == "func.return":
                 for number, value in enumerate(op.operands):
                     entry = results[number] if len(results) else {}
-                    wanted = read_sharding(self.mesh, entry_of(entry), self.wholes[value].ndim)
-                    self.check(value, wanted, "the result")
+                    reference = read_sharding(self.mesh, entry_of(entry), self.wholes[value].ndim)
+                    self.check(value, reference, "the result")
             else:
                 self.step(op)
 

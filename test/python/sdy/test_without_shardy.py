@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A build without Shardy says so where its attributes are asked for, and nowhere else."""
+"""A build without Shardy says so where its attributes are requested, and nowhere else."""
 
 from __future__ import annotations
 

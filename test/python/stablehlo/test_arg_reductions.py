@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions to the greatest or smallest value and its position, as JAX and PyTorch/XLA write them, beside numpy."""
+"""Reductions to the greatest or smallest value and its position, as JAX and PyTorch/XLA write them, compared with
+numpy."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ MESHES: tuple[Mesh, ...] = ((1, 1), (1, 2), (2, 4), (8, 4))
 BIN = Path(__file__).resolve().parents[3] / "build" / "bin"
 
 
-def same(wanted: list[torch.Tensor], found: list[list[torch.Tensor]], where: str) -> None:
-    for index, (whole, shards) in enumerate(zip(wanted, found, strict=True)):
+def same(expected: list[torch.Tensor], found: list[list[torch.Tensor]], where: str) -> None:
+    for index, (whole, shards) in enumerate(zip(expected, found, strict=True)):
         scale = max((whole.max() - whole.min()).item(), 1e-30)
         for shard in shards:
             assert shard.shape == whole.shape, f"{where}, result {index}"
@@ -39,16 +39,16 @@ def test_models_compute_the_same(name: str, tmp_path: Path) -> None:
     """By what was chosen, and by what it was compared with: models as small as these are best split by batches."""
     model = MODELS[name]
     inputs = inputs_of(model)
-    wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
+    expected = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
     collectives = 0
     for mesh in MESHES:
         found = executed(model.text, mesh, inputs, f"enable-auto-sharding=true dump-variants=true dump-dir={tmp_path}")
-        same(wanted, found, f"{name} on {mesh}")
+        same(expected, found, f"{name} on {mesh}")
         if mesh == (1, 1):
             continue
         for variant in ("data_parallel", "tensor_parallel", "no_sharding"):
             text = (tmp_path / f"auto_sharding_main_{variant}.mlir").read_text()
-            same(wanted, in_shards(text, mesh, inputs), f"{name} on {mesh}, {variant}")
+            same(expected, in_shards(text, mesh, inputs), f"{name} on {mesh}, {variant}")
             collectives += text.count("sdy.reshard")
     assert collectives > 0, "nothing was moved, so nothing was checked"
 
@@ -57,7 +57,7 @@ def test_models_compute_the_same(name: str, tmp_path: Path) -> None:
 def test_models_with_annotated_inputs_compute_the_same(name: str) -> None:
     model = MODELS[name]
     inputs = inputs_of(model)
-    wanted = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
+    expected = [shards[0] for shards in executed(model.text, (1, 1), inputs)]
     for mesh in MESHES[1:]:
         # Batches along both axes, and all else as propagation has it.
         dims = ", ".join(
@@ -70,7 +70,7 @@ def test_models_with_annotated_inputs_compute_the_same(name: str) -> None:
             model.text,
             count=1,
         )
-        same(wanted, in_shards(with_mesh(text, mesh), mesh, inputs), f"{name} on {mesh}")
+        same(expected, in_shards(with_mesh(text, mesh), mesh, inputs), f"{name} on {mesh}")
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives of StableHLO in manual computations: run on a mesh, beside the same in numpy, device by device."""
+"""Collectives of StableHLO in manual computations: run on a mesh, compared with the same in numpy, device by device."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def computed(program: Compiled, whole: np.ndarray) -> np.ndarray:
 
 def check(text: str, expected: Callable[[Shards], Shards], exact: bool = True) -> None:
     whole = np.random.default_rng(3).uniform(-1, 1, (SHAPE[0] * ROWS, SHAPE[1] * COLUMNS)).astype(np.float32)
-    found, wanted = computed(compiled(text, MESH), whole), joined(expected(split(whole)))
+    found, reference = computed(compiled(text, MESH), whole), joined(expected(split(whole)))
     if exact:
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(found, reference)
     else:
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * max(1.0, float(np.abs(wanted).max())))
+        np.testing.assert_allclose(found, reference, rtol=0, atol=1e-6 * max(1.0, float(np.abs(reference).max())))
 
 
 @pytest.mark.parametrize("dim", [0, 1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complex numbers of StableHLO on the chip, as pairs of real ones, beside PyTorch in complex128."""
+"""Complex numbers of StableHLO on the chip, as pairs of real ones, compared with PyTorch in complex128."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_unary(name: str) -> None:
       return %0 : {of}
     }}"""
     (found,) = run(text, x)
-    wanted = torch.view_as_real(function(x.to(torch.complex128)).resolve_conj())
-    torch.testing.assert_close(found.double(), wanted, rtol=2e-5, atol=2e-6)
+    expected = torch.view_as_real(function(x.to(torch.complex128)).resolve_conj())
+    torch.testing.assert_close(found.double(), expected, rtol=2e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize(("name", "function"), [("add", torch.add), ("subtract", torch.sub), ("multiply", torch.mul),
@@ -84,8 +84,8 @@ def test_binary(name: str, function: Callable[[torch.Tensor, torch.Tensor], torc
       %0 = stablehlo.{name} %x, %y : {of}
       return %0 : {of}
     }}""", x, y)  # fmt: skip
-    wanted = torch.view_as_real(function(x.to(torch.complex128), y.to(torch.complex128)))
-    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5)
+    expected = torch.view_as_real(function(x.to(torch.complex128), y.to(torch.complex128)))
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_parts_and_comparisons() -> None:
@@ -187,11 +187,11 @@ def test_products_by_scatters(unique: bool) -> None:
         -> tensor<5x4xcomplex<f32>>
       return %0 : tensor<5x4xcomplex<f32>>
     }}""", x, places, updates)  # fmt: skip
-    wanted = x.clone()
+    expected = x.clone()
     for (row, column), update in zip(places.tolist(), updates, strict=True):
         if row < 5:
-            wanted[row, column : column + 2] *= update
-    torch.testing.assert_close(found, torch.view_as_real(wanted), rtol=1e-5, atol=1e-6)
+            expected[row, column : column + 2] *= update
+    torch.testing.assert_close(found, torch.view_as_real(expected), rtol=1e-5, atol=1e-6)
 
 
 def test_loop_and_call() -> None:
@@ -243,15 +243,15 @@ def test_fourier(kind: str, shape: tuple[int, ...], count: int) -> None:
     dims = list(range(len(shape) - count, len(shape)))
     wide = x.to(torch.complex128 if is_complex else torch.float64)
     # What a Hermitian spectrum cannot have is not looked at, first and in the middle.
-    wanted = function(wide, s=lengths, dim=dims) if kind == "IRFFT" else function(wide, dim=dims)
+    expected = function(wide, s=lengths, dim=dims) if kind == "IRFFT" else function(wide, dim=dims)
     type_of = lambda t: ("tensor<" + "".join(f"{n}x" for n in t.shape)  # noqa: E731
                          + ("complex<f32>>" if t.is_complex() else "f32>"))  # fmt: skip
-    (found,) = run(f"""func.func @main(%x: {type_of(x)}) -> {type_of(wanted)} {{
-      %0 = stablehlo.fft %x, type = {kind}, length = {lengths} : ({type_of(x)}) -> {type_of(wanted)}
-      return %0 : {type_of(wanted)}
+    (found,) = run(f"""func.func @main(%x: {type_of(x)}) -> {type_of(expected)} {{
+      %0 = stablehlo.fft %x, type = {kind}, length = {lengths} : ({type_of(x)}) -> {type_of(expected)}
+      return %0 : {type_of(expected)}
     }}""", x)  # fmt: skip
-    wanted = torch.view_as_real(wanted) if wanted.is_complex() else wanted
-    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-5 * float(wanted.abs().max() + 1))
+    expected = torch.view_as_real(expected) if expected.is_complex() else expected
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max() + 1))
 
 
 def test_what_is_not_lowered_is_named() -> None:

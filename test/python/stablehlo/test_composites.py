@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composites `tenstorrent.NAME` that TTIR has an op for, on the chip, beside PyTorch.
+"""Composites `tenstorrent.NAME` that TTIR has an op for, on the chip, compared with PyTorch.
 
 Their decomposition here is a wrong one, so that a result shows which of the two was taken.
 """
@@ -53,8 +53,8 @@ X, WEIGHT, BIAS = randn(3, 32), randn(32, seed=1), randn(32, seed=2)
 Q, K, V = randn(2, 4, 8, 16), randn(2, 4, 8, 16, seed=1), randn(2, 4, 8, 16, seed=2)
 MASK = torch.where(randn(2, 1, 8, 8, seed=3) > 0.5, -1e9, 0.0)
 attention = torch.nn.functional.scaled_dot_product_attention
-Wanted = Callable[..., torch.Tensor]
-CASES: dict[str, tuple[str, list[torch.Tensor], Wanted]] = {
+Expected = Callable[..., torch.Tensor]
+CASES: dict[str, tuple[str, list[torch.Tensor], Expected]] = {
     "gelu": ("", [X], torch.nn.functional.gelu),
     "layer_norm": (
         "normalized_shape = dense<32> : tensor<1xi64>, epsilon = 1.0e-05 : f32", [X, WEIGHT, BIAS],
@@ -80,16 +80,16 @@ CASES: dict[str, tuple[str, list[torch.Tensor], Wanted]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_op_is_taken(name: str) -> None:
     attributes, inputs, function = CASES[name]
-    wanted = function(*inputs)
-    (found,) = run(name.partition(" ")[0], attributes, inputs, [type_of(wanted)])
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    expected = function(*inputs)
+    (found,) = run(name.partition(" ")[0], attributes, inputs, [type_of(expected)])
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_topk_gives_both() -> None:
     results = ["tensor<3x4xf32>", "tensor<3x4xi32>"]
     values, indices = run("topk", "k = 4 : i64, dim = 1 : i64, largest = true, sorted = true", [X], results)
-    wanted = X.topk(4, 1)
-    assert torch.equal(values, wanted.values) and torch.equal(indices.long(), wanted.indices)
+    expected = X.topk(4, 1)
+    assert torch.equal(values, expected.values) and torch.equal(indices.long(), expected.indices)
 
 
 def test_what_the_op_does_not_compute_is_decomposed() -> None:

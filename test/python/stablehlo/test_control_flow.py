@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops and branches of StableHLO on the chip, beside the same in Python."""
+"""Loops and branches of StableHLO on the chip, compared with the same in Python."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def test_loop_with_branch() -> None:
     x = torch.tensor([1.0, -2.0, 0.5, 3.0])
     for n in (0, 1, 2, 7, -3, 10):
         value, count = run(binary, x, torch.tensor(n, dtype=torch.int32))
-        wanted, turns = counted(x, n)
-        assert torch.equal(value, wanted)
+        expected, turns = counted(x, n)
+        assert torch.equal(value, expected)
         assert int(count) == turns
 
 
@@ -222,13 +222,13 @@ def test_nested_loops_and_weights() -> None:
     binary = binary_of(NESTED)
     x = torch.randn(8, 8, generator=torch.Generator().manual_seed(2))
     value, turns = run(binary, x, torch.tensor(1e-3))
-    wanted, count = x.double(), 0
-    while wanted.abs().max() > 1e-3:
+    expected, count = x.double(), 0
+    while expected.abs().max() > 1e-3:
         for _ in range(3):
-            wanted = wanted @ WEIGHT.double()
+            expected = expected @ WEIGHT.double()
         count += 1
     assert int(turns) == count > 2
-    torch.testing.assert_close(value.double(), wanted, rtol=1e-3, atol=1e-7)
+    torch.testing.assert_close(value.double(), expected, rtol=1e-3, atol=1e-7)
 
 
 def test_composite_runs_its_decomposition() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Custom calls `tt.NAME` of PyTorch/XLA on the chip, beside PyTorch."""
+"""Custom calls `tt.NAME` of PyTorch/XLA on the chip, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ MASK = torch.where(randn(2, 1, 8, 8, seed=3) > 0.5, -1e9, 0.0)
 @pytest.mark.parametrize("causal", ["true", "False"])
 def test_attention(causal: str) -> None:
     found = called("scaled_dot_product_attention", {"q": Q, "k": K, "v": V}, Q, is_causal=causal, scale="0.5")
-    wanted = torch.nn.functional.scaled_dot_product_attention(Q, K, V, is_causal=causal == "true", scale=0.5)
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    expected = torch.nn.functional.scaled_dot_product_attention(Q, K, V, is_causal=causal == "true", scale=0.5)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("said", [{}, {"has_attention_mask": "true"}])
@@ -45,8 +45,8 @@ def test_attention_with_a_mask(said: dict[str, str]) -> None:
     """The fourth operand is the mask, also where nothing says so."""
     operands = {"q": Q, "k": K, "v": V, "m": MASK}
     found = called("scaled_dot_product_attention", operands, Q, is_causal="false", **said)
-    wanted = torch.nn.functional.scaled_dot_product_attention(Q, K, V, attn_mask=MASK)
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    expected = torch.nn.functional.scaled_dot_product_attention(Q, K, V, attn_mask=MASK)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_attention_over_a_cache() -> None:
@@ -58,23 +58,23 @@ def test_attention_over_a_cache() -> None:
         has_attention_mask="false", has_attention_sink="false",
     )  # fmt: skip
     for user, last in enumerate(positions.tolist()):
-        wanted = torch.nn.functional.scaled_dot_product_attention(
+        expected = torch.nn.functional.scaled_dot_product_attention(
             query[0, user, :, None], keys[user, :, : last + 1], values[user, :, : last + 1]
         )
-        torch.testing.assert_close(found[0, user], wanted[:, 0], rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(found[0, user], expected[:, 0], rtol=1e-4, atol=1e-4)
 
 
 def test_a_cache_is_filled_and_updated() -> None:
     cache, first = torch.zeros(2, 4, 8, 16), randn(1, 4, 3, 16)
     filled = called("fill_cache", {"c": cache, "x": first}, cache, batch_offset="1")
-    wanted = cache.clone()
-    wanted[1, :, :3] = first[0]
-    assert torch.equal(filled, wanted)
+    expected = cache.clone()
+    expected[1, :, :3] = first[0]
+    assert torch.equal(filled, expected)
     step, position = randn(1, 4, 2, 16, seed=1), torch.tensor([5], dtype=torch.int32)
     updated = called("update_cache", {"c": cache, "x": step, "i": position}, cache, batch_offset="0")
-    wanted = cache.clone()
-    wanted[:, :, 5] = step[0].permute(1, 0, 2)
-    assert torch.equal(updated, wanted)
+    expected = cache.clone()
+    expected[:, :, 5] = step[0].permute(1, 0, 2)
+    assert torch.equal(updated, expected)
 
 
 LATENT_Q, LATENT_K = randn(2, 4, 6, 24), randn(2, 2, 6, 24, seed=1)
@@ -96,8 +96,8 @@ def test_attention_to_latent_keys(causal: bool, masked: bool, valued: bool) -> N
     mask = torch.zeros(6, 6) + (LATENT_MASK if masked else 0)
     if causal:
         mask = mask.masked_fill(torch.arange(6)[None] > torch.arange(6)[:, None], -torch.inf)
-    wanted = torch.nn.functional.scaled_dot_product_attention(LATENT_Q, keys, values, attn_mask=mask, scale=0.25)
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+    expected = torch.nn.functional.scaled_dot_product_attention(LATENT_Q, keys, values, attn_mask=mask, scale=0.25)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("start", [None, 0, 3, 20])
@@ -105,10 +105,10 @@ def test_scores_of_an_indexer(start: int | None) -> None:
     query, key, weights = randn(2, 4, 5, 8), randn(2, 1, 9, 8, seed=1), randn(2, 4, 5, 1, seed=2)
     given = {} if start is None else {"chunk_start_idx": str(start)}
     found = called("indexer_score_dsa", {"q": query, "k": key, "w": weights}, torch.empty(2, 1, 5, 9), **given)
-    wanted = (torch.relu(query @ key.transpose(2, 3)) * weights).sum(1, keepdim=True)
+    expected = (torch.relu(query @ key.transpose(2, 3)) * weights).sum(1, keepdim=True)
     for row in range(5):
-        wanted[:, :, row, row + 1 + (start or 0) :] = -torch.inf
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+        expected[:, :, row, row + 1 + (start or 0) :] = -torch.inf
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
 X = randn(1, 4, 3, 16)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of StableHLO and CHLO that others express, on the chip, beside PyTorch and plain Python."""
+"""Ops of StableHLO and CHLO that others express, on the chip, compared with PyTorch and plain Python."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def test_reduce_precision(exponent: int, mantissa: int) -> None:
     x = torch.tensor(values)
     (found,) = run(f"%r0 = stablehlo.reduce_precision %x, format = e{exponent}m{mantissa} : {type_of(x)}", {"x": x},
                    [type_of(x)])  # fmt: skip
-    wanted = torch.tensor([reduced(v, exponent, mantissa) for v in x.tolist()])
-    torch.testing.assert_close(found, wanted, rtol=0, atol=0, equal_nan=True)
+    expected = torch.tensor([reduced(v, exponent, mantissa) for v in x.tolist()])
+    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -115,11 +115,11 @@ def test_next_after(dtype: torch.dtype) -> None:
     of = type_of(x)
     (found,) = run(f"%r0 = chlo.next_after %x, %y : {of}, {of} -> {of}", {"x": x, "y": y}, [of])
     # PyTorch has no such function of f16.
-    wanted = torch.from_numpy(np.nextafter(x.numpy(), y.numpy())) if dtype is torch.float16 else torch.nextafter(x, y)
+    expected = torch.from_numpy(np.nextafter(x.numpy(), y.numpy())) if dtype is torch.float16 else torch.nextafter(x, y)
     # The chip takes numbers below the smallest normal one for what they are; PyTorch's own are the reference.
     bits = torch.int32 if dtype is torch.float32 else torch.int16
-    assert torch.equal(found.view(bits)[~wanted.isnan()], wanted.view(bits)[~wanted.isnan()])
-    assert torch.equal(found.isnan(), wanted.isnan())
+    assert torch.equal(found.view(bits)[~expected.isnan()], expected.view(bits)[~expected.isnan()])
+    assert torch.equal(found.isnan(), expected.isnan())
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int8])
@@ -297,17 +297,17 @@ def test_reduce_window(name: str) -> None:
     op, init, shape, window, strides, padding, bases, dilations = WINDOWS[name]
     x = torch.randn(shape, generator=torch.Generator().manual_seed(3))
     if name == "start that counts":  # once in each window, and not for each element
-        wanted = x[:-1] + x[1:] + init
+        expected = x[:-1] + x[1:] + init
     else:
-        wanted = windowed(x, BINARY[op], init, window, strides, padding, bases, dilations)
+        expected = windowed(x, BINARY[op], init, window, strides, padding, bases, dilations)
     number = {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(init, str(init))
     body = f"""%i = stablehlo.constant dense<{number}> : tensor<f32>
       %r0 = "stablehlo.reduce_window"(%x, %i) <{{window_dimensions = array<i64: {str(window)[1:-1]}>,
         window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<{padding}> : tensor<{len(shape)}x2xi64>,
         base_dilations = array<i64: {str(bases)[1:-1]}>, window_dilations = array<i64: {str(dilations)[1:-1]}>}}>
-        {region(f"%c = stablehlo.{op} %a, %b : tensor<f32>")} : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}"""
-    (found,) = run(body, {"x": x}, [type_of(wanted)])
-    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-5)
+        {region(f"%c = stablehlo.{op} %a, %b : tensor<f32>")} : ({type_of(x)}, tensor<f32>) -> {type_of(expected)}"""
+    (found,) = run(body, {"x": x}, [type_of(expected)])
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("shape", "window", "stride", "padding"), [
@@ -374,9 +374,9 @@ def test_goldens_of_computed_shapes() -> None:
         {"x": x},
         "tensor<4x8xf32>",
     )
-    wanted = torch.full((4, 8), -1.0)
-    wanted[:3, 1::2] = x
-    assert torch.equal(padded, wanted)
+    expected = torch.full((4, 8), -1.0)
+    expected[:3, 1::2] = x
+    assert torch.equal(padded, expected)
 
 
 @pytest.mark.parametrize(("low", "high", "interior"), [
@@ -386,22 +386,22 @@ def test_goldens_of_computed_shapes() -> None:
 def test_pad(low: list[int], high: list[int], interior: list[int], value: str) -> None:
     x = torch.arange(12.0).reshape(3, 4) + 1
     sizes = [a + n + (n - 1) * b + c for a, n, b, c in zip(low, x.shape, interior, high, strict=True)]
-    wanted = torch.full(sizes, 7.0)
+    expected = torch.full(sizes, 7.0)
     for i in range(3):
         for j in range(4):
             at = low[0] + i * (1 + interior[0]), low[1] + j * (1 + interior[1])
             if all(0 <= a < size for a, size in zip(at, sizes, strict=True)):
-                wanted[at] = x[i, j]
+                expected[at] = x[i, j]
     seven = ("%v = stablehlo.constant dense<7.0> : tensor<f32>" if value == "constant"
              else "%v = stablehlo.add %y, %y : tensor<f32>")  # fmt: skip
     (found,) = run(
         f"""{seven}
       %r0 = stablehlo.pad %x, %v, low = {low}, high = {high}, interior = {interior}
-        : ({type_of(x)}, tensor<f32>) -> {type_of(wanted)}""",
+        : ({type_of(x)}, tensor<f32>) -> {type_of(expected)}""",
         {"x": x, "y": torch.tensor(3.5)},
-        [type_of(wanted)],
+        [type_of(expected)],
     )
-    assert torch.equal(found, wanted)
+    assert torch.equal(found, expected)
 
 
 def test_map() -> None:
@@ -443,12 +443,12 @@ def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -
     if unit:
         triangle = triangle - torch.diag_embed(triangle.diagonal(dim1=-2, dim2=-1)) + torch.eye(n, dtype=torch.float64)
     op = triangle if transpose == "NO_TRANSPOSE" else triangle.mT
-    wanted = torch.linalg.solve(op, b.double(), left=left)
+    expected = torch.linalg.solve(op, b.double(), left=left)
     flags = f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}"
     (found,) = run(f"""%r0 = "stablehlo.triangular_solve"(%a, %b)
       <{{{flags}, transpose_a = #stablehlo<transpose {transpose}>}}> : ({type_of(a)}, {type_of(b)}) -> {type_of(b)}""",
         {"a": a, "b": b}, [type_of(b)])  # fmt: skip
-    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("config", "left", "right"), [
@@ -456,11 +456,11 @@ def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -
     ("i,j->ji", (2,), (3,)), ("ij,ij->", (2, 3), (2, 3)), ("abc,cb->ba", (2, 3, 4), (4, 3))])  # fmt: skip
 def test_einsum(config: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     x, y = torch.randn(left), torch.randn(right)
-    wanted = torch.einsum(config, x.double(), y.double())
-    to = "tensor<" + "".join(f"{size}x" for size in wanted.shape) + "f32>"
+    expected = torch.einsum(config, x.double(), y.double())
+    to = "tensor<" + "".join(f"{size}x" for size in expected.shape) + "f32>"
     (found,) = run(f'%r0 = stablehlo.einsum %x, %y, config = "{config}" : ({type_of(x)}, {type_of(y)}) -> {to}',
                    {"x": x, "y": y}, [to])  # fmt: skip
-    torch.testing.assert_close(found.double(), wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_unary_einsum() -> None:
@@ -476,12 +476,12 @@ def test_torch_index_select(shape: tuple[int, ...], index: tuple[int, ...], dim:
     x = torch.randn(shape)
     i = torch.randint(0, shape[dim], index, dtype=torch.int32)
     if batch:
-        wanted = torch.stack([x[k].index_select(dim - 1, i[k].long()) for k in range(shape[0])])
+        expected = torch.stack([x[k].index_select(dim - 1, i[k].long()) for k in range(shape[0])])
     else:
-        wanted = x.index_select(dim, i.reshape(-1).long()).reshape(*shape[:dim], *index, *shape[dim + 1 :])
+        expected = x.index_select(dim, i.reshape(-1).long()).reshape(*shape[:dim], *index, *shape[dim + 1 :])
     (found,) = run(f"""%r0 = "stablehlo.torch_index_select"(%x, %i) <{{dim = {dim} : i64, batch_dims = {batch} : i64}}>
-      : ({type_of(x)}, {type_of(i)}) -> {type_of(wanted)}""", {"x": x, "i": i}, [type_of(wanted)])  # fmt: skip
-    assert torch.equal(found, wanted)
+      : ({type_of(x)}, {type_of(i)}) -> {type_of(expected)}""", {"x": x, "i": i}, [type_of(expected)])  # fmt: skip
+    assert torch.equal(found, expected)
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 4), (1, 1)])
@@ -551,8 +551,8 @@ def test_bitcast_of_other_width(of: str, to: str) -> None:
     bits = torch.tensor([0x3F800000, -0x3E0DFE01, 0x00FF8001, 0x7F7FFFFF][:count], dtype=torch.int32)
     x = bits.view(torch_types[name]).reshape([int(n) for n in shape.split("x")])
     (found,) = run(f"%r0 = stablehlo.bitcast_convert %x : (tensor<{of}>) -> tensor<{to}>", {"x": x}, [f"tensor<{to}>"])
-    wanted = bits.view(torch_types[to.rpartition("x")[2]])
-    assert torch.equal(found.reshape(-1).to(wanted.dtype), wanted.reshape(-1))
+    expected = bits.view(torch_types[to.rpartition("x")[2]])
+    assert torch.equal(found.reshape(-1).to(expected.dtype), expected.reshape(-1))
 
 
 # Convolutions
@@ -566,10 +566,10 @@ def test_convolution(case: str) -> None:
     if case == "batch groups":  # each half of the batch has a half of the kernels
         groups = 2
         conv = torch.nn.functional.conv2d
-        wanted = torch.cat([conv(x[:2], w[:3], padding=1), conv(x[2:], w[3:], padding=1)], 1)
+        expected = torch.cat([conv(x[:2], w[:3], padding=1), conv(x[2:], w[3:], padding=1)], 1)
     elif case == "reversed":
         window += ", reverse = [true, false]"
-        wanted = torch.nn.functional.conv2d(x, w.flip(2), padding=1)
+        expected = torch.nn.functional.conv2d(x, w.flip(2), padding=1)
     else:
         dilated = x
         window = "pad = [[-1, 0], [1, -2]]"
@@ -577,11 +577,11 @@ def test_convolution(case: str) -> None:
             window += ", lhs_dilate = [2, 1]"
             dilated = torch.zeros(4, 2, 11, 6)
             dilated[:, :, ::2] = x
-        wanted = torch.nn.functional.conv2d(torch.nn.functional.pad(dilated, (1, -2, -1, 0)), w)
+        expected = torch.nn.functional.conv2d(torch.nn.functional.pad(dilated, (1, -2, -1, 0)), w)
     (found,) = run(f"""%r0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1],
       window = {{{window}}} {{batch_group_count = {groups} : i64, feature_group_count = 1 : i64}}
-      : ({type_of(x)}, {type_of(w)}) -> {type_of(wanted)}""", {"x": x, "w": w}, [type_of(wanted)])  # fmt: skip
-    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+      : ({type_of(x)}, {type_of(w)}) -> {type_of(expected)}""", {"x": x, "w": w}, [type_of(expected)])  # fmt: skip
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 # Broadcasts, constants, calls
@@ -598,10 +598,10 @@ def test_convolution(case: str) -> None:
 )
 def test_broadcasting(left: tuple[int, ...], right: tuple[int, ...], dimensions: str) -> None:
     x, y = torch.randn(left), torch.randn(right)
-    wanted = x - (y[:, None] if dimensions else y)
+    expected = x - (y[:, None] if dimensions else y)
     (found,) = run(f"%r0 = chlo.broadcast_subtract %x, %y {dimensions} : ({type_of(x)}, {type_of(y)}) -> "
-                   f"{type_of(wanted)}", {"x": x, "y": y}, [type_of(wanted)])  # fmt: skip
-    torch.testing.assert_close(found, wanted)
+                   f"{type_of(expected)}", {"x": x, "y": y}, [type_of(expected)])  # fmt: skip
+    torch.testing.assert_close(found, expected)
 
 
 Binary = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -632,10 +632,10 @@ def test_every_broadcast(name: str) -> None:
         function = INTEGERS_TOGETHER[name]
         x = torch.tensor([-7, 12, 2**30 + 3], dtype=torch.int32)
         y = torch.tensor([[3], [1]], dtype=torch.int32)
-    wanted = function(x, y)
-    (found,) = run(f"%r0 = chlo.broadcast_{name} %x, %y : ({type_of(x)}, {type_of(y)}) -> {type_of(wanted)}",
-                   {"x": x, "y": y}, [type_of(wanted)])  # fmt: skip
-    torch.testing.assert_close(found, wanted)
+    expected = function(x, y)
+    (found,) = run(f"%r0 = chlo.broadcast_{name} %x, %y : ({type_of(x)}, {type_of(y)}) -> {type_of(expected)}",
+                   {"x": x, "y": y}, [type_of(expected)])  # fmt: skip
+    torch.testing.assert_close(found, expected)
 
 
 def test_broadcasts_of_other_types() -> None:
@@ -652,8 +652,8 @@ def test_broadcasts_of_other_types() -> None:
     assert torch.equal(less.bool(), x < y)
     assert torch.equal(chosen, torch.where(p, x, y))
     torch.testing.assert_close(zeta, torch.special.zeta(y, x), rtol=3e-5, atol=3e-6)
-    wanted = torch.stack([torch.polygamma(int(n), x) for n in y.flatten()])
-    torch.testing.assert_close(gamma, wanted, rtol=3e-5, atol=3e-6)
+    expected = torch.stack([torch.polygamma(int(n), x) for n in y.flatten()])
+    torch.testing.assert_close(gamma, expected, rtol=3e-5, atol=3e-6)
 
 
 def test_constants_and_barrier() -> None:

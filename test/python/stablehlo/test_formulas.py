@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CHLO, and functions of StableHLO computed from others, through the pipelines to the chip, beside PyTorch in f64."""
+"""CHLO, and functions of StableHLO computed from others, through the pipelines to the chip, compared with PyTorch in
+f64."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 1e-30, -1e-30, 1e-4, -1e-4, 0.5
 INSIDE_ONE = torch.linspace(-0.9999, 0.9999, 200).tolist()
 WIDE = torch.linspace(-80, 80, 331).tolist()
 HUGE = [3e38, -3e38, 1e20, -1e20, 2e19, 1e10, -1e10, 88.0, 89.4, -89.4, 90.0]
-# Function in f64, and the values it is asked for beside the special ones.
+# Function in f64, and its operands in addition to the special values.
 FUNCTIONS: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], list[float]]] = {
     "acos": (torch.acos, INSIDE_ONE),
     "acosh": (torch.acosh, [1.0001, 1.5, *HUGE]),
@@ -86,14 +87,14 @@ def test_function(name: str, element: str, passes: str) -> None:
       return %0 : {to}
     }}"""
     (found,) = run(text, x, PASSES[passes])
-    wanted = function(x.double())
+    expected = function(x.double())
     if result == "i1":
-        assert torch.equal(found.bool(), wanted)
+        assert torch.equal(found.bool(), expected)
         return
     # 1e-5 of the value, or one of the result's last place; the smallest numbers may be taken for 0.
     rtol = 1e-5 if element == "f32" else 2**-7
-    wanted = wanted.to(TYPES[element]).double()  # what overflows there is infinite
-    torch.testing.assert_close(found.double(), wanted, rtol=rtol, atol=2e-7, equal_nan=True)
+    expected = expected.to(TYPES[element]).double()  # what overflows there is infinite
+    torch.testing.assert_close(found.double(), expected, rtol=rtol, atol=2e-7, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -104,8 +105,8 @@ def test_rank_zero(name: str) -> None:
       return %0 : tensor<{result}>
     }}"""
     (found,) = run(text, torch.tensor(0.25))
-    wanted = FUNCTIONS[name][0](torch.tensor(0.25, dtype=torch.float64))
-    torch.testing.assert_close(found.double(), wanted.double(), rtol=1e-5, atol=1e-7, equal_nan=True)
+    expected = FUNCTIONS[name][0](torch.tensor(0.25, dtype=torch.float64))
+    torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=1e-7, equal_nan=True)
 
 
 @pytest.mark.parametrize(("shape", "k"), [((7,), 3), ((4, 5), 5), ((2, 3, 8), 1), ((1, 1), 1)])
@@ -118,8 +119,8 @@ def test_top_k(shape: tuple[int, ...], k: int) -> None:
       return %0, %1 : tensor<{to}xf32>, tensor<{to}xi32>
     }}"""
     values, indices = run(text, x)
-    wanted, places = torch.sort(x, dim=-1, descending=True, stable=True)
-    assert torch.equal(values, wanted[..., :k])
+    expected, places = torch.sort(x, dim=-1, descending=True, stable=True)
+    assert torch.equal(values, expected[..., :k])
     assert torch.equal(indices.long(), places[..., :k])
 
 
@@ -135,5 +136,5 @@ def test_goldens_agree() -> None:
     )
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
     goldens = builder.golden_map[0][0]
-    for (found,), wanted in zip(execute(binary, 0, goldens.inputs, (1, 1)), goldens.outputs, strict=True):
-        assert compare(wanted.shard_at(0), found).within
+    for (found,), expected in zip(execute(binary, 0, goldens.inputs, (1, 1)), goldens.outputs, strict=True):
+        assert compare(expected.shard_at(0), found).within

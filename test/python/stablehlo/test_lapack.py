@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of LAPACK, which JAX writes where it lowers for the CPU, on the chip, beside PyTorch."""
+"""Calls of LAPACK, which JAX writes where it lowers for the CPU, on the chip, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_getrf(shape: tuple[int, ...]) -> None:
     *batch, m, n = shape
     pivots = sizes((*batch, min(m, n)), "i32")
     lu, exchanged, info = call("getrf", {"a": a}, [type_of(a), pivots, sizes(tuple(batch), "i32")])
-    wanted, rows = torch.linalg.lu_factor(a)
-    torch.testing.assert_close(lu, wanted, rtol=1e-4, atol=1e-4)
+    expected, rows = torch.linalg.lu_factor(a)
+    torch.testing.assert_close(lu, expected, rtol=1e-4, atol=1e-4)
     assert torch.equal(exchanged, rows)
     assert not info.any()
 
@@ -49,8 +49,8 @@ def test_getrf_of_singular_matrices() -> None:
         [[2, 1, 0], [-2, 3, 1], [2, 5, 9]],
     ])  # fmt: skip
     lu, exchanged, info = call("getrf", {"a": a}, [type_of(a), "tensor<3x3xi32>", "tensor<3xi32>"])
-    wanted, rows, found = torch.linalg.lu_factor_ex(a)
-    torch.testing.assert_close(lu, wanted)
+    expected, rows, found = torch.linalg.lu_factor_ex(a)
+    torch.testing.assert_close(lu, expected)
     assert torch.equal(exchanged, rows)
     assert info.tolist() == found.tolist() == [2, 2, 0]
 
@@ -61,9 +61,9 @@ def test_geqrf_and_orgqr(shape: tuple[int, ...]) -> None:
     *batch, _, n = shape
     taus = sizes((*batch, n), "f32")
     packed, factors = call("geqrf", {"a": a}, [type_of(a), taus])
-    wanted, wanted_factors = torch.geqrf(a)
-    torch.testing.assert_close(packed, wanted, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(factors, wanted_factors, rtol=1e-4, atol=1e-4)
+    expected, expected_factors = torch.geqrf(a)
+    torch.testing.assert_close(packed, expected, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(factors, expected_factors, rtol=1e-4, atol=1e-4)
     (q,) = call("orgqr", {"a": packed, "t": factors}, [type_of(a)])
     torch.testing.assert_close(q @ packed.triu()[..., :n, :], a, rtol=1e-4, atol=1e-4)
 
@@ -125,9 +125,9 @@ def test_gesdd_of_special_matrices() -> None:
     """Nothing, several equal values, and fewer of them than columns: vectors are orthogonal nevertheless."""
     a = torch.stack([torch.zeros(5, 3), torch.eye(5, 3), torch.ones(5, 3), torch.arange(15.0).reshape(5, 3) * 1e10])
     values, u, vt = singular(a, "A")
-    wanted = torch.linalg.svdvals(a.double()).float()
-    torch.testing.assert_close(values, wanted, rtol=1e-5, atol=1e6)
-    torch.testing.assert_close(values[:3], wanted[:3], rtol=1e-5, atol=1e-5)
+    expected = torch.linalg.svdvals(a.double()).float()
+    torch.testing.assert_close(values, expected, rtol=1e-5, atol=1e6)
+    torch.testing.assert_close(values[:3], expected[:3], rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(u[..., :3] * values[:, None] @ vt, a, rtol=1e-5, atol=1e5)
     for vectors in (u, vt):
         size = vectors.shape[-1]

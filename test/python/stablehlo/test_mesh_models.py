@@ -49,11 +49,11 @@ def reference(name: str) -> tuple[list[torch.Tensor], list[np.ndarray]]:
 )
 @pytest.mark.parametrize("way", WAYS)
 def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
-    inputs, wanted = reference(name)
+    inputs, expected = reference(name)
     text = SMALL[name].text(mesh, annotate=way == "annotated")
     found = in_shards(text, mesh, inputs, WAYS[way])
-    assert len(found) == len(wanted)
-    for index, (whole, shards) in enumerate(zip(wanted, found, strict=True)):
+    assert len(found) == len(expected)
+    for index, (whole, shards) in enumerate(zip(expected, found, strict=True)):
         scale = max(float(whole.max() - whole.min()), 1e-30)
         for shard in shards:
             assert tuple(shard.shape) == whole.shape, f"result {index}"
@@ -64,7 +64,7 @@ def test_computes_what_jax_does(name: str, mesh: Mesh, way: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "least"),
-    # The experts are functions that are called, beside an op without a rule; with 32 chips their values are too large
+    # The experts are functions that are called, next to an op without a rule; with 32 chips their values are too large
     # for most hosts, which need not hold them.
     [("training", (1.0, 1.5, 4.0, 8.0)), pytest.param("experts", (1.0, 1.8, 5.0, 12.0), marks=pytest.mark.slow)],
 )
@@ -79,7 +79,7 @@ def test_speed_ups_are_estimated(name: str, least: tuple[float, ...], tmp_path: 
     assert done.returncode == 0, done.stderr
     rows = re.findall(r"^(\d+)x(\d+) +[\d.]+ ms +([\d.]+)", done.stdout, re.MULTILINE)
     assert [(int(row), int(column)) for row, column, _ in rows] == list(MESHES), done.stdout
-    assert all(float(speed) >= wanted for (*_, speed), wanted in zip(rows, least, strict=True)), done.stdout
+    assert all(float(speed) >= expected for (*_, speed), expected in zip(rows, least, strict=True)), done.stdout
     assert (tmp_path / f"{name}.svg").stat().st_size > 1000
 
 

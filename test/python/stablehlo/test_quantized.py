@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantized tensors of StableHLO on the chip, beside the specification's formulas in numpy."""
+"""Quantized tensors of StableHLO on the chip, compared with the specification's formulas in numpy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO's reductions, whose computation is a region: through the pipelines to the chip, beside their goldens."""
+"""StableHLO's reductions, whose computation is a region: through the pipelines to the chip, compared with their
+goldens."""
 
 from __future__ import annotations
 

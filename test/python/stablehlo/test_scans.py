@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""chlo.scan and chlo.ragged_dot on the chip, beside loops in numpy."""
+"""chlo.scan and chlo.ragged_dot on the chip, compared with loops in numpy."""
 
 from __future__ import annotations
 

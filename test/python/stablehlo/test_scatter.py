@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO's gather and scatter with random dimension numbers: through the pipelines to the chip, beside goldens.
+"""StableHLO's gather and scatter with random dimension numbers: through the pipelines to the chip, compared with
+goldens.
 
 The goldens loop over index vectors as the specification does; the compiler makes lookups and scatters of rows.
 """

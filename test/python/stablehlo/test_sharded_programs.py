@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with shardings at their arguments: partitioned and run on a mesh, beside the same on one device."""
+"""Programs with shardings at their arguments: partitioned and run on a mesh, compared with the same on one device."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def test_same_as_on_one_device(name: str, mesh: Mesh, request: pytest.FixtureReq
     whole = [shards[0] for shards in run(compiled(program.text(), (1, 1)), inputs, [None] * len(inputs), (1, 1))]
     for splits in annotations(program, mesh, seed, most):
         outputs = run(compiled(program.text(splits, mesh), mesh), inputs, splits, mesh)
-        for index, (wanted, found) in enumerate(zip(whole, outputs, strict=True)):
+        for index, (expected, found) in enumerate(zip(whole, outputs, strict=True)):
             where = f"{name} on {mesh}, arguments {splits}, result {index}, --seed={seed}"
-            assert len({tuple(s.shape) for s in found}) == 1 and found[0].shape == wanted.shape, where
+            assert len({tuple(s.shape) for s in found}) == 1 and found[0].shape == expected.shape, where
             for shard in found:
                 if program.exact:
-                    assert torch.equal(wanted, shard), where
+                    assert torch.equal(expected, shard), where
                 else:
-                    scale = (wanted.max() - wanted.min()).item()
-                    assert (wanted - shard).abs().max().item() <= 1e-5 * scale, where
+                    scale = (expected.max() - expected.min()).item()
+                    assert (expected - shard).abs().max().item() <= 1e-5 * scale, where
 
 
 def test_each_op_is_in_a_program() -> None:
@@ -70,7 +70,8 @@ def test_each_op_is_in_a_program() -> None:
         assert f"stablehlo.{name} " in OPS[where].body
 
 
-# ---------------------------------------------------------------------- windows, beside loops over the whole operand
+# ---------------------------------------------------------------------- windows, compared with loops over the whole
+# operand
 
 WINDOW_MESHES: tuple[Mesh, ...] = ((1, 2), (2, 2), (1, 4), (1, 8))
 WINDOWS, SLOW_WINDOWS = 24, 200
@@ -226,7 +227,7 @@ def test_random_windows(mesh: Mesh, request: pytest.FixtureRequest) -> None:
             ).reshape(each)
             for each in program.shapes
         ]
-        wanted = convolved(arrays[0], arrays[1], windows) if kernel else reduced(arrays[0], windows, name)
+        expected = convolved(arrays[0], arrays[1], windows) if kernel else reduced(arrays[0], windows, name)
         split = rng.choice(ways(shape, mesh) or [("",) * len(shape)])
         splits = [split, None][: len(arrays)]
         inputs = [torch.from_numpy(array) for array in arrays]
@@ -236,8 +237,8 @@ def test_random_windows(mesh: Mesh, request: pytest.FixtureRequest) -> None:
         except Exception as error:
             raise AssertionError(f"{where}\n{program.text(splits, mesh)}") from error
         for found in outputs[0]:
-            limit = 0.0 if program.exact else 1e-5 * max(1.0, float(wanted.max() - wanted.min()))
-            assert found.shape == wanted.shape and np.abs(found.numpy() - wanted).max(initial=0) <= limit, where
+            limit = 0.0 if program.exact else 1e-5 * max(1.0, float(expected.max() - expected.min()))
+            assert found.shape == expected.shape and np.abs(found.numpy() - expected).max(initial=0) <= limit, where
 
 
 def sends_of(program: Program, splits: Sequence[Split | None], mesh: Mesh) -> dict[str, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO's sort: comparators that JAX and people write, through the pipelines, beside numpy's lexsort."""
+"""StableHLO's sort: comparators that JAX and people write, through the pipelines, compared with numpy's lexsort."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def check(
 ) -> None:
     names = {torch.float32: "f32", torch.int32: "i32"}
     found = run(sort_text(shape, [names[x.dtype] for x in inputs], dimension, text), inputs)
-    for one, wanted in zip(found, expected(inputs, keys, dimension), strict=True):
-        np.testing.assert_array_equal(one.numpy(), wanted)
+    for one, reference in zip(found, expected(inputs, keys, dimension), strict=True):
+        np.testing.assert_array_equal(one.numpy(), reference)
 
 
 def small(shape: tuple[int, ...], seed: int) -> torch.Tensor:
@@ -124,8 +124,8 @@ def test_builder() -> None:
     built, _ = build_module(module, "stablehlo")
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(built, (1, 1))))
     found = [shards[0].numpy() for shards in execute(binary, 0, [GoldenMapTensor({0: v}) for v in (x, y)], (1, 1))]
-    for one, wanted in zip(found, expected([x, y], [(0, True)], 1), strict=True):
-        np.testing.assert_array_equal(one, wanted)
+    for one, reference in zip(found, expected([x, y], [(0, True)], 1), strict=True):
+        np.testing.assert_array_equal(one, reference)
 
 
 def test_values_around_the_comparator_are_no_elements() -> None:

@@ -199,7 +199,7 @@ def test_views_of_arguments_are_views(name: str) -> None:
 
 def compiled_both_ways(function: Callable[..., Any], *args: torch.Tensor) -> list[Any]:
     results = []
-    for backend in ("tt", through_autograd(Options(), "asked for")):
+    for backend in ("tt", through_autograd(Options(), "requested")):
         torch._dynamo.reset()
         torch.manual_seed(3)
         results.append(torch.compile(function, backend=backend, fullgraph=True)(*args))
@@ -233,7 +233,7 @@ def test_both_ways_give_the_same_numbers(train: bool) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
 def test_gradients_decide(mode: Callable[[], Any]) -> None:
-    """Weights that require them need AOTAutograd where they can be asked for, and a frozen model does not."""
+    """Weights that require them need AOTAutograd where they can be requested, and a frozen model does not."""
     model, x = Block().eval(), torch.rand(2, 5, 16)
     want = model(x).detach()
     with mode(), record() as reports:
@@ -246,7 +246,7 @@ def test_gradients_decide(mode: Callable[[], Any]) -> None:
 
 
 def test_gradients_that_a_graph_switches_on() -> None:
-    """What they are asked of decides: here of the second result, or of none."""
+    """The value whose gradient is requested decides: here that of the second result, or of none."""
 
     def function(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         with torch.enable_grad():
@@ -263,7 +263,7 @@ def test_gradients_that_a_graph_switches_on() -> None:
     assert_agree(weight.grad, X.sum(0))
 
 
-def test_parameters_and_gradients_on_but_asked_of_nothing() -> None:
+def test_parameters_and_gradients_on_without_requests() -> None:
     """As of a model whose `forward` says `torch.no_grad()`; what PyTorch runs (the determinant) keeps no graph."""
     weight = torch.rand(4, 4, requires_grad=True)
 

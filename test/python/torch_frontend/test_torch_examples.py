@@ -20,14 +20,14 @@ def run(name: str, *words: str) -> str:
 
 
 @pytest.mark.long
-def test_a_model_beside_pytorch() -> None:
+def test_a_model_compared_with_pytorch() -> None:
     printed = run("compare.py", "--small", "--repeats", "1")
     assert re.search(r"deit\.layers\.1 .* 1\.000000 ", printed) and "ops left to PyTorch: 0" in printed
     assert "<html" in Path("compare/report.html").read_text()
 
 
 @pytest.mark.long
-def test_training_beside_pytorch() -> None:
+def test_training_compared_with_pytorch() -> None:
     printed = run("train.py", "--epochs", "4", "--output", "curve.png")
     found = re.findall(r"loss (\S+) -> (\S+) in (\d+) steps, (\S+) % right", printed)
     assert len(found) == 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models that were compiled ahead, as files: flatbuffers, MLIR, C++, Python, weights inside and beside."""
+"""Models that were compiled ahead, as files: flatbuffers, MLIR, C++, Python, weights inside and separate."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_gradients_are_those_of_pytorch(name: str, dtype: torch.dtype) -> None:
     run, shapes = (CONVOLUTIONS | POOLS)[name]
     torch.manual_seed(1)
     values = [torch.randn(shape).to(dtype) for shape in shapes]
-    # In bf16 PyTorch rounds between steps; what its f32 gives, rounded, is what is wanted.
+    # In bf16 PyTorch rounds between steps; what its f32 gives, rounded, is what is needed.
     want: Any = [x.to(dtype) for x in gradients(run, [x.float() for x in values])]
     with record() as reports:
         got = gradients(on_chip(run), values)

@@ -341,8 +341,8 @@ def test_training_with_sizes_that_change() -> None:
 
 
 def test_batch_norms_of_few_rows_are_as_exact_as_eager() -> None:
-    """Gradients and running statistics beside those in f64. Gradients of biases in front of a batch norm are 0 but for
-    rounding, which an optimizer such as Adam makes steps of: weights after training are no measure.
+    """Gradients and running statistics compared with those in f64. Gradients of biases in front of a batch norm are 0
+    but for rounding, which an optimizer such as Adam makes steps of: weights after training are no measure.
     """
     torch.manual_seed(0)
     layers = (nn.Linear(12, 24), nn.LayerNorm(24), nn.BatchNorm1d(24), nn.ReLU(), nn.Linear(24, 16), nn.BatchNorm1d(16))
@@ -359,9 +359,9 @@ def test_batch_norms_of_few_rows_are_as_exact_as_eager() -> None:
     with record() as reports:
         for n in (7, 2, 3, 5, 9, 4, 2):
             x = torch.randn(n, 12)
-            found, beside = state_after(ours, compiled, x), state_after(eager, eager, x)
+            found, eager_state = state_after(ours, compiled, x), state_after(eager, eager, x)
             for name, want in state_after(exact, exact, x.double()).items():
-                error, usual = (float((state[name] - want).abs().max()) for state in (found, beside))
+                error, usual = (float((state[name] - want).abs().max()) for state in (found, eager_state))
                 least = 1e-6 * max(float(want.abs().max()), 0.1)
                 assert error <= 8 * usual + least, f"{name}, {n} rows: off by {error:.1e}, eager mode by {usual:.1e}"
     assert [(r.kind, bool(r.open)) for r in reports] == [("forward", True), ("backward", True)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients and training runs of a CNN, an encoder, GPT-2 and ResNet-18, beside PyTorch's, in f32."""
+"""Gradients and training runs of a CNN, an encoder, GPT-2 and ResNet-18, compared with PyTorch's, in f32."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def gradients(run: Run, model: nn.Module, call: Callable[..., Any], batch: Any) 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_gradients_are_those_of_pytorch(name: str) -> None:
-    """Within 1e-4 of each gradient's range, or of the rounding that PyTorch's own f32 has beside f64 where the range is
-    rounding noise: the gradient of a bias in front of a batch norm is 0."""
+    """Within 1e-4 of each gradient's range, or of the rounding that PyTorch's own f32 has compared with f64 where the
+    range is rounding noise: the gradient of a bias in front of a batch norm is 0."""
     run = RUNS[name]
     torch.manual_seed(0)
     model = run.make().train()

@@ -128,7 +128,7 @@ def test_writes_that_pytorch_does_not_count_are_seen_in_training() -> None:
             assert parameter._version == version  # else this tests nothing
 
 
-def test_writes_that_pytorch_does_not_count_are_seen_when_asked_for() -> None:
+def test_writes_that_pytorch_does_not_count_are_seen_when_requested() -> None:
     torch.manual_seed(0)
     model = nn.Linear(8, 16)
     model.register_buffer("places", torch.arange(16))
@@ -174,7 +174,7 @@ def test_writes_of_whole_weights_that_pytorch_does_not_count_are_seen(dtype: tor
         assert_agree(compiled(x), model(x))
 
 
-def test_weights_are_not_looked_at_when_that_is_asked_for() -> None:
+def test_weights_are_not_looked_at_when_that_is_requested() -> None:
     # Large enough that the kernel has the weight in a form of its own, from the second run on.
     model, x = nn.Linear(64, 128), torch.rand(64, 64)
     compiled = on_chip(model, options={"watch_weights": False})
@@ -243,7 +243,7 @@ def resident() -> int:
 
 
 @pytest.mark.long
-def test_a_weight_is_held_once_beside_its_form_for_the_kernel() -> None:
+def test_a_weight_is_held_once_and_as_its_form_for_the_kernel() -> None:
     torch.manual_seed(0)
     model, x = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(16)]), torch.rand(4, 1024)
     weights = sum(p.numel() * p.element_size() for p in model.parameters())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytecode nobody vouches for: damage that ends or hangs MLIR's reader is an error of the process that asked."""
+"""Bytecode nobody vouches for: damage that ends or hangs MLIR's reader is an error of the process that reads."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of open programs that are quotients, remainders and sums of these: all sizes beside Python's arithmetic."""
+"""Numbers of open programs that are quotients, remainders and sums of these: all sizes compared with Python's
+arithmetic."""
 
 from __future__ import annotations
 
@@ -145,7 +146,7 @@ KNOWN = {
     "half and third": (1, ["2*n//3", "3", "n//2+n//3"]),
     "rare": (1, ["n", "3", "(n+1)//64+n"]),
     "nested": (1, ["n//2", "3", "n//2//3"]),
-    "third beside half": (1, ["(n+1)//2", "3", "n//3+1"]),
+    "third and half": (1, ["(n+1)//2", "3", "n//3+1"]),
     "fifths": (1, ["n//5", "4", "(n+1)//5"]),
 }
 

@@ -124,13 +124,13 @@ def test_the_runtime_checks_what_the_dialects_say() -> None:
     ops, kinds = description()["ops"], description()["kinds"]
     for name, row in runtime.list_ops().items():
         op = ops.get(name, ops["ttnn.typecast"])  # ttnn.to_dtype
-        wanted = {
+        expected = {
             a["name"]: (shapes.get(kinds[a["kind"]]["shape"], kinds[a["kind"]]["shape"]),
                         not a.get("optional") and "default" not in a)
             for a in op.get("attributes", ())
             if kinds[a["kind"]].get("shape")
         }  # fmt: skip
-        assert {a: (spec["kind"], spec["required"]) for a, spec in row["attributes"].items()} == wanted, name
+        assert {a: (spec["kind"], spec["required"]) for a, spec in row["attributes"].items()} == expected, name
         tensors = [o for o in op.get("operands", ()) if "what" not in o]
         assert row["max_ins"] == (None if any("variadic" in o for o in tensors) else len(tensors)), name
         assert row["outs"] == (

@@ -81,11 +81,13 @@ class Replay:
                     self.compare(operation, value, result, expected[value][turn])
         return [values[declared["value"]] for declared in program["outputs"]]
 
-    def compare(self, operation: dict[str, Any], value: int, result: Any, wanted: tuple[str, list[bytes], Any]) -> None:
+    def compare(
+        self, operation: dict[str, Any], value: int, result: Any, reference: tuple[str, list[bytes], Any]
+    ) -> None:
         found = bits(result)
         # A value that is the same everywhere may be held once or for each device.
-        count = max(len(found), len(wanted[1]))
-        if found * (count // len(found)) != wanted[1] * (count // len(wanted[1])):
+        count = max(len(found), len(reference[1]))
+        if found * (count // len(found)) != reference[1] * (count // len(reference[1])):
             self.differences.append(f"value {value} of {operation['debug'] or operation['name']}")
 
     def perform(

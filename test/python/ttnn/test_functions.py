@@ -95,16 +95,16 @@ OPERATORS: list[Callable[[Any, Any], Any]] = [
 @pytest.mark.parametrize("dtype", [ttnn.float32, ttnn.bfloat16], ids=lambda d: d.name)
 def test_operators(operator: Callable[[Any, Any], Any], dtype: ttnn.DataType, device: ttnn.Device) -> None:
     a, b = torch.tensor(A), torch.tensor(B)
-    for right, wanted in [(tensor(b, device, dtype), operator(a, b)), (0.5, operator(a, 0.5)), (2, operator(a, 2))]:
+    for right, expected in [(tensor(b, device, dtype), operator(a, b)), (0.5, operator(a, 0.5)), (2, operator(a, 2))]:
         found = operator(tensor(a, device, dtype), right)
         assert found.dtype == dtype
-        torch.testing.assert_close(ttnn.to_torch(found).float(), wanted.float(), rtol=2**-7, atol=0)
+        torch.testing.assert_close(ttnn.to_torch(found).float(), expected.float(), rtol=2**-7, atol=0)
 
 
 def test_more_operators(device: ttnn.Device) -> None:
     a, b = torch.tensor(A), torch.tensor(B)
     x, y = tensor(a, device), tensor(b, device)
-    for found, wanted in [
+    for found, expected in [
         (1 - x, 1 - a), (2.0 / x, 2 / a), (3 * x, 3 * a), (2 + x, 2 + a), (x @ y, a @ b), (-x, -a), (abs(x), abs(a)),
         (ttnn.pow(x, 2), a**2), (ttnn.pow(abs(x), y), abs(a) ** b), (ttnn.where(x > 0, x, 0.0), a.clamp(0)),
         (ttnn.where(x > 0, 1.0, y), torch.where(a > 0, 1.0, b)), (ttnn.clamp(x, 0, 1), a.clamp(0, 1)),
@@ -112,14 +112,14 @@ def test_more_operators(device: ttnn.Device) -> None:
         (ttnn.slice(x, [0, 0], [2, 1]), a[:, :1]), (ttnn.slice(x, [0, 0], [2, 2], [1, 2]), a[:, ::2]),
         (ttnn.maximum(x, 0), a.clamp(0)),
     ]:  # fmt: skip
-        torch.testing.assert_close(ttnn.to_torch(found).float(), wanted, rtol=2**-7, atol=2**-7)
+        torch.testing.assert_close(ttnn.to_torch(found).float(), expected, rtol=2**-7, atol=2**-7)
     bits = torch.tensor([[1, 6], [7, 12]], dtype=torch.int32)
     z = ttnn.from_torch(bits, device=device)
-    for found, wanted in [
+    for found, expected in [
         (z & 5, bits & 5), (z | 8, bits | 8), (z ^ z, bits ^ bits), (~z, ~bits), (z << 2, bits << 2),
         (z >> 1, bits >> 1), (z + 1, bits + 1), (z * 3.0, bits * 3),
     ]:  # fmt: skip
-        assert torch.equal(ttnn.to_torch(found), wanted)
+        assert torch.equal(ttnn.to_torch(found), expected)
     assert (x == None) is False  # noqa: E711
     assert len({x, y, x}) == 2
 
@@ -231,8 +231,8 @@ def test_configs(device: ttnn.Device) -> None:
         in0_block_w=1,
         out_subblock_h=1,
         out_subblock_w=1,
-        per_core_m=1,
-        per_core_n=1,
+        per_core_M=1,
+        per_core_N=1,
     )
     precise = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
     x = tensor(A, device)
@@ -245,7 +245,7 @@ def test_configs(device: ttnn.Device) -> None:
 def test_functions_made_of_others(device: ttnn.Device) -> None:
     values = torch.arange(24.0).reshape(2, 1, 12)
     x = tensor(values, device)
-    for found, wanted in [
+    for found, expected in [
         (ttnn.squeeze(x, 1), values.squeeze(1)), (ttnn.squeeze(x, 0), values),
         (ttnn.unsqueeze(x, -1), values[..., None]), (ttnn.unsqueeze_to_4D(x), values[None]),
         (ttnn.expand(x, (-1, 3, 12)), values.expand(-1, 3, 12)),
@@ -255,7 +255,7 @@ def test_functions_made_of_others(device: ttnn.Device) -> None:
         (ttnn.matmul(x, ttnn.transpose(x, 1, 2), core_grid=ttnn.CoreGrid(y=8, x=8)), values @ values.mT),
     ]:  # fmt: skip
         assert (found.dtype, found.layout, found.device()) == (x.dtype, x.layout, device)
-        assert torch.equal(ttnn.to_torch(found), wanted.bfloat16())
+        assert torch.equal(ttnn.to_torch(found), expected.bfloat16())
     for size in (5, [4, 8], 12):
         parts = ttnn.split(x, size, dim=2)
         assert all(torch.equal(ttnn.to_torch(a).float(), b) for a, b in zip(parts, values.split(size, 2), strict=True))

@@ -48,10 +48,10 @@ HOST = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.SY
 
 
 def test_a_library_that_changes_is_read_again(device: ttnn.Device, tmp_path: Path) -> None:
-    for op, wanted in (("subf", X - Y), ("addf", X + Y)):
+    for op, expected in (("subf", X - Y), ("addf", X + Y)):
         library = written(tmp_path, TEXT.replace("subf", op))
         made = ttnn.host_call(library, f"cpu_hoisted_arith_{op}", [placed(X, device), placed(Y, device)], [RESULT])
-        assert torch.equal(ttnn.to_torch(made), wanted)
+        assert torch.equal(ttnn.to_torch(made), expected)
 
 
 def test_what_no_library_or_function_is(device: ttnn.Device, library: Path, tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ def test_replicated(mesh: ttnn.MeshDevice) -> None:
 def test_cut_along_one_dimension(mesh: ttnn.MeshDevice, dim: int) -> None:
     tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=dim))
     parts = ttnn.get_device_tensors(tensor)
-    for part, wanted in zip(parts, VALUES.chunk(8, dim), strict=True):
-        assert torch.equal(ttnn.to_torch(part), wanted)
+    for part, expected in zip(parts, VALUES.chunk(8, dim), strict=True):
+        assert torch.equal(ttnn.to_torch(part), expected)
     assert torch.equal(ttnn.to_torch(tensor + 1, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=dim)), VALUES + 1)
 
 

@@ -32,8 +32,8 @@ def test_same_bits(name: str, dtype: str) -> None:
         outputs = replay.run(index, placed(), expected)
         executed = rt.runtime.submit(device(made.mesh), binary, index, placed())
         assert not replay.differences, f"case {index}: " + "\n".join(replay.differences)
-        for place, (output, wanted) in enumerate(zip(outputs, executed, strict=True)):
-            found, expected_bits = bits(output), bits(wanted)
+        for place, (output, reference) in enumerate(zip(outputs, executed, strict=True)):
+            found, expected_bits = bits(output), bits(reference)
             count = max(len(found), len(expected_bits))
             assert found * (count // len(found)) == expected_bits * (count // len(expected_bits)), f"output {place}"
 

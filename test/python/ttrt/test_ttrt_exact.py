@@ -57,7 +57,7 @@ def test_three_ways(kind: str, files: dict[str, str], tmp_path: Path) -> None:
 def test_what_is_printed(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", files["mlir"], "--exact"]) == 0
     said = capsys.readouterr().out
-    assert "default and exact beside goldens, and beside each other" in said
+    assert "default and exact compared with goldens and with each other" in said
     assert "relative RMS" in said and "ttnn.exp" in said and "net.mlir:5" in said
 
 
@@ -69,7 +69,7 @@ def test_outputs_decide(files: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_wrong_use(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    wanted = "compare takes two files, or one and --passes or --exact"
+    expected = "compare takes two files, or one and --passes or --exact"
     for more in ([files["ttnn"], "--exact"], ["--passes", "cse", "--exact"]):
         assert main(["compare", files["mlir"], *more]) == 1
-        assert wanted in capsys.readouterr().err
+        assert expected in capsys.readouterr().err

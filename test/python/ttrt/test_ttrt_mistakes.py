@@ -34,7 +34,7 @@ BY_NAME = {
 
 
 def make_files(files: object) -> list[str]:
-    """Names of files and folders of every kind, beside the good ones."""
+    """Names of files and folders of every kind, next to the good ones."""
     data = Path(files.two).read_bytes()
     Path("empty.ttnn").write_bytes(b"")
     Path("short.ttnn").write_bytes(data[:7])

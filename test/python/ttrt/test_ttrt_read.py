@@ -23,7 +23,7 @@ def test_read(ttrt, files):
     assert found.code == 0, found.err
     for part in ("schema version", "wormhole_b0", "main", "other", "tensor<33x65xf32>", "constants", "ttnn.softmax"):
         assert part in found.out
-    assert "module" not in found.out  # MLIR has to be asked for
+    assert "module" not in found.out  # MLIR has to be requested
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -158,7 +158,7 @@ def test_wrong_usage(ttrt, files, arguments, message):
     assert found.code == 2 and message in found.err
 
 
-def test_a_stack_trace_only_when_asked_for(ttrt):
+def test_a_stack_trace_only_when_requested(ttrt):
     assert "Traceback" not in ttrt("run", "nosuch.ttnn").err
     assert "Traceback" in ttrt("run", "nosuch.ttnn", "--debug").err
 
@@ -253,7 +253,7 @@ def test_what_is_printed_is_no_part_of_json(ttrt, debugged):
     assert json.loads(found.out)["passed"] and "exp: [33, 65]" in found.err
 
 
-def test_every_op_beside_its_golden(ttrt, files):
+def test_every_op_compared_with_its_golden(ttrt, files):
     report = json.loads(ttrt("run", files.two, "--golden", "--ops", "--json", "-").out)
     ops = report["programs"][0]["ops_checked"]
     assert "ttnn.softmax" in {op["op"] for op in ops}

@@ -87,7 +87,7 @@ def writer(request, tmp_path):
 
     write.path = folder / name
     yield write
-    # Only what was asked for, and no temporary file.
+    # Only what was requested, and no temporary file.
     extra = {"trace.json", "ops.csv"} if request.param == "profiler.write_files" else set()
     assert {path.name for path in folder.iterdir()} - before - extra <= {name}
 

@@ -29,7 +29,7 @@ MEMORY = 4 << 30  # bytes that calls may have in all
 
 
 class EvilIndex:
-    """Raises where an integer is wanted."""
+    """Raises where an integer is needed."""
 
     def __index__(self) -> int:
         raise ZeroDivisionError("evil __index__")

@@ -267,7 +267,7 @@ def table_of(node: Node, what: str, x: Value | None = None) -> Array:
 
 @op("LabelEncoder", domain=ML)
 def label_encoder(g: Emitter, node: Node, x: Value) -> Value:
-    """Each element that is a key as the value beside it: by a search in the sorted keys, or by comparing with all."""
+    """Each element that is a key as the value next to it: by a search in the sorted keys, or by comparing with all."""
     refuse_strings(node)
     if node.version < 2:
         raise Refused(f"classes_strings: {STRINGS}")

@@ -231,7 +231,7 @@ def summed(
 ) -> tuple[Value, Value | None]:
     """Returns the leaves' weights, together for each target, [n, targets]; and which targets had a vote.
 
-    found: what `leaves` returns. sparse: the second result is asked for; it is None where every target has votes.
+    found: what `leaves` returns. sparse: the second result is requested; it is None where every target has votes.
     """
     where, was = found
     table, voted = weights_of(forest, targets, how)

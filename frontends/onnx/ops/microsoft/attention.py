@@ -203,7 +203,7 @@ def multi_head_attention(
             for x, name in zip(given, ("query", "key", "value"), strict=True)
         ]
     else:
-        raise Refused("expected key and value beside the query, or one tensor of all")
+        raise Refused("expected key and value with the query, or one tensor of all")
     q, k, v = parts
     before = 0
     if past_k is not None and past_v is not None:
@@ -317,12 +317,21 @@ def group_query_attention(
         mask.allow(g, g.compare("LT", positions(g, length, 3), known))
     if node.get("smooth_softmax", -1) == 1 and sink is None:
         sink = g.full((heads,), 0, F32)
-    asked = {0: None, 1: BIASED, 2: WEIGHTS}
+    requested = {0: None, 1: BIASED, 2: WEIGHTS}
     form = node.get("qk_output", 0) if node.wants(3) else 0
-    if form not in asked:
+    if form not in requested:
         raise Refused(f"qk_output {form}; expected 0, 1 or 2")
     made, scores = attend(
-        g, q, k, v, mask, scale_of(node), node.get("softcap", 0.0) or 0.0, wants=asked[form], sink=sink, guarded=False
+        g,
+        q,
+        k,
+        v,
+        mask,
+        scale_of(node),
+        node.get("softcap", 0.0) or 0.0,
+        wants=requested[form],
+        sink=sink,
+        guarded=False,
     )
     if scores is not None and mask.allowed is not None:
         scores = g.select(mask.allowed, scores, g.scalar(0, scores))

@@ -25,7 +25,7 @@ class Mask:
     """What is added to scores [batch, heads, rows, columns], and which keys a query sees at all.
 
     added: a float tensor, or None. allowed: a bool tensor, or None for all. Both broadcast to the scores.
-    causal: beside, query i sees the keys 0 to i.
+    causal: in addition, query i sees the keys 0 to i.
     """
 
     added: Value | None = None

@@ -43,7 +43,7 @@ def attention(
     x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, heads: int, weight: torch.Tensor, bias: torch.Tensor,
     mask: torch.Tensor | None, mask_type: int | None, average: bool | None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:  # fmt: skip
-    """Heads beside each other [batch, length, width], and their weights.
+    """Heads next to each other [batch, length, width], and their weights.
 
     average: whether the weights are the mean of those of all heads; None for no weights.
     """

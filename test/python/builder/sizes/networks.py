@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks whose inputs have open sizes: a CNN over image sizes, and an encoder over lengths.
 
-python networks.py      times of the open programs beside those that are compiled for each size
+python networks.py      times of the open programs compared with those that are compiled for each size
 """
 
 from __future__ import annotations

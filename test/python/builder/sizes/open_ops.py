@@ -179,11 +179,11 @@ def check(name: str, row: Row, at: Callable[[int], Case], dtype: str) -> None:
         inputs = builder.golden_map[0][0].inputs
         fixed = load(ttnn_to_flatbuffer_bin(lowered(module, row.mesh)))
         try:
-            wanted = execute(fixed, 0, inputs, row.mesh)
+            expected = execute(fixed, 0, inputs, row.mesh)
         except tt.Error:  # random values are none for this size
             continue
         found = execute(binary, 0, inputs, row.mesh)
-        for a, b in zip(wanted, found, strict=True):
+        for a, b in zip(expected, found, strict=True):
             same = a[0].shape == b[0].shape and a[0].dtype == b[0].dtype and torch.equal(bits(a[0]), bits(b[0]))
             assert same, f"{name}: another result with {n} in the dimension"
 

@@ -62,8 +62,8 @@ def test_inputs_give_the_sizes() -> None:
         x, y = torch.rand(batch, length, 8), torch.rand(batch, more, 8)
         report = execute_fb(data, goldens, inputs=[x, y], check_atol=True)
         assert report.records[0].shape == (batch * (length + more), 8)
-        wanted = goldens.of({"model": [x, y]}).programs[0].outputs[0].shard_at(0)
-        assert torch.equal(wanted, torch.cat([x, y], 1).reshape(-1, 8))
+        expected = goldens.of({"model": [x, y]}).programs[0].outputs[0].shard_at(0)
+        assert torch.equal(expected, torch.cat([x, y], 1).reshape(-1, 8))
 
 
 def test_none_is_a_size_of_its_own() -> None:

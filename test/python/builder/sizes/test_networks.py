@@ -19,7 +19,7 @@ def test_one_program_has_the_bits_of_each_fixed_one(name: str) -> None:
         built = made.goldens.at(**sizes)
         inputs = built.programs[0].inputs
         held += all(least <= sizes[size] <= most for size, least, most in made.binary.open_sizes)
-        ((wanted,),) = execute(load_binary(built.compile()), 0, inputs, (1, 1))
+        ((expected,),) = execute(load_binary(built.compile()), 0, inputs, (1, 1))
         ((found,),) = execute(made.binary, 0, inputs, (1, 1))
-        assert torch.equal(bits(wanted), bits(found)), f"{name} at {sizes}"
+        assert torch.equal(bits(expected), bits(found)), f"{name} at {sizes}"
     assert held == len(sizes_for(name))

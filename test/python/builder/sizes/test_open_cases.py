@@ -45,9 +45,9 @@ def test_open_programs_have_the_bits_of_fixed_ones(name: str) -> None:
         if any(not least <= size <= most for size, (_, least, most) in zip((n, m), binary.open_sizes, strict=False)):
             continue
         inputs = [GoldenMapTensor({0: x}) for x in case.inputs(n, m)]
-        wanted = execute(load(ttnn_to_flatbuffer_bin(built(n, m))), 0, inputs, (1, 1))
+        expected = execute(load(ttnn_to_flatbuffer_bin(built(n, m))), 0, inputs, (1, 1))
         found = execute(binary, 0, inputs, (1, 1))
-        for a, b in zip(wanted, found, strict=True):
+        for a, b in zip(expected, found, strict=True):
             assert (a[0].shape, a[0].dtype) == (b[0].shape, b[0].dtype), f"n {n}, m {m}"
             assert torch.equal(bits(a[0]), bits(b[0])), f"n {n}, m {m}"
         runs += 1

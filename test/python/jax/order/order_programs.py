@@ -212,10 +212,10 @@ def main() -> None:
     made = [program for dtype in options.dtype for program in programs(dtype, options.seed)]
     for first in range(0, len(made), options.together):
         several = made[first : first + options.together]
-        for program, found, wanted in zip(several, *results_of(several), strict=True):
-            counts = [differing(a, b, program.moves) for a, b in zip(found, wanted, strict=True)]
+        for program, found, expected in zip(several, *results_of(several), strict=True):
+            counts = [differing(a, b, program.moves) for a, b in zip(found, expected, strict=True)]
             shapes = [list(x.shape) for x in program.arguments]
-            problem = f"{counts} of {[int(np.size(b)) for b in wanted]} elements of {shapes} differ"
+            problem = f"{counts} of {[int(np.size(b)) for b in expected]} elements of {shapes} differ"
             print(json.dumps([program.name, problem if any(counts) else "ok"]), flush=True)
 
 

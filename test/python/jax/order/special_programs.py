@@ -105,10 +105,10 @@ def differing(got: Any, want: Any) -> np.ndarray:
     return ~(same | (np.isnan(got) & np.isnan(want)))
 
 
-def different(operands: list[np.ndarray], found: list[Any], wanted: list[Any]) -> list[str]:
+def different(operands: list[np.ndarray], found: list[Any], expected: list[Any]) -> list[str]:
     """Says what each element that differs was made of."""
     wrong = []
-    for got, want in zip(found, wanted, strict=True):
+    for got, want in zip(found, expected, strict=True):
         for i in np.flatnonzero(differing(got, want)).tolist():
             given = [float(x[i]) for x in operands]
             wrong.append(f"{given} gives {np.asarray(got)[i]}, on the CPU {np.asarray(want)[i]}")
@@ -130,11 +130,11 @@ def main() -> None:
     for first in range(0, len(calls), TOGETHER):
         several = calls[first : first + TOGETHER]
         together = jax.jit(lambda given, of=[f for _, f, _ in several]: [f(*x) for f, x in zip(of, given, strict=True)])
-        found, wanted = (
+        found, expected = (
             together([[jax.device_put(x, device) for x in operands] for _, _, operands in several])
             for device in (jax.devices("tt")[0], jax.devices("cpu")[0])
         )
-        for (name, _, operands), got, want in zip(several, found, wanted, strict=True):
+        for (name, _, operands), got, want in zip(several, found, expected, strict=True):
             wrong = different(operands, jax.tree.leaves(got), jax.tree.leaves(want))
             problem = f"{len(wrong)} differ: {'; '.join(wrong[:4])}" if wrong else "ok"
             print(json.dumps([name, problem]), flush=True)

@@ -69,8 +69,8 @@ def lstm(direction: str, batch: int, dtype: Any, columns: bool, **attributes: An
     session = onnxruntime.SessionOptions()
     session.intra_op_num_threads = 1  # threads that share a batch quantize their sequences each for itself
     model, given = node_model("DynamicQuantizeLSTM", operands, **options)
-    wanted = onnxruntime.InferenceSession(model.SerializeToString(), session).run(None, given)
-    check("DynamicQuantizeLSTM", operands, wanted=wanted, **options)
+    expected = onnxruntime.InferenceSession(model.SerializeToString(), session).run(None, given)
+    check("DynamicQuantizeLSTM", operands, expected=expected, **options)
 
 
 @pytest.mark.parametrize("columns", [False, True])
@@ -151,9 +151,9 @@ def test_quantized_tensors_are_multiplied_as_integers(make: Any, product: str) -
     """At most one step of the last scale from onnxruntime, where halves are rounded."""
     model, x = make()
     program = compiled(model, {"x": x})
-    wanted = expected(model, {"x": x})
-    require_same(program(x), wanted, rtol=0, atol=0.0501)
-    differ = np.abs(program(x)[0] - wanted[0]) > 1e-5
+    reference = expected(model, {"x": x})
+    require_same(program(x), reference, rtol=0, atol=0.0501)
+    differ = np.abs(program(x)[0] - reference[0]) > 1e-5
     assert differ.mean() < 0.01
     with ir.Context():
         module = program.at()

@@ -116,11 +116,11 @@ def test_integer_products(a: tuple[int, ...], b: tuple[int, ...], left: str, rig
     if len(b) == 2:
         zeros.append((integers((), left), integers((b[1],), right)))
     for x_zero, y_zero in zeros:
-        wanted = np.matmul(
+        expected = np.matmul(
             x.astype(np.int32) - (0 if x_zero is None else np.int32(x_zero)),
             y.astype(np.int32) - (0 if y_zero is None else y_zero.astype(np.int32)),
         )
-        check("MatMulInteger", [x, y, x_zero, y_zero], wanted=[wanted])
+        check("MatMulInteger", [x, y, x_zero, y_zero], expected=[expected])
         if x_zero is None:
             continue
         grain = scales(*y_zero.shape)
@@ -132,8 +132,8 @@ def test_integer_products(a: tuple[int, ...], b: tuple[int, ...], left: str, rig
 
 def test_rows_of_zero_points() -> None:
     x, y, zero = integers((3, 5), "uint8"), integers((5, 4), "int8"), integers((3,), "uint8")
-    wanted = (x.astype(np.int32) - zero.astype(np.int32)[:, None]) @ y.astype(np.int32)
-    check("MatMulInteger", [x, y, zero], wanted=[wanted])
+    expected = (x.astype(np.int32) - zero.astype(np.int32)[:, None]) @ y.astype(np.int32)
+    check("MatMulInteger", [x, y, zero], expected=[expected])
 
 
 def test_dynamic_quantize_matmul() -> None:

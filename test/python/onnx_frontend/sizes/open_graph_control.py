@@ -135,11 +135,11 @@ def graph_of(seed: int, most: int = 9) -> tuple[Builder, onnx.ModelProto]:
             b.inputs.pop()
             if k == 0:
                 return graph_of(seed + 1_000_000, most)
-    wanted, grown = b.random.randint(2, most), 0
-    for _ in range(20 * wanted):
+    expected, grown = b.random.randint(2, most), 0
+    for _ in range(20 * expected):
         ops = OPS if b.random.random() < 0.88 else CONTROL
         grown += b.grow(b.random.choice(ops))
-        if grown == wanted:
+        if grown == expected:
             break
     read = {name for node in b.nodes for name in node.input}
     outputs = [t.name for t in b.tensors if t.name not in read and t.name not in dict(b.inputs)]

@@ -211,7 +211,7 @@ def test_programs_for_sizes_are_dropped() -> None:
 
 
 def test_a_call_does_not_wait_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program for all sizes that takes long is compiled where it is asked for, and calls have their own."""
+    """A program for all sizes that takes long is compiled where it is requested, and calls have their own."""
     monkeypatch.setattr("ttmlir.onnx.compiled.LONGEST", 0.0)
     model = tt.compile(made([node("Relu", ["x"], ["y"])], ["n"]))
     for n in (3, 5, 8):

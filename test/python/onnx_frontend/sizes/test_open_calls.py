@@ -33,7 +33,7 @@ def attention() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def wanted(x: Any) -> Any:
+def expected(x: Any) -> Any:
     scores = np.exp(x @ x.transpose(0, 2, 1))
     return scores / scores.sum(-1, keepdims=True) @ x
 
@@ -58,7 +58,7 @@ def test_threads_call_one_model_at_different_sizes() -> None:
         try:
             for _ in range(TURNS):
                 x = drawn(draw)
-                np.testing.assert_allclose(model(x), wanted(x), rtol=1e-3, atol=1e-4)
+                np.testing.assert_allclose(model(x), expected(x), rtol=1e-3, atol=1e-4)
         except BaseException as error:
             failed.append(error)
 

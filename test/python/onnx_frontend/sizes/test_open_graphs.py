@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs with named dimensions, each at several sizes, beside onnxruntime."""
+"""Random graphs with named dimensions, each at several sizes, compared with onnxruntime."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TOLERANCE = 1e-3
 onnxruntime = pytest.importorskip("onnxruntime")
 
 
-def differing(found: Any, wanted: Any) -> str:
+def differing(found: Any, expected: Any) -> str:
     """Returns how a result differs, or ""."""
-    if (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
-        return f"{found.dtype}{list(found.shape)}, expected {wanted.dtype}{list(wanted.shape)}"
-    x, y = found.astype(np.float64), wanted.astype(np.float64)
+    if (found.shape, found.dtype) != (expected.shape, expected.dtype):
+        return f"{found.dtype}{list(found.shape)}, expected {expected.dtype}{list(expected.shape)}"
+    x, y = found.astype(np.float64), expected.astype(np.float64)
     finite = np.isfinite(y)
     scale = max(1.0, np.abs(y[finite]).max(initial=0))
     if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
@@ -42,9 +42,9 @@ def check(seed: int) -> list[str]:
         if not builder.alive[point]:
             continue
         given = builder.given(point)
-        wanted = session.run(None, given)
+        expected = session.run(None, given)
         found = compiled(**given)
-        for x, y in zip(found if isinstance(found, tuple) else [found], wanted, strict=True):
+        for x, y in zip(found if isinstance(found, tuple) else [found], expected, strict=True):
             if said := differing(x, y):
                 wrong.append(f"seed {seed}, {json.dumps(sizes)}, {' '.join(builder.log)}: {said}")
     return wrong

@@ -60,7 +60,7 @@ def arguments(dtype: str, count: int) -> list[torch.Tensor]:
     return [part.reshape(-1).contiguous() for part in grid]
 
 
-def wanted(
+def expected(
     name: str, operands: Sequence[torch.Tensor], attributes: dict[str, Any], wide: torch.dtype = torch.float64
 ) -> torch.Tensor:
     """Returns the golden's result, computed in `wide` and rounded to the dtype of the operands."""
@@ -98,7 +98,7 @@ def is_elementwise(name: str) -> bool:
     try:
         attributes = attribute_values(case, "f32")
         result, other, turned = (
-            wanted(name, x, attributes) for x in (operands, others, [x[order][:, order] for x in operands])
+            expected(name, x, attributes) for x in (operands, others, [x[order][:, order] for x in operands])
         )
     except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError):
         return False  # of other shapes than these
@@ -172,12 +172,12 @@ class Prepared:
     def check(self) -> int:
         """Returns how many results agree with the golden: all, or there is an AssertionError."""
         attributes = attribute_values(TABLE[self.name].cases[0], "f32")
-        got, want = self.found(), wanted(self.name, self.operands, attributes)
+        got, want = self.found(), expected(self.name, self.operands, attributes)
         bad = differing(self.name, self.dtype, got, want)
         # PyTorch's loops over vectors and over single elements differ, and so do double and float where one of them
         # underflows: each is right.
         for i, wide in itertools.product(bad.nonzero().flatten().tolist(), (torch.float64, torch.float32)):
-            alone = wanted(self.name, [x[i : i + 1] for x in self.operands], attributes, wide)
+            alone = expected(self.name, [x[i : i + 1] for x in self.operands], attributes, wide)
             bad[i] &= bool(differing(self.name, self.dtype, got[i : i + 1], alone))
         examples = [
             f"{[x[i].item() for x in self.operands]} gives {got[i].item()}, expected {want[i].item()}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions and pools over degenerate windows: the chip, and the goldens, beside PyTorch itself.
+"""Convolutions and pools over degenerate windows: the chip, and the goldens, compared with PyTorch itself.
 
 The goldens of these ops add padding and permute dimensions before they call torch; here torch gets dense tensors and
 its own padding, so that nothing of the goldens is in the reference.
@@ -194,9 +194,9 @@ def test_windows(name: str) -> None:
     for i, (operands, attributes, expected) in enumerate(cases):
         where = f"{name} of {[list(x.shape) for x in operands]}, {attributes}"
         found = execute(binary, i, goldens[i].inputs, (1, 1))
-        for wanted, (chip,), golden in zip(expected, found, goldens[i].outputs, strict=True):
+        for reference, (chip,), golden in zip(expected, found, goldens[i].outputs, strict=True):
             for who, value in (("the chip", chip), ("the golden", golden.shard_at(0))):
                 torch.testing.assert_close(
-                    value.to(wanted.dtype), wanted, atol=1e-5, rtol=1e-4, equal_nan=True,
+                    value.to(reference.dtype), reference, atol=1e-5, rtol=1e-4, equal_nan=True,
                     msg=lambda text, who=who, where=where: f"{where}: {who} differs from torch: {text}",
                 )  # fmt: skip

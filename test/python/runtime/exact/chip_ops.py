@@ -271,7 +271,7 @@ def norm(
 def windows(
     x: Bits, kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int], outside: int = 0
 ) -> Bits:
-    """Contents of windows [positions, kernel places * channels] of images [n, h, w, c]; `outside` is beside them."""
+    """Contents of windows [positions, kernel places * channels] of images [n, h, w, c]; `outside` is around them."""
     x = np.pad(x, ((0, 0), (padding[0],) * 2, (padding[1],) * 2, (0, 0)), constant_values=outside)
     n, h, w, _ = x.shape
     rows = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise ops and conversions with the chip's arithmetic, bit for bit beside a slow reference."""
+"""Elementwise ops and conversions with the chip's arithmetic, bit for bit compared with a slow reference."""
 
 from __future__ import annotations
 

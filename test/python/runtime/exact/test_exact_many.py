@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""2^24 values of each class through each unit, in each format, bit for bit beside the slow reference.
+"""2^24 values of each class through each unit, in each format, bit for bit compared with the slow reference.
 
 `pytest --slow -k 'many_values and matmul'` runs the rows of a unit; ROWS has all.
 """

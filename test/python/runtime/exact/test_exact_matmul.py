@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products with the chip's arithmetic, bit for bit beside a slow reference that shares no code."""
+"""Products with the chip's arithmetic, bit for bit compared with a slow reference that shares no code."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_sums_that_cancel(chip: Chip, seed: int) -> None:
 def blocks_of(tiles: int) -> Any:
     return ttnn.MatmulMultiCoreReuseProgramConfig(
         compute_with_storage_grid_size=ttnn.CoreCoord(1, 1), in0_block_w=tiles, out_subblock_h=1, out_subblock_w=1,
-        per_core_m=1, per_core_n=1,
+        per_core_M=1, per_core_N=1,
     )  # fmt: skip
 
 

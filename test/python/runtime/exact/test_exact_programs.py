@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose ops say in TTIR how they compute, bit for bit beside the reference."""
+"""Programs whose ops say in TTIR how they compute, bit for bit compared with the reference."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, softmax, norms and convolutions with the chip's arithmetic, bit for bit beside a slow reference."""
+"""Reductions, softmax, norms and convolutions with the chip's arithmetic, bit for bit compared with a slow
+reference."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_twenty_programs_take_the_memory_of_one(least: int) -> None:
     assert others < 0.2 * (PROGRAMS - 1) * weights
 
 
-@pytest.mark.parametrize("steps", [False, True], ids=["alone", "beside steps"])
+@pytest.mark.parametrize("steps", [False, True], ids=["alone", "with steps"])
 def test_a_program_that_runs_again_keeps_panels_unless_steps_read_the_weights_in_place(steps: bool) -> None:
     """As the prompt of a text generation, whose steps of one row need no panels."""
     torch.manual_seed(0)

@@ -48,7 +48,7 @@ def model_of(name: str, **changes: Any) -> Any:
     kind = getattr(transformers, MODELS[name][0])
     torch.manual_seed(0)
     model = kind(kind.config_class(**(MODELS[name][1] | changes))).eval()
-    model.generation_config.eos_token_id = None  # as many tokens as are asked for
+    model.generation_config.eos_token_id = None  # as many tokens as are requested
     return model
 
 
@@ -70,7 +70,7 @@ def padded(left: bool) -> dict[str, Any]:
 
 
 def whole(result: Any) -> list[torch.Tensor]:
-    """The tensors of what `generate` gives: tokens, and scores or logits where they were asked for."""
+    """The tensors of what `generate` gives: tokens, and scores or logits where they were requested."""
     if isinstance(result, torch.Tensor):
         return [result]
     found = [result.sequences]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of ttnn beside torch: a reference that shares no code with the library, its executor or the goldens."""
+"""Functions of ttnn compared with torch: a reference that shares no code with the library, its executor or the
+goldens."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ def test_values_of_torch(name: str, dtype: torch.dtype, device: ttnn.Device) -> 
     generator = torch.Generator().manual_seed(7)
     values = [(torch.rand(shape, generator=generator) * 4 - 2).to(dtype) for shape in shapes]
     found = ttnn.to_torch(ours(*(ttnn.from_torch(v, layout=ttnn.TILE_LAYOUT, device=device) for v in values)))
-    wanted = theirs(*(v.double() for v in values)).to(dtype)
-    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    expected = theirs(*(v.double() for v in values)).to(dtype)
+    assert found.dtype == expected.dtype and found.shape == expected.shape
     # One rounding of the result; sums of 70 products in f32.
     tolerance = 2**-7 if dtype == torch.bfloat16 else 2e-6
-    torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance * 10)
+    torch.testing.assert_close(found, expected, rtol=tolerance, atol=tolerance * 10)
