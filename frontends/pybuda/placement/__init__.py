@@ -4,6 +4,10 @@
 from .build import Optimizing, Traced, place, spills
 from .graph import PlacementError
 from .names import check_names
+from .program import Executable, program_of
 from .summary import Result, write
 
-__all__ = ["Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "spills", "write"]
+__all__ = [
+    "Executable", "Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "program_of", "spills",
+    "write",
+]  # fmt: skip

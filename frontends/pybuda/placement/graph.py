@@ -101,8 +101,8 @@ class Op(Node):
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
     inner: tiles of the inner dimension of a product, else 0. work: cost of the op by unit, whatever cores it gets.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
-    function: of a product the function of PyTorch that it is, by the name of its node. spill_df: the format that a rule
-        gives to sums that are in memory between parts of the inner dimension.
+    node: the node of PyTorch's graph that it is a part of. is_product: it is the whole of a product of PyTorch's.
+    spill_df: the format that a rule gives to sums that are in memory between parts of the inner dimension.
     """
 
     type: str
@@ -116,7 +116,8 @@ class Op(Node):
     intermed_df: DataFormat = DataFormat.Float16_b
     parts: list[Op] = field(default_factory=list)
     chip: int | None = None
-    function: str = ""
+    node: str = ""
+    is_product: bool = False
     spill_df: DataFormat | None = None
 
     @property

@@ -149,7 +149,8 @@ class Lowering:
             return self.lowered(b, node, name, out, arguments, keywords)
         finally:
             for op in b.made:
-                op.function = node.name if name in PRODUCTS else ""
+                op.node = node.name
+                op.is_product = name in PRODUCTS
             b.end()
 
     def lowered(self, b: Builder, node: FxNode, name: str, out: Any, arguments: list[Any], keywords: Any) -> Any:

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program that runs: its ops in order, with memory and estimated time, and the ops of the netlist that each computes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import ttmlir
+from _ttmlir_runtime import runtime
+
+from .graph import MOVES, Op
+from .place import Epoch
+
+NAMED = re.compile(r'"([^"]*)"(?!:)')
+CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A program of a device.
+
+    epoch_type: fwd or bwd. binary: the flatbuffer. users: for each node of the captured graph the nodes that read it.
+    """
+
+    epoch_type: str
+    binary: Any
+    users: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOp:
+    """An op of a program, as the runtime runs it.
+
+    node: the node of the captured graph whose value it gives. computes: ops of the netlist. epochs: numbers of theirs.
+    memory, grid, shard: of its first result. cycles, bound: of the runtime's estimate. l1_bytes: of circular buffers on
+    each core; l1_resident, dram_resident: of tensors that are held while it runs, for each bank.
+    """
+
+    name: str
+    node: str
+    computes: tuple[str, ...]
+    epochs: tuple[int, ...]
+    memory: str
+    grid: tuple[int, ...]
+    shard: tuple[int, ...]
+    cycles: int
+    bound: str
+    l1_bytes: int
+    l1_resident: int
+    dram_resident: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTime:
+    """A program with its ops, and the runtime's estimate of a run."""
+
+    epoch_type: str
+    cycles: int
+    device_ns: float
+    ops: tuple[ProgramOp, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Returns plain data."""
+        return asdict(self)
+
+
+def node_of(location: str) -> str:
+    """Returns the name of the node that a location names, or ""."""
+    found = NAMED.search(location)
+    return found[1] if found else ""
+
+
+@functools.cache
+def moving_ops() -> frozenset[str]:
+    """Returns the names of the ops that only move values, by the facts on their rows."""
+    ops = json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))["ops"]
+    return frozenset(name for name, row in ops.items() if "moves_values" in row.get("facts", ()))
+
+
+def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, str, Op]]:
+    """Yields the number of the epoch, the name in the netlist, and the op, of each op and of the parts of fused ones."""
+    for epoch in epochs:
+        if epoch.type == epoch_type:
+            for placed in epoch.placed:
+                for part in placed.op.parts or [placed.op]:
+                    yield epoch.number, placed.op.name, part
+
+
+def computed_by(node: str, users: Mapping[str, Sequence[str]], known: Mapping[str, int]) -> int | None:
+    """Returns the first op of a program that a node is a part of: its own, else that of the nearest node that reads it.
+
+    The compiler fuses an op into the one that reads its value, whose location the result has.
+    """
+    waiting, seen = [node], {node}
+    for name in waiting:
+        if name in known:
+            return known[name]
+        waiting += [x for x in users.get(name, ()) if x not in seen]
+        seen.update(users.get(name, ()))
+    return None
+
+
+def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> ProgramTime:
+    """Returns a program with what the runtime's cost model says of it, and the ops of the netlist beside its ops."""
+    binary = executable.binary
+    report = runtime.estimate(binary, 0, arch)
+    entries = json.loads(binary.get_program_ops_as_json(0))
+    values = json.loads(binary.as_json())["programs"][0]["values"]
+    nodes = [node_of(entry["loc"]) for entry in entries]
+    computing: dict[str, int] = {}
+    moving: dict[str, int] = {}
+    for perf in report.ops:
+        if perf.programs and perf.name != CONVERSION:
+            works = perf.name not in moving_ops() or perf.sfpu_tiles
+            # The last op of a node gives its value.
+            (computing if works else moving)[nodes[perf.index]] = perf.index
+    computes: dict[int, dict[str, None]] = {}
+    epochs_of: dict[int, set[int]] = {}
+    for number, name, op in placed_ops(epochs, executable.epoch_type):
+        if not op.node:
+            continue
+        at = moving.get(op.node) if op.type in MOVES else None
+        if at is None:
+            at = computed_by(op.node, executable.users, computing)
+        if at is None:
+            at = moving.get(op.node)
+        if at is not None:
+            computes.setdefault(at, {})[name] = None
+            epochs_of.setdefault(at, set()).add(number)
+    ops = []
+    for perf in report.ops:
+        if not perf.programs:
+            continue
+        outs = entries[perf.index]["outs"]
+        place = values[outs[0]]["desc"] if outs else {}
+        ops.append(
+            ProgramOp(
+                perf.name,
+                nodes[perf.index],
+                tuple(computes.get(perf.index, ())),
+                tuple(sorted(epochs_of.get(perf.index, ()))),
+                f"{place.get('buffer_type', '')} {place.get('memory_layout', '')}".strip(),
+                tuple(place.get("grid", ())),
+                tuple(place.get("shard_shape", ())),
+                perf.cycles,
+                perf.bound,
+                perf.circular_buffer_bytes,
+                perf.l1_resident_bytes_per_bank,
+                perf.dram_resident_bytes_per_bank,
+            )  # fmt: skip
+        )
+    return ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops))
