@@ -150,8 +150,8 @@ def convolution_module(row: Row) -> str:
 
 def module(row: Row) -> str:
     """TTNN IR of the work."""
-    makers = {"matmul": product_module, "layout": change_module, "convolution": convolution_module}
-    return makers[row.kind](row)
+    modules = {"matmul": product_module, "layout": change_module, "convolution": convolution_module}
+    return modules[row.kind](row)
 
 
 def estimate(row: Row) -> tuple[float, str]:

@@ -64,7 +64,7 @@ def inductor(network: nn.Module, inputs: Sequence[Tensor], dtype: torch.dtype, i
 
 @functools.cache
 def openvino_core() -> Any:
-    # Its converter reports every use to its makers, unless this package cannot be found.
+    # Its converter reports every use to its authors, unless this package cannot be found.
     modules: dict[str, Any] = sys.modules  # None stands for a package that is not to be found
     modules.setdefault("openvino_telemetry", None)
     import openvino

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks formatting and style of C++ and Python, types of Python, and licence lines; --fix mends what can be mended.
+# Checks formatting and style of C++ and Python, types of Python, licence lines, and
+# words (docs/glossary.md, docstrings, subjects of commits); --fix mends what can be mended.
 #
 # usage: scripts/lint.sh [--fix]
 set -euo pipefail
@@ -24,5 +25,6 @@ else
   .venv/bin/mypy
   .venv/bin/mypy scripts/spdx.py examples/digits/*.py examples/meshes/*.py examples/models/*.py examples/torch/*.py examples/ttnn/*.py
   scripts/spdx.py
+  scripts/words.py
   echo "lint: clean"
 fi

@@ -40,7 +40,7 @@ def tblgen(file: Path, *options: str) -> str:
 
 
 def tested_modules() -> Iterator[Any]:
-    """Those of the MLIR tests, short ones first."""
+    """Yields those of the MLIR tests, short ones first."""
     chunks: list[str] = []
     for path in sorted((ROOT / "test" / "ttmlir").rglob("*.mlir")):
         chunks += path.read_text(encoding="utf-8").split("// -----")
@@ -52,7 +52,7 @@ def tested_modules() -> Iterator[Any]:
 
 
 def table_modules() -> Iterator[Any]:
-    """One for each row of the op tables, and what it is lowered to."""
+    """Yields one for each row of the op tables, and what it is lowered to."""
     sys.path[:0] = [str(ROOT / "test" / "python" / "ops")]
     from builder.base.errors import TTBuilderCompileException
 
@@ -73,7 +73,7 @@ def walk(operation: Any) -> Iterator[Any]:
 
 
 def alone(operation: Any) -> str | None:
-    """A module with nothing but the op in a function of its operands; None where that does not verify."""
+    """Returns a module with nothing but the op in a function of its operands; None where that does not verify."""
     with operation.context, ir.Location.unknown():
         module = ir.Module.create()
         types = [value.type for value in operation.operands]
@@ -93,7 +93,8 @@ def alone(operation: Any) -> str | None:
 
 
 def example_of(operation: Any) -> str | None:
-    """The op alone, else in the op or function around it, else in its module; None where all of that is too long."""
+    """Returns the op alone, else in the op or function around it, else in its module; None where all of that is too
+    long."""
     around = operation
     while (text := alone(around)) is None:
         if around.parent is None:
@@ -105,7 +106,7 @@ def example_of(operation: Any) -> str | None:
 
 @functools.cache
 def examples() -> dict[str, str]:
-    """By op."""
+    """Returns examples by op."""
     found: dict[str, str] = {}
     for module in itertools.chain(tested_modules(), table_modules()):
         for operation in walk(module.operation):
@@ -118,7 +119,7 @@ def examples() -> dict[str, str]:
 
 
 def dialect_page(dialect: str) -> str:
-    """The page of mlir-tblgen, with an example behind the text of each op."""
+    """Returns the page of mlir-tblgen, with an example behind the text of each op."""
     name = dialect.lower()
     text = tblgen(ROOT / f"include/ttmlir/Dialect/{dialect}/IR/{dialect}Ops.td", "-gen-dialect-doc", f"-dialect={name}")
     parts = re.split(r"(?=^### `)", text, flags=re.M)
@@ -136,7 +137,7 @@ def passes_page() -> str:
 
 
 def pages() -> dict[str, str]:
-    """By path below the folder of pages."""
+    """Returns pages by path below the folder of pages."""
     found = {f"ops/{dialect.lower()}.md": dialect_page(dialect) for dialect in DIALECTS}
     found["passes.md"] = passes_page()
     rows = [f"* [{dialect}](ops/{dialect.lower()}.md)" for dialect in DIALECTS]

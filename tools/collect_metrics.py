@@ -59,7 +59,7 @@ def row(metrics: Metrics) -> list[str]:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown with columns of one width."""
+    """Returns a table of Markdown with columns of one width."""
     cells = [header, *rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(header))]
     lines = ["| " + " | ".join(f"{c:{w}}" for c, w in zip(line, widths, strict=True)) + " |" for line in cells]
@@ -68,7 +68,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def conversion(metrics: Metrics) -> str:
-    """Each op of a model: whether it runs on the chip, and how often it appears."""
+    """Returns each op of a model: whether it runs on the chip, and how often it appears."""
     rows = []
     for op, times in metrics.ops.items():
         left = metrics.on_host.get(op, 0)
@@ -90,7 +90,7 @@ def page(found: Sequence[Metrics]) -> str:
 
 
 def load(folder: Path) -> list[Metrics]:
-    """All metrics of a folder; models of the table first, in its order.
+    """Returns all metrics of a folder; models of the table first, in its order.
 
     Raises:
         ValueError: a file that does not hold metrics, or none is there.

@@ -35,7 +35,7 @@ class ModelError(Exception):
 
 
 def load(name: str) -> tuple[nn.Module, Any, Any]:
-    """(model, tokenizer or None, inputs)."""
+    """Returns (model, tokenizer or None, inputs)."""
     try:
         (known,) = torch_zoo.names([name])
     except KeyError:
@@ -71,7 +71,7 @@ def example_inputs(model: Any, tokenizer: Any, architecture: str) -> Any:
 
 
 def answer(tokenizer: Any, inputs: Any, output: Any) -> str:
-    """The words that a model for questions points at."""
+    """Returns the words that a model for questions points at."""
     start, end = int(output.start_logits[0].argmax()), int(output.end_logits[0].argmax())
     return tokenizer.decode(inputs["input_ids"][0, start : max(start, end) + 1])
 

@@ -75,7 +75,7 @@ class CompiledFunction:
         return send(array, dtype)
 
     def report(self) -> str:
-        """What the ops would take on the chip, as a table; nothing is run."""
+        """Returns what the ops would take on the chip, as a table; nothing is run."""
         run = runtime.estimate(self.binary, 0)
         lines = [f"{'op':40} {'cycles':>10} {'µs':>10} {'DRAM bytes':>12}"]
         lines += [f"{op.name:40} {op.cycles:10} {op.device_ns / 1000:10.2f} {op.dram_bytes:12}" for op in run.ops]
@@ -111,7 +111,8 @@ class CompiledFunction:
 def compile(
     function: Callable[..., Any] | export.Exported, args: Sequence[Any] = (), options: str = "", **kwargs: Any
 ) -> CompiledFunction | ExportedFunction:
-    """A function compiled for these example arguments: arrays, shapes (`jax.ShapeDtypeStruct`) or trees of them.
+    """Returns a function compiled for these example arguments: arrays, shapes (`jax.ShapeDtypeStruct`) or trees of
+    them.
 
     Args:
         function: of JAX, or what `jax.export` made of one, which has its shapes.

@@ -50,24 +50,25 @@ class ExportedFunction:
 
     @property
     def stablehlo(self) -> str:
-        """The program as text, as JAX made it."""
+        """Returns the program as text, as JAX made it."""
         return self.exported.mlir_module()
 
     @property
     def open_sizes(self) -> list[Size]:
-        """The sizes that one program leaves open, with their bounds; empty where there is none, see `closed`."""
+        """Returns the sizes that one program leaves open, with their bounds; empty where there is none, see
+        `closed`."""
         self._try_to_open()
         return list(self.program.declared)
 
     @property
     def closed(self) -> str:
-        """Why there is no program for all sizes, or ""."""
+        """Returns why there is no program for all sizes, or ""."""
         self._try_to_open()
         return self.program.closed
 
     @property
     def flatbuffer(self) -> bytes:
-        """The program for all sizes, as `ttrt run` and the runtime load it.
+        """Returns the program for all sizes, as `ttrt run` and the runtime load it.
 
         Raises:
             OpenSizeError: a size decides what is computed; names the op.
@@ -119,14 +120,14 @@ class ExportedFunction:
 
 
 def has_shape(given: Sequence[int], expected: Sequence[Any]) -> bool:
-    """Whether a shape is one of those that a symbolic shape stands for, by rank and known sizes."""
+    """Returns whether a shape is one of those that a symbolic shape stands for, by rank and known sizes."""
     return len(given) == len(expected) and all(
         export.is_symbolic_dim(n) or n == size for size, n in zip(given, expected, strict=True)
     )
 
 
 def is_symbolic(arguments: Any) -> bool:
-    """Whether an argument has a symbolic shape."""
+    """Returns whether an argument has a symbolic shape."""
     return any(
         export.is_symbolic_dim(n) for leaf in jax.tree.leaves(arguments) for n in getattr(leaf, "shape", ()) or ()
     )

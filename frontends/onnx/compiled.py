@@ -118,12 +118,12 @@ class OnnxModel:
 
     @property
     def opsets(self) -> dict[str, int]:
-        """The version of each domain of ops."""
+        """Returns the version of each domain of ops."""
         return {domain or "ai.onnx": version for domain, version in self.model.opsets.items()}
 
     @property
     def ops(self) -> dict[str, int]:
-        """How many nodes of each op there are, those of inner graphs and of the model's functions included."""
+        """Returns how many nodes of each op there are, those of inner graphs and of the model's functions included."""
         counts: dict[str, int] = {}
 
         def count(nodes: Any) -> None:
@@ -385,12 +385,13 @@ class OnnxModel:
 
     @property
     def closed(self) -> str:
-        """Why there is no program for all sizes, or ""."""
+        """Returns why there is no program for all sizes, or ""."""
         return "" if self._opened_first() is not None else self._closed
 
     @property
     def open_sizes(self) -> list[Size]:
-        """The sizes that one program leaves open, with their bounds; empty where there is none, see `closed`."""
+        """Returns the sizes that one program leaves open, with their bounds; empty where there is none, see
+        `closed`."""
         program = self._opened_first()
         return list(program.declared) if program is not None else []
 
@@ -400,7 +401,7 @@ class OnnxModel:
 
     @property
     def program(self) -> Program | None:
-        """The program for all sizes, or for the only ones; None where each set of sizes has its own."""
+        """Returns the program for all sizes, or for the only ones; None where each set of sizes has its own."""
         if self._by_values and self._last is not None:
             return self._found.get(self._last)
         if not self._sizes.are_known:
@@ -423,7 +424,7 @@ class OnnxModel:
 
     @property
     def flatbuffer(self) -> bytes:
-        """The program, as `ttrt run` and the runtime load it; raises as `needed` does."""
+        """Returns the program, as `ttrt run` and the runtime load it; raises as `needed` does."""
         return self.needed().flatbuffer
 
     def flatbuffer_with_weights(self) -> bytes:
@@ -434,18 +435,18 @@ class OnnxModel:
 
     @property
     def stablehlo(self) -> str:
-        """The program as it was imported: StableHLO, and TTIR where that has the op. Where sizes are open it is the
-        program for some."""
+        """Returns the program as it was imported: StableHLO, and TTIR where that has the op. Where sizes are open it is
+        the program for some."""
         return self.texts()[0]
 
     @property
     def ttir(self) -> str:
-        """The program before the pipeline to TTNN; see `stablehlo`."""
+        """Returns the program before the pipeline to TTNN; see `stablehlo`."""
         return self.texts()[1]
 
     @property
     def ttnn(self) -> str:
-        """The program behind the pipeline; see `stablehlo`."""
+        """Returns the program behind the pipeline; see `stablehlo`."""
         return self.texts()[2]
 
     def texts(self, inside: bool = False) -> tuple[str, str, str]:
@@ -500,7 +501,7 @@ def with_sums(sizes: Mapping[str, int], seen: Sequence[Mapping[str, int]]) -> li
 
 
 def accepts(way: Way, program: Open, sizes: Mapping[str, int]) -> bool:
-    """Whether sizes that are one are equal, and all are within the program's bounds."""
+    """Returns whether sizes that are one are equal, and all are within the program's bounds."""
     if any(sizes[name] != n for name, n in (*way.fixed, *way.summed(sizes).items())):
         return False
     for names, size, step in zip(way.groups, program.declared, program.steps, strict=True):

@@ -66,16 +66,16 @@ class Emitter:
         return ir.DenseI32ArrayAttr.get([int(n) for n in values])
 
     def is_open_size(self, x: Value, dim: int) -> bool:
-        """Whether a dimension may have other sizes than that of the type; those of 0 and 1 are never open."""
+        """Returns whether a dimension may have other sizes than that of the type; those of 0 and 1 are never open."""
         return self.is_open and x.shape[dim] > 1
 
     def seen_elements(self, x: Value) -> list[Array]:
-        """The elements of a known value in the imports for other sizes; none where sizes do not change them."""
+        """Returns the elements of a known value in the imports for other sizes; none where sizes do not change them."""
         del x
         return []
 
     def seen_sizes(self, x: Value, dim: int) -> list[int]:
-        """The sizes of a dimension of a node's input in the imports for other sizes."""
+        """Returns the sizes of a dimension of a node's input in the imports for other sizes."""
         del x, dim
         return []
 
@@ -84,7 +84,7 @@ class Emitter:
     #
 
     def ir(self, value: Value) -> ir.Value:
-        """The value in the program; known arrays become constants or parameters."""
+        """Returns the value in the program; known arrays become constants or parameters."""
         if value.ir is not None:
             return value.ir
         assert value.known is not None
@@ -107,7 +107,8 @@ class Emitter:
         return self.ir(value.emit())
 
     def number(self, n: int, dtype: DType) -> Value:
-        """A number of the program that open sizes may change, [1]: bounds of ops are, values of constants are not."""
+        """Returns a number of the program that open sizes may change, [1]: bounds of ops are, values of constants are
+        not."""
         position = ttir.arange(n, n + 1, 1, 0, results=[self.type((1,), I32)])
         return self.cast(Value((1,), I32, position), dtype)
 
@@ -177,7 +178,7 @@ class Emitter:
         return dtype.name in ("int4", "uint4", "int2", "uint2", "float4_e2m1fn")
 
     def full(self, shape: Sequence[int], number: Number, dtype: DType) -> Value:
-        """A tensor of one number."""
+        """Returns a tensor of one number."""
         with np.errstate(over="ignore"):
             one = np.asarray(number).astype(dtype) if is_float(dtype) or dtype == BOOL else np.array(number, dtype)
         return Value.of(np.broadcast_to(one, tuple(shape))) if math.prod(shape) <= 64 and not self.is_open else (
@@ -185,14 +186,14 @@ class Emitter:
         )  # fmt: skip
 
     def scalar(self, number: Number, like: Value) -> Value:
-        """A number of the type of `like`, to be broadcast with it."""
+        """Returns a number of the type of `like`, to be broadcast with it."""
         return self.full((), number, like.dtype)
 
     def constant(self, array: Any) -> Value:
         return Value.of(np.asarray(array))
 
     def iota(self, shape: Sequence[int], dim: int, dtype: DType = I32) -> Value:
-        """Positions along one dimension."""
+        """Returns positions along one dimension."""
         kind = self.type(shape, dtype if is_integer(dtype) else I32)
         made = Value(tuple(shape), dtype if is_integer(dtype) else I32, stablehlo.iota(kind, dim))
         return self.cast(made, dtype)
@@ -213,7 +214,7 @@ class Emitter:
         return Value(x.shape, dtype, stablehlo.convert(self.type(x.shape, dtype), self.ir(x)))
 
     def common(self, *operands: Value) -> list[Value]:
-        """Operands broadcast to one shape, as NumPy does."""
+        """Returns operands broadcast to one shape, as NumPy does."""
         shape = self.common_shape(*operands)
         return [self.broadcast(x, shape) for x in operands]
 
@@ -224,7 +225,7 @@ class Emitter:
             raise Refused(f"operands {', '.join(map(repr, operands))} do not broadcast") from None
 
     def binary(self, op: Callable[..., Any], x: Value, y: Value) -> Value:
-        """An op of StableHLO of two operands of one type, broadcast."""
+        """Returns an op of StableHLO of two operands of one type, broadcast."""
         if x.dtype != y.dtype:
             raise Refused(f"operands {x!r} and {y!r} have different types")
         x, y = self.common(x, y)
@@ -235,7 +236,8 @@ class Emitter:
 
     def ttir(self, op: str, *operands: Value, shape: Sequence[int] | None = None, dtype: DType | None = None,
              **attributes: Any) -> Value:  # fmt: skip
-        """An op of TTIR with one result, whose type is inferred, or the first operand's with `shape` and `dtype`."""
+        """Returns an op of TTIR with one result, whose type is inferred, or the first operand's with `shape` and
+        `dtype`."""
         values = [self.ir(x) for x in operands]
         made = getattr(ttir, op)
         if shape is None and dtype is None:
@@ -263,7 +265,7 @@ class Emitter:
         return self.binary(stablehlo.minimum, x, y)
 
     def compare(self, direction: str, x: Value, y: Value) -> Value:
-        """direction: EQ, NE, GE, GT, LE or LT."""
+        """Compares elements. direction: EQ, NE, GE, GT, LE or LT."""
         x, y = self.common(x, y)
         kind = "FLOAT" if is_float(x.dtype) else "UNSIGNED" if x.dtype == BOOL or is_unsigned(x.dtype) else "SIGNED"
         made = stablehlo.compare(
@@ -319,7 +321,8 @@ class Emitter:
         return self.reshape(x, [1 if d in places else next(sizes) for d in range(rank)])
 
     def slice(self, x: Value, begins: Sequence[int], ends: Sequence[int], steps: Sequence[int] | None = None) -> Value:
-        """Elements begin, begin + step, ... before end, of each dimension; bounds within the shape, steps positive."""
+        """Returns elements begin, begin + step, ... before end, of each dimension; bounds within the shape, steps
+        positive."""
         steps = [1] * x.rank if steps is None else list(steps)
         if list(begins) == [0] * x.rank and list(ends) == list(x.shape) and steps == [1] * x.rank:
             return x
@@ -361,7 +364,7 @@ class Emitter:
     #
 
     def reduce(self, body: str, x: Value, dims: Sequence[int], keep: bool = False) -> Value:
-        """body: add, multiply, maximum, minimum, and_, or_."""
+        """Reduces dimensions. body: add, multiply, maximum, minimum, and_, or_."""
         dims = sorted(d % x.rank for d in dims) if x.rank else []
         shape = tuple(n for d, n in enumerate(x.shape) if d not in dims)
         init = self._neutral(body, x.dtype)
@@ -404,7 +407,7 @@ class Emitter:
 
     def dot(self, x: Value, y: Value, contract: tuple[Sequence[int], Sequence[int]],
             batch: tuple[Sequence[int], Sequence[int]] = ((), ()), dtype: DType | None = None) -> Value:  # fmt: skip
-        """`dot_general`: batch dimensions, then those of x, then those of y.
+        """Returns `dot_general`: batch dimensions, then those of x, then those of y.
 
         dtype: of the result, where products are summed in a wider type.
         """
@@ -422,7 +425,7 @@ class Emitter:
         return Value(tuple(shape), dtype, made)
 
     def matmul(self, x: Value, y: Value, dtype: DType | None = None) -> Value:
-        """NumPy's matmul: vectors, and batches that broadcast."""
+        """Multiplies as NumPy's matmul: vectors, and batches that broadcast."""
         if not x.rank or not y.rank:
             raise Refused(f"matmul of {x!r} and {y!r}; expected at least one dimension")
         left, right = x.rank == 1, y.rank == 1
@@ -446,7 +449,7 @@ class Emitter:
     #
 
     def gather(self, x: Value, indices: Value, dim: int) -> Value:
-        """Elements of a dimension by position, as NumPy's take; positions are not negative."""
+        """Returns elements of a dimension by position, as NumPy's take; positions are not negative."""
         shape = (*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
         offsets = [d for d in range(len(shape)) if not dim <= d < dim + indices.rank]
         text = (
@@ -460,12 +463,13 @@ class Emitter:
         return Value(shape, x.dtype, made)
 
     def dynamic_slice(self, x: Value, starts: Sequence[Value | int], sizes: Sequence[int]) -> Value:
-        """Elements from computed positions on, moved so that they lie inside. starts: numbers, or i32 values, []."""
+        """Returns elements from computed positions on, moved so that they lie inside. starts: numbers, or i32 values,
+        []."""
         made = stablehlo.dynamic_slice(self.ir(x), self._starts(starts), self.ints(sizes))
         return Value(tuple(int(n) for n in sizes), x.dtype, made)
 
     def dynamic_update_slice(self, x: Value, update: Value, starts: Sequence[Value | int]) -> Value:
-        """`x` with the elements from these positions on replaced."""
+        """Returns `x` with the elements from these positions on replaced."""
         return Value(
             x.shape, x.dtype, stablehlo.dynamic_update_slice(self.ir(x), self.ir(update), self._starts(starts))
         )
@@ -474,7 +478,7 @@ class Emitter:
         return [self.ir(self.full((), n, I32) if isinstance(n, int) else self.cast(n, I32)) for n in starts]
 
     def wrapped(self, indices: Value, size: int) -> Value:
-        """Positions where negative ones count from the end."""
+        """Returns positions where negative ones count from the end."""
         if indices.known is not None and not indices.varying:
             return Value.of(np.where(indices.known < 0, indices.known + size, indices.known).astype(indices.dtype))
         if indices.dtype in (I32, I64) or not is_unsigned(indices.dtype):
@@ -489,7 +493,7 @@ class Emitter:
     #
 
     def case(self, index: Value, branches: Sequence[Callable[[], Sequence[Value]]]) -> list[Value]:
-        """The results of one branch, by number (i32, []; the last one for numbers beyond); types must agree."""
+        """Returns the results of one branch, by number (i32, []; the last one for numbers beyond); types must agree."""
         made: list[list[Value]] = []
 
         def build(branch: Callable[[], Sequence[Value]]) -> Callable[..., Sequence[Any]]:
@@ -529,7 +533,8 @@ class Emitter:
 
     def loop(self, initial: Sequence[Value], condition: Callable[..., Value],
              body: Callable[..., Sequence[Value]]) -> list[Value]:  # fmt: skip
-        """`while`: values that the body replaces, with the same types, as long as the condition ([], bool) holds."""
+        """Returns `while`: values that the body replaces, with the same types, as long as the condition ([], bool)
+        holds."""
         kinds = [(x.shape, x.dtype) for x in initial]
         types = [self.type(*kind) for kind in kinds]
 

@@ -85,12 +85,13 @@ class Graph(Emitter):
         self.where = ""  # the first output of the current node
 
     def traced(self, name: str) -> list[tuple[tuple[int, ...], Array | None]]:
-        """Shapes and elements of a value of the current scope in the imports for other sizes; empty if unknown."""
+        """Returns shapes and elements of a value of the current scope in the imports for other sizes; empty if
+        unknown."""
         found = [trace.values.get(self.scope.prefix + name) for trace in self.importer.traces]
         return [x for x in found if x is not None] if None not in found else []
 
     def subgraph(self, graph: onnx.GraphProto, given: Sequence[Given], label: str = "") -> list[Given]:
-        """The outputs of a graph inside of the current node, imported at the current insertion point."""
+        """Returns the outputs of a graph inside of the current node, imported at the current insertion point."""
         return self.importer.subgraph(graph, given, self.scope, label)
 
     def seen_elements(self, x: Value) -> list[Array]:
@@ -114,7 +115,7 @@ def import_model(
     traces: Sequence[Trace] = (),
     inside: bool = False,
 ) -> Imported:
-    """The module of a model for these shapes of its inputs, in the current context.
+    """Returns the module of a model for these shapes of its inputs, in the current context.
 
     Args:
         shapes: of each input; of a sequence a list of shapes.
@@ -273,7 +274,7 @@ class Importer:
             return None
 
     def body(self, schema: Any, node: Node, inputs: Sequence[Given], opset: int) -> Any:
-        """The function by which ONNX defines an op, or None."""
+        """Returns the function by which ONNX defines an op, or None."""
         if schema is None:
             return None
         found = None
@@ -292,7 +293,8 @@ class Importer:
 
     def function(self, body: Any, proto: onnx.NodeProto, inputs: Sequence[Given], scope: Scope,
                  schema: Any = None) -> Sequence[Given]:  # fmt: skip
-        """A call of a function, inlined. schema: of an op that the function defines, for defaults of attributes."""
+        """Returns a call of a function, inlined. schema: of an op that the function defines, for defaults of
+        attributes."""
         opsets = {domain_of(x.domain): x.version for x in body.opset_import} or scope.opsets
         inner = Scope({**scope.opsets, **opsets}, None, f"{scope.prefix}{proto.output[0] or proto.name}/")
         for i, name in enumerate(body.input):
@@ -357,7 +359,7 @@ class Importer:
     #
 
     def folded(self, node: Node, schema: Any, inputs: Sequence[Given], scope: Scope, row: Any) -> list[Value] | None:
-        """The outputs of a node whose inputs are known and small."""
+        """Returns the outputs of a node whose inputs are known and small."""
         if schema is None or (row is not None and row.keeps(inputs)):
             return None
         arrays: list[Array | None] = []
@@ -389,7 +391,7 @@ class Importer:
         return values
 
     def folds(self, node: Node, scope: Scope) -> bool:
-        """Whether the outputs have elements that were known for all sizes, of one shape."""
+        """Returns whether the outputs have elements that were known for all sizes, of one shape."""
         for output in filter(None, node.outputs):
             known = [trace.values.get(scope.prefix + output) for trace in self.traces]
             shapes = {x[0] if x is not None and x[1] is not None else None for x in known}
@@ -401,7 +403,7 @@ class Importer:
         return True
 
     def varies(self, key: str) -> bool:
-        """Whether elements differ between the imports for other sizes."""
+        """Returns whether elements differ between the imports for other sizes."""
         known = [trace.values[key][1] for trace in self.traces if key in trace.values]
         return any(x is None or known[0] is None or x.tobytes() != known[0].tobytes() for x in known)
 
@@ -437,7 +439,7 @@ def type_of(value: Given) -> onnx.TypeProto:
 
 
 def attributes_of(proto: onnx.NodeProto) -> dict[str, Any]:
-    """Attributes as Python's numbers, texts, lists, arrays and graphs."""
+    """Returns attributes as Python's numbers, texts, lists, arrays and graphs."""
     found: dict[str, Any] = {}
     for attribute in proto.attribute:
         value = helper.get_attribute_value(attribute)
@@ -454,7 +456,7 @@ def attributes_of(proto: onnx.NodeProto) -> dict[str, Any]:
 
 
 def bound(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
-    """A node of a function's body with the attributes of the call in place of those that refer to them."""
+    """Returns a node of a function's body with the attributes of the call in place of those that refer to them."""
     if not any(a.ref_attr_name or a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute):
         return node
     made = onnx.NodeProto()

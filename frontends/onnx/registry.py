@@ -34,11 +34,11 @@ class Node:
     place: str = ""
 
     def get(self, name: str, default: Any = None) -> Any:
-        """An attribute, or `default`."""
+        """Returns an attribute, or `default`."""
         return self.attributes.get(name, default)
 
     def need(self, name: str) -> Any:
-        """An attribute that the op must have.
+        """Returns an attribute that the op must have.
 
         Raises:
             Refused: it is missing.
@@ -48,7 +48,7 @@ class Node:
         return self.attributes[name]
 
     def wants(self, output: int) -> bool:
-        """Whether an output, by number, has a name."""
+        """Returns whether an output, by number, has a name."""
         return output < len(self.outputs) and bool(self.outputs[output])
 
 

@@ -63,7 +63,7 @@ class Sizes:
 
     @property
     def are_known(self) -> bool:
-        """Whether all shapes are."""
+        """Returns whether all shapes are."""
         return not self.bounds and all(shape is not None for shape in self.shapes.values())
 
     def fixed(self, shapes: Mapping[str, Shape]) -> None:

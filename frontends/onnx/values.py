@@ -70,7 +70,7 @@ class Value:
 
     @classmethod
     def of(cls, array: Any, name: str = "") -> Value:
-        """A known array."""
+        """Returns a known array."""
         array = np.asarray(array)
         value = cls(array.shape, array.dtype, None, array)
         value.name = name

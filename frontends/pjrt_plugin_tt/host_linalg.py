@@ -61,7 +61,7 @@ def lower_eig(
 def lower_eigh_by_qr(
     context: Any, matrices: Any, *, lower: bool, sort_eigenvalues: bool, subset_by_index: tuple[int, int] | None
 ) -> Any:
-    """Eigenvectors and eigenvalues of symmetric matrices; LAPACK always sorts."""
+    """Returns eigenvectors and eigenvalues of symmetric matrices; LAPACK always sorts."""
     first, last = subset_by_index or (0, context.avals_in[0].shape[-1])
 
     def eigh(matrix: np.ndarray) -> Sequence[np.ndarray]:

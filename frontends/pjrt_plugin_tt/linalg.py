@@ -106,7 +106,7 @@ def _jacobi(matrix: Array) -> tuple[Array, Array]:
 
 
 def eigh_jacobi(matrix: Array, *, lower: bool, sort_eigenvalues: bool) -> tuple[Array, Array]:
-    """Eigenvectors [..., n, n] and eigenvalues [..., n] of matrices of which one triangle is given."""
+    """Returns eigenvectors [..., n, n] and eigenvalues [..., n] of matrices of which one triangle is given."""
     if matrix.shape[-1] == 0:
         return matrix, jnp.zeros(matrix.shape[:-1], matrix.real.dtype)
     # A scale keeps squares inside the range of floats.

@@ -14,7 +14,7 @@ JAX_VERSION = "0.10.2"
 
 
 def library_path() -> Path:
-    """The shared library of the plugin.
+    """Returns the shared library of the plugin.
 
     Raises:
         FileNotFoundError: it was not built.

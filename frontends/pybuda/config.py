@@ -108,7 +108,7 @@ class CompilerConfig:
         self.__dict__.setdefault("_set", set()).add(name)
 
     def given(self, name: str) -> Any:
-        """The value of an option that somebody has set, be it the default; None where nobody has."""
+        """Returns the value of an option that somebody has set, be it the default; None where nobody has."""
         return getattr(self, name) if name in self.__dict__["_set"] else None
 
     def values(self) -> dict[str, Any]:
@@ -218,7 +218,7 @@ set_configuration_options.__signature__ = inspect.Signature(  # type: ignore[att
 
 
 def names(op_names: str | Sequence[str], where: str) -> list[str]:
-    """Names of ops as a list.
+    """Returns names of ops as a list.
 
     Raises:
         OptionError: something else.
@@ -299,7 +299,7 @@ def configure_mixed_precision(
 
 
 def input_formats(given: Any) -> tuple[InputFormat, ...]:
-    """What `input_df` says.
+    """Returns what `input_df` says.
 
     Raises:
         OptionError: it is neither a format nor a dictionary of them. FormatError: a format that the chip does not have.
@@ -321,7 +321,7 @@ def input_formats(given: Any) -> tuple[InputFormat, ...]:
 
 
 def is_type_of_ops(name: Any) -> bool:
-    """Whether ops can be of this type: of PyBuda, of PyTorch, or of the netlist."""
+    """Returns whether ops can be of this type: of PyBuda, of PyTorch, or of the netlist."""
     if not isinstance(name, str) or not name:
         return False
     from .placement.graph import TYPES  # imports this module
@@ -350,7 +350,7 @@ CACHE = "PYBUDA_ENABLE_TVM_CACHE"
 
 
 def cache_of_programs() -> Cache | None:
-    """Where compiled programs are kept, if the environment asks for it.
+    """Returns where compiled programs are kept, if the environment asks for it.
 
     Raises:
         OptionError: it asks for something else.
@@ -505,7 +505,7 @@ def insert_buffering_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tm
 
 
 def check_device_mode(requested: DeviceMode | None) -> DeviceMode:
-    """The device's own mode, or the configuration's.
+    """Returns the device's own mode, or the configuration's.
 
     Raises:
         PyBudaError: there is none of this name.

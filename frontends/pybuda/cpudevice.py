@@ -177,7 +177,7 @@ class CPUDevice(CompilingDevice):
         save_for_backward: bool,
         targets: Sequence[torch.Tensor] = [],
     ) -> list[torch.Tensor]:
-        """The outputs of the modules with these parameters."""
+        """Returns the outputs of the modules with these parameters."""
         return self.evaluate(inputs, parameters, save_for_backward, targets)
 
     cpueval_forward_pt = cpueval_forward

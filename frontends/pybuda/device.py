@@ -26,7 +26,7 @@ class Stopped(Exception):
 
 
 def elsewhere(process: int) -> PyBudaError:
-    """The error of a process that was forked from the one with the pipeline: nothing here would run."""
+    """Returns the error of a process that was forked from the one with the pipeline: nothing here would run."""
     return PyBudaError(
         f"the pipeline runs in process {process}, which process {os.getpid()} was forked from; push, run and read "
         "there, and exchange tensors with it by queues of multiprocessing (output_queue=)"
@@ -53,7 +53,7 @@ class InputQueue:
             self._changed.notify_all()
 
     def get(self, wait: bool = True) -> Any:
-        """The oldest item.
+        """Returns the oldest item.
 
         Raises:
             Stopped: there is none, and no more will come (or `wait` is False).
@@ -179,11 +179,11 @@ class Device:
 
     @staticmethod
     def typed(given: Sequence[torch.Tensor], dtypes: Sequence[torch.dtype]) -> list[torch.Tensor]:
-        """Tensors of the types that the device was compiled for."""
+        """Returns tensors of the types that the device was compiled for."""
         return [x.to(dtype) for x, dtype in zip(given, dtypes, strict=True)]
 
     def checked_inputs(self, tensors: Sequence[Any]) -> list[torch.Tensor]:
-        """Inputs as tensors of PyTorch.
+        """Returns inputs as tensors of PyTorch.
 
         Raises:
             ShapeError: other shapes than the device was compiled for.
@@ -197,7 +197,7 @@ class Device:
         return given
 
     def checked_samples(self, samples: Any) -> list[torch.Tensor]:
-        """Inputs that are given to compile for: any shapes."""
+        """Returns inputs that are given to compile for: any shapes."""
         self.shapes = None
         return self.checked_inputs((samples,))
 
@@ -216,11 +216,11 @@ class Device:
             )
 
     def get_first_inputs(self, peek: bool = False) -> Any:
-        """The first inputs that were pushed, or None; without `peek` they are taken."""
+        """Returns the first inputs that were pushed, or None; without `peek` they are taken."""
         return self.inputs.peek() if peek or not len(self.inputs) else self.inputs.get()
 
     def get_first_targets(self) -> Any:
-        """The first targets that were pushed, or None."""
+        """Returns the first targets that were pushed, or None."""
         return self.targets.peek()
 
     #
@@ -268,7 +268,7 @@ class Device:
         raise NotImplementedError
 
     def parameters(self) -> dict[str, torch.Tensor]:
-        """What is trained, by name."""
+        """Returns what is trained, by name."""
         found: dict[str, torch.Tensor] = {}
         for module in self.modules:
             for name, value in module.state().items():
@@ -321,7 +321,7 @@ class Device:
         self.commands.append(cmd)
 
     def get_next_command(self, command_queue: Any) -> Any:
-        """The next command of a queue, or None."""
+        """Returns the next command of a queue, or None."""
         if isinstance(command_queue, deque):
             return command_queue.popleft() if command_queue else None
         return command_queue.get()
@@ -334,7 +334,7 @@ class Device:
         return False
 
     def get_command_queue_response(self) -> Any:
-        """What the last command returned."""
+        """Returns what the last command returned."""
         return getattr(self, "_response", None)
 
     def run(self, output_dir: str) -> None:
@@ -384,7 +384,7 @@ class Device:
         self.training = training
 
     def cpueval_backward(self, bw_inputs: Sequence[torch.Tensor], parameters: Mapping[str, torch.Tensor]) -> Any:
-        """Gradients of inputs and of parameters, after `cpueval_forward` with `save_for_backward`.
+        """Returns gradients of inputs and of parameters, after `cpueval_forward` with `save_for_backward`.
 
         Raises:
             PyBudaError: there was no such call.
@@ -400,7 +400,7 @@ class Device:
     def evaluate(
         self, inputs: Sequence[Any], parameters: Mapping[str, Any], save_for_backward: bool, targets: Sequence[Any] = ()
     ) -> list[torch.Tensor]:
-        """The modules with these parameters: `cpueval_forward`."""
+        """Returns the modules with these parameters: `cpueval_forward`."""
         state = {n: to_torch(x, n).detach().clone() for n, x in {**self.parameters(), **parameters}.items()}
         trained = {n: x.requires_grad_() for n, x in state.items() if x.dtype.is_floating_point}
         given = [to_torch(x, "an input").detach().clone() for x in inputs]
@@ -417,7 +417,7 @@ class Device:
         raise NotImplementedError
 
     def split_state(self, state: Mapping[str, torch.Tensor]) -> list[dict[str, torch.Tensor]]:
-        """The part of each module, by the names that it has there."""
+        """Returns the part of each module, by the names that it has there."""
         if len(self.modules) == 1:
             return [dict(state)]
         return [{name: state[f"{module.name}.{name}"] for name in module.state()} for module in self.modules]
@@ -428,7 +428,7 @@ BY_CLASS = (torch.nn.CrossEntropyLoss, torch.nn.NLLLoss)
 
 
 def loss_arguments(module: Module, outputs: Sequence[Any], targets: Sequence[Any]) -> list[Any]:
-    """What a loss gets: outputs and targets, or outputs alone where its forward takes no more."""
+    """Returns what a loss gets: outputs and targets, or outputs alone where its forward takes no more."""
     if isinstance(module, PyTorchModule) and isinstance(module.module, BY_CLASS):
         # Targets that do not have the outputs' shape are classes, whatever type they come in.
         targets = [x if x.shape == y.shape else x.long() for x, y in zip(targets, outputs, strict=False)]
@@ -444,7 +444,7 @@ def loss_arguments(module: Module, outputs: Sequence[Any], targets: Sequence[Any
 def through(
     modules: Sequence[Module], states: Sequence[Mapping[str, torch.Tensor]], inputs: Sequence[Any], trace: Trace
 ) -> list[Any]:
-    """Inputs through modules, one after another."""
+    """Returns inputs through modules, one after another."""
     values = list(inputs)
     for module, state in zip(modules, states, strict=True):
         values = module.compute(state, values, trace)

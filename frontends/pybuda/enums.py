@@ -20,7 +20,7 @@ class Named(enum.Enum):
 
     @classmethod
     def from_json(cls: type[Member], text: str) -> Member:
-        """The member of this name.
+        """Returns the member of this name.
 
         Raises:
             ValueError: there is none; names those that there are.

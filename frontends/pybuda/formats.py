@@ -100,7 +100,7 @@ DTYPES = {
 
 
 def data_format_of(dtype: torch.dtype) -> DataFormat:
-    """The format of a tensor of PyTorch.
+    """Returns the format of a tensor of PyTorch.
 
     Raises:
         FormatError: the chip has none (complex, float8).
@@ -118,7 +118,7 @@ def _check(data_format: object, what: str, known: Iterable[DataFormat], kind: st
 
 
 def check_float(data_format: object, what: str) -> DataFormat:
-    """`data_format`, if values can be rounded to it.
+    """Returns `data_format`, if values can be rounded to it.
 
     Raises:
         FormatError: it is none of the chip's float formats; `what` says where it was given.
@@ -127,7 +127,7 @@ def check_float(data_format: object, what: str) -> DataFormat:
 
 
 def check_format(data_format: object, what: str) -> DataFormat:
-    """`data_format`, if tensors on the chip can have it.
+    """Returns `data_format`, if tensors on the chip can have it.
 
     Raises:
         FormatError: it is none of the chip's formats; `what` says where it was given.
@@ -136,12 +136,12 @@ def check_format(data_format: object, what: str) -> DataFormat:
 
 
 def widened(x: torch.Tensor) -> torch.Tensor:
-    """Integers as the chip computes them: in 32 bits."""
+    """Returns integers as the chip computes them: in 32 bits."""
     return x.to(torch.int32) if x.dtype in NARROW else x
 
 
 def as_integers(x: torch.Tensor, data_format: DataFormat, what: str) -> torch.Tensor:
-    """Integers in a format of integers; what is beyond its range is the nearest that it has.
+    """Returns integers in a format of integers; what is beyond its range is the nearest that it has.
 
     Raises:
         FormatError: floats; the packer does not convert them.

@@ -98,7 +98,7 @@ def typed(x: torch.Tensor) -> list[Any]:
 
 
 def tiles(x: torch.Tensor) -> torch.Tensor:
-    """Elements in the order of tiles of 32 x 32, padded with zeros."""
+    """Returns elements in the order of tiles of 32 x 32, padded with zeros."""
     matrix = x.reshape(-1, x.shape[-1] if x.dim() else 1)
     rows, columns = (-(-n // 32) for n in matrix.shape)
     padded = torch.zeros(rows * 32, columns * 32, dtype=x.dtype)
@@ -127,7 +127,7 @@ def encoded(x: torch.Tensor, kind: str) -> bytes:
 
 
 def decoded(data: bytes, entry: Sequence[Any]) -> torch.Tensor:
-    """A parameter from its file.
+    """Returns a parameter from its file.
 
     Raises:
         ImageError: the file does not hold a tensor of the shape and type that the description says.
@@ -160,7 +160,7 @@ class TTDeviceImage:
         return self.members[PROGRAM]
 
     def get_input_shapes(self) -> list[list[int]]:
-        """The shapes of inputs, in order."""
+        """Returns the shapes of inputs, in order."""
         return [list(shape) for shape, _ in self.description.inputs]
 
     def info(self) -> None:
@@ -209,7 +209,7 @@ Compilation Graph State...
 
     @staticmethod
     def load_from_disk(img_path: str | os.PathLike[str], model: str | None = None) -> TTDeviceImage:
-        """The image in a file, or the one of a model of a merged file.
+        """Returns the image in a file, or the one of a model of a merged file.
 
         Raises:
             ImageError: no archive, one that is damaged, or of another version; no such model.
@@ -296,7 +296,7 @@ def check_numbers(
 
 
 def of_members(members: Mapping[str, bytes], where: str) -> TTDeviceImage:
-    """The image of an archive's members.
+    """Returns the image of an archive's members.
 
     Raises:
         ImageError: what is missing, or has another form; `where` is the file.
@@ -368,7 +368,7 @@ class ImageModule(Module):
         return [inputs[name] for name in known]
 
     def run_program(self, inputs: Sequence[torch.Tensor], device: Any) -> list[torch.Tensor]:
-        """One run of the program."""
+        """Returns one run of the program."""
         description = self.image.description
         values = [*self.image.parameters.values()]
         values += [x.to(dtype_of(dtype)) for x, (_, dtype) in zip(inputs, description.inputs, strict=True)]
@@ -379,7 +379,7 @@ class ImageModule(Module):
 
 
 def image_of(device: Reports, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]) -> TTDeviceImage:
-    """The image of a device that is compiled for inference.
+    """Returns the image of a device that is compiled for inference.
 
     Raises:
         ImageError: ops of its modules run in PyTorch: they are in no program.

@@ -34,7 +34,7 @@ class Module:
         self._device: Any = None
 
     def get_device(self) -> Any:
-        """The device that the module is placed on, or None."""
+        """Returns the device that the module is placed on, or None."""
         return self._device
 
     def get_name(self) -> str:
@@ -53,7 +53,7 @@ class Module:
         raise NotImplementedError
 
     def formats(self) -> dict[str, Any]:
-        """Formats of parameters that were set one by one."""
+        """Returns formats of parameters that were set one by one."""
         return {}
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
@@ -64,7 +64,7 @@ class Module:
         raise NotImplementedError
 
     def input_names(self, count: int) -> list[str]:
-        """Names of the first inputs."""
+        """Returns names of the first inputs."""
         found: list[str] = []
         for parameter in self._parameters_of_forward().parameters.values():
             if parameter.kind is parameter.VAR_POSITIONAL:
@@ -74,7 +74,7 @@ class Module:
         return (found + [f"input_{i}" for i in range(len(found), count)])[:count]
 
     def ordered(self, inputs: Mapping[str, Any]) -> list[Any]:
-        """Inputs that are given by name, in the order of forward's parameters.
+        """Returns inputs that are given by name, in the order of forward's parameters.
 
         Raises:
             PyBudaError: a name that forward does not have, or one of it is missing.
@@ -233,8 +233,8 @@ def _compiling() -> Any:
 
 
 def called(module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor]) -> Any:
-    """What a module gives with this state. Its own is there again afterwards: PyTorch leaves that of modules that are
-    used twice exchanged."""
+    """Returns what a module gives with this state. Its own is there again afterwards: PyTorch leaves that of modules
+    that are used twice exchanged."""
     own = [(part, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
     try:
         return functional_call(module, dict(state), tuple(inputs))
@@ -295,5 +295,5 @@ class PyTorchModule(Module):
 
 
 def leaves(result: Any) -> list[torch.Tensor]:
-    """The tensors that a module returns, whatever it puts them into."""
+    """Returns the tensors that a module returns, whatever it puts them into."""
     return [x for x in tree_leaves(result) if isinstance(x, torch.Tensor)]

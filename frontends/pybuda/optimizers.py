@@ -61,7 +61,7 @@ class Optimizer:
         return self._steps.setdefault(data_format, OnChip(step, OPTIMIZER))
 
     def step_function(self, data_format: DataFormat) -> Callable[..., Any]:
-        """The step as a function of weight, gradient, what is kept, and numbers."""
+        """Returns the step as a function of weight, gradient, what is kept, and numbers."""
         return self._step(data_format).function
 
     def step_parameter(
@@ -79,7 +79,7 @@ class Optimizer:
             value.copy_(new)
 
     def get_optimizer_params(self, name: str = "", is_buda: bool = False) -> dict[str, Tensor]:
-        """The learning rate and the other numbers, and what is kept of a parameter."""
+        """Returns the learning rate and the other numbers, and what is kept of a parameter."""
         found = {"lr": Tensor(torch.tensor([float(self.learning_rate)]), "lr")}
         found |= {key: Tensor(torch.tensor([float(x)]), key) for key, x in self.numbers.items()}
         return found | {key: Tensor(x, key) for key, x in zip(self.kept, self.state.get(name, []), strict=False)}
@@ -126,7 +126,7 @@ class Adam(Optimizer):
         )
 
     def direction(self, w: Any, g: Any, kept: Any, n: Any) -> tuple[torch.Tensor, ...]:
-        """The direction of the step, and what is kept."""
+        """Returns the direction of the step, and what is kept."""
         m = n["beta1"] * kept["m"] + (1 - n["beta1"]) * g
         v = n["beta2"] * kept["v"] + (1 - n["beta2"]) * g * g
         t = kept["t"] + 1

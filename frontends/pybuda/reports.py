@@ -55,7 +55,7 @@ class Reports(CompilingDevice):
         return outputs
 
     def get_device_config(self, compiler_cfg: Any = None) -> DeviceConfig:
-        """Which chips the device has."""
+        """Returns which chips the device has."""
         return DeviceConfig(
             self.arch, self.chip_ids, self.devtype, grid_of(self.arch, compiler_cfg or _get_global_compiler_config())
         )
@@ -79,7 +79,7 @@ class Reports(CompilingDevice):
         trace_only: bool = False,
         verify_cfg: Any = None,
     ) -> Any:
-        """The program of the modules: its ops by name, outputs, intermediates, inputs and the target."""
+        """Returns the program of the modules: its ops by name, outputs, intermediates, inputs and the target."""
         given = self._flat([inputs], "an input")
         expected = self._flat([target_tensors], "a target") if target_tensors else []
         outputs = tuple(Tensor(x) for x in self.compile(given, expected, bool(expected)))
@@ -113,7 +113,8 @@ class Reports(CompilingDevice):
         save_for_backward: bool,
         targets: Sequence[torch.Tensor] = [],
     ) -> list[torch.Tensor]:
-        """The outputs of the modules with these parameters, in PyTorch and in f32: a reference, not the chip's."""
+        """Returns the outputs of the modules with these parameters, in PyTorch and in f32: a reference, not the
+        chip's."""
         return self.evaluate(inputs, parameters, save_for_backward, targets)
 
     def _evaluate(
@@ -131,7 +132,7 @@ class Reports(CompilingDevice):
         return self.get_parameter_checkpoint()
 
     def get_parameters(self, ignore_unused_parameters: bool = True) -> list[Tensor]:
-        """Parameters of the modules; all of them are inputs of the program."""
+        """Returns parameters of the modules; all of them are inputs of the program."""
         return [Tensor(value, name) for name, value in self.parameters().items()]
 
     def get_parameter_checkpoint(self) -> dict[str, Tensor]:

@@ -22,7 +22,7 @@ _automatic: TTDevice | None = None  # the device of a module that was run withou
 
 
 def running() -> Pipeline:
-    """The pipeline.
+    """Returns the pipeline.
 
     Raises:
         PyBudaError: there is none yet.
@@ -252,14 +252,14 @@ def _of(device: Device | None) -> list[Device]:
 def get_parameter_checkpoint(
     device: CPUDevice | TTDevice | None = None, _sequential: bool = False
 ) -> list[dict[str, Tensor]]:
-    """The parameters of a device, or of all: for each a dictionary."""
+    """Returns the parameters of a device, or of all: for each a dictionary."""
     return [one.get_parameter_checkpoint() for one in _of(device)]
 
 
 def get_parameter_gradients(
     device: CPUDevice | TTDevice | None = None, _sequential: bool = False
 ) -> list[dict[str, Tensor]]:
-    """The gradients that were added up on a device, or on all: for each a dictionary."""
+    """Returns the gradients that were added up on a device, or on all: for each a dictionary."""
     return [one.get_parameter_gradients() for one in _of(device)]
 
 
@@ -280,7 +280,8 @@ def update_device_parameters(
 
 
 def get_intermediates_queue() -> Any:
-    """The queue of the results of ops in `op_intermediates_to_save`: a tuple for each set of inputs, in that order."""
+    """Returns the queue of the results of ops in `op_intermediates_to_save`: a tuple for each set of inputs, in that
+    order."""
     return running().intermediates
 
 
@@ -289,7 +290,7 @@ def get_loss_queue() -> Any:
 
 
 def error_raised() -> bool:
-    """Whether a run has failed."""
+    """Returns whether a run has failed."""
     return _pipeline is not None and _pipeline.error is not None
 
 

@@ -24,7 +24,7 @@ FRAMEWORKS = {
 
 
 def to_torch(data: Any, what: str) -> torch.Tensor:
-    """The values of a tensor of any kind.
+    """Returns the values of a tensor of any kind.
 
     Raises:
         TypeError: it is none; `what` says where it was given.
@@ -62,7 +62,7 @@ class Tensor:
         return cls(value)
 
     def value(self) -> torch.Tensor:
-        """The tensor as PyTorch has it: the same object at each call."""
+        """Returns the tensor as PyTorch has it: the same object at each call."""
         return self._value
 
     to_pytorch = value
@@ -82,7 +82,7 @@ class Tensor:
         return self._value.dim()
 
     def to_framework(self, framework: str) -> Any:
-        """The values as a tensor of "pytorch", "numpy", "tensorflow" or "jax".
+        """Returns the values as a tensor of "pytorch", "numpy", "tensorflow" or "jax".
 
         Raises:
             ValueError: another name.
@@ -167,7 +167,7 @@ class Parameter(Tensor):
 
     @property
     def explicit_format(self) -> DataFormat | None:
-        """The format that `set_data_format` gave."""
+        """Returns the format that `set_data_format` gave."""
         return self._data_format
 
     def set_data_format(self, df: DataFormat) -> None:

@@ -63,7 +63,7 @@ class Precision:
 def last_said(
     rules: Sequence[Precision], what: str, name: str, op_type: str | None, epoch_type: str, gradient: bool
 ) -> Any:
-    """What the last rule says that fits and says something; else None."""
+    """Returns what the last rule says that fits and says something; else None."""
     for rule in reversed(rules):
         value = getattr(rule, what)
         if value is not None and rule.fits(name, op_type, epoch_type, gradient):
@@ -104,7 +104,7 @@ class Formats:
 
     @property
     def touches(self) -> bool:
-        """Whether values are rounded, or clamped, one by one."""
+        """Returns whether values are rounded, or clamped, one by one."""
         return self.is_mixed or any(rule.output_df in INTEGERS for rule in self.rules)
 
     @property
@@ -114,7 +114,7 @@ class Formats:
     def setting(
         self, what: str, name: str, op_type: str | None = None, epoch_type: str = FORWARD, gradient: bool = False
     ) -> Any:
-        """What the last rule says that fits and says something; else None."""
+        """Returns what the last rule says that fits and says something; else None."""
         self.seen.add((name, op_type, epoch_type, gradient))
         return last_said(self.rules, what, name, op_type, epoch_type, gradient)
 
@@ -124,7 +124,8 @@ class Formats:
         return self.setting("output_df", name, op_type, epoch_type, gradient) or self.default
 
     def input_df(self, number: int, name: str, op_type: str | None, activation: bool) -> DataFormat | None:
-        """The format in which an op reads an operand, if a rule says it. activation: the operand is an op's result."""
+        """Returns the format in which an op reads an operand, if a rule says it. activation: the operand is an op's
+        result."""
         for rule in reversed(self.rules):
             for x in rule.input_df:
                 if x.number in (None, number) and (x.activations or not activation) and rule.fits(name, op_type):
@@ -132,7 +133,7 @@ class Formats:
         return None
 
     def rounded(self, x: torch.Tensor, data_format: DataFormat, what: str = "a value", read: bool = False) -> Any:
-        """A value in a format, which integers only have where it is one of integers.
+        """Returns a value in a format, which integers only have where it is one of integers.
 
         Raises:
             FormatError: a format of integers for floats; names `what`.
@@ -146,8 +147,8 @@ class Formats:
     def operand(
         self, x: torch.Tensor, number: int, name: str, op_type: str, activation: bool, trained: bool
     ) -> torch.Tensor:
-        """An operand as an op reads it; in training also: the gradient that the op's backward pass gives for it, in the
-        format of that. trained: it is a parameter."""
+        """Returns an operand as an op reads it; in training also: the gradient that the op's backward pass gives for
+        it, in the format of that. trained: it is a parameter."""
         data_format = self.input_df(number, name, op_type, activation)
         if data_format is not None:
             x = self.rounded(x, data_format, f"operand {number} of op {name or op_type!r}", read=True)
@@ -159,7 +160,7 @@ class Formats:
         return x if backward is self.base or backward in INTEGERS else GradientRounding.apply(x, FLOATS[backward])
 
     def of_step(self, name: str) -> DataFormat | None:
-        """The format that rules about steps of optimizers give to new weights."""
+        """Returns the format that rules about steps of optimizers give to new weights."""
         rules = [rule for rule in self.rules if rule.epoch_type == OPTIMIZER]
         return replace(self, rules=rules).setting("output_df", name, None, OPTIMIZER)
 
@@ -216,7 +217,7 @@ class Trace:
             _current.trace = None
 
     def name_of(self, name: str, op_type: str) -> str:
-        """The op's name; one is made for an empty one.
+        """Returns the op's name; one is made for an empty one.
 
         Raises:
             PyBudaError: the module has an op of this name.
@@ -232,7 +233,7 @@ class Trace:
         return name
 
     def behind_nops(self, source: str, reader: str, value: torch.Tensor) -> tuple[str, torch.Tensor]:
-        """What an op reads: `value`, or the last of the nops between `source` and it; with its name."""
+        """Returns what an op reads: `value`, or the last of the nops between `source` and it; with its name."""
         for number, (behind, readers) in enumerate(self.nops):
             if behind not in (source, self.roots.get(source)) or reader not in readers:
                 continue
@@ -248,7 +249,7 @@ class Trace:
         return source, value
 
     def output(self, name: str, op_type: str, value: torch.Tensor) -> torch.Tensor:
-        """An op's result in the op's format."""
+        """Returns an op's result in the op's format."""
         value = self.formats.rounded(value, self.formats.of(name, op_type), "its result")
         if name in self.to_save:
             self.saved[name] = value
@@ -281,7 +282,8 @@ VIEWS = frozenset({
 
 
 def writes(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -> bool:
-    """Whether a function of PyTorch writes into its operand: `add_`, `__iadd__`, `__setitem__`, `inplace=True`."""
+    """Returns whether a function of PyTorch writes into its operand: `add_`, `__iadd__`, `__setitem__`,
+    `inplace=True`."""
     if name.startswith(("__i", "__set")) or (name.endswith("_") and not name.endswith("__")):
         return True
     try:
@@ -329,7 +331,7 @@ _current = _Current()
 
 
 def current(op_type: str, name: str) -> Trace:
-    """The trace that an op is part of.
+    """Returns the trace that an op is part of.
 
     Raises:
         PyBudaError: there is none.

@@ -31,7 +31,7 @@ AVAILABLE = 8  # simulated chips
 
 
 def detect_available_devices() -> list[BackendDevice]:
-    """The architectures of the chips that there are."""
+    """Returns the architectures of the chips that there are."""
     return [BackendDevice.Wormhole_B0] * min(AVAILABLE, runtime.get_num_available_devices())
 
 
@@ -107,7 +107,7 @@ class TTDevice(Reports):
     #
 
     def chip(self) -> Any:
-        """The simulated chip, opened when it is first needed, and anew for other arithmetic."""
+        """Returns the simulated chip, opened when it is first needed, and anew for other arithmetic."""
         is_open = self._chip is not None and self._chip.is_open
         if is_open and self._chip.exact is not self._is_exact:
             runtime.close_mesh_device(self._chip)
@@ -121,7 +121,7 @@ class TTDevice(Reports):
         return Options(device=self.chip(), target_format=requested, cache=cache_of_programs())
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
-        """Formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""
+        """Returns formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""
         config = _get_global_compiler_config()
         default = config.default_df_override
         if default is None:
@@ -253,7 +253,7 @@ class TTDevice(Reports):
 
     @property
     def compiled(self) -> Compiled:
-        """The modules as programs.
+        """Returns the modules as programs.
 
         Raises:
             PyBudaError: they are not compiled yet.
@@ -286,7 +286,7 @@ class TTDevice(Reports):
 
     @staticmethod
     def load_image(*, img: TTDeviceImage | None = None, img_path: str | os.PathLike[str] | None = None) -> TTDevice:
-        """A device that runs an image.
+        """Returns a device that runs an image.
 
         Raises:
             PyBudaError: none, or two images. ImageError: an image for a device with other harvested rows.

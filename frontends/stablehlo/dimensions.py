@@ -92,7 +92,7 @@ class Expression:
         return found.union(*(operand.leaves() for operand in self.operands))
 
     def solve(self, number: int, values: Values) -> tuple[Any, int] | None:
-        """The one leaf without a value, and the smallest value for which the expression is `number`.
+        """Returns the one leaf without a value, and the smallest value for which the expression is `number`.
 
         None where there is none, and where the expression neither grows nor falls with the leaf.
         """
@@ -124,7 +124,7 @@ class Expression:
 
 
 def parse(text: str) -> Expression:
-    """An expression as JAX writes it: `2*b + 1`, `floordiv(b, 2)`, `max(b, c)`.
+    """Returns an expression as JAX writes it: `2*b + 1`, `floordiv(b, 2)`, `max(b, c)`.
 
     Raises:
         ValueError: anything else.
@@ -165,7 +165,7 @@ class Assertion:
     shown: tuple[Expression, ...]
 
     def is_tight(self, values: Values) -> bool:
-        """Whether an inequality of dimensions holds only just: one more or less, and it might not."""
+        """Returns whether an inequality of dimensions holds only just: one more or less, and it might not."""
         condition = self.condition
         if condition.operator not in ("GE", "LE", "GT", "LT") or len(condition.leaves()) < 2:
             return False
@@ -208,7 +208,7 @@ class Dimensions:
             yield from ((i, d) for d, n in enumerate(shape) if n < 0)
 
     def text(self, argument: int) -> str:
-        """The shape of an argument, with expressions or `?` for what is open."""
+        """Returns the shape of an argument, with expressions or `?` for what is open."""
         named = {read.leaf: name for name, read in self.read.items()} | self.stated
         return (
             "["
@@ -219,7 +219,7 @@ class Dimensions:
         )
 
     def sizes(self, shapes: Sequence[Sequence[int]]) -> tuple[dict[str, int], dict[Any, int]]:
-        """The sizes, and all open dimensions, of arguments of these shapes.
+        """Returns the sizes, and all open dimensions, of arguments of these shapes.
 
         Raises:
             TypeError: shapes that are no lists of integers.
@@ -262,7 +262,7 @@ class Dimensions:
                     raise SizeError(f"argument {i} has {n} in dimension {d}; expected 0 to {LARGEST}")
 
     def at(self, sizes: Mapping[str, int]) -> dict[Any, int] | None:
-        """The open dimensions for these sizes; None where the sizes have no such dimensions."""
+        """Returns the open dimensions for these sizes; None where the sizes have no such dimensions."""
         values: dict[Any, int] = {}
         pending = [(read, sizes[name]) for name, read in self.read.items()]
         ties = [a.condition.operands for a in self.assertions if a.condition.operator == "EQ"]
@@ -296,7 +296,7 @@ def holds(condition: Expression, values: Values) -> bool:
 
 
 def main_function(module: ir.Module) -> Any:
-    """The function `main`, or the one public function.
+    """Returns the function `main`, or the one public function.
 
     Raises:
         ValueError: there is none.
@@ -332,7 +332,7 @@ def expressions(
     outer: Known | None = None,
     compared: dict[Pair, None] | None = None,
 ) -> Known:
-    """What ops of a block compute from dimensions of its arguments; other values are not in it.
+    """Returns what ops of a block compute from dimensions of its arguments; other values are not in it.
 
     given: expressions of the arguments, where the block is that of a function which is called, or a region.
     outer: what is known around a region. compared: takes the numbers that ops compare.
@@ -371,7 +371,7 @@ def expressions(
 
 
 def pairs_of(made: Expression) -> list[Pair]:
-    """What an op compares; numbers of the module alone are left out."""
+    """Returns what an op compares; numbers of the module alone are left out."""
     match made.operator:
         case "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" | "maximum" | "minimum":
             pairs = [made.operands[:2]]
@@ -385,7 +385,7 @@ def pairs_of(made: Expression) -> list[Pair]:
 
 
 def is_asserted(value: Any) -> bool:
-    """Whether a value is only the condition of an assertion."""
+    """Returns whether a value is only the condition of an assertion."""
     users = [use.owner for use in value.uses]
     return bool(users) and all(
         user.name == "stablehlo.custom_call" and str(user.attributes["call_target_name"]) == f'"{ASSERTION}"'
@@ -412,7 +412,7 @@ def computed(op: Any, operands: tuple[Expression, ...]) -> Expression | None:
 
 
 def function_named(module: ir.Module, name: str) -> Any:
-    """A function with a body of one block, or None."""
+    """Returns a function with a body of one block, or None."""
     for op in module.body.operations:
         if op.operation.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name:
             return op if len(op.regions[0].blocks) == 1 else None
@@ -420,7 +420,7 @@ def function_named(module: ir.Module, name: str) -> Any:
 
 
 def parameters_named(module: ir.Module, callee: str) -> dict[int, str]:
-    """Arguments of a function that JAX marks as dimension variables."""
+    """Returns arguments of a function that JAX marks as dimension variables."""
     called = function_named(module, callee)
     if called is None or "arg_attrs" not in called.attributes:
         return {}
@@ -430,7 +430,7 @@ def parameters_named(module: ir.Module, callee: str) -> dict[int, str]:
 
 
 def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> Dimensions:
-    """What the main function says about its dimensions.
+    """Returns what the main function says about its dimensions.
 
     Args:
         shapes: for each argument its dimensions as text, as `jax.export.symbolic_shape` takes them: "batch, 2*length,
@@ -477,7 +477,7 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
 
 
 def divisors(module: ir.Module) -> list[int]:
-    """The constants by which the module divides integers, with or without a remainder."""
+    """Returns the constants by which the module divides integers, with or without a remainder."""
     found = set[int]()
 
     def visit(op: Any) -> ir.WalkResult:
@@ -556,7 +556,7 @@ def replaced(expression: Expression, by: Mapping[Any, Expression]) -> Expression
 
 
 def solved(expression: Expression, name: str, number: Expression, by: Mapping[Any, Expression]) -> Expression | None:
-    """The size `name` as an expression, where the expression that has it is `number`."""
+    """Returns the size `name` as an expression, where the expression that has it is `number`."""
     if expression.leaf == name:
         return number
     places = [i for i, operand in enumerate(expression.operands) if name in operand.leaves()]

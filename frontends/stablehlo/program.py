@@ -32,7 +32,7 @@ Stated: TypeAlias = "int | tuple[int, int | None]"
 
 
 def parse(source: str | bytes) -> ir.Module:
-    """A StableHLO module from text, bytecode or a portable artifact, in the current context.
+    """Returns a StableHLO module from text, bytecode or a portable artifact, in the current context.
 
     Raises:
         ttmlir.ir.MLIRError: it is no valid module.
@@ -89,7 +89,7 @@ class OpenProgram:
 
     @property
     def flatbuffer(self) -> bytes:
-        """The program for all sizes; compiled when it is first read.
+        """Returns the program for all sizes; compiled when it is first read.
 
         Raises:
             OpenSizeError: a size decides what is computed; names op and attribute.
@@ -99,7 +99,7 @@ class OpenProgram:
 
     @property
     def binary(self) -> Any:
-        """The program for all sizes as the runtime has it; raises as `flatbuffer` does."""
+        """Returns the program for all sizes as the runtime has it; raises as `flatbuffer` does."""
         return self._open()[1]
 
     def _open(self) -> tuple[bytes, Any]:
@@ -232,7 +232,7 @@ class OpenProgram:
         return module
 
     def texts(self, shapes: Sequence[Sequence[int]]) -> tuple[str, str]:
-        """TTIR and TTNN of the program for arguments of these shapes."""
+        """Returns TTIR and TTNN of the program for arguments of these shapes."""
         _, values = self.dimensions.sizes(shapes)
         with ir.Context():
             module = self._ttir(values)
@@ -241,7 +241,7 @@ class OpenProgram:
             return ttir, str(module)
 
     def check(self, shapes: Sequence[Sequence[int]]) -> dict[str, int]:
-        """The sizes that arguments of these shapes bring.
+        """Returns the sizes that arguments of these shapes bring.
 
         Raises:
             SizeError: names the argument and dimension or the size, and its bound.
@@ -256,7 +256,7 @@ class OpenProgram:
         return sizes
 
     def at(self, shapes: Sequence[Sequence[int]]) -> Any:
-        """The binary that takes arguments of these shapes.
+        """Returns the binary that takes arguments of these shapes.
 
         Raises:
             TypeError: shapes that are no lists of integers.
@@ -295,7 +295,7 @@ class OpenProgram:
 
 
 def bisect(admits: Callable[[int], bool], inside: int, outside: int) -> int:
-    """The last number from `inside` toward `outside` that is admitted, where all between are."""
+    """Returns the last number from `inside` toward `outside` that is admitted, where all between are."""
     if admits(outside):
         return outside
     while abs(outside - inside) > 1:
@@ -329,7 +329,8 @@ def stablehlo_to_open_flatbuffer(
     sizes: Mapping[str, Stated] | None = None,
     options: str = "",
 ) -> bytes:
-    """One flatbuffer for all sizes of a StableHLO module whose arguments have open dimensions; see `OpenProgram`.
+    """Returns one flatbuffer for all sizes of a StableHLO module whose arguments have open dimensions; see
+    `OpenProgram`.
 
     Raises:
         OpenSizeError: a size decides what is computed; names op and attribute.

@@ -130,7 +130,7 @@ class Cache:
         return f"{found.hexdigest()}.ttnn"
 
     def find(self, name: str) -> tuple[bytes, Any] | None:
-        """The flatbuffer of this name, and what the runtime has made of it; None where there is none.
+        """Returns the flatbuffer of this name, and what the runtime has made of it; None where there is none.
 
         Machine code that it has does not run: the file may be from elsewhere.
 

@@ -61,7 +61,7 @@ class View:
     offset: Any = 0
 
     def of(self, arguments: Sequence[Any], known: Callable[[Any], int]) -> torch.Tensor:
-        """The view. known: gives the value of a symbolic number."""
+        """Returns the view. known: gives the value of a symbolic number."""
         argument = arguments[self.argument]
         if self.shape is None:
             return argument
@@ -110,7 +110,7 @@ class Recorder(TorchDispatchMode):
         return node
 
     def argument(self, name: str, value: Any) -> Node:
-        """The node of an argument, a tensor or a symbolic number."""
+        """Returns the node of an argument, a tensor or a symbolic number."""
         node = self.graph.placeholder(name)
         if isinstance(value, torch.Tensor):
             return self.own(value, node)
@@ -125,7 +125,7 @@ class Recorder(TorchDispatchMode):
             node.meta["custom"] = dict(marks["custom"])
 
     def node_of(self, value: Any) -> Any:
-        """The node of a tensor or of a symbolic number; other values as they are."""
+        """Returns the node of a tensor or of a symbolic number; other values as they are."""
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
             return self.number(value)
         if not isinstance(value, torch.Tensor):
@@ -136,7 +136,7 @@ class Recorder(TorchDispatchMode):
         return node if number is None else self.own(tensor, self.graph.call_function(operator.getitem, (node, number)))
 
     def number(self, value: torch.SymInt | torch.SymFloat | torch.SymBool) -> Any:
-        """The node of a symbolic number, one for each expression."""
+        """Returns the node of a symbolic number, one for each expression."""
         symbol = value.node
         if not isinstance(symbol, SymNode) or not symbol.has_hint():
             raise UnsuitedError("a number that is not known")
@@ -204,7 +204,7 @@ class Replay(Interpreter):
         return result
 
     def replay(self, arguments: Sequence[torch.Tensor]) -> Any:
-        """The graph's results. Autocast is as before, also after an exception."""
+        """Returns the graph's results. Autocast is as before, also after an exception."""
         try:
             return self.run(*arguments, enable_io_processing=False)
         finally:
@@ -234,7 +234,7 @@ def functionalization() -> Iterator[None]:
 
 
 def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
-    """The mode of the graph's fake tensors.
+    """Returns the mode of the graph's fake tensors.
 
     inputs: the arguments of the first call.
 
@@ -265,7 +265,8 @@ def check(graph: Graph, inputs: Sequence[Any]) -> FakeTensorMode:
 
 
 def hints(tensor: torch.Tensor) -> list[Any]:
-    """Shape and strides, symbols as the numbers that they stand for. Comparing symbols would make a guard of it."""
+    """Returns shape and strides, symbols as the numbers that they stand for. Comparing symbols would make a guard of
+    it."""
     return [n.node.hint if isinstance(n, torch.SymInt) else n for n in (*tensor.shape, *tensor.stride())]
 
 
@@ -275,7 +276,7 @@ def results(graph: Graph) -> list[Any]:
 
 
 def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> Captured:
-    """A graph of Dynamo as one of aten ops.
+    """Returns a graph of Dynamo as one of aten ops.
 
     inputs: the arguments of the first call.
 
@@ -293,7 +294,7 @@ def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> Captured:
 
 
 def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence[torch.Tensor]) -> GraphModule:
-    """What a function of tensors does to these, without gradients, as a graph of aten ops.
+    """Returns what a function of tensors does to these, without gradients, as a graph of aten ops.
 
     The marks of `torch.fx.traceback.annotate` are on its nodes.
 
@@ -322,7 +323,7 @@ def recorded(
     function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
     differentiable: bool,
 ) -> tuple[GraphModule, list[View | None]]:
-    """What a function of functional tensors does, with the arguments that it writes written at its end.
+    """Returns what a function of functional tensors does, with the arguments that it writes written at its end.
 
     arguments: fake tensors of `mode`, and symbolic numbers, by the names of their nodes.
     differentiable: writes to arguments can be parts of a gradient.
@@ -378,7 +379,7 @@ def fill(
 
 
 def view_of(value: Any, given: Sequence[Any]) -> View | None:
-    """What a result is of an argument; None where it has memory of its own.
+    """Returns what a result is of an argument; None where it has memory of its own.
 
     Raises:
         UnsuitedError: a view of another type, or of memory that several arguments have.
@@ -400,7 +401,7 @@ def view_of(value: Any, given: Sequence[Any]) -> View | None:
 
 
 def settled(value: Any) -> Any:
-    """What a functional tensor holds after all writes to its memory."""
+    """Returns what a functional tensor holds after all writes to its memory."""
     if not isinstance(value, torch.Tensor):
         return value
     torch._sync(value)

@@ -50,7 +50,7 @@ def compile_graph(
     keep_text: bool = False,
     training: bool = False,
 ) -> Program:
-    """A graph of aten ops, functional and with fake tensors, as a program.
+    """Returns a graph of aten ops, functional and with fake tensors, as a program.
 
     training: the graph has a backward pass, or is one.
     """
@@ -81,7 +81,7 @@ def compile_whole(
     unsuited: str = "",
     closed: str = "",
 ) -> Callable[[Sequence[Any]], Any]:
-    """A program of the graph, or several where PyTorch has to run ops in between.
+    """Returns a program of the graph, or several where PyTorch has to run ops in between.
 
     kind: FORWARD or BACKWARD, for the report. training: the graph has a backward pass, or is one.
     unsuited, closed: why AOTAutograd captured the graph, and why the program is for its sizes alone; for the report.
@@ -121,7 +121,7 @@ def compile_whole(
 def with_wide_integers(
     program: Program, graph_for: Callable[[Sequence[Any]], GraphModule]
 ) -> Callable[[Sequence[Any]], Any]:
-    """A program, and PyTorch in its place where 64-bit results may not fit into the chip's 32 bits.
+    """Returns a program, and PyTorch in its place where 64-bit results may not fit into the chip's 32 bits.
 
     graph_for: the program's graph for these arguments.
 
@@ -147,7 +147,7 @@ def with_wide_integers(
 
 
 def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
-    """A program, called with its arguments. Ops that PyTorch runs keep the types that autocast gave them."""
+    """Returns a program, called with its arguments. Ops that PyTorch runs keep the types that autocast gave them."""
 
     def run(*arguments: Any) -> Any:
         with torch.no_grad(), torch._C._DisableAutocast():
@@ -157,7 +157,7 @@ def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
 
 
 def left_to_pytorch(graph_module: GraphModule, reason: str) -> Callable[..., Any]:
-    """A graph of Dynamo that PyTorch runs as it is, with gradients where they are requested.
+    """Returns a graph of Dynamo that PyTorch runs as it is, with gradients where they are requested.
 
     Warns:
         UserWarning: says why.
@@ -170,7 +170,7 @@ def left_to_pytorch(graph_module: GraphModule, reason: str) -> Callable[..., Any
 
 
 def blamed(graph: torch.fx.Graph, error: UnsupportedError | MLIRError) -> list[torch.fx.Node]:
-    """The nodes that an error is about and that are not on the host yet: a rule's, or where a pass points."""
+    """Returns the nodes that an error is about and that are not on the host yet: a rule's, or where a pass points."""
     if isinstance(error, UnsupportedError):
         names = {getattr(error.node, "name", None)}
     else:

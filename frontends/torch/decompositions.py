@@ -32,7 +32,7 @@ FLOATS_ONLY = [
 
 
 def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decomposition that leaves calls alone that give integers."""
+    """Returns a decomposition that leaves calls alone that give integers."""
 
     @functools.wraps(function)
     def decomposed(*args: Any, **kwargs: Any) -> Any:
@@ -48,7 +48,8 @@ OF_TARGETS, TARGETS = [aten.nll_loss_forward, aten.nll_loss2d_forward], (torch.i
 
 
 def for_targets(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decomposition that leaves calls alone whose second operand has another type than PyTorch's kernel takes."""
+    """Returns a decomposition that leaves calls alone whose second operand has another type than PyTorch's kernel
+    takes."""
 
     @functools.wraps(function)
     def decomposed(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +59,7 @@ def for_targets(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def decompositions(composite: bool = False) -> dict[Any, Callable[..., Any]]:
-    """PyTorch's core decompositions and our own, without those of ops that have a rule.
+    """Returns PyTorch's core decompositions and our own, without those of ops that have a rule.
 
     composite: with those of ops that PyTorch makes of others before a graph is captured, which `torch.export` keeps.
         To list them takes PyTorch a fifth of a second.

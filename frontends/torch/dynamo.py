@@ -41,7 +41,7 @@ class OptionTypeError(ShortenTraceback, TypeError):
 
 
 def options_of(given: Options | Mapping[str, Any] | None) -> Options:
-    """The options, checked.
+    """Returns the options, checked.
 
     Raises:
         OptionTypeError, OptionValueError: as `Options` does.
@@ -61,7 +61,7 @@ MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagrap
 
 
 def static_inputs(graph: torch.fx.Graph, kind: str) -> list[int]:
-    """Arguments of the graph that is being compiled whose memory stays: parameters and buffers.
+    """Returns arguments of the graph that is being compiled whose memory stays: parameters and buffers.
 
     AOTAutograd numbers those of the forward graph. A backward graph takes some of them over, by their name
     `primals_<number, from 1>`, among what was computed.
@@ -80,7 +80,7 @@ def static_inputs(graph: torch.fx.Graph, kind: str) -> list[int]:
 def compiler(
     options: Options, kind: str, training: bool, unsuited: str = ""
 ) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
-    """What AOTAutograd calls with each of its graphs: one for inference, or a forward and a backward one."""
+    """Returns what AOTAutograd calls with each of its graphs: one for inference, or a forward and a backward one."""
 
     def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
         parameters = static_inputs(graph.graph, kind)
@@ -98,7 +98,7 @@ def compile_captured(
     given: Options | Mapping[str, Any] | None,
     mode: str | None = None,
 ) -> Callable[..., Any]:
-    """What `backend` does."""
+    """Returns what `backend` does."""
     with without_collection():
         return _compiled(graph_module, example_inputs, given, mode)
 
@@ -146,14 +146,14 @@ def compile_sized(
     training: bool = False,
     unsuited: str = "",
 ) -> Callable[[Sequence[Any]], Any]:
-    """A program of a graph of aten ops, whose sizes may change. See `compile_whole`."""
+    """Returns a program of a graph of aten ops, whose sizes may change. See `compile_whole`."""
     if is_dynamic(graph_module):
         return Specialising(graph_module, parameters, options, kind, training, unsuited)
     return compile_whole(graph_module, parameters, options, kind, training, unsuited)
 
 
 def with_views(program: Callable[..., Any], captured: Captured) -> Callable[..., Any]:
-    """A program with the results that are views of arguments, which are taken when it has run."""
+    """Returns a program with the results that are views of arguments, which are taken when it has run."""
     views = captured.views
     if not any(views):
         return program
@@ -185,7 +185,7 @@ def known_numbers(
 
 
 def metadata() -> Any:
-    """What AOTAutograd has found about the graph that is being compiled, or None."""
+    """Returns what AOTAutograd has found about the graph that is being compiled, or None."""
     tracing = torch._guards.TracingContext.try_get()
     return tracing.fw_metadata if tracing is not None else None
 
@@ -196,7 +196,7 @@ def writes_arguments() -> bool:
 
 
 def returns_merged(arguments: Sequence[Any]) -> bool:
-    """Whether AOTAutograd merges arguments that share memory into one, and results are views of arguments."""
+    """Returns whether AOTAutograd merges arguments that share memory into one, and results are views of arguments."""
     known = metadata()
     views = (OutputType.alias_of_input, OutputType.is_input)
     merged = known is None or len(known.input_info) < len(arguments)
@@ -204,7 +204,8 @@ def returns_merged(arguments: Sequence[Any]) -> bool:
 
 
 def recompiled(graph_module: GraphModule, arguments: Sequence[Any], options: Options) -> Callable[..., Any]:
-    """A program of a graph for arguments that have memory in another way than those that it was captured for."""
+    """Returns a program of a graph for arguments that have memory in another way than those that it was captured
+    for."""
     if reason := kept_memory(graph_module, arguments):
         return left_to_pytorch(graph_module, reason)
     with torch._guards.tracing(torch._guards.TracingContext(FakeTensorMode())):
@@ -214,7 +215,7 @@ def recompiled(graph_module: GraphModule, arguments: Sequence[Any], options: Opt
 def differentiated(
     graph_module: GraphModule, arguments: Sequence[Any], options: Options, unsuited: str
 ) -> Callable[..., Any]:
-    """What AOTAutograd makes of a graph.
+    """Returns what AOTAutograd makes of a graph.
 
     PyTorch runs it where values do not say what becomes of memory that arguments share: several storages have it,
     or results are views of it, which AOTAutograd makes of another tensor than theirs.
@@ -238,7 +239,7 @@ def differentiated(
 
 
 def through_autograd(options: Options, unsuited: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
-    """AOTAutograd's way to compile a graph of Dynamo: with gradients, writes to arguments, and sizes that change."""
+    """Compiles a graph of Dynamo through AOTAutograd: with gradients, writes to arguments, and sizes that change."""
     return aot_autograd(
         fw_compiler=compiler(options, FORWARD, True, unsuited),
         bw_compiler=compiler(options, BACKWARD, True, unsuited),

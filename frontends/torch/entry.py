@@ -18,7 +18,8 @@ def backend(
     options: Options | Mapping[str, Any] | None = None,
     mode: str | None = None,
 ) -> Callable[..., Any]:
-    """`torch.compile(model, backend=backend)`, or `backend="tt"`: Dynamo's graph as a function that runs on the chip.
+    """Returns `torch.compile(model, backend=backend)`, or `backend="tt"`: Dynamo's graph as a function that runs on the
+    chip.
 
     mode: one of `torch.compile`. All give the same program: what they choose between is done for each, or is not there.
 

@@ -174,7 +174,7 @@ class CompiledModel:
         return written
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """Parameters and buffers by the names of the program's inputs."""
+        """Returns parameters and buffers by the names of the program's inputs."""
         names = [node.name for node in self.exported.graph.nodes if node.op == "placeholder"]
         return {names[i]: tensor for i, tensor in self._state.items()}
 
@@ -187,7 +187,8 @@ class CompiledModel:
 def check_sizes(
     exported: ExportedProgram, arguments: Sequence[Any], residues: Mapping[Any, tuple[int, int]] | None = None
 ) -> None:
-    """
+    """Checks the sizes of inputs.
+
     residues: of symbols that are multiples of a number, plus a remainder.
 
     Raises:
@@ -256,7 +257,7 @@ def solve(
 
 
 def name_of(environment: Any, symbol: Any) -> str:
-    """The name that the user gave a dimension, in brackets; or ""."""
+    """Returns the name that the user gave a dimension, in brackets; or ""."""
     names = getattr(environment, "source_name_to_debug_name", {})
     sources = [source.name for source in environment.var_to_sources.get(symbol, ())]
     found = [names[s] for source in sources if (s := source() if callable(source) else source) in names]
@@ -264,7 +265,7 @@ def name_of(environment: Any, symbol: Any) -> str:
 
 
 def as_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """The values of a tensor, without a copy where they lie in rows."""
+    """Returns the values of a tensor, without a copy where they lie in rows."""
     tensor = tensor.detach().contiguous()
     if tensor.dtype is torch.bfloat16:  # which numpy lacks
         return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
@@ -291,7 +292,7 @@ def compile(
     options: Options | Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
 ) -> CompiledModel:
-    """A model compiled for these example arguments.
+    """Returns a model compiled for these example arguments.
 
     dynamic_shapes: dimensions that may have other sizes, as `torch.export.export` takes them.
 

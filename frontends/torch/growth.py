@@ -37,7 +37,7 @@ def limit_result(g: Lowering, name: str, args: Any, kwargs: Mapping[str, Any]) -
 
 
 def bounds(g: Lowering, rule: Rule, args: Any, kwargs: Mapping[str, Any]) -> Value | None:
-    """Magnitudes of results, in f32; None where the rule says that they do not grow."""
+    """Returns magnitudes of results, in f32; None where the rule says that they do not grow."""
     signature = inspect.signature(rule)
     call = signature.bind(g, *args, **kwargs)
     for name, given in list(call.arguments.items())[1:]:
@@ -50,7 +50,8 @@ def bounds(g: Lowering, rule: Rule, args: Any, kwargs: Mapping[str, Any]) -> Val
 
 
 def as_magnitudes(g: Lowering, given: Any, is_number: bool) -> Any:
-    """An argument for a rule that gets magnitudes. is_number: numbers are values, and no dimensions or sizes."""
+    """Returns an argument for a rule that gets magnitudes. is_number: numbers are values, and no dimensions or
+    sizes."""
     if isinstance(given, Value):
         return g.call(ttir.abs, g.cast(given, torch.float32))
     if isinstance(given, list | tuple):

@@ -71,18 +71,19 @@ COMPUTE_CONFIG = "tt_compute_config"
 
 
 def op_name(target: Any) -> str:
-    """Name of an overload as the rules have it: "add.Tensor", "relu"; of another namespace with it: "prims.iota"."""
+    """Returns name of an overload as the rules have it: "add.Tensor", "relu"; of another namespace with it:
+    "prims.iota"."""
     name = str(target).removeprefix("aten.")
     return name.removesuffix(".default")
 
 
 def is_call(node: Node) -> bool:
-    """Whether a node is an op; taking one of several results is none, nor is arithmetic of sizes."""
+    """Returns whether a node is an op; taking one of several results is none, nor is arithmetic of sizes."""
     return node.op == "call_function" and node.target is not operator.getitem and not is_known(node)
 
 
 def is_known(node: Node) -> bool:
-    """Whether a node is a number, known for the sizes that the graph is compiled for."""
+    """Returns whether a node is a number, known for the sizes that the graph is compiled for."""
     return isinstance(node.meta.get("val"), int | float)
 
 
@@ -91,7 +92,7 @@ UNMARKED = {torch.ops.aten.binomial.default, torch.ops.aten._sample_dirichlet.de
 
 
 def is_draw(node: Node) -> bool:
-    """Whether an op takes numbers of PyTorch's generator."""
+    """Returns whether an op takes numbers of PyTorch's generator."""
     op = node.target
     if not isinstance(op, torch._ops.OpOverload):
         return False
@@ -105,7 +106,7 @@ def is_draw(node: Node) -> bool:
 
 
 def is_write(node: Node) -> bool:
-    """Whether a node writes to an argument of the graph; AOTAutograd makes such nodes the last ones."""
+    """Returns whether a node writes to an argument of the graph; AOTAutograd makes such nodes the last ones."""
     if node.target is not torch.ops.aten.copy_.default:
         return False
     written = node.args[0]
@@ -113,7 +114,7 @@ def is_write(node: Node) -> bool:
 
 
 def is_supported(node: Node) -> bool:
-    """Whether a node of a graph has a rule, and tensors of types that the chip has."""
+    """Returns whether a node of a graph has a rule, and tensors of types that the chip has."""
     if node.meta.get(ON_HOST):
         return False
     if node.op != "call_function" or is_write(node) or is_known(node):
@@ -132,7 +133,7 @@ _FRAME = re.compile(r'File "([^"]*)", line (\d+)')
 
 
 def source_line(node: Node) -> tuple[str, int] | None:
-    """The innermost line of Python that made a node, outside of PyTorch."""
+    """Returns the innermost line of Python that made a node, outside of PyTorch."""
     frames = _FRAME.findall(node.meta.get("stack_trace") or "")
     mine = [f for f in frames if "/torch/" not in f[0].replace("\\", "/")] or frames
     return (mine[-1][0], int(mine[-1][1])) if mine else None
@@ -145,7 +146,7 @@ def location(node: Node, context: ir.Context) -> ir.Location:
 
 
 def described(node: Node) -> str:
-    """An op with its operands and its place, for errors."""
+    """Returns an op with its operands and its place, for errors."""
 
     def text(value: Any) -> str:
         if isinstance(value, Node):
@@ -164,7 +165,7 @@ def described(node: Node) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """What an error says, in one line; of one that says nothing, the line of Python that raised it."""
+    """Returns what an error says, in one line; of one that says nothing, the line of Python that raised it."""
     if isinstance(error, ir.MLIRError):
         found = error.error_diagnostics
         return found[0].message if found else str(error).strip().partition("\n")[0]
@@ -196,7 +197,7 @@ def import_graph(
     sizes: Sequence[int] = (),
     varying: Container[int] | None = None,
 ) -> Imported:
-    """The TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
+    """Returns the TTIR module of a functional graph of aten ops, with fake tensors in `meta["val"]`.
 
     Args:
         parameters: placeholders, by number, whose values stay: weights. They become parameters of the program.
@@ -408,7 +409,7 @@ class _Importer:
 
 
 def read_results(node: Node) -> frozenset[int] | None:
-    """Results of an op with several that somebody reads; None for all."""
+    """Returns results of an op with several that somebody reads; None for all."""
     found = set()
     for user in node.users:
         if user.target is not operator.getitem:
@@ -419,14 +420,14 @@ def read_results(node: Node) -> frozenset[int] | None:
 
 
 def passed_on(value: Any, number: int) -> Any:
-    """An argument that is no tensor: a number, or a size of nested tensors, which can only be a result."""
+    """Returns an argument that is no tensor: a number, or a size of nested tensors, which can only be a result."""
     if isinstance(value, torch.SymInt) and getattr(value.node, "hint", None) is None:
         return Argument(number)
     return static(value)
 
 
 def static(value: Any) -> Any:
-    """A number of the graph, which is known for the shapes that it was made for."""
+    """Returns a number of the graph, which is known for the shapes that it was made for."""
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
         hint = getattr(value.node, "hint", None)
         if hint is None:

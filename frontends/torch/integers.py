@@ -20,12 +20,12 @@ aten, prims = torch.ops.aten, torch.ops.prims
 
 
 def largest_shape(node: Node) -> tuple[int, ...]:
-    """The shape of a node's tensor; where the program leaves sizes open, the largest one that it may get."""
+    """Returns the shape of a node's tensor; where the program leaves sizes open, the largest one that it may get."""
     return node.meta.get("most") or tuple(node.meta["val"].shape)
 
 
 def magnitude(value: Any, depth: int = 24) -> float:
-    """A bound of the absolute values of a node of integers, or of a number; at most that of 32 bits."""
+    """Returns a bound of the absolute values of a node of integers, or of a number; at most that of 32 bits."""
     if not isinstance(value, Node):  # one with a place depends on open sizes
         return abs(value) if isinstance(value, int | float) and not hasattr(value, "place") else MOST
     fake = value.meta.get("val")

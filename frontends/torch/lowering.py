@@ -107,12 +107,12 @@ def rule(*names: str, grows: bool | Rule = False) -> Callable[[Rule], Rule]:
 
 
 def dimension(dim: int, rank: int) -> int:
-    """`dim` counted from the front; a tensor of rank 0 has dimension 0 for PyTorch."""
+    """Returns `dim` counted from the front; a tensor of rank 0 has dimension 0 for PyTorch."""
     return dim % max(rank, 1)
 
 
 def dimensions(dims: Any, rank: int) -> list[int]:
-    """Dimensions as PyTorch's reductions take them: None and [] are all."""
+    """Returns dimensions as PyTorch's reductions take them: None and [] are all."""
     if dims is None or (isinstance(dims, Sequence) and not dims):
         return list(range(rank))
     given = [dims] if isinstance(dims, int) else list(dims)
@@ -120,7 +120,7 @@ def dimensions(dims: Any, rank: int) -> list[int]:
 
 
 def described(argument: Any) -> Any:
-    """What a node gives, as a fake tensor or a number; other operands as they are."""
+    """Returns what a node gives, as a fake tensor or a number; other operands as they are."""
     return argument.meta.get("val") if isinstance(argument, Node) else argument
 
 
@@ -143,7 +143,7 @@ class Lowering:
         self._constants: dict[Any, ir.Value] = {}
 
     def is_wide(self) -> bool:
-        """Whether the op gives 64-bit integers, and somebody asks whether they fit."""
+        """Returns whether the op gives 64-bit integers, and somebody asks whether they fit."""
         return self.checks and isinstance(self.fake, torch.Tensor) and self.fake.dtype is torch.int64
 
     def limit(self, magnitudes: Value, text: str) -> None:
@@ -152,7 +152,7 @@ class Lowering:
         self.limits.append((self.reshape(most, (1,)), text))
 
     def draw(self, sample: Callable[..., torch.Tensor], fake: torch.Tensor) -> Value:
-        """A tensor like `fake` that the host makes before each run; the program takes it as one more input.
+        """Returns a tensor like `fake` that the host makes before each run; the program takes it as one more input.
 
         sample: see `Draw`; it uses nothing of this lowering, so that it draws at other sizes, too.
         """
@@ -162,7 +162,7 @@ class Lowering:
         return Value(argument, tuple(fake.shape), fake.dtype)
 
     def number(self, value: OpenInt | OpenFloat, dtype: torch.dtype) -> Value:
-        """A number that the host passes before each run, [1]."""
+        """Returns a number that the host passes before each run, [1]."""
         requested = HostNumber(value.place, dtype)
         if (known := self._constants.get(requested)) is None:
             known = self._constants[requested] = self.block.add_argument(self.type((1,), dtype), ir.Location.current)
@@ -180,11 +180,11 @@ class Lowering:
         return Value(result, tuple(ir.RankedTensorType(result.type).shape), dtype)
 
     def wants(self, result: int) -> bool:
-        """Whether somebody reads this result of the op."""
+        """Returns whether somebody reads this result of the op."""
         return self.used is None or result in self.used
 
     def out(self, result: int | None = None) -> torch.Tensor:
-        """The op's result as a fake tensor: its shape and dtype."""
+        """Returns the op's result as a fake tensor: its shape and dtype."""
         return self.fake if result is None else self.fake[result]
 
     #
@@ -192,7 +192,7 @@ class Lowering:
     #
 
     def full(self, shape: Sequence[int], value: Number, dtype: torch.dtype) -> Value:
-        """A tensor of one value."""
+        """Returns a tensor of one value."""
         if isinstance(value, OpenInt | OpenFloat):
             return self.expand(self.reshape(self.number(value, dtype), (1,) * len(shape)), tuple(shape))
         self.filled.append(value)
@@ -218,11 +218,11 @@ class Lowering:
         return Value(known, tuple(shape), dtype)
 
     def scalar(self, value: Number, like: Value) -> Value:
-        """A number of the dtype of `like`, to be broadcast with it."""
+        """Returns a number of the dtype of `like`, to be broadcast with it."""
         return self.full((1,) * like.rank, value, like.dtype)
 
     def constant(self, tensor: torch.Tensor) -> Value:
-        """The values of a tensor that is known now."""
+        """Returns the values of a tensor that is known now."""
         tensor = tensor.detach()
         values = tensor.float() if tensor.dtype is torch.float64 else tensor
         first = values.flatten()[:1]
@@ -240,7 +240,7 @@ class Lowering:
         return Value(ttir.constant(attribute), tuple(tensor.shape), tensor.dtype)
 
     def iota(self, shape: Sequence[int], dim: int, dtype: torch.dtype = torch.int32) -> Value:
-        """Positions along one dimension."""
+        """Returns positions along one dimension."""
         result = ttir.arange(0, shape[dim], 1, dim, results=[self.type(shape, dtype)])
         return Value(result, tuple(shape), dtype)
 
@@ -251,7 +251,8 @@ class Lowering:
     def call(
         self, op: Callable[..., Any], *operands: Value, dtype: torch.dtype | None = None, **attributes: Any
     ) -> Value:
-        """An op whose result type follows from its operands; `dtype` is PyTorch's, by default the first operand's."""
+        """Returns an op whose result type follows from its operands; `dtype` is PyTorch's, by default the first
+        operand's."""
         return self.value(op(*(x.ir for x in operands), **attributes), dtype or operands[0].dtype)
 
     def cast(self, x: Value, dtype: torch.dtype) -> Value:
@@ -265,7 +266,7 @@ class Lowering:
         return Value(ttir.typecast(x.ir, results=[kind]), x.shape, dtype)
 
     def elementwise(self, op: Callable[..., Any], *operands: Value) -> Value:
-        """An op of operands of one dtype, which is the result's."""
+        """Returns an op of operands of one dtype, which is the result's."""
         shape = torch.broadcast_shapes(*(x.shape for x in operands))
         kind = self.type(shape, operands[0].dtype)
         return Value(op(*(x.ir for x in operands), results=[kind]), tuple(shape), operands[0].dtype)
@@ -329,7 +330,7 @@ class Lowering:
         return self.value(ttir.concat([x.ir for x in xs], dim), xs[0].dtype)
 
     def pad(self, x: Value, padding: Sequence[int], value: Number) -> Value:
-        """`padding`: low and high of each dimension in turn; nothing is cut off."""
+        """Returns `padding`: low and high of each dimension in turn; nothing is cut off."""
         if not any(padding):
             return x
         return self.call(ttir.pad, x, padding=list(padding), value=float(value))
@@ -350,12 +351,12 @@ class Lowering:
         return self.call(op, x, keep_dim=keep, dim_arg=list(dims))
 
     def finish(self, x: Value, fake: torch.Tensor) -> Value:
-        """The result in the dtype and shape that PyTorch says it has."""
+        """Returns the result in the dtype and shape that PyTorch says it has."""
         return self.reshape(self.cast(x, fake.dtype), tuple(fake.shape))
 
 
 def wrapped(value: int, dtype: torch.dtype) -> int:
-    """The integer that a tensor of `dtype` holds for `value`."""
+    """Returns the integer that a tensor of `dtype` holds for `value`."""
     if dtype is torch.bool:
         return int(value != 0)
     info = torch.iinfo(dtype)

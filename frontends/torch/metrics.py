@@ -55,7 +55,7 @@ class Metrics:
         return not self.error
 
     def add(self, reports: Sequence[Report]) -> None:
-        """What was compiled."""
+        """Returns what was compiled."""
         self.ops = dict(sorted(total(r.ops for r in reports).items()))
         self.on_host = dict(sorted(total(r.on_host for r in reports).items()))
         kinds = Counter(report.kind for report in reports)
@@ -71,7 +71,7 @@ class Metrics:
 
     @classmethod
     def load(cls, path: Path) -> Metrics:
-        """What `save` wrote.
+        """Returns what `save` wrote.
 
         Raises:
             ValueError: the file does not hold metrics; names the file and the field.
@@ -89,7 +89,7 @@ class Metrics:
 
 
 def tensors(value: Any) -> list[Tensor]:
-    """All tensors of a model's result, those of key-value caches included, in order."""
+    """Returns all tensors of a model's result, those of key-value caches included, in order."""
     if hasattr(value, "to_tuple"):  # an output of transformers
         value = value.to_tuple()
     found: list[Tensor] = []
@@ -103,7 +103,7 @@ def tensors(value: Any) -> list[Tensor]:
 
 
 def accuracy(expected: Sequence[Tensor], found: Sequence[Tensor]) -> float:
-    """How well two results agree, in percent: the least over their tensors.
+    """Returns how well two results agree, in percent: the least over their tensors.
 
     Of floats the correlation (Pearson), or, where all values are alike up to rounding, 100 when they are within the
     tolerance of their type and 0 when not; of integers and booleans the share that is equal. 0 where numbers, shapes or
@@ -127,7 +127,8 @@ def accuracy(expected: Sequence[Tensor], found: Sequence[Tensor]) -> float:
 
 
 def called(model: Callable[..., Any], inputs: Any) -> Any:
-    """The model of its inputs: keyword arguments of a mapping, positional ones of a tuple or list, or the only one."""
+    """Returns the model of its inputs: keyword arguments of a mapping, positional ones of a tuple or list, or the only
+    one."""
     if isinstance(inputs, Mapping):  # a BatchEncoding of transformers is none of dict
         return model(**inputs)
     return model(*inputs) if isinstance(inputs, tuple | list) else model(inputs)
@@ -167,7 +168,7 @@ def differentiate(result: Any, model: Callable[..., Any]) -> None:
 
 
 def median_ms(work: Callable[[], object], seconds: float, most: int = 50) -> float:
-    """Of calls for about `seconds`, at least one."""
+    """Returns the time of calls for about `seconds`, at least one."""
     times: list[float] = []
     while not times or (sum(times) < 1e3 * seconds and len(times) < most):
         started = time.perf_counter()

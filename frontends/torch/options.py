@@ -55,7 +55,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Options | Mapping[str, Any] | None) -> Options:
-        """Options as `torch.compile(options=...)` passes them on: an object of this class, or a dictionary.
+        """Returns options as `torch.compile(options=...)` passes them on: an object of this class, or a dictionary.
 
         Raises:
             TypeError: another kind of object, or an option of another type.
@@ -90,7 +90,7 @@ class Options:
         _taken.add(text)
 
     def pipeline_options(self) -> str:
-        """The options of the pipeline from TTIR to TTNN."""
+        """Returns the options of the pipeline from TTIR to TTNN."""
         # Weights are used as PyTorch has them, [out, in]. What is said last holds.
         return " ".join(["enable-permute-matmul-fusion=true", self._request()]).strip()
 

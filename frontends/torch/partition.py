@@ -26,7 +26,7 @@ aten = torch.ops.aten
 
 
 def in_order(_previous: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
-    """What an op draws, after the one before it."""
+    """Returns what an op draws, after the one before it."""
     return op(*args, **kwargs)
 
 
@@ -108,7 +108,7 @@ def split(
     parameters: Sequence[int],
     compile_part: Callable[[GraphModule, Sequence[int]], Callable[[Sequence[Any]], list[Any]]],
 ) -> Callable[[Sequence[Any]], Any]:
-    """The graph with a program for each part that can be one; PyTorch runs the rest."""
+    """Returns the graph with a program for each part that can be one; PyTorch runs the rest."""
     whole = copy.copy(graph_module)
     whole.graph = copy.deepcopy(graph_module.graph)
     graph_module = whole

@@ -45,8 +45,8 @@ SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8
 
 
 def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
-    """A host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie in rows;
-    the caller keeps `tensor` alive.
+    """Returns a host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie
+    in rows; the caller keeps `tensor` alive.
 
     dtype: what the program was made for. An op that PyTorch runs can return another than its graph says.
     """
@@ -58,7 +58,7 @@ def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
 
 
 def is_shared(tensor: torch.Tensor) -> bool:
-    """Whether the runtime can use PyTorch's memory."""
+    """Returns whether the runtime can use PyTorch's memory."""
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
 
 
@@ -97,7 +97,7 @@ class Form(NamedTuple):
 
 
 def form_of(value: Any) -> Any:
-    """The form of a tensor; anything else as it is."""
+    """Returns the form of a tensor; anything else as it is."""
     return Form(value.dtype, tuple(value.shape), value.stride()) if isinstance(value, torch.Tensor) else value
 
 
@@ -231,7 +231,7 @@ class Program:
         return returned
 
     def at(self, _arguments: Sequence[Any]) -> Call:
-        """What this call depends on."""
+        """Returns what this call depends on."""
         return self.same_for_all
 
     @cached_property
@@ -291,7 +291,7 @@ class Program:
         return known if known is not None else self.send(tensor, dtype)
 
     def updated(self, place: int, tensor: torch.Tensor, device: Any) -> Any:
-        """An argument that the program writes where it is: a tensor of the device that has PyTorch's memory."""
+        """Returns an argument that the program writes where it is: a tensor of the device that has PyTorch's memory."""
         known = kept.find(tensor, device, shared=True)
         if known is None:
             self.transfers += kept.find(tensor, device) is None
@@ -318,7 +318,7 @@ class Program:
             tensor.copy_(value)
 
     def with_weights(self, arguments: Sequence[Any], device: Any) -> tuple[list[Any], frozenset[int]]:
-        """A list for the program's inputs, with its weights in their places, and the addresses of these."""
+        """Returns a list for the program's inputs, with its weights in their places, and the addresses of these."""
         given = [arguments[number] for _, number in self.weights]
         if self.together is None or not self.together.are(given):
             self.together = None
@@ -333,7 +333,7 @@ class Program:
         return [*self.together.inputs], self.together.all_addresses
 
     def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
-        """A weight where the program wants it; it is sent again when it is another tensor or was written.
+        """Returns a weight where the program wants it; it is sent again when it is another tensor or was written.
 
         PyTorch's memory is used as it is where the types agree: there is no second copy of the values but the form that
         a kernel likes. PyTorch counts writes, but not those through `.data` or another library's view of the memory;
@@ -369,7 +369,8 @@ def count_writes(tensors: Iterable[torch.Tensor]) -> None:
 
 
 def own(result: Any, form: Form, taken: set[int], device: Any) -> torch.Tensor:
-    """A result with memory that nothing else has, which is added to `taken`; where it is the device's, that is kept."""
+    """Returns a result with memory that nothing else has, which is added to `taken`; where it is the device's, that is
+    kept."""
     given = from_dlpack(result)
     tensor = in_form(given, form)
     address, has_elements = tensor.data_ptr(), tensor.numel() > 0
@@ -384,12 +385,12 @@ def own(result: Any, form: Form, taken: set[int], device: Any) -> torch.Tensor:
 
 
 def to_torch(result: Any, form: Form) -> torch.Tensor:
-    """A result with the device's memory, where its form is that of the device."""
+    """Returns a result with the device's memory, where its form is that of the device."""
     return in_form(from_dlpack(result), form)
 
 
 def in_form(tensor: torch.Tensor, form: Form) -> torch.Tensor:
-    """A result in the dtype and with the strides that the graph promises."""
+    """Returns a result in the dtype and with the strides that the graph promises."""
     dtype, shape, stride = form
     if tensor.dtype is dtype and tensor.shape == shape and tensor.stride() == stride:
         return tensor

@@ -45,22 +45,23 @@ class Report:
 
     @property
     def transfers(self) -> int:
-        """Tensors that one run sends to the device or fetches, without weights, which stay there."""
+        """Returns tensors that one run sends to the device or fetches, without weights, which stay there."""
         return sum(program.transfers for program in self.programs)
 
     def host_text(self) -> str:
-        """Ops that PyTorch runs, how many of each, and the reasons that are known."""
+        """Returns ops that PyTorch runs, how many of each, and the reasons that are known."""
         reasons = {name: f": {reason}" for name, reason in self.reasons.items()}
         return ", ".join(f"{name} ({n}{reasons.get(name, '')})" for name, n in sorted(self.on_host.items()))
 
 
 def counted(graph: Graph) -> Counter[str]:
-    """Ops of a graph by name, "aten.add.Tensor"."""
+    """Returns ops of a graph by name, "aten.add.Tensor"."""
     return Counter(str(node.target) for node in graph.nodes if is_call(node))
 
 
 def left_on_host(graph: Graph) -> tuple[Counter[str], dict[str, str]]:
-    """Ops that have no rule, or that a rule or a pass refused, with the first reason of those that were refused."""
+    """Returns ops that have no rule, or that a rule or a pass refused, with the first reason of those that were
+    refused."""
     left = [node for node in graph.nodes if is_call(node) and not is_supported(node)]
     # The first one's, therefore backwards.
     reasons = {str(node.target): node.meta[ON_HOST] for node in reversed(left) if node.meta.get(ON_HOST)}
@@ -92,7 +93,7 @@ class Reports(list[Report]):
 
     @property
     def times(self) -> dict[str, float]:
-        """Seconds by what they were spent on.
+        """Returns seconds by what they were spent on.
 
         dynamo: tracing of Python, and guards. capture: one pass over the graph, or AOTAutograd. import: aten ops to
         TTIR. passes, flatbuffer: to what the runtime loads. preparation: of the first runs, all but the ops: weights
@@ -152,7 +153,8 @@ def add(report: Report) -> None:
 
 @contextmanager
 def record() -> Iterator[Reports]:
-    """A list that gets a `Report` for each graph that is compiled in the block; PyTorch compiles at the first call."""
+    """Yields a list that gets a `Report` for each graph that is compiled in the block; PyTorch compiles at the first
+    call."""
     reports = Reports()
     _listening.append(reports)
     try:
@@ -163,5 +165,5 @@ def record() -> Iterator[Reports]:
 
 
 def total(counts: Iterable[Counter[str]]) -> Counter[str]:
-    """The sum over several graphs."""
+    """Returns the sum over several graphs."""
     return sum(counts, Counter[Any]())

@@ -41,7 +41,7 @@ class Residence:
         self.most_bytes, self.nbytes = most_bytes, 0
 
     def keep(self, tensor: torch.Tensor, value: Any, device: Any, shared: bool = False) -> None:
-        """tensor: contiguous, of the memory of `value`."""
+        """Keeps a tensor on the chip. tensor: contiguous, of the memory of `value`."""
         address = tensor.data_ptr()
         self.drop(address)
 
@@ -60,7 +60,7 @@ class Residence:
             self.nbytes -= entry.nbytes
 
     def find(self, tensor: torch.Tensor, device: Any, shared: bool = False) -> Any | None:
-        """The device's tensor of the memory, shape and dtype of `tensor`, if it is there.
+        """Returns the device's tensor of the memory, shape and dtype of `tensor`, if it is there.
 
         shared: only one that ops may write in place.
         """
@@ -87,5 +87,6 @@ ALONE = storage_users(torch.zeros(1))
 
 
 def is_sole_user(tensor: torch.Tensor) -> bool:
-    """Whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved, no storage in Python."""
+    """Returns whether nothing but `tensor` uses its memory: no view, no tensor that autograd saved, no storage in
+    Python."""
     return all(count <= alone for count, alone in zip(storage_users(tensor), ALONE, strict=True))

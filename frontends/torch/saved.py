@@ -29,7 +29,7 @@ def partition(
     static_lifetime_input_indices: Sequence[int] | None = None,
     recompute: bool = False,
 ) -> tuple[GraphModule, GraphModule]:
-    """PyTorch's default partition of a joint graph, but of a view that it keeps its base is kept.
+    """Returns PyTorch's default partition of a joint graph, but of a view that it keeps its base is kept.
 
     The backward graph takes the view again. A program that returns a view returns a copy of it: of weights at each
     step, and a second one of values that are kept themselves.
@@ -47,7 +47,7 @@ def partition(
 
 
 def base_of(node: Node, weights: Iterable[str]) -> tuple[Node, list[Node]]:
-    """What `node` is a view of, and the ops from it to `node`.
+    """Returns what `node` is a view of, and the ops from it to `node`.
 
     Of parts only weights are bases, which are there anyway. What the graph writes has no longer the values of the view.
     """

@@ -13,7 +13,7 @@ VIEWS = {aten.as_strided.default, aten.as_strided_copy.default}
 
 
 def memory(tensor: torch.Tensor) -> int:
-    """Which memory a tensor has: the same number for its views."""
+    """Returns which memory a tensor has: the same number for its views."""
     return tensor.untyped_storage()._cdata
 
 
@@ -39,7 +39,7 @@ def read_owners(graph: Graph) -> None:
 
 
 def places(size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
-    """Where the elements of a tensor lie in its memory, int64[size]."""
+    """Returns where the elements of a tensor lie in its memory, int64[size]."""
     found = torch.tensor(offset)
     for count, step in zip(size, stride, strict=True):
         found = found.unsqueeze(-1) + torch.arange(count) * step
@@ -47,16 +47,16 @@ def places(size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Ten
 
 
 def elements_at(value: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None) -> torch.Tensor:
-    """Which element of `value`, counted row by row, lies where an element of a view of its memory does; -1 where none
-    does. int64[size].
+    """Returns which element of `value`, counted row by row, lies where an element of a view of its memory does; -1
+    where none does. int64[size].
     """
     first = value.storage_offset()
     requested = places(size, stride, first if offset is None else offset)
     if value.is_contiguous():  # no table of what may be a large weight
         requested -= first
         return requested.masked_fill_((requested < 0) | (requested >= value.numel()), -1)
-    lying = places(value.shape, value.stride(), first).flatten()
-    last = max(int(x.max()) for x in (lying, requested) if x.numel())
+    placed = places(value.shape, value.stride(), first).flatten()
+    last = max(int(x.max()) for x in (placed, requested) if x.numel())
     elements = torch.full((last + 1,), -1)
-    elements[lying] = torch.arange(lying.numel())
+    elements[placed] = torch.arange(placed.numel())
     return elements[requested]

@@ -43,7 +43,7 @@ ELEMENT_TYPES: dict[torch.dtype, Callable[[ir.Context], ir.Type]] = {
 
 
 def element_type(dtype: torch.dtype, context: ir.Context) -> ir.Type:
-    """The MLIR type of elements of `dtype`.
+    """Returns the MLIR type of elements of `dtype`.
 
     Raises:
         UnsupportedError: the chip has no such type (complex, quantised, float8, 64-bit unsigned).
@@ -60,5 +60,5 @@ def is_float(dtype: torch.dtype) -> bool:
 
 
 def is_integer(dtype: torch.dtype) -> bool:
-    """Integers, without booleans."""
+    """Returns integers, without booleans."""
     return not dtype.is_floating_point and not dtype.is_complex and dtype is not torch.bool

@@ -53,7 +53,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 
 
 def recorded_model(recorded: dict[str, Any]) -> tuple[str, Any, Any]:
-    """Name, model and inputs.
+    """Returns name, model and inputs.
 
     The recorded outputs are not compared with: model and compiled model run anew with the same random numbers.
     """

@@ -65,7 +65,7 @@ def stub(name: str, method: Method) -> str:
 
 
 def stubs_of(cls: type[Builder]) -> str:
-    """The class with its op methods; those of its source have their own signatures."""
+    """Returns the class with its op methods; those of its source have their own signatures."""
     text = HEADER + f"class {cls.__name__}(Builder):\n"
     for name, function in sorted(vars(cls).items()):
         method = getattr(function, "implementation", None)

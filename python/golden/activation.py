@@ -27,6 +27,6 @@ def activated(x: Tensor, activation: str | None) -> Tensor:
 
 
 def activation_of(config: Any) -> str | None:
-    """The activation in a #ttnn.conv2d_config, or None."""
+    """Returns the activation in a #ttnn.conv2d_config, or None."""
     found = re.search(r"activation = <op_type = (\w+)", str(config))
     return found[1] if found else None

@@ -14,7 +14,7 @@ from .op import Op, TensorSpec, accepted
 
 
 def heads_like(x: Tensor, heads: int) -> Tensor:
-    """Grouped-query attention: each key/value head serves several query heads."""
+    """Returns grouped-query attention: each key/value head serves several query heads."""
     return x if x.shape[1] == heads else x.repeat_interleave(heads // x.shape[1], dim=1)
 
 
@@ -56,7 +56,7 @@ def attention(
     scale: float | None = None,
     sliding_window_size: int | None = None,
 ) -> Tensor:
-    """Attention on [batch, heads, sequence, size]; a mask takes the place of `is_causal`.
+    """Returns attention on [batch, heads, sequence, size]; a mask takes the place of `is_causal`.
 
     A window ends at a row's own key where the attention is causal, and has half of its size on both sides where not.
     """
@@ -84,7 +84,7 @@ def attention_decode(
     scale: float | None = None,
     sliding_window_size: int | None = None,
 ) -> Tensor:
-    """One new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size].
+    """Returns one new token for each user: query [1, batch, heads, size], caches [batch, kv heads, sequence, size].
 
     Without positions the token is the last of the cache. The library scales the sum of scores and mask, and the sink.
     """
@@ -102,7 +102,7 @@ def attention_decode(
 
 
 def seen(query: Tensor, key: Tensor, mask: Tensor | None, mask_type: Any) -> Tensor:
-    """What is added to scores: 0 where a row sees a key; where it does not, as the type of the mask has it."""
+    """Returns what is added to scores: 0 where a row sees a key; where it does not, as the type of the mask has it."""
     scores = torch.zeros(query.shape[-2], key.shape[-2])
     kind = str(mask_type)
     if "causal" in kind:
@@ -119,7 +119,7 @@ def attention_forward(
     mask_type: Any = "causal",
     return_intermediates: bool = False,
 ) -> Tensor | list[Tensor]:
-    """Attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64."""
+    """Returns attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64."""
     bias = seen(query, key, attention_mask, mask_type)
     output = torch.nn.functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype), enable_gqa=True)
     if not return_intermediates:
@@ -142,7 +142,7 @@ def attention_backward(
     *,
     mask_type: Any = "arbitrary",
 ) -> list[Tensor]:
-    """Gradients of `attention_forward`, out of the statistics and the result that it gave."""
+    """Returns gradients of `attention_forward`, out of the statistics and the result that it gave."""
     heads = query.shape[1]
     keys, values = heads_like(key, heads), heads_like(value, heads)
     scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1]) + seen(query, key, attention_mask, mask_type)
@@ -157,12 +157,13 @@ def attention_backward(
 
 
 def heads_of_mask(mask: Tensor, q: Tensor) -> Tensor:
-    """[batch, 1, heads, sequence] -> [batch, heads, 1, sequence]; other masks broadcast as they are."""
+    """Returns [batch, 1, heads, sequence] -> [batch, heads, 1, sequence]; other masks broadcast as they are."""
     return mask.transpose(1, 2) if mask.dim() == 4 and mask.shape[2] == q.shape[1] and mask.shape[1] == 1 else mask
 
 
 def from_pages(cache: Tensor, page_table: Tensor) -> Tensor:
-    """Pages [pages, heads, page size, size] in the order of `page_table` [batch, n]: [batch, heads, sequence, size]."""
+    """Returns pages [pages, heads, page size, size] in the order of `page_table` [batch, n]: [batch, heads, sequence,
+    size]."""
     return cache[page_table.long()].permute(0, 2, 1, 3, 4).flatten(2, 3)
 
 
@@ -176,7 +177,7 @@ def paged_attention_decode(
     scale: float | None = None,
     sliding_window_size: int | None = None,
 ) -> Tensor:
-    """TTIR passes an output tensor before the optional operands; its shape is the query's."""
+    """Returns TTIR passes an output tensor before the optional operands; its shape is the query's."""
     masks = rest[1:] if len(rest) == 4 else rest
     key, value = from_pages(key, page_table), from_pages(value, page_table)
     options: Any = {"is_causal": is_causal, "scale": scale, "sliding_window_size": sliding_window_size}
@@ -193,7 +194,7 @@ def latent_attention(
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Tensor:
-    """Attention whose values are the beginnings of the keys, unless they are given."""
+    """Returns attention whose values are the beginnings of the keys, unless they are given."""
     value = key[..., :head_dim_v] if value is None else value
     return attention(query, key, value, attention_mask, None, is_causal, scale)
 
@@ -208,7 +209,7 @@ def masked_latent_attention(
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Tensor:
-    """As above, but causal as well as masked."""
+    """Computes `latent_attention`, causal as well as masked."""
     if attention_mask is not None and is_causal:
         later = torch.ones(query.shape[2], key.shape[2]).tril() == 0
         attention_mask = attention_mask.masked_fill(later, -torch.inf)
@@ -216,7 +217,8 @@ def masked_latent_attention(
 
 
 def indexer_score(query: Tensor, key: Tensor, weights: Tensor, chunk_start_idx: int = 0) -> Tensor:
-    """Weighted sums over heads of the positive scores of each position; later positions than the query's have -inf."""
+    """Returns weighted sums over heads of the positive scores of each position; later positions than the query's have
+    -inf."""
     scores = torch.einsum("bhsd,btd->bhst", query, key[:, 0]).clamp_min(0)
     total = torch.einsum("bhst,bhs->bst", scores, weights[..., 0])[:, None]
     rows = chunk_start_idx + torch.arange(query.shape[2])[:, None]
@@ -246,7 +248,8 @@ def chunked_attention(
     output: Any = None,
     scale: float | None = None,
 ) -> Tensor:
-    """Causal attention of a chunk of the sequence that begins at position `start`, to the pages before and of it."""
+    """Returns causal attention of a chunk of the sequence that begins at position `start`, to the pages before and of
+    it."""
     key, value = from_pages(key, page_table), from_pages(value, page_table)
     rows = int(start.flatten()[0]) + torch.arange(query.shape[-2])[:, None]
     mask = torch.zeros(query.shape[-2], key.shape[-2]).masked_fill(torch.arange(key.shape[-2]) > rows, -torch.inf)
@@ -263,7 +266,7 @@ def rotate_half(x: Tensor, cos: Tensor, sin: Tensor, token_index: int | None = N
 
 
 def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor, trans_mat: Tensor, is_decode_mode: bool = False) -> Tensor:
-    """`trans_mat` holds, tile by tile, the matrix that swaps the halves of pairs."""
+    """Returns `trans_mat` holds, tile by tile, the matrix that swaps the halves of pairs."""
     size = trans_mat.shape[-1]
     swapped = (x.unflatten(-1, (-1, size)) @ trans_mat.reshape(-1, size)[:size]).flatten(-2)
     return x * cos + swapped * sin
@@ -276,7 +279,7 @@ def fill_cache(cache: Tensor, x: Tensor, batch_offset: int = 0) -> Tensor:
 
 
 def update_cache(cache: Tensor, x: Tensor, update_index: Tensor, batch_offset: int = 0) -> Tensor:
-    """Write the new token [1, heads, batch, size] of each user at position `update_index`."""
+    """Writes the new token [1, heads, batch, size] of each user at position `update_index`."""
     cache = cache.clone()
     position = int(update_index.flatten()[0])
     rows = x.permute(2, 1, 0, 3)
@@ -287,7 +290,7 @@ def update_cache(cache: Tensor, x: Tensor, update_index: Tensor, batch_offset: i
 def paged_update_cache(
     cache: Tensor, x: Tensor, update_index: Tensor, page_table: Tensor | None = None, share_cache: bool = False
 ) -> Tensor:
-    """Write token [1, batch, heads, size] of each user at its own position, through its pages when there are any.
+    """Writes token [1, batch, heads, size] of each user at its own position, through its pages when there are any.
 
     A user at a negative position writes nothing. With `share_cache` all write to the first user's cache.
     """
@@ -303,7 +306,7 @@ def paged_update_cache(
 
 
 def paged_fill_cache(cache: Tensor, x: Tensor, page_table: Tensor, batch: Tensor | None = None) -> Tensor:
-    """Write the sequences x [users, heads, sequence, size] of users through their pages."""
+    """Writes the sequences x [users, heads, sequence, size] of users through their pages."""
     cache, page_size = cache.clone(), cache.shape[2]
     for i, sequence in enumerate(x):
         user = i if batch is None else int(batch.flatten()[i])
@@ -322,7 +325,8 @@ def create_heads_for_decode(
     slice_size: int | None = None,
     out: list[TensorSpec],
 ) -> list[Tensor]:
-    """[1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]; a slice of the batch on request."""
+    """Returns [1, 1, batch, (heads + 2 * kv heads) * size] -> each [1, batch, heads, size]; a slice of the batch on
+    request."""
     kv = num_kv_heads or num_heads
     if batch_offset is not None and slice_size is not None:
         x = x.narrow(2, int(batch_offset.flatten()[0]), slice_size)
@@ -331,7 +335,7 @@ def create_heads_for_decode(
 
 
 def by_name(golden: Callable[..., Any], operands: str) -> Callable[..., Any]:
-    """The golden of a custom call, whose attributes are texts.
+    """Returns the golden of a custom call, whose attributes are texts.
 
     A `?` marks operands that `has_NAME` may leave out; where no attribute says so, the last ones are left out.
     """
@@ -352,7 +356,7 @@ def by_name(golden: Callable[..., Any], operands: str) -> Callable[..., Any]:
 
 
 def number(text: str) -> bool | float:
-    """An integer, a float, "true" or "false"."""
+    """Returns an integer, a float, "true" or "false"."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     return int(text) if text.lstrip("+-").isdecimal() else float(text)

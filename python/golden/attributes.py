@@ -14,7 +14,7 @@ FLOAT_VIEWS = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "f
 
 
 def unpack_mlir_attr(attr: Any) -> Any:
-    """A Python value for `attr`: numbers, strings, lists, tensors for dense elements, keywords for enums.
+    """Returns a Python value for `attr`: numbers, strings, lists, tensors for dense elements, keywords for enums.
 
     A structured attribute of a dialect stays what it is (its text is what goldens read). What is not an attribute is
     returned as it is.
@@ -38,7 +38,8 @@ def unpack_mlir_attr(attr: Any) -> Any:
 
 
 def keyword_or_self(attr: Any) -> Any:
-    """#ttcore.reduce_type<sum> -> "sum", #ttnn.shape<2x3> -> [2, 3], "text" and 1 : i32 -> themselves."""
+    """Returns the value of an attribute: #ttcore.reduce_type<sum> ->"sum", #ttnn.shape<2x3> -> [2, 3], "text" and 1 :
+    i32 -> themselves."""
     text = str(attr)
     if found := re.fullmatch(r"#[\w.]*shape<([\dx]*)>", text):
         return [int(n) for n in found[1].split("x") if n]
@@ -48,7 +49,7 @@ def keyword_or_self(attr: Any) -> Any:
 
 
 def elements(attr: Any) -> Any:
-    """A tensor of the elements; a splat of many is expanded without copying it element by element."""
+    """Returns a tensor of the elements; a splat of many is expanded without copying it element by element."""
     shape, element = tuple(attr.type.shape), str(attr.type.element_type)
     if attr.is_splat:
         value = attr.get_splat_value().value

@@ -17,7 +17,7 @@ from .stablehlo import STABLEHLO, compare, numbers
 
 
 def placed(x: Tensor, shape: Sequence[int], dimensions: Sequence[int] | None) -> Tensor:
-    """In the shape: the last dimensions, or those that are named where the rank is smaller."""
+    """Returns a value in the shape: the last dimensions, or those that are named where the rank is smaller."""
     rank = len(shape)
     if dimensions is None or x.dim() in (0, rank):
         dimensions = range(rank - x.dim(), rank)
@@ -42,14 +42,14 @@ def broadcast_select(pred: Tensor, on_true: Tensor, on_false: Tensor, out: Tenso
 
 
 def mulhi(a: Tensor, b: Tensor) -> Tensor:
-    """The upper half of the bits of each product, in Python's integers."""
+    """Returns the upper half of the bits of each product, in Python's integers."""
     width = torch.iinfo(a.dtype).bits
     values = [(x * y) >> width for x, y in zip(a.flatten().tolist(), b.flatten().tolist(), strict=True)]
     return torch.tensor(values, dtype=a.dtype).reshape(a.shape)
 
 
 def polygamma(n: Tensor, x: Tensor) -> Tensor:
-    """(-1)^(n + 1) n! zeta(n + 1, x), and digamma of order 0."""
+    """Returns (-1)^(n + 1) n! zeta(n + 1, x), and digamma of order 0."""
     order = n.double()
     factorial = torch.exp(torch.lgamma(order + 1))
     sign = torch.where(order % 2 == 0, -1.0, 1.0)
@@ -58,7 +58,7 @@ def polygamma(n: Tensor, x: Tensor) -> Tensor:
 
 
 def arc_kernel(z: Tensor) -> Tensor:
-    """W. Kahan, "Branch cuts for complex elementary functions" (1987)."""
+    """Computes as W. Kahan, "Branch cuts for complex elementary functions" (1987)."""
     u, v = torch.sqrt(1 - z), torch.sqrt(1 + z)
     return torch.complex((u * v).real, torch.asinh((u.conj() * v).imag).abs())
 

@@ -38,12 +38,12 @@ def reduced(shards: Sequence[Tensor], reduce_type: str) -> Tensor:
 
 
 def of_last_axes(dims: Sequence[int]) -> list[int]:
-    """The dimension of each of the two mesh axes; a single one is the last axis'."""
+    """Returns the dimension of each of the two mesh axes; a single one is the last axis'."""
     return [-1] * (2 - len(dims)) + list(dims)
 
 
 def split_over_mesh(x: Tensor, mesh_shape: Sequence[int], dims: Sequence[int]) -> GoldenMapTensor:
-    """Split tensor dimension dims[i] over mesh axis i (-1: not at all); a device gets the piece of its coordinates."""
+    """Splits tensor dimension dims[i] over mesh axis i (-1: not at all); a device gets the piece of its coordinates."""
     dims = of_last_axes(dims)
     shards = {}
     for device, coordinates in enumerate(itertools.product(*map(range, mesh_shape))):
@@ -61,7 +61,8 @@ def split_over_mesh(x: Tensor, mesh_shape: Sequence[int], dims: Sequence[int]) -
 
 
 def gather_over_mesh(x: GoldenMapTensor, dims: Sequence[int]) -> GoldenMapTensor:
-    """The inverse: pieces are joined along dims[i] over mesh axis i; along an axis with -1 all devices have the same.
+    """Joins pieces, the inverse of the split: pieces are joined along dims[i] over mesh axis i; along an axis with -1
+    all devices have the same.
 
     Raises:
         ValueError: they have not; names the devices that differ.
@@ -81,7 +82,8 @@ def gather_over_mesh(x: GoldenMapTensor, dims: Sequence[int]) -> GoldenMapTensor
 
 
 def place_of(device: int, axes: Sequence[str], sizes: Mapping[str, int]) -> tuple[int, int]:
-    """(which part, of how many) a device has of a dimension that `axes`, major first, split. `sizes`: of the mesh."""
+    """Returns (which part, of how many) a device has of a dimension that `axes`, major first, split. `sizes`: of the
+    mesh."""
     coordinates = {}
     for axis in reversed(list(sizes)):
         device, coordinates[axis] = divmod(device, sizes[axis])
@@ -92,7 +94,7 @@ def place_of(device: int, axes: Sequence[str], sizes: Mapping[str, int]) -> tupl
 
 
 def split_by_axes(x: Tensor, shardings: Sequence[Sequence[str]], sizes: Mapping[str, int]) -> dict[int, Tensor]:
-    """The part of each device when dimension i is split over the mesh axes shardings[i]."""
+    """Returns the part of each device when dimension i is split over the mesh axes shardings[i]."""
     shards = {}
     for device in range(math.prod(sizes.values())):
         piece = x
@@ -106,7 +108,7 @@ def split_by_axes(x: Tensor, shardings: Sequence[Sequence[str]], sizes: Mapping[
 def join_by_axes(
     shards: Callable[[int], Tensor], shardings: Sequence[Sequence[str]], sizes: Mapping[str, int]
 ) -> Tensor:
-    """The whole tensor from the parts of all devices; the inverse of split_by_axes."""
+    """Returns the whole tensor from the parts of all devices; the inverse of split_by_axes."""
     first = shards(0)
     counts = [math.prod(sizes[a] for a in axes) for axes in shardings]
     whole = first.new_empty([n * c for n, c in zip(first.shape, counts, strict=True)])
@@ -127,7 +129,7 @@ def mesh_shard(
     shard_dims: Sequence[int],
     out: TensorSpec | None = None,
 ) -> GoldenMapTensor:
-    """`identity` says that the shards are on the devices already: the values are those of `devices`.
+    """Returns `identity` says that the shards are on the devices already: the values are those of `devices`.
 
     A full side that every device has must be the same on all.
     """
@@ -143,7 +145,8 @@ def mesh_shard(
 
 
 def in_groups(groups: Callable[..., Sequence[Sequence[int]]], combine: Callable[..., list[Tensor]]) -> Callable:
-    """A collective: `combine` maps the shards of one group of devices to their results, in the group's order."""
+    """Returns a collective: `combine` maps the shards of one group of devices to their results, in the group's
+    order."""
 
     def golden(x: Any, *rest: Any, **attributes: Any) -> Any:
         if isinstance(x, list):  # variadic: operand by operand
@@ -165,7 +168,7 @@ def by_axis(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
 
 
 def by_replicas(x: GoldenMapTensor, attributes: dict[str, Any]) -> list[list[int]]:
-    """The groups of the attribute, in which -1 fills up short ones; no group means all devices together."""
+    """Returns the groups of the attribute, in which -1 fills up short ones; no group means all devices together."""
     listed = torch.as_tensor(attributes["replica_groups"])
     groups = (listed.reshape(-1, attributes["split_count"]) if listed.dim() == 1 else listed).tolist()
     return [[d for d in g if d >= 0] for g in groups] or [list(range(x.mesh_shape[0] * x.mesh_shape[1]))]
@@ -201,7 +204,7 @@ def collective_permute(x: GoldenMapTensor, source_target_pairs: Any) -> GoldenMa
 
 
 def mesh_partition(x: GoldenMapTensor, dim: int, cluster_axis: int | None = None) -> GoldenMapTensor:
-    """Each device keeps its piece of `dim`, counted along the mesh axis, or over all devices."""
+    """Returns each device keeps its piece of `dim`, counted along the mesh axis, or over all devices."""
     rows, columns = x.mesh_shape
     shards = {}
     for device in range(rows * columns):
@@ -223,14 +226,15 @@ def point_to_point(
 
 
 def own_experts(mapping: Tensor, device: int) -> list[int]:
-    """The experts of a device, by expert_mapping [1, 1, experts, devices]; a place in the list is its number there."""
+    """Returns the experts of a device, by expert_mapping [1, 1, experts, devices]; a place in the list is its number
+    there."""
     return torch.nonzero(mapping[0, 0, :, device]).flatten().tolist()
 
 
 def dispatch(
     x: GoldenMapTensor, indices: GoldenMapTensor, *rest: GoldenMapTensor, cluster_axis: int
 ) -> list[GoldenMapTensor]:
-    """Tokens of a group where a device has one of their experts; rest: scores if any, mapping, and buffers."""
+    """Returns tokens of a group where a device has one of their experts; rest: scores if any, mapping, and buffers."""
     scored = len(rest) > 1
     mapping = rest[1] if scored else rest[0]
     gathered: list[dict[int, Tensor]] = [{}, {}, {}]
@@ -287,7 +291,7 @@ def remap(
 
 
 def expert_place(mapping: Tensor, expert: int, device: int) -> int | None:
-    """Number of an expert on a device that has it: of a table of devices [rows, experts], or as own_experts."""
+    """Returns number of an expert on a device that has it: of a table of devices [rows, experts], or as own_experts."""
     table = mapping[0].long().tolist() if mapping.dim() == 2 else None
     own = own_experts(mapping, device) if table is None else [e for e, owner in enumerate(table) if owner == device]
     return own.index(expert) if expert in own else None
@@ -313,7 +317,7 @@ def compute_experts(
     cluster_axis: int,
     activation_function: Any = "silu",
 ) -> GoldenMapTensor:
-    """Each row of a device's own tokens from one expert, in double precision; scores weigh nothing."""
+    """Returns each row of a device's own tokens from one expert, in double precision; scores weigh nothing."""
     shards = {}
 
     def of(weight: GoldenMapTensor | None, device: int, expert: int) -> Tensor | float:
@@ -348,17 +352,17 @@ def compute_packed_experts(
     has_bias: bool,
     **attributes: Any,
 ) -> GoldenMapTensor:
-    """compute_experts on weights as pack_experts leaves them."""
-    wholes = [first.map(lambda w: w.chunk(2, dim=-1)[0]), first.map(lambda w: w.chunk(2, dim=-1)[1]), last]
-    weights = [each.map(lambda w: w[..., : w.shape[-2] - has_bias, :]) for each in wholes]
-    biases = [each.map(lambda w: w[..., -1, :]) for each in wholes] if has_bias else []
+    """Returns compute_experts on weights as pack_experts leaves them."""
+    unsplit = [first.map(lambda w: w.chunk(2, dim=-1)[0]), first.map(lambda w: w.chunk(2, dim=-1)[1]), last]
+    weights = [each.map(lambda w: w[..., : w.shape[-2] - has_bias, :]) for each in unsplit]
+    biases = [each.map(lambda w: w[..., -1, :]) for each in unsplit] if has_bias else []
     names = ("layer_id", "cluster_axis", "activation_function")
     chosen = {name: attributes[name] for name in names if name in attributes}
     return compute_experts(tokens, indices, scores, mapping, *weights, *biases, **chosen)
 
 
 def pack_experts(*operands: Tensor | None) -> Tensor:
-    """Weights side by side, and their biases as a last row."""
+    """Returns weights side by side, and their biases as a last row."""
     given = [each for each in operands if each is not None]
     weights, biases = ([each for each in given if each.dim() == rank] for rank in (4, 3))
     packed = torch.cat(weights, dim=-1)
@@ -366,14 +370,14 @@ def pack_experts(*operands: Tensor | None) -> Tensor:
 
 
 def listed(name: str, config: str) -> list[int]:
-    """The numbers of "name = [1 : i32, 4 : i32]" in the text of a config; none when it is not there."""
+    """Returns the numbers of "name = [1 : i32, 4 : i32]" in the text of a config; none when it is not there."""
     found = re.search(rf"\b{name}\s*=\s*\[([^\]]*)\]", config)
     return [int(d.partition(":")[0]) for d in found[1].split(",") if d.strip()] if found else []
 
 
 def placements(config: str) -> list[int]:
-    """Tensor dimension of each mesh axis in the text of a mapper or composer config; -1 where it is replicated, and
-    where mesh_shape_override leaves one device of the axis."""
+    """Returns tensor dimension of each mesh axis in the text of a mapper or composer config; -1 where it is replicated,
+    and where mesh_shape_override leaves one device of the axis."""
     dims = listed("dims", config) or [int(d) if d else -1 for d in re.findall(r"shard\s*,\s*(-?\d+)|replicate", config)]
     sizes = listed("mesh_shape_override", config) or [0] * len(dims)
     return [-1 if size == 1 else dim for dim, size in zip(dims, sizes, strict=True)]
@@ -385,7 +389,7 @@ def stablehlo_all_to_all(x: Any, **a: Any) -> Any:
 
 
 def region_kind(regions: Sequence[Any]) -> str:
-    """The reduction that a region of a single op stands for."""
+    """Returns the reduction that a region of a single op stands for."""
     kinds = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod", "or": "max", "and": "min"}
     kind = getattr(regions[0], "kind", None) if regions else "add"
     if kind not in kinds:

@@ -22,20 +22,20 @@ Ints = int | Sequence[int]
 
 
 def pads(padding: Ints, rank: int) -> list[tuple[int, int]]:
-    """(low, high) for each spatial dimension from one number, one per dimension, or all lows then all highs."""
+    """Returns (low, high) for each spatial dimension from one number, one per dimension, or all lows then all highs."""
     if not isinstance(padding, int) and len(padding) == 2 * rank:
         return [(padding[i], padding[i + rank]) for i in range(rank)]
     return [(p, p) for p in ints(padding, rank)]
 
 
 def padded(x: Tensor, padding: Sequence[tuple[int, int]], value: float = 0.0) -> Tensor:
-    """Pad the last dimensions; negative padding crops."""
+    """Pads the last dimensions; negative padding crops."""
     flat = [p for low_high in reversed(padding) for p in low_high]
     return F.pad(x, flat, value=value) if any(flat) else x
 
 
 def dense(x: Tensor) -> Tensor:
-    """A copy whose strides follow from its shape alone.
+    """Returns a copy whose strides follow from its shape alone.
 
     torch 2.13 takes the strides that padding a permuted view leaves for another memory format where sizes are 1, and
     its convolutions and pools then read and write elsewhere. `contiguous()` keeps such strides.
@@ -44,7 +44,7 @@ def dense(x: Tensor) -> Tensor:
 
 
 def flattened_compat(info: Any) -> dict[str, int] | None:
-    """Batch and sizes of an image batch that travels as [1, 1, N*H*W, C]."""
+    """Returns batch and sizes of an image batch that travels as [1, 1, N*H*W, C]."""
     if not info:
         return None
     return {k: int(v) for k, v in re.findall(r"(batch_size|input_height|input_width)\s*=\s*(\d+)", str(info))}
@@ -68,7 +68,7 @@ class Images:
         return x.permute(batch, channel, *spatial)
 
     def back(self, y: Tensor, bias: Tensor | None, out: TensorSpec | None) -> Tensor:
-        """The result in the order and shape of the op's, with a bias for each channel."""
+        """Returns the result in the order and shape of the op's, with a bias for each channel."""
         batch, channel, spatial = self.dims
         order = [batch, channel, *spatial]
         if bias is not None:
@@ -90,7 +90,8 @@ def convolve(
     output_padding: Ints | None = None,
     out: TensorSpec | None = None,
 ) -> Tensor:
-    """The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups, ...]."""
+    """Convolves. The weight is [O, I/groups, ...], with `output_padding` (a transposed convolution) [I, O/groups,
+    ...]."""
     rank = images.rank
     if not x.is_floating_point():  # sums of 64 bits, which the result's type cuts
         x, weight, bias = x.long(), weight.long(), None if bias is None else bias.long()
@@ -181,7 +182,7 @@ def conv_transpose3d(
 
 
 def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
-    """The device's op: the image batch is flattened to [1, 1, N*H*W, C] and its sizes are attributes."""
+    """Computes the device's op: the image batch is flattened to [1, 1, N*H*W, C] and its sizes are attributes."""
 
     def flattened(
         x: Tensor, weight: Tensor, bias: Tensor | None = None, *, batch_size: int, in_channels: int, stride: Ints,
@@ -203,7 +204,8 @@ def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tenso
 
 
 def prepare_volumes(weight: Tensor, groups: int, c_in_block: int, alignment: int) -> Tensor:
-    """[O, I/groups, depth, height, width] as [rows, O]: blocks of channels, in each the places, then the channels."""
+    """Returns [O, I/groups, depth, height, width] as [rows, O]: blocks of channels, in each the places, then the
+    channels."""
     channels = -(-weight.shape[1] // alignment) * alignment
     weight = F.pad(weight, [0] * 7 + [channels - weight.shape[1]])
     blocks = weight.unflatten(1, (-1, c_in_block or channels))
@@ -211,7 +213,7 @@ def prepare_volumes(weight: Tensor, groups: int, c_in_block: int, alignment: int
 
 
 def from_prepared(matrix: Tensor, channels: int, kernel: Sequence[int], config: Any) -> Tensor:
-    """The inverse, without the channels that filled it up."""
+    """Returns the inverse, without the channels that filled it up."""
     block = re.search(r"c_in_block\s*=\s*(\d+)", str(config))
     size = int(block[1]) if block and int(block[1]) else matrix.shape[0] // math.prod(kernel)
     blocks = matrix.reshape(-1, *kernel, size, matrix.shape[1])
@@ -219,14 +221,15 @@ def from_prepared(matrix: Tensor, channels: int, kernel: Sequence[int], config: 
 
 
 def device_padding(padding: Ints, rank: int) -> Ints:
-    """Padding of a TTNN op, low and high side by side for each dimension, as all lows and then all highs."""
+    """Returns padding of a TTNN op, low and high side by side for each dimension, as all lows and then all highs."""
     if isinstance(padding, int) or rank == 1 or len(padding) != 2 * rank:
         return padding
     return [*padding[0::2], *padding[1::2]]
 
 
 def window_count(size: int, kernel: int, stride: int, sides: tuple[int, int], dilation: int, ceil_mode: bool) -> int:
-    """Windows along a dimension; with ceil_mode a last, partial one that does not begin in the padding behind."""
+    """Returns windows along a dimension; with ceil_mode a last, partial one that does not begin in the padding
+    behind."""
     low, high = sides
     room = size + low + high - dilation * (kernel - 1) - 1
     if not ceil_mode:
@@ -258,7 +261,7 @@ class Windows:
 def max_pool(
     x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices: bool = False
 ) -> Any:
-    """NHWC. Padding never wins. Indices count within the plane of one channel."""
+    """Computes the largest elements, NHWC. Padding never wins. Indices count within the plane of one channel."""
     windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
     integer = None if x.dtype.is_floating_point else x.dtype
     y = dense(padded((x.double() if integer else x).permute(0, 3, 1, 2), windows.reach, -torch.inf))
@@ -287,7 +290,7 @@ def average_pool(
     ceil_mode: bool,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """NHWC; the mean over a window, of which what ceil_mode adds beyond the padding does not count."""
+    """Computes NHWC means over a window, of which what ceil_mode adds beyond the padding does not count."""
     if any(d != 1 for d in ints(dilation, 2)):
         raise ValueError(f"average pooling with dilation {dilation} has no golden")
     windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)

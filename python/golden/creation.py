@@ -40,7 +40,7 @@ def iota(*shape: Any, out: TensorSpec, iota_dimension: int) -> Tensor:
 
 
 def constant(*device: Any, out: TensorSpec, value: Any) -> Tensor:
-    """`value` is a tensor, or a number that fills the result."""
+    """Returns `value` is a tensor, or a number that fills the result."""
     if isinstance(value, Tensor):
         return value.to(out.dtype).reshape(out.shape)
     return torch.full(out.shape, value, dtype=out.dtype)
@@ -52,7 +52,8 @@ STORED |= {13: torch.bool} | dict.fromkeys((2, 3, 4, 5, 6, 7, 8), torch.bfloat16
 
 
 def load_tensor(*device: Any, file_path: str) -> Tensor:
-    """The tensor of a file with one shard: the table of include/ttmlir/Target/TTNN/tensor.fbs behind its length."""
+    """Returns the tensor of a file with one shard: the table of include/ttmlir/Target/TTNN/tensor.fbs behind its
+    length."""
     data = Path(file_path).read_bytes()
 
     def number(at: int, form: str) -> int:
@@ -83,12 +84,13 @@ def load_tensor(*device: Any, file_path: str) -> Tensor:
 
 
 def shifted(bits: Tensor, places: int) -> Tensor:
-    """Unsigned shift to the right of int64."""
+    """Returns unsigned shift to the right of int64."""
     return (bits >> places) & ((1 << (64 - places)) - 1)
 
 
 def random_bits(shape: Sequence[int], seed: int) -> Tensor:
-    """64 bits an element, those of the device: SplitMix64 (Steele, Lea, Flood 2014) at the element's place, int64."""
+    """Returns 64 bits an element, those of the device: SplitMix64 (Steele, Lea, Flood 2014) at the element's place,
+    int64."""
 
     def wrapped(value: int) -> int:
         return (value + 2**63) % 2**64 - 2**63
@@ -101,7 +103,7 @@ def random_bits(shape: Sequence[int], seed: int) -> Tensor:
 
 
 def rand(*device: Any, out: TensorSpec, low: float = 0.0, high: float = 1.0, seed: int = 0) -> Tensor:
-    """Uniform in [low, high): 24 random bits an element, as the device draws them."""
+    """Returns uniform in [low, high): 24 random bits an element, as the device draws them."""
     unit = shifted(random_bits(out.shape, seed), 40).float() * 2.0**-24
     return (low + (torch.tensor(high) - low) * unit).to(out.dtype)
 
@@ -109,7 +111,8 @@ def rand(*device: Any, out: TensorSpec, low: float = 0.0, high: float = 1.0, see
 def sampling(
     values: Tensor, indices: Tensor, k: Tensor, p: Tensor, temp: Tensor, seed: int = 0, *, out: TensorSpec
 ) -> Tensor:
-    """Of each user's candidates one of the k likeliest that it takes to reach p, by the bits that the device draws."""
+    """Draws, of each user's candidates, one of the k likeliest that it takes to reach p, by the bits that the device
+    draws."""
     ranked, order = (
         (values.double() * temp.reshape(-1, 1)).reshape(-1, values.shape[-1]).sort(descending=True, stable=True)
     )
@@ -126,13 +129,13 @@ def sampling(
 
 
 def product(x: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
-    """Upper and lower word of the products of words."""
+    """Returns upper and lower word of the products of words."""
     whole = x * np.uint64(factor)
     return whole >> HALF, whole & WORD
 
 
 def philox(x: Words, key: Words) -> list[np.ndarray]:
-    """Philox4x32-10 of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011)."""
+    """Returns Philox4x32-10 of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011)."""
     (a, b, c, d), (k, m) = x, key
     for _ in range(10):
         (high0, low0), (high1, low1) = product(a, 0xD2511F53), product(c, 0xCD9E8D57)
@@ -142,7 +145,7 @@ def philox(x: Words, key: Words) -> list[np.ndarray]:
 
 
 def threefry(x: Words, key: Words) -> list[np.ndarray]:
-    """Threefry-2x32-20 of the same paper; a key is added before the rounds and after every four of them."""
+    """Returns Threefry-2x32-20 of the same paper; a key is added before the rounds and after every four of them."""
     (a, b), (k, m) = x, key
     schedule = [k, m, k ^ m ^ np.uint64(0x1BD11BDA)]
     for step in range(20):
@@ -159,7 +162,8 @@ def injected(a: np.ndarray, b: np.ndarray, schedule: Words, turn: int) -> tuple[
 
 
 def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: list[TensorSpec]) -> list[Tensor]:
-    """The state (key, counter, maybe its upper half) with the counter after the blocks that were used, and the bits.
+    """Returns the state (key, counter, maybe its upper half) with the counter after the blocks that were used, and the
+    bits.
 
     A block of the cipher gives words of 32 bits; an element of 64 bits is two of them, the lower first. Philox's words
     are the elements in order; it counts in 128 bits, and the upper half of a state of two numbers begins as the key.
@@ -194,13 +198,13 @@ def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: lis
 
 
 def counted(counter: np.uint64, count: int) -> list[np.ndarray]:
-    """The words of as many counters, lower first."""
+    """Returns the words of as many counters, lower first."""
     counters = counter + np.arange(count, dtype=np.uint64)
     return [counters & WORD, counters >> HALF]
 
 
 def whole(words: np.ndarray, bits: int) -> Tensor:
-    """The lowest bits of words as numbers without a sign; of 64 bits, with the sign that their bits say."""
+    """Returns the lowest bits of words as numbers without a sign; of 64 bits, with the sign that their bits say."""
     cut = words if bits == 64 else words & np.uint64((1 << bits) - 1)
     return torch.from_numpy(np.asarray(cut, np.uint64).view(np.int64))
 

@@ -36,7 +36,7 @@ def broadcast_in_dim(x: Tensor, broadcast_dimensions: Sequence[int], out: Tensor
 
 
 def sliced(x: Tensor, begins: Sequence[int], ends: Sequence[int], step: Sequence[int] | None = None) -> Tensor:
-    """Negative begins and ends count from the end; negative steps walk backwards from `begins`."""
+    """Returns negative begins and ends count from the end; negative steps walk backwards from `begins`."""
     for dim, (begin, end, by) in enumerate(zip(begins, ends, step or [1] * x.dim(), strict=True)):
         x = x.index_select(dim, torch.tensor(list(range(x.shape[dim]))[slice(begin, end, by)], dtype=torch.int64))
     return x
@@ -72,7 +72,7 @@ def index_select(x: Tensor, dim: int, begin: int, length: int, stride: int = 0) 
 
 
 def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
-    """`padding`: low and high of each dimension in turn."""
+    """Returns `padding`: low and high of each dimension in turn."""
     flat = [p for d in reversed(range(x.dim())) for p in (padding[2 * d], padding[2 * d + 1])]
     return F.pad(x, flat, value=value)
 
@@ -84,7 +84,7 @@ def interior_pad(
     edge_padding_high: Sequence[int],
     interior_padding: Sequence[int],
 ) -> Tensor:
-    """StableHLO's pad: `interior_padding` values between neighbours, then the edges; negative edges crop."""
+    """Returns StableHLO's pad: `interior_padding` values between neighbours, then the edges; negative edges crop."""
     spread = [max((n - 1) * (gap + 1) + 1, 0) for n, gap in zip(x.shape, interior_padding, strict=True)]
     y = value.expand(spread).clone()
     y[tuple(slice(None, None, gap + 1) for gap in interior_padding)] = x
@@ -99,8 +99,8 @@ def repeat_interleave(x: Tensor, repeats: int, dim: int) -> Tensor:
 
 
 def rearrange(x: Tensor, pattern: str) -> Tensor:
-    """einops patterns of names, products in parentheses, 1 and an ellipsis: "... h w c -> ... (h w) c". No products on
-    the left, whose sizes the pattern does not say."""
+    """Returns einops patterns of names, products in parentheses, 1 and an ellipsis: "... h w c -> ... (h w) c". No
+    products on the left, whose sizes the pattern does not say."""
     left, right = pattern.split("->")
     more = " ".join(f"...{i}" for i in range(x.dim() - len(left.split()) + 1))
     left, right = left.replace("...", more), right.replace("...", more)
@@ -138,7 +138,7 @@ def embedding_backward(positions: Tensor, weight: Tensor, in_gradient: Tensor) -
 
 
 def concatenate_heads(x: Tensor) -> Tensor:
-    """[batch, heads, sequence, head size] -> [batch, sequence, heads * head size]."""
+    """Returns [batch, heads, sequence, head size] -> [batch, sequence, heads * head size]."""
     return x.transpose(1, 2).flatten(2)
 
 
@@ -155,7 +155,8 @@ def split_heads(
     transpose_key: bool = False,
     out: list[TensorSpec],
 ) -> list[Tensor]:
-    """The fused projection [batch, sequence, (heads + 2 * kv heads) * size] as query, key and value by heads."""
+    """Returns the fused projection [batch, sequence, (heads + 2 * kv heads) * size] as query, key and value by
+    heads."""
     kv_heads = num_kv_heads or num_heads
     if kv is not None:
         query, (key, value) = x, kv.chunk(2, dim=-1)

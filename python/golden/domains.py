@@ -39,7 +39,7 @@ class Accepts:
     results: frozenset[int] | None = None
 
     def of(self, index: int, shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain | None:
-        """The interval from which operand `index` is drawn when the op stands alone."""
+        """Returns the interval from which operand `index` is drawn when the op stands alone."""
         return self.operands[index](shapes, attributes) if index in self.operands else self.domain
 
 
@@ -51,7 +51,7 @@ def fixed(low: float, high: float) -> DomainOf:
 
 
 def below(count: int) -> Domain:
-    """Indices of `count` things."""
+    """Returns indices of `count` things."""
     return (0, max(count - 1, 0))
 
 
@@ -68,27 +68,28 @@ def rows_of_weight(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Doma
 
 
 def position_in_pages(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
-    """Of a decode over pages: page table [users, pages of each], cache [pages, heads, page size, size]."""
+    """Returns the domain of positions of a decode over pages: page table [users, pages of each], cache [pages, heads,
+    page size, size]."""
     return below(shapes[3][-1] * shapes[1][-2])
 
 
 def experts_of(mapping: int) -> DomainOf:
-    """Numbers of experts, of which operand `mapping`, [1, 1, experts, devices], says where they are."""
+    """Returns numbers of experts, of which operand `mapping`, [1, 1, experts, devices], says where they are."""
     return dimension_of(mapping, 2)
 
 
 def numbered_experts(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
-    """Numbers of experts of a mapping [rows, experts], or of one as in experts_of."""
+    """Returns numbers of experts of a mapping [rows, experts], or of one as in experts_of."""
     return below(shapes[3][1 if len(shapes[3]) == 2 else 2])
 
 
 def one_device(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
-    """A mapping of either form, of experts that the first device has."""
+    """Returns a mapping of either form, of experts that the first device has."""
     return (0, 0) if len(shapes[3]) == 2 else (1, 1)
 
 
 def likeliest(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Domain:
-    """How many candidates of each user are looked at."""
+    """Returns how many candidates of each user are looked at."""
     return (1, shapes[0][-1])
 
 
@@ -111,7 +112,7 @@ def scattered_start(shapes: Sequence[Any], attributes: Mapping[str, Any]) -> Dom
 
 
 def listed(attribute: Any, name: str) -> list[int]:
-    """The list called `name` in the text of a structured attribute; absent means empty."""
+    """Returns the list called `name` in the text of a structured attribute; absent means empty."""
     _, found, rest = str(attribute).partition(f"{name} = [")
     return [int(n) for n in rest.partition("]")[0].split(",") if n.strip()] if found else []
 
@@ -248,7 +249,7 @@ def _accepts(name: str) -> Accepts:
 
 
 def accepts(op: Any) -> Accepts:
-    """The row of an op class, an operation or a name ("ttir.add"); an op without one takes anything."""
+    """Returns the row of an op class, an operation or a name ("ttir.add"); an op without one takes anything."""
     return _accepts(op_name(op))
 
 
@@ -283,7 +284,7 @@ class Body:
 
 
 def intersection(a: Domain | None, b: Domain | None) -> Domain | None:
-    """The values allowed by both; the narrower one when they exclude each other. None allows everything."""
+    """Returns the values allowed by both; the narrower one when they exclude each other. None allows everything."""
     if a is None or b is None:
         return a if b is None else b
     low, high = max(a[0], b[0]), min(a[1], b[1])
@@ -314,7 +315,7 @@ SIGNIFICANDS = {"bf16": 8, "f16": 11, "f32": 24, "bfp_f8": 7, "bfp_bf8": 7, "bfp
 
 
 def inside(domain: Domain | None, dtype: str) -> Domain | None:
-    """The part of a domain that a format does not round out of it: the largest bf16 up to 30521 is 30464."""
+    """Returns the part of a domain that a format does not round out of it: the largest bf16 up to 30521 is 30464."""
     bits = SIGNIFICANDS.get(dtype)
     if domain is None or bits is None or not all(map(math.isfinite, domain)):
         return domain
@@ -328,7 +329,8 @@ def inside(domain: Domain | None, dtype: str) -> Domain | None:
 
 
 def argument_domains(body: Body) -> dict[int, Domain]:
-    """Argument index -> closed interval that all ops accept which use it, also behind ops that keep values.
+    """Returns, by argument index, the closed interval that all ops accept which use it, also behind ops that keep
+    values.
 
     Arguments without a requirement are left out.
     """

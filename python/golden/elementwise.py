@@ -17,12 +17,12 @@ def cbrt(x: Tensor) -> Tensor:
 
 
 def round_away(x: Tensor) -> Tensor:
-    """To the nearest integer, halves away from zero; in double, where a number below a half stays below one."""
+    """Rounds to the nearest integer, halves away from zero; in double, where a number below a half stays below one."""
     return torch.copysign(torch.floor(torch.abs(x).double() + 0.5), x).to(x.dtype)
 
 
 def gelu(x: Tensor, approximate: str = "none") -> Tensor:
-    """Front ends mark an op that is computed by tanh; the op itself has no such attribute."""
+    """Returns front ends mark an op that is computed by tanh; the op itself has no such attribute."""
     return F.gelu(x, approximate=approximate)
 
 
@@ -32,7 +32,7 @@ def gelu_backward(grad: Tensor, x: Tensor, approximate: str = "none") -> Tensor:
 
 
 def logical(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Truth is `!= 0`; the result is of the first operand's dtype, 1 or 0."""
+    """Returns truth is `!= 0`; the result is of the first operand's dtype, 1 or 0."""
     return lambda *xs: function(*(x != 0 for x in xs)).to(xs[0].dtype)
 
 
@@ -51,7 +51,7 @@ def bits_of(dtype: torch.dtype) -> int:
 
 
 def shift_left(a: Tensor, b: Tensor) -> Tensor:
-    """Zero where the amount is negative or not less than the width."""
+    """Returns zero where the amount is negative or not less than the width."""
     bits = bits_of(a.dtype)
     inside = (b >= 0) & (b < bits)
     return torch.where(inside, a.to(torch.int64) << b.clamp(0, bits - 1), 0).to(a.dtype)
@@ -80,7 +80,7 @@ def clamp_tensor(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
 
 
 def typecast(x: Tensor, out: TensorSpec) -> Tensor:
-    """Float to integer drops the fraction; values outside the range saturate, NaN becomes 0."""
+    """Returns float to integer drops the fraction; values outside the range saturate, NaN becomes 0."""
     if x.dtype.is_floating_point and not out.dtype.is_floating_point and out.dtype != torch.bool:
         info = torch.iinfo(out.dtype)
         x = torch.nan_to_num(x.to(torch.float64), nan=0.0, posinf=info.max, neginf=info.min).clamp(info.min, info.max)
@@ -119,7 +119,7 @@ def leading_zeros(x: Tensor) -> Tensor:
 
 
 def reduce_precision(x: Tensor, exponent_bits: int = 8, mantissa_bits: int = 23) -> Tensor:
-    """Round to nearest even on the kept mantissa bits; beyond the exponent's range: infinity or zero."""
+    """Rounds to nearest even on the kept mantissa bits; beyond the exponent's range: infinity or zero."""
     bits = x.to(torch.float32).view(torch.int32).to(torch.int64) & 0xFFFFFFFF
     drop = 23 - min(mantissa_bits, 23)
     if drop:

@@ -64,12 +64,12 @@ def _find(name: str) -> Op | None:
 
 
 def find_op(op: Any) -> Op | None:
-    """The row of an op class, an operation or a name ("ttir.add"), or None."""
+    """Returns the row of an op class, an operation or a name ("ttir.add"), or None."""
     return _find(op_name(op))
 
 
 def get_golden_function(ttir_op_class: Any, **kwargs: Any) -> Callable[..., Any] | None:
-    """The golden of an op class (of any dialect), or None when the op has none.
+    """Returns the golden of an op class (of any dialect), or None when the op has none.
 
     It takes the operands, then the op's attributes by name. With keyword arguments, these attributes are bound to it.
     """

@@ -15,7 +15,7 @@ from .op import Op, TensorSpec
 def matmul(
     a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False, activation: str | None = None
 ) -> Tensor:
-    """Last two dimensions; a 1D operand is a vector and stays as it is."""
+    """Multiplies the last two dimensions; a 1D operand is a vector and stays as it is."""
     a = a.transpose(-1, -2) if transpose_a and a.dim() > 1 else a
     b = b.transpose(-1, -2) if transpose_b and b.dim() > 1 else b
     return activated(torch.matmul(a, b), activation)
@@ -41,7 +41,7 @@ def dot_general(
     batch_dims_rhs: Sequence[int],
     contract_dims_rhs: Sequence[int],
 ) -> Tensor:
-    """Result dimensions: batch, the free ones of `a`, the free ones of `b`."""
+    """Returns result dimensions: batch, the free ones of `a`, the free ones of `b`."""
     free_a = [d for d in range(a.dim()) if d not in batch_dims_lhs and d not in contract_dims_lhs]
     free_b = [d for d in range(b.dim()) if d not in batch_dims_rhs and d not in contract_dims_rhs]
     size = lambda x, dims: int(torch.Size([x.shape[d] for d in dims]).numel())  # noqa: E731
@@ -64,7 +64,7 @@ def sparse_matmul(
     is_input_a_sparse: bool = False,
     is_input_b_sparse: bool = True,
 ) -> Tensor:
-    """Products of the blocks whose entry of `sparsity` is not zero; the others are zero.
+    """Returns products of the blocks whose entry of `sparsity` is not zero; the others are zero.
 
     a [A, B, M, K] and b [1, E, K, N]: with b sparse [A, B, 1, E, M, N], with both [1, E, M, N], with a [A, E, M, N].
     """

@@ -22,7 +22,7 @@ TOLERANCES: dict[str, tuple[float, float]] = {
 
 
 def tolerances(dtype: torch.dtype) -> tuple[float, float]:
-    """(atol, rtol) for values of this dtype."""
+    """Returns (atol, rtol) for values of this dtype."""
     return TOLERANCES.get(dtype_name(dtype) or "", (0.0, 0.0))
 
 
@@ -52,7 +52,7 @@ class Comparison:
     near: bool = False
 
     def agrees(self, pcc: float) -> bool:
-        """Whether the correlation, or what decides in its place, is good enough."""
+        """Returns whether the correlation, or what decides in its place, is good enough."""
         return not self.problem and (self.near if self.note else self.pcc >= pcc)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Comparison:
 
 
 def mask_torch_inf_nan(tensor: Tensor) -> Tensor:
-    """A copy with 0 in place of NaN and infinities."""
+    """Returns a copy with 0 in place of NaN and infinities."""
     return torch.nan_to_num(tensor, nan=0.0, posinf=0.0, neginf=0.0) if tensor.dtype.is_floating_point else tensor
 
 
@@ -74,13 +74,13 @@ def _pcc(golden: Tensor, calculated: Tensor) -> float:
 
 
 def coarser(*dtypes: torch.dtype | None) -> torch.dtype | None:
-    """The floating-point dtype of least precision; None when there is none."""
+    """Returns the floating-point dtype of least precision; None when there is none."""
     floats = [d for d in dtypes if d is not None and d.is_floating_point]
     return max(floats, key=lambda d: torch.finfo(d).eps, default=None)
 
 
 def rounding_error(golden: Tensor, wider: Tensor) -> float:
-    """How far (root mean square) a golden is from the same one in a wider type, where both are finite."""
+    """Returns how far (root mean square) a golden is from the same one in a wider type, where both are finite."""
     error = golden.to(torch.float64) - wider.to(torch.float64)
     error = error[torch.isfinite(error)]
     return float(error.square().mean().sqrt()) if error.numel() else 0.0
@@ -90,7 +90,7 @@ def constancy(
     golden: Tensor, error: Tensor, dtype: torch.dtype, precision: torch.dtype, atol: float | None, rtol: float | None,
     noise: float,
 ) -> tuple[str, bool]:  # fmt: skip
-    """(why PCC says nothing of `golden`, whether the errors are small), ("", False) where PCC decides.
+    """Returns (why PCC says nothing of `golden`, whether the errors are small), ("", False) where PCC decides.
 
     Args:
         golden, error: finite elements, float64.
@@ -113,7 +113,7 @@ def constancy(
 
 
 def placed_differently(golden: Tensor, calculated: Tensor) -> str:
-    """Which of NaN, +Inf, -Inf lie at other places, with the first such place; "" when none do."""
+    """Returns which of NaN, +Inf, -Inf lie at other places, with the first such place; "" when none do."""
     if not golden.dtype.is_floating_point:
         return ""
     tests = {"NaN": torch.isnan, "+Inf": torch.isposinf, "-Inf": torch.isneginf}
@@ -134,7 +134,7 @@ def compare(
     noise: float = 0.0,
     near: tuple[float | None, float | None] | None = None,
 ) -> Comparison:
-    """Compare completely. dtypes are the caller's business.
+    """Compares completely. dtypes are the caller's business.
 
     Args:
         atol, rtol: of `within`; default to those of the golden's dtype.
@@ -171,7 +171,7 @@ def compare(
 
 
 def get_atol_rtol(golden: Tensor, calculated: Tensor) -> tuple[float, float]:
-    """(largest absolute error, largest relative error)."""
+    """Returns (largest absolute error, largest relative error)."""
     result = compare(golden, calculated)
     return result.max_abs, result.max_rel
 

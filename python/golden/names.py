@@ -71,14 +71,15 @@ OWN_NAMES = frozenset({"affine", "arith", "linalg", "memref", "scf", "tensor"})
 
 
 def op_name(op: Any) -> str:
-    """ "ttir.add" from an op class, an operation, or the name itself."""
+    """Returns a name like "ttir.add" from an op class, an operation, or the name itself."""
     if isinstance(op, str):
         return op
     return getattr(op, "OPERATION_NAME", None) or str(getattr(op, "name", op))
 
 
 def row_of(table: Mapping[str, Row], name: str) -> Row | None:
-    """The row of an op: under its full name ("ttnn.conv2d"), the name that it shares (RENAMES), or without dialect."""
+    """Returns the row of an op: under its full name ("ttnn.conv2d"), the name that it shares (RENAMES), or without
+    dialect."""
     if name in table:
         return table[name]
     if name in RENAMES:

@@ -15,7 +15,7 @@ from .tensor import GoldenMapTensor, shardwise
 
 
 def along(x: Tensor, parameter: Any, dimension: int) -> Any:
-    """A per-channel parameter, shaped to broadcast along `dimension`; None stays None."""
+    """Returns a per-channel parameter, shaped to broadcast along `dimension`; None stays None."""
     shape = [-1 if d == dimension % x.dim() else 1 for d in range(x.dim())]
     return None if parameter is None else parameter.reshape(shape)
 
@@ -34,7 +34,7 @@ def batch_norm(
 
 
 def batch_statistics(x: Tensor, dimension: int) -> tuple[Tensor, Tensor]:
-    """Mean and biased variance of each channel."""
+    """Returns mean and biased variance of each channel."""
     dims = [d for d in range(x.dim()) if d != dimension % x.dim()]
     return x.mean(dim=dims), x.var(dim=dims, unbiased=False)
 
@@ -49,7 +49,7 @@ def batch_norm_training(
     dimension: int = 1,
     momentum: float = 0.1,
 ) -> list[Tensor]:
-    """Normalised with the batch's statistics; the running statistics move towards them by `momentum`."""
+    """Returns normalised with the batch's statistics; the running statistics move towards them by `momentum`."""
     mean, variance = batch_statistics(x, dimension)
     updated = [
         (1 - momentum) * old + momentum * new for old, new in ((running_mean, mean), (running_variance, variance))
@@ -107,7 +107,8 @@ def group_norm(
     x: Tensor, input_mask: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None,
     num_groups: int = 1, epsilon: float = 1e-12, channel_dim: int = 3,
 ) -> Tensor:  # fmt: skip
-    """Statistics over the elements of one sample and one group of channels; `input_mask` only arranges cores."""
+    """Returns statistics over the elements of one sample and one group of channels; `input_mask` only arranges
+    cores."""
     moved = x.movedim(channel_dim, 1)
     grouped = moved.reshape(x.shape[0], num_groups, -1)
     mean, variance = grouped.mean(dim=-1, keepdim=True), grouped.var(dim=-1, unbiased=False, keepdim=True)
@@ -120,7 +121,7 @@ def softmax(x: Tensor, dimension: int, numericStable: bool = False) -> Tensor:
 
 
 def dropout(x: Tensor, prob: float = 0.0, scale: float = 1.0, seed: int = 0) -> Tensor:
-    """Zero where 32 random bits of the element, as the device draws them, are below prob; else x * scale."""
+    """Returns zero where 32 random bits of the element, as the device draws them, are below prob; else x * scale."""
     return torch.where(shifted(random_bits(x.shape, seed), 32) >= int(prob * 2.0**32), x * scale, 0.0)
 
 
@@ -139,7 +140,8 @@ def adamw(
     epsilon: float,
     weight_decay: float,
 ) -> list[Tensor]:
-    """Loshchilov and Hutter, "Decoupled weight decay regularization", algorithm 2 (the green parts)."""
+    """Computes a step as Loshchilov and Hutter, "Decoupled weight decay regularization", algorithm 2 (the green
+    parts)."""
     exp_avg = beta1 * exp_avg + (1 - beta1) * grad
     exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * grad.square()
     corrected = exp_avg_sq
@@ -152,7 +154,8 @@ def adamw(
 
 
 def statistics_before_gather(second_moment_only: bool) -> Callable[..., Tensor]:
-    """Per-row sums that are gathered before the norm: sum x^2, then sum x, each in column 0 of a tile 32 wide."""
+    """Computes the per-row sums that are gathered before the norm: sum x^2, then sum x, each in column 0 of a tile 32
+    wide."""
 
     def golden(x: Tensor, residual: Tensor | None = None, recip: Tensor | None = None, *, out: TensorSpec) -> Tensor:
         x = x if residual is None else x + residual
@@ -170,8 +173,8 @@ def statistics_before_gather(second_moment_only: bool) -> Callable[..., Tensor]:
 def layer_norm_after_gather(
     x: Tensor, stats: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, epsilon: float = 1e-12
 ) -> Tensor:
-    """`stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32. Sums that were
-    rounded may leave less than no variance."""
+    """Returns `stats` [..., 64 * devices]: of each device the sum of squares, then the sum, in columns 0 and 32. Sums
+    that were rounded may leave less than no variance."""
     devices = stats.shape[-1] // 64
     count = x.shape[-1] * devices
     squares, mean = (
@@ -183,7 +186,7 @@ def layer_norm_after_gather(
 
 
 def distributed(norm: Callable[..., Tensor]) -> Callable[..., GoldenMapTensor]:
-    """A norm over the last dimension, which is split over the devices of a mesh axis."""
+    """Returns a norm over the last dimension, which is split over the devices of a mesh axis."""
 
     def golden(
         x: GoldenMapTensor, *rest: GoldenMapTensor | None, cluster_axis: int, epsilon: float = 1e-5

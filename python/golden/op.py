@@ -46,7 +46,7 @@ class Op:
     def elements(
         self, result: int, operands: Sequence[Any], attributes: Mapping[str, Any]
     ) -> Callable[[torch.Tensor], torch.Tensor]:
-        """What the positions in a result stand for."""
+        """Returns what the positions in a result stand for."""
         function = self.points_to[result]
         return lambda positions: function(positions, *operands, **accepted(function, attributes))
 
@@ -67,13 +67,14 @@ def _keywords(function: Callable[..., Any]) -> frozenset[str] | None:
 
 
 def accepted(function: Callable[..., Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes that concern the computation: those that the golden names (not, say, a compute kernel config)."""
+    """Returns the attributes that concern the computation: those that the golden names (not, say, a compute kernel
+    config)."""
     names = _keywords(function)
     return {k: v for k, v in attributes.items() if names is None or k in names}
 
 
 def ints(value: Any, count: int) -> list[int]:
-    """An integer or a list of them as a list of `count`."""
+    """Returns an integer or a list of them as a list of `count`."""
     values = [int(value)] * count if isinstance(value, int) else [int(v) for v in value]
     if len(values) == 1:
         values *= count

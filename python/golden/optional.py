@@ -50,7 +50,8 @@ def has_torch() -> bool:
 
 
 def dtype_name(dtype: Any) -> str | None:
-    """ "float32" of a torch dtype, a numpy dtype or a scalar type of numpy or ml_dtypes; None of anything else."""
+    """Returns a name like "float32" of a torch dtype, a numpy dtype or a scalar type of numpy or ml_dtypes; None of
+    anything else."""
     if isinstance(dtype, torch.dtype):
         return str(dtype).removeprefix("torch.")
     if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):

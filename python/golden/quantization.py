@@ -50,7 +50,7 @@ class Uniform:
 
     @staticmethod
     def of(text: str) -> Uniform | None:
-        """Of MLIR's text of the type, as `!quant.uniform<i8<-8:7>:f32:1, {5.0e-01:3,2.5e-01}>`; None for others."""
+        """Parses MLIR's text of the type, as `!quant.uniform<i8<-8:7>:f32:1, {5.0e-01:3,2.5e-01}>`; None for others."""
         found = re.match(r"!quant\.uniform<([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:\w+?(?::(\d+))?, \{?([^}>]*)\}?>", text)
         if not found:
             return None
@@ -74,13 +74,13 @@ class Uniform:
         return (x.to(dtype) - zeros) * scales
 
     def quantize(self, x: Tensor, dtype: torch.dtype) -> Tensor:
-        """The clamped sum is rounded, halves to the even number (the specification of uniform_quantize)."""
+        """Quantizes. The clamped sum is rounded, halves to the even number (the specification of uniform_quantize)."""
         scales, zeros = (along_axis(x, p, self.axis) for p in self.parameters(x.dtype))
         return torch.round((x / scales + zeros).clamp(self.low, self.high)).to(dtype)
 
 
 def same(x: Tensor) -> Tensor:
-    """Quantized operands and results are those of floats around it."""
+    """Returns quantized operands and results are those of floats around it."""
     return x
 
 

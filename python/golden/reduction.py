@@ -13,14 +13,14 @@ from .op import Op, TensorSpec
 
 
 def dims_of(x: Tensor, dim_arg: Sequence[int] | int | None) -> list[int]:
-    """No dimension named means all of them."""
+    """Returns no dimension named means all of them."""
     if dim_arg is None or (not isinstance(dim_arg, int) and not len(dim_arg)):
         return list(range(x.dim()))
     return [d % max(x.dim(), 1) for d in ([dim_arg] if isinstance(dim_arg, int) else dim_arg)]
 
 
 def reduction(function: Callable[[Tensor, list[int]], Tensor]) -> Callable[..., Tensor]:
-    """`function` reduces the given dimensions and keeps them with size 1."""
+    """Returns `function` reduces the given dimensions and keeps them with size 1."""
 
     def golden(x: Tensor, keep_dim: bool = False, dim_arg: Any = None) -> Tensor:
         dims = dims_of(x, dim_arg)
@@ -31,7 +31,7 @@ def reduction(function: Callable[[Tensor, list[int]], Tensor]) -> Callable[..., 
 
 
 def one_by_one(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]], Tensor]:
-    """For torch functions that reduce a single dimension."""
+    """Extends a torch function that reduces a single dimension to several."""
 
     def reduce(x: Tensor, dims: list[int]) -> Tensor:
         for dim in dims:
@@ -42,7 +42,7 @@ def one_by_one(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]],
 
 
 def extreme(function: Callable[..., Tensor]) -> Callable[[Tensor, list[int]], Tensor]:
-    """torch.amax or torch.amin; no elements have neither a largest nor a smallest."""
+    """Returns torch.amax or torch.amin; no elements have neither a largest nor a smallest."""
 
     def reduce(x: Tensor, dims: list[int]) -> Tensor:
         for dim in dims:
@@ -62,7 +62,7 @@ def mean(x: Tensor, dims: list[int]) -> Tensor:
 
 
 def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | None = None) -> Tensor:
-    """Index of the first largest element, along one dimension or of the flattened tensor."""
+    """Returns index of the first largest element, along one dimension or of the flattened tensor."""
     dims = dims_of(x, dim_arg if dim is None else dim)
     if len(dims) == x.dim() and x.dim() != 1:
         y = torch.argmax(x)
@@ -74,13 +74,13 @@ def argmax(x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | No
 
 
 def joined(x: Tensor, dims: list[int]) -> Tensor:
-    """The dimensions as one, the last, in row-major order."""
+    """Returns the dimensions as one, the last, in row-major order."""
     kept = [d for d in range(x.dim()) if d not in dims]
     return x.permute(*kept, *sorted(dims)).flatten(len(kept))
 
 
 def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = False) -> list[Tensor]:
-    """Of equal elements the first come first, which torch.topk leaves open."""
+    """Returns the k largest elements. Of equal elements the first come first, which torch.topk leaves open."""
     return [ordered.narrow(dim, 0, k) for ordered in sort(x, dim, descending=largest)]
 
 
@@ -96,7 +96,7 @@ def inside(places: Tensor, size: int) -> None:
 
 
 def at_places(positions: Tensor, x: Tensor, dim: int = -1) -> Tensor:
-    """The elements of `x` in the order of positions along `dim`, of which none occurs twice in a line."""
+    """Returns the elements of `x` in the order of positions along `dim`, of which none occurs twice in a line."""
     places = positions.long()
     if not x.dim():
         inside(places, 1)
@@ -113,7 +113,7 @@ def at_places(positions: Tensor, x: Tensor, dim: int = -1) -> Tensor:
 def at_largest(
     positions: Tensor, x: Tensor, keep_dim: bool = False, dim_arg: Any = None, dim: int | None = None
 ) -> Tensor:
-    """The element that each position of `argmax` stands for."""
+    """Returns the element that each position of `argmax` stands for."""
     dims, places = dims_of(x, dim_arg if dim is None else dim), positions.long()
     if len(dims) == x.dim() and x.dim() != 1:
         inside(places, x.numel())

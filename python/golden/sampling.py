@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 
 
 def generator(seed: int, *names: Any) -> np.random.Generator:
-    """A generator that depends on the seed and on what it is for, not on what was drawn before."""
+    """Returns a generator that depends on the seed and on what it is for, not on what was drawn before."""
     text = "/".join(map(str, (seed, *names)))
     return np.random.default_rng(zlib.crc32(text.encode()))
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The numpy dtype of a name like "float32", with "bfloat16"."""
+    """Returns the numpy dtype of a name like "float32", with "bfloat16"."""
     return np.dtype(getattr(ml_dtypes, name, name))
 
 
 def random_array(
     shape: Sequence[int], dtype: str, domain: Domain | None = None, source: np.random.Generator | None = None
 ) -> np.ndarray:
-    """Uniform over the closed interval `domain`, both ends of which can be drawn when the dtype is an integer."""
+    """Returns uniform over the closed interval `domain`, both ends of which can be drawn when the dtype is an
+    integer."""
     shape, kind, source = tuple(shape), numpy_dtype(dtype), source or np.random.default_rng()
     if kind.kind == "c":
         parts = [random_array(shape, "float32", domain, source) for _ in range(2)]
@@ -54,7 +55,7 @@ def random_array(
 def random_tensor(
     shape: Sequence[int], dtype: torch.dtype, domain: Domain | None = None, source: np.random.Generator | None = None
 ) -> torch.Tensor:
-    """`random_array` as a torch tensor."""
+    """Returns `random_array` as a torch tensor."""
     import torch
 
     name = str(dtype).removeprefix("torch.")

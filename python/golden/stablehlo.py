@@ -32,7 +32,7 @@ FOLDS: dict[str, Callable[..., Tensor]] = {
 
 
 def numbers(text: Any, name: str) -> list[int]:
-    """The list called `name` in the text of a structured attribute; absent means empty."""
+    """Returns the list called `name` in the text of a structured attribute; absent means empty."""
     found = re.search(rf"\b{name}\s*=\s*\[([^\]]*)\]", str(text))
     return [int(n) for n in found[1].split(",") if n.strip()] if found else []
 
@@ -57,12 +57,12 @@ def compare(a: Tensor, b: Tensor, comparison_direction: str) -> Tensor:
 
 
 def sign(x: Tensor) -> Tensor:
-    """torch's sign of NaN, and of -0, is 0."""
+    """Returns torch's sign of NaN, and of -0, is 0."""
     return torch.where(torch.abs(x) > 0, torch.sign(x), x) if x.dtype.is_floating_point else torch.sign(x)
 
 
 def remainder(a: Tensor, b: Tensor) -> Tensor:
-    """Of the sign of the dividend; the remainder by the integer 0 is the dividend."""
+    """Returns the remainder with the sign of the dividend; the remainder by the integer 0 is the dividend."""
     if a.dtype.is_floating_point:
         return torch.fmod(a, b)
     minus_one = (b == -1) if torch.iinfo(a.dtype).min < 0 else torch.zeros_like(b, dtype=torch.bool)
@@ -78,12 +78,12 @@ def shift_right_arithmetic(a: Tensor, b: Tensor) -> Tensor:
 
 
 def layout_of(text: str) -> list[list[str]]:
-    """[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] as three lists of names."""
+    """Returns [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] as three lists of names."""
     return [[n.strip() for n in part.split(",")] for part in re.findall(r"\[([^\]]*)\]", str(text))]
 
 
 def convolve_places(x: Tensor, w: Tensor, strides: list[int], dilation: list[int], groups: int) -> Tensor:
-    """Over any number of dimensions, also of size 0; torch has one to three, of elements."""
+    """Convolves over any number of dimensions, also of size 0; torch has one to three, of elements."""
     rank = w.dim() - 2
     counts = [
         max(0, (n - d * (k - 1) - 1) // s + 1)
@@ -141,7 +141,7 @@ def convolution(
 
 
 def fold(values: list[Tensor], inits: list[Tensor], dims: Sequence[int], body: Callable[..., Any]) -> list[Tensor]:
-    """Reduce with an arbitrary body: element after element along the reduced dimensions."""
+    """Reduces with an arbitrary body: element after element along the reduced dimensions."""
     done = [init.expand([n for d, n in enumerate(values[0].shape) if d not in dims]) for init in inits]
     for position in itertools.product(*(range(values[0].shape[d]) for d in dims)):
         place = dict(zip(dims, position, strict=True))
@@ -160,7 +160,7 @@ def reduce(values: list[Tensor], inits: list[Tensor], dimensions: Sequence[int],
 def windows(
     x: Tensor, size: Sequence[int], stride: Sequence[int], dilation: Sequence[int], pads: list[list[int]], fill: Tensor
 ) -> Tensor:
-    """[..., *size]: the windows of `x`, whose edges are extended with `fill`."""
+    """Returns [..., *size]: the windows of `x`, whose edges are extended with `fill`."""
     flat = [p for low_high in reversed(pads) for p in low_high]
     x = F.pad(x, flat, value=fill.item()) if any(flat) else x
     for dim, (n, step, gap) in enumerate(zip(size, stride, dilation, strict=True)):
@@ -191,7 +191,8 @@ def reduce_window(
 
 
 def sort(values: list[Tensor], regions: Sequence[Any], dimension: int = -1, is_stable: bool = False) -> list[Tensor]:
-    """The comparator orders by the first operand, which is how it is written in practice (LT, or GT to descend)."""
+    """Returns the comparator orders by the first operand, which is how it is written in practice (LT, or GT to
+    descend)."""
     first = values[0]
     low, high = first.new_zeros(()), first.new_ones(())
     pairs = [v for other in values[1:] for v in (other.new_zeros(()), other.new_zeros(()))]
@@ -201,7 +202,7 @@ def sort(values: list[Tensor], regions: Sequence[Any], dimension: int = -1, is_s
 
 
 def gather(x: Tensor, indices: Tensor, dimension_numbers: Any, slice_sizes: Sequence[int]) -> Tensor:
-    """The specification's loop over batch positions; starts are moved so that the slices lie inside."""
+    """Runs the specification's loop over batch positions; starts are moved so that the slices lie inside."""
     text = str(dimension_numbers)
     offset, collapsed = numbers(text, "offset_dims"), numbers(text, "collapsed_slice_dims")
     batching, index_batching = numbers(text, "operand_batching_dims"), numbers(text, "start_indices_batching_dims")
@@ -235,7 +236,8 @@ def scatter(
     scatter_dimension_numbers: Any,
     regions: Sequence[Any],
 ) -> list[Tensor]:
-    """Loops over updates, window by window. As in XLA, a window that lies partly outside is left out as a whole."""
+    """Returns loops over updates, window by window. As in XLA, a window that lies partly outside is left out as a
+    whole."""
     text = str(scatter_dimension_numbers)
     window, inserted = numbers(text, "update_window_dims"), numbers(text, "inserted_window_dims")
     batching, index_batching = numbers(text, "input_batching_dims"), numbers(text, "scatter_indices_batching_dims")
@@ -327,7 +329,8 @@ def select_and_scatter(
     window_strides: Sequence[int] | None = None,
     padding: Any = None,
 ) -> Tensor:
-    """The specification's loop: in each window the element that no later one takes the place of gets the source."""
+    """Returns the specification's loop: in each window the element that no later one takes the place of gets the
+    source."""
     rank, ones = x.dim(), [1] * x.dim()
     size, stride = list(window_dimensions or ones), list(window_strides or ones)
     low = torch.as_tensor(padding).reshape(rank, 2)[:, 0].tolist() if padding is not None else [0] * rank

@@ -39,7 +39,7 @@ class GoldenMapTensor:
     def of(
         cls, value: GoldenMapTensor | torch.Tensor | dict[int, torch.Tensor], mesh_shape: Sequence[int] = (1, 1)
     ) -> GoldenMapTensor:
-        """`value` in this form; a plain tensor becomes shard 0."""
+        """Returns `value` in this form; a plain tensor becomes shard 0."""
         if isinstance(value, GoldenMapTensor):
             return value
         return cls(value if isinstance(value, dict) else {0: value}, mesh_shape)
@@ -58,7 +58,7 @@ class GoldenMapTensor:
 
     @property
     def shape(self) -> torch.Size:
-        """Shape of a shard."""
+        """Returns shape of a shard."""
         return next(iter(self._shards.values())).shape
 
     @property
@@ -69,11 +69,11 @@ class GoldenMapTensor:
         return {d: t.contiguous() for d, t in self._shards.items()}
 
     def zeros_like_builder(self, shape: Sequence[int]) -> GoldenMapTensor:
-        """Zeros of `shape` on the same devices, with the same dtype."""
+        """Returns zeros of `shape` on the same devices, with the same dtype."""
         return self.map(lambda t: torch.zeros(tuple(shape), dtype=t.dtype))
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> GoldenMapTensor:
-        """Apply to each shard; a tensor that several devices share is computed once and stays shared."""
+        """Applies to each shard; a tensor that several devices share is computed once and stays shared."""
         done: dict[int, torch.Tensor] = {}
         shards = {}
         for device, tensor in self._shards.items():
@@ -87,7 +87,7 @@ class GoldenMapTensor:
         return input_tensor.map(func)
 
     def shard_at(self, device_id: int) -> torch.Tensor:
-        """The tensor of one device; a value that is not distributed is the same on all of them."""
+        """Returns the tensor of one device; a value that is not distributed is the same on all of them."""
         if device_id in self._shards:
             return self._shards[device_id]
         if not self.is_distributed:
@@ -95,7 +95,7 @@ class GoldenMapTensor:
         raise KeyError(f"device {device_id} has no shard; there are {sorted(self._shards)}")
 
     def agreed(self, devices: Sequence[int] | None = None) -> torch.Tensor:
-        """The tensor that all devices, or those given, have.
+        """Returns the tensor that all devices, or those given, have.
 
         Raises:
             ValueError: names the devices whose values differ from those of the first.
@@ -114,7 +114,8 @@ class GoldenMapTensor:
         return self.map(torch.Tensor.contiguous)
 
     def group_by_axis(self, axis: int) -> list[dict[int, torch.Tensor]]:
-        """Devices that a collective along mesh axis `axis` joins: the rows (1) or the columns (0) of the mesh."""
+        """Returns devices that a collective along mesh axis `axis` joins: the rows (1) or the columns (0) of the
+        mesh."""
         rows, columns = self._mesh_shape
         if axis == 0:
             groups = [[r * columns + c for r in range(rows)] for c in range(columns)]
@@ -150,7 +151,7 @@ class GoldenMapTensor:
 
 
 def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Equal but for rounding: the order of a sum may differ from device to device."""
+    """Returns equal but for rounding: the order of a sum may differ from device to device."""
     if a is b:
         return True
     if a.shape != b.shape or a.dtype != b.dtype:
@@ -171,7 +172,7 @@ def _at(value: Any, device: int) -> Any:
 
 
 def shardwise(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call `function` once for each device with that device's shards; results are GoldenMapTensors again.
+    """Calls `function` once for each device with that device's shards; results are GoldenMapTensors again.
 
     Calls whose shards are the very same tensors (replicated values) are made once. Several results come as a list.
     """

@@ -30,7 +30,7 @@ def microseconds(ns: float) -> float:
 
 
 def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[str, Any]:
-    """For chrome://tracing and ui.perfetto.dev: measured host time by thread, estimated time by chip.
+    """Writes for chrome://tracing and ui.perfetto.dev: measured host time by thread, estimated time by chip.
 
     The ops of a run stand end to end, the last at the end of the submit, behind what it was prepared with. A device
     begins a run when the host does, or when it is done with the one before. Chips of a mesh do the same in step: the
@@ -75,7 +75,7 @@ def chrome_trace(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> dict[s
 
 
 def slices(program: ProgramInfo, taken: Sequence[float], start: float, pid: int, tid: int) -> list[dict[str, Any]]:
-    """The ops and scopes of one run."""
+    """Returns the ops and scopes of one run."""
     begins = [start]
     for ns in taken:
         begins.append(begins[-1] + ns)
@@ -98,12 +98,12 @@ def slices(program: ProgramInfo, taken: Sequence[float], start: float, pid: int,
 
 
 def chip_row(device: int, chip: int) -> int:
-    """The number of a row; that of the only chip of a device is the device's."""
+    """Returns the number of a row; that of the only chip of a device is the device's."""
     return device if chip == 0 else (device + 1) << 16 | chip
 
 
 def chip_rows(programs: Sequence[ProgramInfo]) -> list[tuple[int, int, str]]:
-    """(device, chip, name) of each row. Chips of a mesh are numbered row by row."""
+    """Returns (device, chip, name) of each row. Chips of a mesh are numbered row by row."""
     rows = []
     for device, arch in {p.device: p.arch for p in programs}.items():
         mesh = max((p.mesh for p in programs if p.device == device), key=math.prod)
@@ -117,7 +117,8 @@ def chip_rows(programs: Sequence[ProgramInfo]) -> list[tuple[int, int, str]]:
 
 
 def chip_slices(program: ProgramInfo, start: float, chip: int) -> list[dict[str, Any]]:
-    """The ops of one run on a chip of a mesh. All chips run in step; what is said of an op stands with the first."""
+    """Returns the ops of one run on a chip of a mesh. All chips run in step; what is said of an op stands with the
+    first."""
     events: list[dict[str, Any]] = []
     exchanges = {exchange.op: exchange for exchange in program.exchanges}
     for op in program.ops:
@@ -130,7 +131,7 @@ def chip_slices(program: ProgramInfo, start: float, chip: int) -> list[dict[str,
 
 
 def partners(exchange: Exchange | None, chip: int) -> dict[str, list[str]]:
-    """What a chip sends to which others in an op, and what it receives; nothing of an op that sends nothing."""
+    """Returns what a chip sends to which others in an op, and what it receives; nothing of an op that sends nothing."""
     found: dict[str, list[str]] = {}
     for sender, receiver, count, hops in exchange.sends if exchange else ():
         over = "" if hops == 1 else f" over {hops} links"
@@ -153,8 +154,8 @@ def memory_counters(program: ProgramInfo, start: float) -> list[dict[str, Any]]:
 
 
 def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
-    """CSV with a line for each op of each run, and one for its preparation; several inputs or outputs are separated by
-    semicolons.
+    """Returns CSV with a line for each op of each run, and one for its preparation; several inputs or outputs are
+    separated by semicolons.
 
     Ops of programs that are evaluated once, before the first run, have neither a run nor a host time.
     """
@@ -184,13 +185,13 @@ def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
 
 
 def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool = False) -> str:
-    """The report; `live` has it load itself anew while the traced block runs."""
+    """Returns the report; `live` has it load itself anew while the traced block runs."""
     data = {"live": live, "programs": [asdict(p) for p in programs], "runs": [asdict(r) for r in runs]}
     return page("report.html", data)
 
 
 def write_files(directory: str | os.PathLike[str], programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> None:
-    """report.html, trace.json and ops.csv, each there completely or not at all."""
+    """Writes report.html, trace.json and ops.csv, each there completely or not at all."""
     files = {
         REPORT: report_page(programs, runs),
         TRACE: json.dumps(chrome_trace(programs, runs)),

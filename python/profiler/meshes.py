@@ -79,7 +79,7 @@ class MeshOp:
         return max((send.hops for send in self.sends), default=0)
 
     def links(self) -> dict[tuple[int, int], int]:
-        """Bytes over each link, (from, to)."""
+        """Returns bytes over each link, (from, to)."""
         return links_of(self.sends)
 
 
@@ -103,7 +103,7 @@ class MeshProgram:
         return self.mesh[0] * self.mesh[1]
 
     def links(self) -> dict[tuple[int, int], int]:
-        """Bytes over each link in the whole program, (from, to)."""
+        """Returns bytes over each link in the whole program, (from, to)."""
         return links_of([send for op in self.ops for send in op.sends])
 
 
@@ -116,7 +116,7 @@ def links_of(sends: Sequence[Send]) -> dict[tuple[int, int], int]:
 
 
 def groups_of(sends: Sequence[Send]) -> tuple[tuple[int, ...], ...]:
-    """Chips that exchange with each other, directly or by others."""
+    """Returns chips that exchange with each other, directly or by others."""
     groups: list[set[int]] = []
     for send in sends:
         ends = {send.route[0], send.route[-1]}
@@ -126,7 +126,8 @@ def groups_of(sends: Sequence[Send]) -> tuple[tuple[int, ...], ...]:
 
 
 def argument_dims(mlir: str) -> dict[str, list[tuple[int, ...] | None]]:
-    """Function -> for each argument its `ttcore.shard_dims`, None where it has none; nothing of a text that is none."""
+    """Returns function -> for each argument its `ttcore.shard_dims`, None where it has none; nothing of a text that is
+    none."""
     from ttmlir import ir
 
     found: dict[str, list[tuple[int, ...] | None]] = {}
@@ -198,7 +199,7 @@ class Values:
     def split_by(
         self, name: str, attributes: Mapping[str, Any], ins: Sequence[MeshValue]
     ) -> tuple[Sequence[int], Sequence[int] | None]:
-        """Along which axes results differ, and which dimensions these cut."""
+        """Returns the axes along which results differ, and which dimensions these cut."""
         everywhere = range(len(self.mesh))
         if name == "ttnn.distribute_tensor":
             dims = placements(attributes, len(self.mesh), len(ins[0].shape))
@@ -222,7 +223,8 @@ class Values:
 
 
 def placements(attributes: Mapping[str, Any], axes: int, rank: int) -> tuple[int, ...] | None:
-    """The dimension that each axis of the mesh cuts, by a distribute_tensor; None where it is of another mesh."""
+    """Returns the dimension that each axis of the mesh cuts, by a distribute_tensor; None where it is of another
+    mesh."""
     found = attributes.get("mapper_config", {}).get("fields", {}).get("placements", [])
     if len(found) != axes or rank == 0:
         return None
@@ -231,7 +233,7 @@ def placements(attributes: Mapping[str, Any], axes: int, rank: int) -> tuple[int
 
 
 def mesh_program(binary: Any, index: int, arch: str) -> MeshProgram:
-    """What a program does on its mesh.
+    """Returns what a program does on its mesh.
 
     Raises:
         _ttmlir_runtime.Error: it is one of TTMetal, or does not fit on the chips; names program and op.
@@ -240,7 +242,7 @@ def mesh_program(binary: Any, index: int, arch: str) -> MeshProgram:
 
 
 def mesh_programs(binary: Any, arch: str, indices: Sequence[int]) -> list[MeshProgram]:
-    """As mesh_program, of several programs."""
+    """Returns what `mesh_program` returns, of several programs."""
     programs = json.loads(binary.as_json())["programs"]
     dims = argument_dims(json.loads(binary.get_mlir_as_json())["source"])
     with runtime.open_mesh_device(arch_options(arch)) as chip:
@@ -287,7 +289,8 @@ def one(
 
 
 def staged(binary: Any, index: int, arch: str, programs: Sequence[Mapping[str, Any]], banks: int) -> MeshProgram:
-    """A program of stages: each is an op that runs a program on chips of its own, and sends what later ones take.
+    """Returns a program of stages: each is an op that runs a program on chips of its own, and sends what later ones
+    take.
 
     Times and bytes are of all micro-batches.
     """
@@ -324,7 +327,7 @@ def staged(binary: Any, index: int, arch: str, programs: Sequence[Mapping[str, A
 
 
 def as_json(program: MeshProgram) -> dict[str, Any]:
-    """With the bytes over each link, of each op and in all."""
+    """Returns the program as JSON, with the bytes over each link, of each op and in all."""
 
     def links(found: Mapping[tuple[int, int], int]) -> list[dict[str, int]]:
         return [{"from": a, "to": b, "bytes": sent} for (a, b), sent in found.items()]
@@ -336,5 +339,5 @@ def as_json(program: MeshProgram) -> dict[str, Any]:
 
 
 def mesh_page(title: str, programs: Sequence[MeshProgram]) -> str:
-    """The page that shows them: one file that needs nothing but a browser."""
+    """Returns the page that shows them: one file that needs nothing but a browser."""
     return page("mesh.html", {"title": title, "programs": [as_json(program) for program in programs]})

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def page(template: str, data: Any, package: str = __package__) -> str:
-    """The page of a template of a package, this one unless told otherwise, which shows `data` (JSON)."""
+    """Returns the page of a template of a package, this one unless told otherwise, which shows `data` (JSON)."""
 
     def text(name: str, package: str = __package__) -> str:
         return resources.files(package).joinpath(name).read_text(encoding="utf-8")

@@ -71,7 +71,7 @@ class Trace:
 
 
 def trace(log_dir: str | os.PathLike[str], port: int | None = None) -> Trace:
-    """Record every program that is submitted in a `with` block.
+    """Records every program that is submitted in a `with` block.
 
     Args:
         log_dir: made when it is not there; at the end of the block gets report.html, trace.json and ops.csv.

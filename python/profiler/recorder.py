@@ -129,13 +129,13 @@ class Run:
 
     @property
     def prepare_ns(self) -> int:
-        """What the submit took besides its ops. The first of a program plans it and brings its weights into the form in
-        which kernels read them; each checks its inputs and creates its outputs."""
+        """Returns what the submit took besides its ops. The first of a program plans it and brings its weights into the
+        form in which kernels read them; each checks its inputs and creates its outputs."""
         return max(self.submit_ns - sum(self.host_ns), 0)
 
 
 def describe(desc: dict[str, Any]) -> str:
-    """ "32x64 bf16 tile dram interleaved" """
+    """Returns text like "32x64 bf16 tile dram interleaved"."""
     shape = "x".join(map(str, desc["shape"])) or "scalar"
     memory = "" if desc["buffer_type"] == "system_memory" else f" {desc['memory_layout']}"
     grid = f" on {'x'.join(map(str, desc['grid']))} cores" if desc["grid"] else ""
@@ -143,13 +143,13 @@ def describe(desc: dict[str, Any]) -> str:
 
 
 def plain(location: str) -> str:
-    """`file:line` where that is all that `loc("file:line")` says."""
+    """Returns `file:line` where that is all that `loc("file:line")` says."""
     text = location.removeprefix("loc(").removesuffix(")")
     return text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
 
 
 def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
-    """A scope that is never closed ends with the program; an end without a beginning is nothing."""
+    """Returns a scope that is never closed ends with the program; an end without a beginning is nothing."""
     ends = {end: begin for begin, (end, _) in SCOPES.items()}
     open_: dict[tuple[str, str], list[int]] = {}
     found = []
@@ -170,7 +170,8 @@ def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
 
 
 def callees_of(op: Mapping[str, Any]) -> list[int]:
-    """The numbers of the programs that an op runs: one that was made of constants, those of a loop or of branches."""
+    """Returns the numbers of the programs that an op runs: one that was made of constants, those of a loop or of
+    branches."""
     if not op["name"].startswith("ttcore."):
         return []
     named = [op["attributes"].get(name, []) for name in ("callee", "cond", "body", "branches")]
@@ -200,7 +201,7 @@ def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]
 
 
 def op_records(program: dict[str, Any], report: Any) -> tuple[OpRecord, ...]:
-    """What the runtime says of a program's ops, with their operands and results."""
+    """Returns what the runtime says of a program's ops, with their operands and results."""
     values = [describe(v["desc"]) for v in program["values"]]
     return tuple(
         OpRecord(
@@ -231,7 +232,7 @@ class Recorder:
         _tap.remove(self)
 
     def add(self, device: Any, executable: Any, index: int, start: int, taken: int, report: Any) -> None:
-        """A submit that went well, `start` on the clock of perf_counter_ns."""
+        """Records a submit that went well, `start` on the clock of perf_counter_ns."""
         key = (device.id, executable.id, index)
         ops = report.ops
         with self._lock:
@@ -249,7 +250,7 @@ class Recorder:
         self.runs.append(Run(len(self.runs), program, threading.get_ident(), begin, taken, host, error))
 
     def snapshot(self) -> tuple[list[ProgramInfo], list[Run]]:
-        """What is known so far."""
+        """Returns what is known so far."""
         with self._lock:
             return list(self.programs), list(self.runs)
 
@@ -282,7 +283,7 @@ class Tap:
     def submit(
         self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_turns: int | None = None
     ) -> Any:
-        """As the runtime's own."""
+        """Submits a program as the runtime's own function does."""
         with self._lock:
             recorders = list(self._recorders)
             turn = self._turns.setdefault(getattr(device, "id", None), threading.RLock())

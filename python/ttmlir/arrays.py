@@ -31,7 +31,7 @@ DATA_TYPES = {
 
 
 def held_type(dtype: np.dtype) -> np.dtype:
-    """The type of NumPy that a program takes and gives instead, for those that the runtime does not know."""
+    """Returns the type of NumPy that a program takes and gives instead, for those that the runtime does not know."""
     if dtype in DATA_TYPES:
         return dtype
     if np.issubdtype(dtype, np.complexfloating):
@@ -44,7 +44,7 @@ def held_type(dtype: np.dtype) -> np.dtype:
 
 
 def fits(array: np.ndarray, dtype: np.dtype) -> bool:
-    """Whether values of an array are taken for an argument of another type."""
+    """Returns whether values of an array are taken for an argument of another type."""
     return array.dtype == dtype or np.can_cast(array.dtype, dtype, "same_kind")
 
 
@@ -63,7 +63,7 @@ def require_held(array: np.ndarray) -> None:
 
 
 def send(array: np.ndarray, dtype: np.dtype) -> Any:
-    """The values of an array, copied, as a tensor of the runtime for an argument of `dtype`.
+    """Returns the values of an array, copied, as a tensor of the runtime for an argument of `dtype`.
 
     Raises:
         ValueError: see `require_held`.
@@ -81,7 +81,7 @@ def send(array: np.ndarray, dtype: np.dtype) -> Any:
 
 
 def fetch(result: Any, dtype: np.dtype) -> np.ndarray:
-    """The values of a result of `dtype`."""
+    """Returns the values of a result of `dtype`."""
     (host,) = runtime.to_host(result, untilize=True)
     is_pair = np.issubdtype(dtype, np.complexfloating)
     values = np.empty(tuple(host.shape), held_type(dtype))

@@ -18,7 +18,7 @@ _said_64_bit = False
 
 
 def default_device() -> Any:
-    """The simulated chip that programs run on when no device is given: one, opened when it is first needed."""
+    """Returns the simulated chip that programs run on when no device is given: one, opened when it is first needed."""
     global _device
     if _device is None or not _device.is_open:
         _device = runtime.open_mesh_device(runtime.MeshDeviceOptions())

@@ -20,8 +20,8 @@ _numbers = itertools.count()
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write. What was written takes the place of an older file when the block ends, with the older one's
-    permissions; when the block raises, nothing has changed.
+    """Opens a file to write. What was written takes the place of an older file when the block ends, with the older
+    one's permissions; when the block raises, nothing has changed.
 
     Links are followed: the file they name is replaced. What is no regular file (a pipe, a device) is written where it
     is, when all is there.
@@ -53,13 +53,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
-    """Write a file by `whole_file`."""
+    """Writes a file by `whole_file`."""
     with whole_file(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """That `whole_file` can be opened, for those who have work to do before they write.
+    """Checks that `whole_file` can be opened, for those who have work to do before they write.
 
     Raises:
         OSError: with the path as it was given, or the folder that is not there or cannot be written to.

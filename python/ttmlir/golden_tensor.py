@@ -22,7 +22,7 @@ class DataType(enum.IntEnum):
 
 
 def lookup_dtype(enumName: str) -> DataType:
-    """The element type of this name.
+    """Returns the element type of this name.
 
     Raises:
         ValueError: there is none; names those there are.

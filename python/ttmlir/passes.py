@@ -89,7 +89,7 @@ def _parsed(pipeline: str) -> PassManager:
 
 
 def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str = False, verify: bool = True) -> None:
-    """Run one registered pass or pipeline over `module`, in place.
+    """Runs one registered pass or pipeline over `module`, in place.
 
     Args:
         name: as registered with ttmlir-opt, without the dashes in front.
@@ -148,7 +148,7 @@ ttnn_common_to_emitpy_pipeline = _pipeline("ttnn-common-to-emitpy-pipeline")
 
 
 def tt_populate_argument_types(module: Module, argument_types_string: str = "") -> None:
-    """Mark arguments of functions, in place: "forward=input,parameter,constant"; see `run_pass` for errors."""
+    """Marks arguments of functions, in place: "forward=input,parameter,constant"; see `run_pass` for errors."""
     run_pass(module, "tt-populate-argument-types", f"argument-types={argument_types_string}")
 
 
@@ -164,7 +164,7 @@ def _file(write: Callable[[Callable[[memoryview], object]], None], filepath: str
 
 
 def ttnn_to_flatbuffer_bin(module: Module) -> bytes:
-    """The flatbuffer of a module of TTNN programs, as `ttrt` and the runtime read it.
+    """Returns the flatbuffer of a module of TTNN programs, as `ttrt` and the runtime read it.
 
     Raises:
         ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
@@ -179,7 +179,7 @@ Stages = Sequence[tuple[str, str]]
 def ttnn_to_flatbuffer_file(
     module: Module, filepath: str | os.PathLike[str], goldenMap: Goldens | None = None, moduleCache: Stages = ()
 ) -> None:
-    """Write the flatbuffer of `module` to `filepath`, whole or not at all.
+    """Writes the flatbuffer of `module` to `filepath`, whole or not at all.
 
     goldenMap and moduleCache are not written: goldens are computed from the module that a flatbuffer carries, and
     `MLIRModuleLogger` keeps what passes leave.
@@ -188,7 +188,7 @@ def ttnn_to_flatbuffer_file(
 
 
 def ttmetal_to_flatbuffer_bin(module: Module) -> bytes:
-    """The flatbuffer of a module of TTMetal programs, with the sources of their kernels.
+    """Returns the flatbuffer of a module of TTMetal programs, with the sources of their kernels.
 
     Raises:
         ttmlir.ir.MLIRError: an op or type that the format cannot carry; names it.
@@ -199,12 +199,12 @@ def ttmetal_to_flatbuffer_bin(module: Module) -> bytes:
 def ttmetal_to_flatbuffer_file(
     module: Module, filepath: str | os.PathLike[str], goldenMap: Goldens | None = None, moduleCache: Stages = ()
 ) -> None:
-    """Write the flatbuffer of a module of TTMetal programs to `filepath`; further arguments as of TTNN's."""
+    """Writes the flatbuffer of a module of TTMetal programs to `filepath`; further arguments as of TTNN's."""
     _file(lambda take: _translate.ttmetal_to_flatbuffer(module.operation, take), filepath)
 
 
 def mlir_to_cpp(module: Module) -> str:
-    """The C++ program of a module of the emitc dialect, formatted.
+    """Returns the C++ program of a module of the emitc dialect, formatted.
 
     Raises:
         ttmlir.ir.MLIRError: an op that has no form in C++; names it.
@@ -213,7 +213,8 @@ def mlir_to_cpp(module: Module) -> str:
 
 
 def mlir_to_python(module: Module, file: str = "") -> str:
-    """The Python program of a module of the emitpy dialect, formatted; of several files (see `python_files`) one.
+    """Returns the Python program of a module of the emitpy dialect, formatted; of several files (see `python_files`)
+    one.
 
     Raises:
         ttmlir.ir.MLIRError: an op that has no form in Python, or a file that is not there; names it.
@@ -222,7 +223,7 @@ def mlir_to_python(module: Module, file: str = "") -> str:
 
 
 def python_files(module: Module) -> list[str]:
-    """The names of the files of an emitpy module that is split; none when it is one file."""
+    """Returns the names of the files of an emitpy module that is split; none when it is one file."""
     top = module.operation.regions[0].blocks[0].operations
     return [StringAttr(op.attributes["id"]).value for op in top if op.operation.name == "emitpy.file"]
 
@@ -233,7 +234,7 @@ translate_to_python = mlir_to_python
 
 
 def ttkernel_to_cpp(module: Module) -> str:
-    """The kernels of a TTMetal module as C++, each headed by its name.
+    """Returns the kernels of a TTMetal module as C++, each headed by its name.
 
     Raises:
         ttmlir.ir.MLIRError: an op that has no form in C++; names it.
@@ -242,13 +243,13 @@ def ttkernel_to_cpp(module: Module) -> str:
 
 
 def ttkernel_to_cpp_file(module: Module, filepath: str | os.PathLike[str]) -> None:
-    """Write `ttkernel_to_cpp(module)` to `filepath`, whole or not at all."""
+    """Writes `ttkernel_to_cpp(module)` to `filepath`, whole or not at all."""
     with whole_file(filepath) as file:
         file.write(ttkernel_to_cpp(module).encode())
 
 
 def write_tensor_files(module: Module, folder: str | os.PathLike[str]) -> None:
-    """Write the constants of an emitc or emitpy module into `folder`, which is made when there are any.
+    """Writes the constants of an emitc or emitpy module into `folder`, which is made when there are any.
 
     Raises:
         ttmlir.ir.MLIRError: a folder that cannot be written to.

@@ -50,7 +50,7 @@ def write(path: str | os.PathLike[str], tensors: Mapping[str, np.ndarray]) -> No
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """The tensors of a file by name, as views of the mapped file that cannot be written.
+    """Returns the tensors of a file by name, as views of the mapped file that cannot be written.
 
     Raises:
         OSError: the file cannot be opened.

@@ -6,5 +6,5 @@ from .ir import Module
 
 
 def debug_print_module(module: Module) -> None:
-    """Print a module with its locations."""
+    """Prints a module with its locations."""
     print(module.operation.get_asm(enable_debug_info=True))

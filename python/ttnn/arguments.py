@@ -33,7 +33,7 @@ def check_device(caller: str, device: Any) -> None:
 
 
 def returned_tensors(caller: str, name: str, result: Any) -> list[Tensor]:
-    """The tensors of what a function returned: one, or a tuple or list of them."""
+    """Returns the tensors of what a function returned: one, or a tuple or list of them."""
     made = list(result) if isinstance(result, (tuple, list)) else [result]
     for tensor in made:
         if not isinstance(tensor, Tensor):

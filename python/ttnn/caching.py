@@ -17,7 +17,7 @@ _kept: WeakKeyDictionary[Callable[..., Any], tuple[list[Any], Device | None, Any
 
 
 def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), device: Device | None = None) -> Any:
-    """What `function(*tensors)` returns, computed when it is first requested and kept.
+    """Returns what `function(*tensors)` returns, computed when it is first requested and kept.
 
     Args:
         function: of tensors, which depends on nothing else; it gets `device` as well when one is given.

@@ -21,17 +21,17 @@ def _folder(*parts: str) -> str:
 
 
 def include_dir() -> str:
-    """The folder for -I: it has ttnn/ttnn.hpp."""
+    """Returns the folder for -I: it has ttnn/ttnn.hpp."""
     return _folder("include")
 
 
 def library_dir() -> str:
-    """The folder for -L: it has libttrt.so."""
+    """Returns the folder for -L: it has libttrt.so."""
     return _folder("lib")
 
 
 def cmake_dir() -> str:
-    """The folder for -Dttrt_DIR=, so that find_package(ttrt) gives the target ttrt::ttrt."""
+    """Returns the folder for -Dttrt_DIR=, so that find_package(ttrt) gives the target ttrt::ttrt."""
     return _folder("lib", "cmake", "ttrt")
 
 
@@ -42,12 +42,14 @@ def _link_flags(library: str) -> list[str]:
 
 
 def compile_flags() -> list[str]:
-    """What a compiler needs to build and link a program that includes ttnn/ttnn.hpp, before the program or after it."""
+    """Returns what a compiler needs to build and link a program that includes ttnn/ttnn.hpp, before the program or
+    after it."""
     return ["-std=c++20", *_link_flags("ttrt")]
 
 
 def backend_flags() -> list[str]:
-    """The same for a program that includes tt_backend.hpp and loads device images; C++17 or later, which it chooses.
+    """Returns the same for a program that includes tt_backend.hpp and loads device images; C++17 or later, which it
+    chooses.
 
     Raises:
         FileNotFoundError: the library was built without device images.

@@ -54,7 +54,7 @@ def while_loop(
 def switch_case(
     index: Tensor, branches: Sequence[Function], tensors: Sequence[Tensor] = (), device: Device | None = None
 ) -> Any:
-    """What the branch number `index` returns for the tensors; a number that none has stands for the last.
+    """Returns what the branch number `index` returns for the tensors; a number that none has stands for the last.
 
     Args:
         index: a tensor of one element.

@@ -27,7 +27,7 @@ def open_device(
     arch: str = "wormhole_b0",
     exact: bool = False,
 ) -> Device:
-    """Open one simulated chip.
+    """Opens one simulated chip.
 
     Args:
         device_id: which of the chips there are; they are all alike, and each call opens one that nobody else uses.
@@ -62,7 +62,7 @@ def open_mesh_device(
     arch: str = "wormhole_b0",
     exact: bool = False,
 ) -> Device:
-    """Open a mesh of simulated chips, MeshShape(rows, columns); see open_device for the other arguments."""
+    """Opens a mesh of simulated chips, MeshShape(rows, columns); see open_device for the other arguments."""
     return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch, exact)
 
 
@@ -84,42 +84,42 @@ def _check_device(function: str, parameter: str, device: Any) -> None:
 
 
 def close_device(device: Device) -> None:
-    """Free a device's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    """Frees a device's memory; tensors on it become unusable. Closing twice raises DeviceError."""
     _check_device("close_device", "device", device)
     _runtime.close_mesh_device(device)
 
 
 def close_mesh_device(mesh_device: Device) -> None:
-    """Free a mesh's memory; tensors on it become unusable. Closing twice raises DeviceError."""
+    """Frees a mesh's memory; tensors on it become unusable. Closing twice raises DeviceError."""
     _check_device("close_mesh_device", "mesh_device", mesh_device)
     _runtime.close_mesh_device(mesh_device)
 
 
 @contextmanager
 def manage_device(device_id: int = 0, **options: Any) -> Iterator[Device]:
-    """A device that is open within a `with` block; arguments as of open_device."""
+    """Opens a device within a `with` block; arguments are those of open_device."""
     with open_device(device_id, **options) as device:
         yield device
 
 
 @contextmanager
 def create_mesh_device(mesh_shape: MeshShape | Sequence[int], **options: Any) -> Iterator[Device]:
-    """A mesh that is open within a `with` block; arguments as of open_mesh_device."""
+    """Opens a mesh within a `with` block; arguments are those of open_mesh_device."""
     with open_mesh_device(mesh_shape, **options) as device:
         yield device
 
 
 def synchronize_device(device: Device, cq_id: int | None = None) -> None:
-    """Wait for a device. Every call has finished when it returns, so this only checks that the device is open."""
+    """Waits for a device. Every call has finished when it returns, so this only checks that the device is open."""
     if not device.is_open:
         raise DeviceError(f"synchronize_device: device {device.id} is closed")
 
 
 def get_num_devices() -> int:
-    """Chips that can be open at once."""
+    """Returns chips that can be open at once."""
     return _runtime.get_num_available_devices()
 
 
 def get_device_ids() -> list[int]:
-    """What open_device takes."""
+    """Returns what open_device takes."""
     return list(range(get_num_devices()))

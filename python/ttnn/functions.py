@@ -34,7 +34,7 @@ _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 
 
 def make_functions(package: ModuleType) -> list[str]:
-    """Put every function into the package, or the submodule that its name says; the names in the package itself."""
+    """Puts every function into the package, or the submodule that its name says; the names in the package itself."""
     for name, function in FUNCTIONS.items():
         module = _submodule(package, name.rpartition(".")[0])
         setattr(module, name.rpartition(".")[2], function)
@@ -56,7 +56,7 @@ def _submodule(package: ModuleType, path: str) -> ModuleType:
 
 
 def make_function(function: Function) -> Callable[..., Any]:
-    """A Python function with the signature of a row."""
+    """Returns a Python function with the signature of a row."""
     name = function.name.rpartition(".")[2]
     arguments = ", ".join(python_name(p) for p in function.parameters)
     into = function.into
@@ -98,7 +98,7 @@ def python_name(parameter: FunctionParameter) -> str:
 
 
 def signature(function: Function) -> str:
-    """`def name(parameters) -> result:`."""
+    """Returns `def name(parameters) -> result:`."""
     return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result_type(function)}:"
 
 
@@ -125,7 +125,7 @@ def _parameter(parameter: FunctionParameter) -> str:
 
 
 def default_text(parameter: FunctionParameter) -> str:
-    """The default value as Python, "None" where there is none."""
+    """Returns the default value as Python, "None" where there is none."""
     text = parameter.default
     if not text or parameter.name in _NOT_DEFAULTED:
         return "None"
@@ -149,7 +149,7 @@ def result_type(function: Function) -> str:
 
 
 def documentation(function: Function) -> str:
-    """One line for each op, and what the parameters take."""
+    """Returns one line for each op, and what the parameters take."""
     tensors = [p.name for p in function.parameters if p.type.startswith(("Tensor", "Sequence[Tensor]"))]
     lines = [*dict.fromkeys(function.docs), "", "Args:"] if function.parameters else list(function.docs)
     for parameter in function.parameters:

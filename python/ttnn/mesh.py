@@ -29,7 +29,7 @@ class MeshMapper:
         self.dims = dims
 
     def map(self, tensor: torch.Tensor) -> list[torch.Tensor]:
-        """The part of each device, row by row."""
+        """Returns the part of each device, row by row."""
         for dim in dict.fromkeys(self.dims):
             if dim is not None:
                 self._check(tensor, dim)
@@ -99,7 +99,7 @@ class MeshComposer:
             )
 
     def compose(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """One tensor of the parts of the devices, row by row."""
+        """Returns one tensor of the parts of the devices, row by row."""
         import torch
 
         rows, columns = self.mesh_shape
@@ -137,7 +137,7 @@ class ConcatMesh2dToTensor(MeshComposer):
 
 
 def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> MeshMapper:
-    """A mapper that does with each axis of the mesh what the config says."""
+    """Returns a mapper that does with each axis of the mesh what the config says."""
     dims = [_dim_of(placement) for placement in config.placements]
     if len(dims) != 2:
         raise ValueError(
@@ -147,7 +147,7 @@ def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> MeshMap
 
 
 def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshComposer:
-    """A composer that joins along the dimensions of the config."""
+    """Returns a composer that joins along the dimensions of the config."""
     if len(config.dims) != 2:
         raise ValueError(
             f"create_mesh_composer: {len(config.dims)} dims; expected one for the rows and one for the columns"

@@ -19,7 +19,7 @@ __all__ = ["preprocess_linear_bias", "preprocess_linear_weight"]
 
 
 def preprocess_linear_weight(weight: torch.Tensor, *, dtype: DataType, layout: Layout = TILE_LAYOUT) -> Tensor:
-    """The weight [out, in] of a torch.nn.Linear as ttnn.linear takes it: [in, out], on the host.
+    """Returns the weight [out, in] of a torch.nn.Linear as ttnn.linear takes it: [in, out], on the host.
 
     Raises:
         ValueError: the weight is no matrix.
@@ -29,7 +29,7 @@ def preprocess_linear_weight(weight: torch.Tensor, *, dtype: DataType, layout: L
 
 
 def preprocess_linear_bias(bias: torch.Tensor, *, dtype: DataType, layout: Layout = TILE_LAYOUT) -> Tensor:
-    """The bias [out] of a torch.nn.Linear as ttnn.linear takes it: [1, out], on the host.
+    """Returns the bias [out] of a torch.nn.Linear as ttnn.linear takes it: [1, out], on the host.
 
     Raises:
         ValueError: the bias is no vector.

@@ -25,7 +25,7 @@ class Shape(tuple[int, ...]):
         return len(self)
 
     def volume(self) -> int:
-        """Number of elements."""
+        """Returns number of elements."""
         return math.prod(self)
 
     def __eq__(self, other: object) -> bool:
@@ -55,7 +55,7 @@ class MeshShape(tuple[int, int]):
         return super().__new__(cls, sizes)
 
     def mesh_size(self) -> int:
-        """Number of chips."""
+        """Returns number of chips."""
         return self[0] * self[1]
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ def from_torch(
     mesh_mapper: MeshMapper | None = None,
     cq_id: int | None = None,
 ) -> Tensor:
-    """Copy a torch tensor to a TTNN tensor, on the host or on a device.
+    """Copies a torch tensor to a TTNN tensor, on the host or on a device.
 
     Args:
         tensor: on the CPU, of any dtype and strides. int64, int16 and int8 become INT32, float64 becomes FLOAT32.
@@ -93,7 +93,7 @@ def to_torch(
     device: Device | None = None,
     cq_id: int | None = None,
 ) -> torch.Tensor:
-    """Copy the values of a tensor, on the host or on a device, to a torch tensor.
+    """Copies the values of a tensor, on the host or on a device, to a torch tensor.
 
     Args:
         tensor: block formats become float32, UINT32 int32 and UINT16 int16, the others keep their type.
@@ -138,7 +138,7 @@ def _shard_to_torch(torch: Any, tensor: Tensor, shard: int, dtype: torch.dtype |
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """The parts of a distributed tensor, row by row, as host tensors that share its values."""
+    """Returns the parts of a distributed tensor, row by row, as host tensors that share its values."""
     return _runtime.get_device_tensors(tensor)
 
 

@@ -32,7 +32,7 @@ def _check_trace(function: str, mesh_device: object, trace_id: object) -> None:
 
 
 def begin_trace_capture(mesh_device: Device, *, cq_id: int | None = None) -> MeshTraceId:
-    """Record the calls on a device from now on.
+    """Records the calls on a device from now on.
 
     The calls run as they always do. What is deallocated meanwhile stays until the trace is released.
 
@@ -46,7 +46,7 @@ def begin_trace_capture(mesh_device: Device, *, cq_id: int | None = None) -> Mes
 
 
 def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, *, cq_id: int | None = None) -> None:
-    """End a recording. Raises DeviceError for one that has ended, or is of another device."""
+    """Ends a recording. Raises DeviceError for one that has ended, or is of another device."""
     _check_trace("end_trace_capture", mesh_device, trace_id)
     _native.end_trace(mesh_device, trace_id)
 
@@ -54,7 +54,7 @@ def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, *, cq_id: int 
 def execute_trace(
     mesh_device: Device, trace_id: MeshTraceId, *, cq_id: int | None = None, blocking: bool = True
 ) -> None:
-    """Run the recorded calls again: they read and write the tensors that they had.
+    """Runs the recorded calls again: they read and write the tensors that they had.
 
     Args:
         cq_id: of the hardware; makes no difference here.
@@ -67,7 +67,7 @@ def execute_trace(
 
 
 def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
-    """Let go of the tensors that a trace keeps. Raises DeviceError for one that was released."""
+    """Lets go of the tensors that a trace keeps. Raises DeviceError for one that was released."""
     _check_trace("release_trace", mesh_device, trace_id)
     _native.release_trace(mesh_device, trace_id)
 
@@ -75,7 +75,7 @@ def release_trace(mesh_device: Device, trace_id: MeshTraceId) -> None:
 def copy_device_to_host_tensor(
     device_tensor: Tensor, host_tensor: Tensor, blocking: bool = True, cq_id: int | None = None
 ) -> None:
-    """Write the values of a tensor on a device to a host tensor.
+    """Writes the values of a tensor on a device to a host tensor.
 
     Args:
         blocking, cq_id: of the hardware; make no difference here.

@@ -82,7 +82,7 @@ def cases() -> Iterator[Case]:
 
 
 def read(folder: Path, kind: str, declared: Any) -> list[Any]:
-    """The inputs or outputs of a data set."""
+    """Returns the inputs or outputs of a data set."""
     import onnx
     from onnx import numpy_helper
 
@@ -103,7 +103,7 @@ def flat(values: Any) -> list[Any]:
 
 
 def differs(found: Any, expected: Any, rtol: float, atol: float) -> str:
-    """How a result differs from what was expected, or ""."""
+    """Returns how a result differs from what was expected, or ""."""
     ours: Any = np.asarray(found)
     theirs: Any = np.asarray(expected)
     if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
@@ -138,12 +138,12 @@ def run(case: Case) -> Result:
 
 
 def lacking(result: Result) -> str:
-    """What the chip has not that a refused case has."""
+    """Returns what the chip has not that a refused case has."""
     return next((name for name, words in LACKING.items() if re.search(words, result.reason)), "other reasons")
 
 
 def table(results: Sequence[Result]) -> str:
-    """The table of the page."""
+    """Returns the table of the page."""
     lines = ["| cases | all | agree | random numbers | refused | differ |", "|---|--:|--:|--:|--:|--:|"]
     for group in GROUPS:
         kinds = Counter(result.kind for result in results if result.case.group == group)

@@ -131,12 +131,12 @@ class Dialects:
 
 
 def snake_case(name: str) -> str:
-    """coreRangeSet -> core_range_set, NDShardSpec -> nd_shard_spec, Conv2dSliceType -> conv2d_slice_type."""
+    """Returns coreRangeSet -> core_range_set, NDShardSpec -> nd_shard_spec, Conv2dSliceType -> conv2d_slice_type."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def accessor(parameter: str) -> str:
-    """As mlir-tblgen names it: weights_dtype -> getWeightsDtype."""
+    """Returns the name that mlir-tblgen gives the accessor: weights_dtype -> getWeightsDtype."""
     return "get" + re.sub(r"(?:^|_)([a-z0-9])", lambda found: found[1].upper(), parameter)
 
 
@@ -321,7 +321,7 @@ class Reader:
         return Kind(name, "")
 
     def enum_text(self, record: Record) -> str:
-        """The attribute as the IR prints it, which its assembly format says."""
+        """Returns the attribute as the IR prints it, which its assembly format says."""
         head = f"#{self.of(record['dialect'])['name']}"
         bracketed = "`<` $value `>`" in (record["assemblyFormat"] or "")
         return f"{head}.{record['mnemonic']}<{{}}>" if bracketed else f"{head}<{record['mnemonic']} {{}}>"

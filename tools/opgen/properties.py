@@ -37,7 +37,7 @@ END = re.compile(r"return ::mlir::success\(\);\s*$")
 
 
 def properties(body: str) -> list[tuple[str, str]]:
-    """The properties that the body of a generated function sets: name, member of Properties."""
+    """Returns the properties that the body of a generated function sets: name, member of Properties."""
     found = PREFIX.match(body)
     at = found.end() if found else 0
     result = []
@@ -50,7 +50,7 @@ def properties(body: str) -> list[tuple[str, str]]:
 
 
 def checked(definitions: str) -> str:
-    """The definitions of ops with functions that refuse keys that an op does not have."""
+    """Returns the definitions of ops with functions that refuse keys that an op does not have."""
 
     def call(function: re.Match[str]) -> str:
         entries = ", ".join(f'{{"{name}", prop.{storage}}}' for name, storage in properties(function["body"]))

@@ -41,12 +41,12 @@ class Function:
 
 
 def split(text: str) -> list[str]:
-    """The parts between commas that are not within braces."""
+    """Returns the parts between commas that are not within braces."""
     return [part.strip() for part in re.split(r",(?![^{]*\})", text) if part.strip()]
 
 
 def default_of(dialects: Dialects, op: Op, name: str) -> str | None:
-    """A default of ODS, a C++ expression, as functions.py writes it."""
+    """Returns a default of ODS, a C++ expression, as functions.py writes it."""
     attribute = op.attribute(name)
     assert attribute is not None
     if attribute.optional:
@@ -62,7 +62,7 @@ def default_of(dialects: Dialects, op: Op, name: str) -> str | None:
     return attribute.default.strip('"\\') if kind.shape == "string" else attribute.default
 
 
-class Maker:
+class MethodBuilder:
     """The function of one op."""
 
     def __init__(self, dialects: Dialects, op: Op):
@@ -118,6 +118,8 @@ class Maker:
         parameters = tuple(self.parameters(row.parameters))
         names = tuple(row.names.split("|")) if row.names else (bare,)
         into = {parameter for parameter, takers in functions.INTO.items() if set(names) & set(takers.split())}
+        if self.op.rule in functions.INTO_OUTPUT_TENSOR and self.op.name not in functions.ALIASES:
+            into = {"output_tensor"}
         return Function(
             self.op.name,
             names,
@@ -129,7 +131,7 @@ class Maker:
         )
 
     def documentation(self, parameters: tuple[Parameter, ...]) -> str:
-        """The summary, with public names where it has those of the dialect. What "the input" is, is no name."""
+        """Returns the summary, with public names where it has those of the dialect. What "the input" is, is no name."""
         names = {p.ods: p.name for p in parameters if p.role == "value" and p.ods != p.name and len(p.ods) > 1}
         if not names:
             return self.op.summary
@@ -138,19 +140,19 @@ class Maker:
 
 
 def with_aliases(dialects: Dialects) -> dict[str, Op]:
-    """The ops that a runtime knows."""
+    """Returns the ops that a runtime knows."""
     ops = {name: op for name, op in dialects.ops.items() if op.dialect in ("ttnn", "debug")}
     ops |= {name: dialects.ops[name] for name in ("ttcore.case", "ttcore.load_cached", "ttcore.while")}
     return ops | {name: replace(ops[like], name=name) for name, like in functions.ALIASES.items()}
 
 
 def functions_of(dialects: Dialects) -> list[Function]:
-    """By op, but those of one public name in the order of functions.FUNCTIONS."""
+    """Returns functions by op, but those of one public name in the order of functions.FUNCTIONS."""
     ops = with_aliases(dialects)
     if unknown := (functions.FUNCTIONS.keys() | functions.NOT_CALLED) - ops.keys():
         raise SystemExit(f"functions.py: no op is called {', '.join(sorted(unknown))}")
     order = {name: place for place, name in enumerate(functions.FUNCTIONS)}
-    made = [Maker(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED]
+    made = [MethodBuilder(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED]
     takers = {name for names in functions.INTO.values() for name in names.split()}
     if unknown := takers - {name for function in made for name in function.names}:
         raise SystemExit(f"functions.py: no function is called {', '.join(sorted(unknown))}")
@@ -178,7 +180,7 @@ def public_enum(row: describe.Enum) -> PublicEnum:
 
 
 def fields_of(struct: describe.Struct) -> list[describe.Field]:
-    """Of a flatbuffer and of functions."""
+    """Returns fields of a flatbuffer and of functions."""
     fields = []
     for each in struct.fields:
         name = f"{struct.type}.{each.name}"
@@ -188,7 +190,7 @@ def fields_of(struct: describe.Struct) -> list[describe.Field]:
 
 
 def is_written(dialects: Dialects, type_: str) -> bool:
-    """Whether all that a struct holds can be written down without MLIR."""
+    """Returns whether all that a struct holds can be written down without MLIR."""
     return all(
         field.kind and (field.kind not in dialects.structs or is_written(dialects, field.kind))
         for field in fields_of(dialects.structs[type_])
@@ -205,7 +207,7 @@ def types_in(dialects: Dialects, type_: str, found: dict[str, None]) -> None:
 
 
 def types_of_ops(dialects: Dialects, ops: list[Op]) -> dict[str, None]:
-    """The enums and structs that attributes of ops are of, each behind those that it consists of."""
+    """Returns the enums and structs that attributes of ops are of, each behind those that it consists of."""
     found: dict[str, None] = {}
     for op in ops:
         for attribute in op.attributes:
@@ -216,13 +218,13 @@ def types_of_ops(dialects: Dialects, ops: list[Op]) -> dict[str, None]:
 
 
 def is_known(dialects: Dialects, kind: str) -> bool:
-    """Whether a flatbuffer holds attributes of this kind."""
+    """Returns whether a flatbuffer holds attributes of this kind."""
     row = dialects.kinds[kind]
     return bool(row.shape) and (row.shape != "struct" or all(is_written(dialects, type_) for type_ in row.types))
 
 
 def public_types(dialects: Dialects) -> tuple[list[PublicEnum], list[describe.Struct]]:
-    """Those that functions take."""
+    """Returns those that functions take."""
     called = [op for name, op in with_aliases(dialects).items() if name not in functions.NOT_CALLED]
     types = types_of_ops(dialects, called)
     enums = [public_enum(dialects.enums[type_]) for type_ in types if type_ in dialects.enums]

@@ -60,7 +60,7 @@ def write(path: Path, text: str) -> None:
 
 
 def sections(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
-    """(what stands before the first op, class: (its namespace, its text)), in order."""
+    """Returns (what stands before the first op, class: (its namespace, its text)), in order."""
     text = path.read_text(encoding="utf-8")
     end = text.rfind("#endif // GET_OP_CLASSES")
     found = list(SECTION.finditer(text, 0, end))
@@ -75,7 +75,7 @@ def sections(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
 
 
 def keys(declarations: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """What decides the part of each class: its smallest family, or else its own name."""
+    """Returns what decides the part of each class: its smallest family, or else its own name."""
     families: dict[str, list[str]] = {}
     for name, (_, body) in declarations.items():
         # Those of the class, which is declared after its adaptors.
@@ -93,13 +93,13 @@ def part_of(key: str, parts: int) -> int:
 
 
 def used(constraints: dict[str, list[str]], text: str) -> str:
-    """The constraint functions that text calls; each is static."""
+    """Returns the constraint functions that text calls; each is static."""
     called = set(re.findall(r"__mlir_ods_local_\w+", text))
     return "\n".join(body for name, bodies in constraints.items() if name in called for body in bodies)
 
 
 def unused_builders(definitions: str) -> set[str]:
-    """Parameters of the `build` functions of an op that are left out."""
+    """Returns parameters of the `build` functions of an op that are left out."""
     builders = {each["parameters"]: "inferredReturnTypes" in each["body"] for each in BUILD.finditer(definitions)}
     # By what follows the builder and the state.
     given = {RESULTS.sub("", tail, count=1) for tail in map(arguments, builders) if RESULTS.match(tail)}
@@ -115,12 +115,12 @@ def unused_builders(definitions: str) -> set[str]:
 
 
 def arguments(parameters: str) -> str:
-    """Those of a `build` without builder and state, ending in a comma."""
+    """Returns those of a `build` without builder and state, ending in a comma."""
     return "".join(f"{each}, " for each in parameters.split(", ")[2:])
 
 
 def without_builders(text: str, name: str, unused: set[str]) -> str:
-    """Declarations of an op class without the unused `build` functions, and with one `create`."""
+    """Returns declarations of an op class without the unused `build` functions, and with one `create`."""
 
     def kept(declared: re.Match[str]) -> str:
         parameters = re.sub(r" = (\{\}|\w+)(?=, |$)", "", declared["parameters"])

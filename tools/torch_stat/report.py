@@ -28,7 +28,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def sizes(calls: Iterable[Call], side: str) -> dict[str, Counter[int]]:
-    """For each op, how many calls have a total of so many bytes of inputs, or outputs."""
+    """Returns for each op how many calls have a total of so many bytes of inputs, or outputs."""
     found: dict[str, Counter[int]] = {}
     for call in calls:
         total = sum(t.nbytes for t in getattr(call, f"{side}s"))
@@ -37,7 +37,7 @@ def sizes(calls: Iterable[Call], side: str) -> dict[str, Counter[int]]:
 
 
 def plotter() -> Any:
-    """matplotlib's pyplot, without a screen; None where it is not installed."""
+    """Returns matplotlib's pyplot, without a screen; None where it is not installed."""
     try:
         import matplotlib
     except ImportError:

@@ -50,7 +50,7 @@ def tensors_of(value: Any) -> tuple[TensorInfo, ...]:
 
 
 def calls_of(graph_module: GraphModule) -> list[Call]:
-    """The ops of a graph of aten ops with fake tensors in `meta["val"]`."""
+    """Returns the ops of a graph of aten ops with fake tensors in `meta["val"]`."""
 
     def values(node: Node) -> Any:
         return node.meta.get("val")
@@ -126,7 +126,7 @@ class Tracer:
 
 
 def read_calls(folder: Path, kind: str) -> Iterator[Call]:
-    """The calls of all graphs of a kind ("fw", "bw") under `<folder>/raw`.
+    """Yields the calls of all graphs of a kind ("fw", "bw") under `<folder>/raw`.
 
     Raises:
         ValueError: a file that no tracer wrote; names it.

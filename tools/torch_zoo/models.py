@@ -26,7 +26,7 @@ class MnistModel(nn.Module):
         self.fc1, self.fc2 = nn.Linear(9216, 128), nn.Linear(128, 10)
 
     def forward(self, pixel_values: Tensor) -> Tensor:
-        """Logarithms of probabilities [n, 10] of images [n, 1, 28, 28]."""
+        """Returns logarithms of probabilities [n, 10] of images [n, 1, 28, 28]."""
         x = torch.relu(self.conv2(torch.relu(self.conv1(pixel_values))))
         x = self.dropout1(nn.functional.max_pool2d(x, 2)).flatten(1)
         x = self.dropout2(torch.relu(self.fc1(x)))
@@ -34,7 +34,7 @@ class MnistModel(nn.Module):
 
 
 def names(chosen: Sequence[str] = ()) -> list[str]:
-    """Names of the table; of `chosen` where given, by name or by the name on the hub.
+    """Returns names of the table; of `chosen` where given, by name or by the name on the hub.
 
     Raises:
         KeyError: one that is not in the table; names those that are.
@@ -91,7 +91,7 @@ def settle(model: nn.Module, inputs: Inputs) -> None:
 
 
 def make(name: str, small: bool = False, dtype: torch.dtype = torch.float32, seed: int = 0) -> tuple[nn.Module, Inputs]:
-    """A model of the table and inputs for it; the same seed gives the same.
+    """Returns a model of the table and inputs for it; the same seed gives the same.
 
     Args:
         name: of the table, or as the hub has it.

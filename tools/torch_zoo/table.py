@@ -41,7 +41,7 @@ class Row:
 
     @property
     def note(self) -> str:
-        """What differs from the published model, for tables."""
+        """Returns what differs from the published model, for tables."""
         if self.layers is None:
             return ""
         _, published, here = self.layers
@@ -60,7 +60,7 @@ THUMBNAIL = (2, 3, 32, 32)
 
 
 def albert(card: str, architecture: str = "AlbertForMaskedLM", **settings: Any) -> Row:
-    """ALBERT v2: one layer's weights for all layers, no dropout."""
+    """Returns the row of ALBERT v2: one layer's weights for all layers, no dropout."""
     common = {
         "embedding_size": 128, "vocab_size": 30000, "hidden_act": "gelu_new", "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,

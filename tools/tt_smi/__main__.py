@@ -94,7 +94,7 @@ def parser() -> Parser:
 
 
 def check(args: argparse.Namespace, top: Parser) -> None:
-    """Options that are of other options."""
+    """Checks options that belong to other options."""
     if args.filename is not None and not args.snapshot:
         top.error("-f is of snapshots; add -s")
     for name, value in (("-dir", args.dump_dir), ("-dur", args.duration)):
@@ -190,10 +190,11 @@ def live(theme: str, color: bool, interval: float) -> int:
 
 
 def replace_closed_streams(args: argparse.Namespace) -> None:
-    """A closed standard input is one that has ended; what would be written to a closed output is not.
+    """Opens closed streams: a closed input is one that has ended, and what would be written to a closed output is
+    dropped.
 
     Raises:
-        SmiError: something is asked for that is nothing but output, or a question.
+        SmiError: something is requested that is nothing but output, or a question.
     """
     from .machine import SmiError
 
@@ -220,7 +221,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
+    """Runs the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
     top = parser()
     args = top.parse_args(argv)
     check(args, top)

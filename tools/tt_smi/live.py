@@ -178,7 +178,7 @@ class LiveDisplay(App[None]):
     #
 
     def is_whole(self) -> bool:
-        """False while the display is being closed: timers still come then, and parts are gone."""
+        """Returns False while the display is being closed: timers still come then, and parts are gone."""
         return all(self.query(f"#{name}") for name in DRAWN)
 
     def draw(self) -> None:
@@ -222,7 +222,7 @@ class LiveDisplay(App[None]):
         self._drawn["host"] = [list(facts)]
 
     def _draw_telemetry(self) -> None:
-        """A line for each value, a column for each chip, and columns for what is asked for besides."""
+        """A line for each value, a column for each chip, and columns for what is requested besides."""
         limit = f"bold {self.theme_variables['warning']}"
         headings = [("", "bold")]
         columns = [[field.title for field in FIELDS]]

@@ -43,7 +43,7 @@ def default_dump() -> Path:
 
 
 def chip_facts(chip: Chip, reading: Reading) -> dict[str, Any]:
-    """What is known of a chip, as JSON has it: None for what a simulated chip does not have."""
+    """Returns what is known of a chip, as JSON has it: None for what a simulated chip does not have."""
     process = chip.process
     return {
         "index": chip.index,
@@ -64,7 +64,7 @@ def chip_facts(chip: Chip, reading: Reading) -> dict[str, Any]:
 
 
 def snapshot(machine: Machine, readings: Sequence[Reading]) -> str:
-    """Host and devices at one moment, as JSON."""
+    """Returns host and devices at one moment, as JSON."""
     facts = {
         "time": datetime.now().astimezone().isoformat(timespec="seconds"),
         "tt_smi": version(),

@@ -55,7 +55,7 @@ def parser() -> Parser:
 
 
 def why(error: OSError, path: str) -> str:
-    """Why a file cannot be written."""
+    """Returns why a file cannot be written."""
     if error.filename == path:
         return "expected a file, not a folder" if isinstance(error, IsADirectoryError) else str(error.strerror)
     if isinstance(error, FileNotFoundError):
@@ -68,7 +68,7 @@ OUTPUTS = ("json", "html", "result_file", "save", "save_outputs")
 
 
 def check_outputs(args: argparse.Namespace) -> None:
-    """That files can be written where they shall be, before the work is done.
+    """Checks before the work is done that files can be written where they shall be.
 
     Raises:
         InputError: one cannot; names it.
@@ -86,7 +86,7 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
+    """Runs the tool; returns the exit code (wrong usage leaves by SystemExit(2), as argparse does)."""
     argv = sys.argv[1:] if argv is None else argv
     if not argv:
         parser().print_help(sys.stderr)

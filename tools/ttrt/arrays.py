@@ -38,7 +38,7 @@ NUMPY_DTYPES = {name: dtype for dtype, name in DATA_TYPES.items()} | {
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """Of a name like "float32", with "bfloat16"."""
+    """Returns the dtype of a name like "float32", with "bfloat16"."""
     return BFLOAT16 if name == "bfloat16" else np.dtype(name)
 
 
@@ -59,7 +59,7 @@ class Shards:
         return GoldenMapTensor({device: to_torch(array) for device, array in self.arrays.items()}, self.mesh)
 
     def on_host(self) -> Any:
-        """A host tensor of the runtime."""
+        """Returns a host tensor of the runtime."""
         import _ttmlir_runtime as rt
 
         shards = [host_tensor(array) for array in self.arrays.values()]
@@ -78,7 +78,7 @@ def host_tensor(array: np.ndarray) -> Any:
 
 
 def placed(device: Any, binary: Any, program_index: int, inputs: Sequence[Shards]) -> list[Any]:
-    """Inputs on the device, in the layouts that the program declares."""
+    """Returns inputs on the device, in the layouts that the program declares."""
     import _ttmlir_runtime as rt
 
     layouts = (rt.runtime.get_layout(binary, program_index, i) for i in range(len(inputs)))
@@ -89,7 +89,7 @@ def placed(device: Any, binary: Any, program_index: int, inputs: Sequence[Shards
 
 
 def fetched(tensor: Any) -> list[np.ndarray]:
-    """A tensor's value on each device that has its own, or the one of all."""
+    """Returns a tensor's value on each device that has its own, or the one of all."""
     import _ttmlir_runtime as rt
 
     found = []

@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def prepared(args: argparse.Namespace, report: str) -> Path | None:
-    """<artifact dir>/<name of the file>, made and if so wished emptied; None when nothing is to be saved.
+    """Returns <artifact dir>/<name of the file>, made and if so wished emptied; None when nothing is to be saved.
 
     report: the file in it by which a folder is known as one of ours.
     """
@@ -46,7 +46,7 @@ def prepared(args: argparse.Namespace, report: str) -> Path | None:
 
 
 def save_run(folder: Path, run: Execution, goldens: ProgramGoldens | None) -> None:
-    """<folder>/<program>/input_0.pt and so on; tensors of several devices are lists of them."""
+    """Saves <folder>/<program>/input_0.pt and so on; tensors of several devices are lists of them."""
     import torch
 
     from .arrays import to_torch

@@ -31,7 +31,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def described(path: str) -> dict[str, Any]:
-    """A description as the compiler understands it: what it writes into a flatbuffer of a program that does nothing."""
+    """Returns a description as the compiler understands it: what it writes into a flatbuffer of a program that does
+    nothing."""
     from _ttmlir_runtime import binary
     from ttmlir import ir, passes
 
@@ -47,7 +48,7 @@ def described(path: str) -> dict[str, Any]:
 
 
 def differences(file: File, system: dict[str, Any]) -> Iterator[str]:
-    """What the file needs and the machine does not have."""
+    """Yields what the file needs and the machine does not have."""
     needed, there = file.system["chips"], system["chips"]
     if not needed:
         return
@@ -61,7 +62,7 @@ def differences(file: File, system: dict[str, Any]) -> Iterator[str]:
 
 
 def wrong_meshes(file: File, shape: machine.Mesh | None) -> Iterator[str]:
-    """Programs that do not run on a mesh; those of one chip run on any."""
+    """Yields programs that do not run on a mesh; those of one chip run on any."""
     for program in file.programs:
         if shape is not None and program.mesh not in ((1, 1), shape):
             ours, theirs = machine.mesh_text(program.mesh), machine.mesh_text(shape)

@@ -161,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def nodes(args: argparse.Namespace) -> int:
-    """Nodes of an ONNX file, with values that another library computes."""
+    """Returns nodes of an ONNX file, with values that another library computes."""
     from ttmlir.onnx import load
     from ttmlir.onnx.goldens import Judge, compared, random_inputs
 
@@ -186,7 +186,7 @@ def nodes(args: argparse.Namespace) -> int:
 
 
 def three(args: argparse.Namespace) -> int:
-    """One program with three arithmetics, op by op: goldens, the default of the device, and the chip's."""
+    """Returns one program with three arithmetics, op by op: goldens, the default of the device, and the chip's."""
     from .divergence import Judge, rows_of, three_ways
     from .subject import Subject
 
@@ -205,7 +205,8 @@ def three(args: argparse.Namespace) -> int:
 
 
 def strays(args: argparse.Namespace, row: Any) -> list[str]:
-    """Which arithmetics do not agree with the golden: by correlation, and by tolerances where they are given."""
+    """Returns which arithmetics do not agree with the golden: by correlation, and by tolerances where they are
+    given."""
     strict = args.atol is not None or args.rtol is not None
     sides = (("default", row.default), ("exact", row.exact))
     return [name for name, p in sides if p is not None and not (p.passed if strict else p.comparison.agrees(args.pcc))]
@@ -244,7 +245,7 @@ def over_steps(
     seed: int = 0,
     folder: str | None = None,
 ) -> Iterator[Result]:
-    """The module of a `Subject` after each `Step`, compared with what it computed at the start."""
+    """Yields the module of a `Subject` after each `Step`, compared with what it computed at the start."""
     from .divergence import compared
     from .stages import stages
     from .values import NotEvaluated, evaluated
@@ -289,12 +290,12 @@ def report_of(args: argparse.Namespace, start: Any, results: Sequence[Result], p
 
 
 def first_of(result: Result) -> Any:
-    """The first value, in the order of the program, that differs."""
+    """Returns the first value, in the order of the program, that differs."""
     return result.comparing.parted[0]
 
 
 def short(name: str) -> str:
-    """A pass without its options."""
+    """Returns a pass without its options."""
     return name.partition("{")[0] + (")" if "(" in name.partition("{")[0] else "")
 
 

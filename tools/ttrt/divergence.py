@@ -78,7 +78,7 @@ class Pair:
     theirs: float | None = None
 
     def describe(self) -> str:
-        """Where, and how far apart."""
+        """Returns where, and how far apart."""
         what = f"{self.name} at {self.location}" if self.kind == "op" else f"{self.name} of @{self.program}"
         other = f", now {self.other}" if self.kind == "op" and self.other != self.name else ""
         c = self.comparison
@@ -128,7 +128,7 @@ class Ops:
 
 
 def ops_of(module: Any, had_numbers: bool, file: str) -> Ops:
-    """file: locations in it are those of the text itself, and say nothing about another file."""
+    """Returns ops. file: locations in it are those of the text itself, and say nothing about another file."""
     tokens, places = {}, {}
     for op in number_ops(module.operation):
         number = util.source_path(op.location)
@@ -143,7 +143,7 @@ def ops_of(module: Any, had_numbers: bool, file: str) -> Ops:
 
 
 def correspondence(a: Ops, b: Ops) -> tuple[dict[str, str], str]:
-    """Number in `b` -> number in `a`, and by what the ops were recognised.
+    """Returns number in `b` -> number in `a`, and by what the ops were recognised.
 
     By numbers when both files came with them; by locations when the texts state them, each for one op; else by the
     order of the ops, their names and shapes.
@@ -166,7 +166,7 @@ def correspondence(a: Ops, b: Ops) -> tuple[dict[str, str], str]:
 
 
 def unique(places: Mapping[str, str]) -> dict[str, str]:
-    """Location -> number, of locations that one op has."""
+    """Returns location -> number, of locations that one op has."""
     counts: dict[str, list[str]] = {}
     for number, where in places.items():
         counts.setdefault(where, []).append(number)
@@ -174,7 +174,7 @@ def unique(places: Mapping[str, str]) -> dict[str, str]:
 
 
 def renamed(values: Values, numbers: Mapping[str, str]) -> Values:
-    """With the keys of the other side; ops that have none there lose theirs."""
+    """Returns ops with the keys of the other side; ops that have none there lose theirs."""
 
     def key(text: str) -> str:
         path = [numbers.get(part, "") for part in text.split("/")]
@@ -185,7 +185,7 @@ def renamed(values: Values, numbers: Mapping[str, str]) -> Values:
 
 
 def programs_matched(a: Values, b: Values) -> dict[str, str]:
-    """Program of `a` -> program of `b`: by name, or in order when no name is in both."""
+    """Returns program of `a` -> program of `b`: by name, or in order when no name is in both."""
     if a.outputs.keys() & b.outputs.keys():
         missing = [name for name in a.outputs if name not in b.outputs]
         if missing:
@@ -198,12 +198,12 @@ def programs_matched(a: Values, b: Values) -> dict[str, str]:
 
 
 def precision_of(*sides: Values) -> str:
-    """The coarsest number format of any value."""
+    """Returns the coarsest number format of any value."""
     return next((f for f in reversed(PRECISIONS) if any(f in side.formats for side in sides)), "float64")
 
 
 def compared(a: Values, b: Values, judge: Judge) -> Comparing:
-    """Every value that both sides have, in the order of the first; the last op of a number has its value."""
+    """Returns every value that both sides have, in the order of the first; the last op of a number has its value."""
     precision = precision_of(a, b)
     found = {v.key: v for v in b.values if v.key}
     programs = programs_matched(a, b)
@@ -232,7 +232,7 @@ def compared(a: Values, b: Values, judge: Judge) -> Comparing:
 
 
 def comparable(a: Value, b: Value) -> bool:
-    """Not so when a pass gave an op's number to something else, like a part of it."""
+    """Returns False when a pass gave an op's number to something else, like a part of it."""
     sizes = [[r.shape.numel() for r in v.results] for v in (a, b)]
     return sizes[0] == sizes[1]
 
@@ -250,7 +250,7 @@ def pair(
     precision: str,
     producer: Producer | None = None,
 ) -> Pair:
-    """Shard by shard; the one that differs most counts. producer: of `ours`, when it is a golden."""
+    """Compares shard by shard; the one that differs most counts. producer: of `ours`, when it is a golden."""
     found = []
     for device in sorted(ours.shard_map.keys() | theirs.shard_map.keys()):
         a, b = ours.shard_at(device), theirs.shard_at(device)
@@ -301,7 +301,8 @@ class Arithmetics:
 
 
 def three_ways(subject: Any, seed: int, path: str | None) -> tuple[Values, Values, Values]:
-    """The values of a `Subject`: goldens, the device's by default, and its exact ones. path: of a file of inputs."""
+    """Returns the values of a `Subject`: goldens, the device's by default, and its exact ones. path: of a file of
+    inputs."""
     try:
         if subject.file is None:
             inputs = subject.inputs(seed, path)
@@ -327,7 +328,7 @@ def three_ways(subject: Any, seed: int, path: str | None) -> tuple[Values, Value
 
 
 def file_goldens(subject: Any, inputs: dict[str, Any], seed: int) -> Values:
-    """The goldens of the MLIR that a flatbuffer carries."""
+    """Returns the goldens of the MLIR that a flatbuffer carries."""
     file = subject.file
     assert file is not None
     source = Source(file)
@@ -351,7 +352,7 @@ def file_goldens(subject: Any, inputs: dict[str, Any], seed: int) -> Values:
 
 
 def rows_of(golden: Values, default: Values, exact: Values, judge: Judge) -> Iterable[Arithmetics]:
-    """In the order in which the device computes."""
+    """Returns rows in the order in which the device computes."""
 
     def by_key(pairs: Iterable[Pair]) -> dict[tuple[str, str, str, str], Pair]:
         return {key_of(p): p for p in pairs}
@@ -365,7 +366,7 @@ def rows_of(golden: Values, default: Values, exact: Values, judge: Judge) -> Ite
 
 
 def key_of(pair: Pair) -> tuple[str, str, str, str]:
-    """Names of ops may differ between goldens and the device; their place among results does not."""
+    """Returns names of ops may differ between goldens and the device; their place among results does not."""
     place = pair.name.partition("#")[2] if pair.kind == "op" else pair.name
     return pair.kind, pair.program, pair.key, place
 
@@ -382,7 +383,8 @@ def shards_of(default: Values, exact: Values, places: dict[tuple[str, str], Valu
 
 
 def distance(ours: Any, theirs: Any) -> tuple[float, float]:
-    """The share of elements that differ, and the root mean square of differences relative to that of the first."""
+    """Returns the share of elements that differ, and the root mean square of differences relative to that of the
+    first."""
     differing = elements = 0
     squares = own = 0.0
     for device in ours.shard_map:

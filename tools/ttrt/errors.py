@@ -12,7 +12,7 @@ class InputError(Exception):
 
 
 def known_errors() -> tuple[type[BaseException], ...]:
-    """Errors that a user's input causes: their message is enough, and a stack trace says nothing more.
+    """Returns errors that a user's input causes: their message is enough, and a stack trace says nothing more.
 
     What the compiler and the runtime raise is looked up only when something was raised, so that starting the tool does
     not load them.
@@ -36,7 +36,7 @@ def known_errors() -> tuple[type[BaseException], ...]:
 
 
 def one_line(error: BaseException) -> str:
-    """The message of an error on one line, an OSError with its file in front."""
+    """Returns the message of an error on one line, an OSError with its file in front."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ModuleNotFoundError) and error.name:

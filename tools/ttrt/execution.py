@@ -57,7 +57,7 @@ def execute(
     keep_memory: bool = False,
     max_loop_turns: int | None = None,
 ) -> Execution:
-    """Run a program `loops` times on the same inputs.
+    """Runs a program `loops` times on the same inputs.
 
     Args:
         goldens: of ops by source, for breakpoints; None when they are not known.
@@ -104,7 +104,8 @@ def followed(
     keep_values: bool,
     memory: MemoryLog | None,
 ) -> tuple[Any, Mapping[str, list[list[Any]]]]:
-    """Hooks of a run, and where it leaves values. Values of ops are torch's, which is not loaded for anything else."""
+    """Returns hooks of a run, and where it leaves values. Values of ops are torch's, which is not loaded for anything
+    else."""
     marks = not file.is_metal and any(op["name"].startswith("debug.") for op in program.operations)
     if keep_values or (act and marks):
         from builder.execution.debugging import Debugger

@@ -72,7 +72,7 @@ class Tensor:
 
     @property
     def place(self) -> str:
-        """Layout and memory: "tile, dram interleaved"."""
+        """Returns layout and memory: "tile, dram interleaved"."""
         memory = self.desc["buffer_type"]
         arrangement = self.desc["memory_layout"] if memory != "system_memory" else ""
         return f"{self.desc['layout']}, {memory} {arrangement}".strip()
@@ -99,7 +99,7 @@ class Program:
 
     @property
     def op_counts(self) -> dict[str, int]:
-        """Op name -> how often, the most frequent first."""
+        """Returns op name -> how often, the most frequent first."""
         return dict(Counter(op["name"] for op in self.operations).most_common())
 
 
@@ -140,13 +140,13 @@ class File:
 
     @property
     def arch(self) -> str | None:
-        """Of the chips it was compiled for, when it says so."""
+        """Returns the architecture of the chips that it was compiled for, when it says so."""
         chips = self.system["chips"]
         return chips[0]["arch"] if chips else None
 
     @property
     def is_metal(self) -> bool:
-        """Whether its programs are commands and kernels, which have no goldens."""
+        """Returns whether its programs are commands and kernels, which have no goldens."""
         return self.binary.file_identifier == "TTM0"
 
     @property
@@ -154,7 +154,7 @@ class File:
         return json.loads(self.binary.get_mlir_as_json())["source"]
 
     def chosen(self, which: str | None) -> list[Program]:
-        """The program called `which` or at that index; all public ones when it is None or "all"."""
+        """Returns the program called `which` or at that index; all public ones when it is None or "all"."""
         if which is None or which == "all":
             return [p for p in self.programs if not p.private]
         for program in self.programs:
@@ -189,7 +189,7 @@ def check_name(path: str) -> None:
 
 
 def load(path: str, *, allow_native: bool = False, sizes: Mapping[str, int] | None = None) -> File:
-    """Read and check a flatbuffer, or compile an ONNX file.
+    """Reads and check a flatbuffer, or compile an ONNX file.
 
     Args:
         allow_native: code of the file (kernels in C++, machine code) may run in this process.

@@ -28,7 +28,7 @@ CONSTANT = "ttnn.constant"
 
 
 def called(file: File, program: Program) -> list[Program]:
-    """Programs that a program calls, and those that they call."""
+    """Returns programs that a program calls, and those that they call."""
     found: dict[int, Program] = {}
     left = [program]
     while left:
@@ -40,7 +40,8 @@ def called(file: File, program: Program) -> list[Program]:
 
 
 def constants_of(device: Any, file: File, program: Program, inputs: Sequence[Shards]) -> dict[str, list[torch.Tensor]]:
-    """The values of the constants of a program and of those it calls, by program and in order, as a run has them."""
+    """Returns the values of the constants of a program and of those it calls, by program and in order, as a run has
+    them."""
     found: dict[str, list[torch.Tensor]] = {p.name: [] for p in (program, *called(file, program))}
     seen: set[tuple[str, int]] = set()  # a program may run several times
 
@@ -92,7 +93,7 @@ class Source:
         seed: int,
         inside: bool = True,
     ) -> ProgramGoldens:
-        """What the program computes by the golden of every op.
+        """Returns what the program computes by the golden of every op.
 
         Args:
             constants: see `constants_of`; the file's MLIR leaves their values out.
@@ -162,8 +163,8 @@ class Source:
 
 
 def together(program: Program, parts: Sequence[ProgramGoldens]) -> ProgramGoldens:
-    """Goldens of a batch, of those of its micro-batches. Inside, what is alike for all of these is not of the batch, or
-    any of them will do."""
+    """Returns goldens of a batch, of those of its micro-batches. Inside, what is alike for all of these is not of the
+    batch, or any of them will do."""
 
     def join(values: Sequence[GoldenMapTensor]) -> GoldenMapTensor:
         first = values[0]
@@ -188,7 +189,7 @@ def together(program: Program, parts: Sequence[ProgramGoldens]) -> ProgramGolden
 
 
 def by_source(file: File, program: Program, evaluation: Evaluation) -> dict[str, OpGoldens]:
-    """Goldens of the ops of a program and of those it calls.
+    """Returns goldens of the ops of a program and of those it calls.
 
     The MLIR in the file has no numbers, but the same ops in the same order.
     """

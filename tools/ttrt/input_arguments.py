@@ -26,7 +26,7 @@ WRITES = (".npz", ".pt", ".pth")
 
 
 def check_written(path: str) -> None:
-    """Before the work is done, that its results can be written."""
+    """Checks before the work is done that its results can be written."""
     if Path(path).suffix not in WRITES:
         raise InputError(f"{path}: expected a {', '.join(WRITES[:-1])} or {WRITES[-1]} file")
 
@@ -58,7 +58,7 @@ class Init:
 
 
 def init(text: str) -> Init:
-    """[NAME=]WHAT of the command line."""
+    """Returns [NAME=]WHAT of the command line."""
     name, equals, rest = text.partition("=")
     if equals and not name:
         raise argparse.ArgumentTypeError(f"{text!r} names no input before the =")
@@ -131,7 +131,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace, programs: Sequence[Program]) -> None:
-    """That the options make sense together and for these programs.
+    """Checks that the options make sense together and for these programs.
 
     Raises:
         InputError: says which do not.
@@ -159,7 +159,7 @@ def check(args: argparse.Namespace, programs: Sequence[Program]) -> None:
 
 
 def names_of(tensor: Tensor, index: int) -> list[str]:
-    """What an input may be called in a file of tensors, and by --init."""
+    """Returns what an input may be called in a file of tensors, and by --init."""
     names = (tensor.name, f"input_{index}", f"arg{index}", f"arr_{index}", str(index))
     return list(dict.fromkeys(name for name in names if name))
 

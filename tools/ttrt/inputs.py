@@ -24,7 +24,7 @@ from .input_arguments import DOMAIN, READS, Init, check_written, names_of, takes
 
 
 def read_tensors(path: str) -> dict[str, np.ndarray]:
-    """Tensors by name; those of a file that has none are called 0, 1, …"""
+    """Returns tensors by name; those of a file that has none are called 0, 1, …"""
     suffix = Path(path).suffix
     if suffix not in READS:
         raise InputError(f"{path}: expected a {', '.join(READS[:-1])} or {READS[-1]} file")
@@ -69,7 +69,7 @@ def read_torch(path: str) -> dict[str, np.ndarray]:
 
 
 def write_tensors(path: str, tensors: Mapping[str, np.ndarray]) -> None:
-    """A .npz or .pt file; bf16 becomes f32 in the former, which has no such type."""
+    """Writes a .npz or .pt file; bf16 becomes f32 in the former, which has no such type."""
     check_written(path)
     with whole_file(path) as file:
         if Path(path).suffix == ".npz":
@@ -82,7 +82,8 @@ def write_tensors(path: str, tensors: Mapping[str, np.ndarray]) -> None:
 
 
 def given(path: str, program: Program) -> list[Shards]:
-    """The program's inputs from a file, by name; all of them, of the right shape, values in the program's dtype."""
+    """Returns the program's inputs from a file, by name; all of them, of the right shape, values in the program's
+    dtype."""
     tensors = read_tensors(path)
     unused = set(tensors)
     found = []
@@ -101,7 +102,8 @@ def given(path: str, program: Program) -> list[Shards]:
 
 
 def on_devices(value: np.ndarray, expected: Tensor, program: Program, where: str) -> Shards:
-    """A value as the program takes it; the shards of a distributed input lie one after another in a first dimension."""
+    """Returns a value as the program takes it; the shards of a distributed input lie one after another in a first
+    dimension."""
     devices = program.mesh[0] * program.mesh[1]
     shape = (devices, *expected.shape) if expected.distributed else expected.shape
     if tuple(value.shape) != shape:
@@ -122,12 +124,13 @@ def on_devices(value: np.ndarray, expected: Tensor, program: Program, where: str
 
 
 def ranges(file: File, program: Program) -> dict[int, Domain]:
-    """Input index -> the values that the program's ops accept, where they ask for some."""
+    """Returns input index -> the values that the program's ops accept, where they ask for some."""
     return {} if file.is_metal else argument_domains(body_of(file, program.index))
 
 
 def body_of(file: File, index: int) -> Body:
-    """A program of a flatbuffer as golden.domains follows it. Operands are single: ODS's groups are not recorded."""
+    """Returns a program of a flatbuffer as golden.domains follows it. Operands are single: ODS's groups are not
+    recorded."""
     program = file.description["programs"][index]
     values = [
         Value(i, tuple(value["desc"]["shape"]), value["desc"]["data_type"]) for i, value in enumerate(program["values"])
@@ -159,14 +162,14 @@ FILLS: dict[str, Callable[[tuple[int, ...], np.random.Generator], np.ndarray]] =
 
 
 def fitted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """In a dtype; what an integer has no room for becomes its largest or smallest value."""
+    """Returns values in a dtype; what an integer has no room for becomes its largest or smallest value."""
     if dtype.kind in "iu":
         values = np.clip(values, float(np.iinfo(dtype).min), float(np.iinfo(dtype).max))
     return values.astype(dtype)
 
 
 def of_program(args: argparse.Namespace, file: File, program: Program) -> list[Shards]:
-    """The inputs of a program as the command line says."""
+    """Returns the inputs of a program as the command line says."""
     if args.inputs:
         return given(args.inputs, program)
     weights = named(args.weights, program) if args.weights else {}
@@ -174,7 +177,7 @@ def of_program(args: argparse.Namespace, file: File, program: Program) -> list[S
 
 
 def named(path: str, program: Program) -> dict[int, Shards]:
-    """Those inputs of a program that a file has, by index; each tensor must be one of them."""
+    """Returns those inputs of a program that a file has, by index; each tensor must be one of them."""
     found = {}
     for name, value in read_tensors(path).items():
         index = next((i for i, expected in enumerate(program.inputs) if expected.name == name), None)
@@ -189,12 +192,13 @@ def named(path: str, program: Program) -> dict[int, Shards]:
 
 
 def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
-    """Random values that the ops accept, the same for the same seed."""
+    """Returns random values that the ops accept, the same for the same seed."""
     return made((), program, ranges(file, program), seed, part_owners=owners(file, program))
 
 
 def owners(file: File, program: Program) -> dict[int, list[int]]:
-    """Input index -> for each chip the first one that has the same part, where the file says how the whole is cut.
+    """Returns input index -> for each chip the first one that has the same part, where the file says how the whole is
+    cut.
 
     Chips that stand for the same part must get the same values: what is gathered of them is compared.
     """
@@ -224,8 +228,8 @@ def made(
     known: Mapping[int, Shards] | None = None,
     part_owners: Mapping[int, Sequence[int]] | None = None,
 ) -> list[Shards]:
-    """Inputs as --init says, but for those that are known, by index; one array for each device where an input is
-    distributed, the same for those of one owner."""
+    """Returns inputs as --init says, but for those that are known, by index; one array for each device where an input
+    is distributed, the same for those of one owner."""
     result = []
     for index, expected in enumerate(program.inputs):
         if known and index in known:
@@ -235,7 +239,7 @@ def made(
         if entry.is_file:
             result.append(from_file(entry, expected, index, program))
             continue
-        make = maker(entry, expected, index, program, accepted.get(index))
+        make = generator_of(entry, expected, index, program, accepted.get(index))
         devices = program.mesh[0] * program.mesh[1] if expected.distributed else 1
         dtype = numpy_dtype(expected.host_dtype())
         of = (part_owners or {}).get(index, range(devices))
@@ -256,7 +260,7 @@ def from_file(entry: Init, expected: Tensor, index: int, program: Program) -> Sh
     return on_devices(tensors[name], expected, program, f"{entry}: {name}")
 
 
-def maker(entry: Init, expected: Tensor, index: int, program: Program, accepted: Domain | None) -> Make:
+def generator_of(entry: Init, expected: Tensor, index: int, program: Program, accepted: Domain | None) -> Make:
     if entry.what == DOMAIN:
         return lambda shape, dtype, source: random_array(shape, dtype.name, accepted, source)
     if entry.interval is None:

@@ -28,7 +28,7 @@ class MeshChoice:
 
 
 def mesh(text: str) -> MeshChoice:
-    """ROWSxCOLUMNS, or the name of a board or box."""
+    """Parses ROWSxCOLUMNS, or the name of a board or box."""
     if found := re.fullmatch(r"(\d+)x(\d+)", text):
         rows, columns = int(found[1]), int(found[2])
         if rows > 0 and columns > 0:
@@ -68,7 +68,7 @@ def exact_argument(parser: Any, text: str) -> None:
 
 
 def chosen(args: argparse.Namespace, arch: str | None, shape: Mesh) -> tuple[str, Mesh]:
-    """Architecture and mesh that the command line asks for; `arch` and `shape` where it does not say."""
+    """Returns architecture and mesh that the command line asks for; `arch` and `shape` where it does not say."""
     choice: MeshChoice | None = args.mesh
     if choice and choice.arch and args.arch and args.arch != choice.arch:
         raise InputError(f"--mesh {choice.text} is made of {choice.arch} chips; --arch says {args.arch}")
@@ -81,7 +81,7 @@ RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 
 def rank() -> int:
-    """Of this process among those that mpirun started, which share a mesh; 0 when it is alone."""
+    """Returns the rank of this process among those that mpirun started, which share a mesh; 0 when it is alone."""
     return next((int(os.environ[name]) for name in RANK_VARIABLES if os.environ.get(name, "").isdigit()), 0)
 
 
@@ -101,12 +101,12 @@ def mesh_text(shape: Sequence[int]) -> str:
 
 
 def devices(shape: Sequence[int]) -> int:
-    """Chips of a mesh."""
+    """Returns chips of a mesh."""
     return math.prod(shape)
 
 
 def run_figures(report: Any) -> dict[str, Any]:
-    """What the runtime says a run took (or would take), by name. Bytes are per bank of a memory."""
+    """Returns what the runtime says a run took (or would take), by name. Bytes are per bank of a memory."""
     return {
         "host_ns": report.host_ns,
         "device_cycles": report.cycles,
@@ -124,7 +124,8 @@ def run_figures(report: Any) -> dict[str, Any]:
 
 
 def uncertainty(ops: Iterable[Any]) -> float:
-    """Of the time of ops together, one standard deviation in ns: errors of a kind add up, those of kinds as squares."""
+    """Returns the uncertainty of the time of ops together, one standard deviation in ns: errors of a kind add up, those
+    of kinds as squares."""
     by_kind: dict[str, float] = {}
     for op in ops:
         by_kind[op.kind] = by_kind.get(op.kind, 0.0) + op.uncertainty_ns
@@ -132,8 +133,8 @@ def uncertainty(ops: Iterable[Any]) -> float:
 
 
 def without_trace(arch: str, report: Mapping[str, Any]) -> dict[str, float]:
-    """A run that no trace was captured of: what the host takes to send its programs, and the longer of that and what
-    the chip takes."""
+    """Returns a run that no trace was captured of: what the host takes to send its programs, and the longer of that and
+    what the chip takes."""
     import _ttmlir_runtime as rt
 
     host = report["kernel_programs"] * rt.runtime.chip_figures(arch)["host_ns_per_program"]
@@ -159,7 +160,7 @@ def op_figures(op: Any) -> dict[str, Any]:
 
 
 def stage_figures(report: Any) -> dict[str, Any]:
-    """What is said of a program that has stages, and of no other."""
+    """Returns what is said of a program that has stages, and of no other."""
     if not report.stages:
         return {}
     stages = [
@@ -186,7 +187,7 @@ def stage_figures(report: Any) -> dict[str, Any]:
 
 
 def show_stages(report: dict[str, Any]) -> None:
-    """The stages of a program that has some: where each runs, and what its chips do when."""
+    """Prints the stages of a program that has some: where each runs, and what its chips do when."""
     if "stages" not in report:
         return
     from .output import duration, grouped, table
@@ -208,7 +209,7 @@ def show_stages(report: dict[str, Any]) -> None:
 
 
 def last_run(device: Any) -> dict[str, Any]:
-    """Figures of the last run on a device, without those of its ops."""
+    """Returns figures of the last run on a device, without those of its ops."""
     import _ttmlir_runtime as rt
 
     figures = run_figures(rt.runtime.last_run(device))

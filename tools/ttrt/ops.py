@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def registry(dialects: tuple[str, ...] = DIALECTS) -> Iterator[OpRow]:
-    """The rows of all ops, by dialect and name, as the compiler and the runtime register them."""
+    """Yields the rows of all ops, by dialect and name, as the compiler and the runtime register them."""
     from _ttmlir_runtime import runtime
     from builder.ops.op_infos import op_infos
     from ttmlir import util
@@ -58,7 +58,7 @@ def registry(dialects: tuple[str, ...] = DIALECTS) -> Iterator[OpRow]:
 
 
 def has_gap(row: OpRow) -> bool:
-    """Lowering is a question for what stands above TTNN, inference for TTIR, a kernel for TTNN itself."""
+    """Returns whether something is missing: a lowering above TTNN, inference of TTIR, a kernel of TTNN."""
     if row.name.startswith("ttnn."):
         return not row.kernel
     return not row.lowering or (row.name.startswith("ttir.") and not row.inference)

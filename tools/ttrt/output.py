@@ -18,13 +18,13 @@ PIPE_WIDTH = 10_000
 
 
 def console() -> Console:
-    """Coloured and as wide as the terminal; plain and unbroken where there is none."""
+    """Returns coloured and as wide as the terminal; plain and unbroken where there is none."""
     terminal = sys.stdout.isatty()
     return Console(file=sys.stdout, highlight=False, width=None if terminal else PIPE_WIDTH, markup=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows under column names; a name that ends in '>' makes a column of numbers, aligned right."""
+    """Prints rows under column names; a name that ends in '>' makes a column of numbers, aligned right."""
     view = Table(
         box=box.SIMPLE_HEAD if sys.stdout.isatty() else None,
         pad_edge=False,
@@ -44,7 +44,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
 
 
 def pairs(title: str, rows: Iterable[tuple[str, Any]]) -> None:
-    """Print names and values under a title."""
+    """Prints names and values under a title."""
     rows = [(name, str(value)) for name, value in rows]
     width = max((len(name) for name, _ in rows), default=0)
     print(title)
@@ -58,7 +58,7 @@ def print_json(data: Any) -> None:
 
 
 def write_json(path: str, data: Any) -> None:
-    """To a file, or to standard output when it is "-"."""
+    """Writes to a file, or to standard output when it is "-"."""
     if path == "-":
         print_json(data)
         return
@@ -67,12 +67,12 @@ def write_json(path: str, data: Any) -> None:
 
 
 def grouped(number: float) -> str:
-    """1234567 as 1,234,567."""
+    """Returns 1234567 as 1,234,567."""
     return f"{number:,.0f}"
 
 
 def duration(ns: float) -> str:
-    """Nanoseconds in a unit that leaves one to four digits before the point."""
+    """Returns nanoseconds in a unit that leaves one to four digits before the point."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if ns >= size:
             return f"{ns / size:.3f} {unit}"
@@ -80,7 +80,7 @@ def duration(ns: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in a unit that leaves one to four digits before the point."""
+    """Returns bytes in a unit that leaves one to four digits before the point."""
     for unit, one in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= one:
             return f"{count / one:,.1f} {unit}"
@@ -88,10 +88,10 @@ def size(count: float) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Cut to `width` characters."""
+    """Cuts to `width` characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def shape_text(shape: Sequence[int], dtype: str) -> str:
-    """As MLIR writes tensors: tensor<2x3xf32>."""
+    """Returns a type as MLIR writes tensors: tensor<2x3xf32>."""
     return f"tensor<{'x'.join([*map(str, shape), dtype])}>"

@@ -111,7 +111,7 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
 
 
 def merged(ops: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One entry for all ops of a name, figures added up; its bound is that of the op that takes longest."""
+    """Returns one entry for all ops of a name, figures added up; its bound is that of the op that takes longest."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for op in ops:
         groups[op["name"]].append(op)
@@ -176,13 +176,13 @@ def show_ops(report: dict[str, Any], args: argparse.Namespace) -> None:
 
 
 def with_uncertainty(ns: float, uncertainty: float) -> str:
-    """A time, and how far it may be off: one standard deviation."""
+    """Returns a time, and how far it may be off: one standard deviation."""
     return f"{duration(ns)} \u00b1{uncertainty / ns:.0%}" if ns else duration(ns)
 
 
 def mesh_line(report: dict[str, Any]) -> str:
-    """How well the chips of a mesh are used: they run in step, so each takes the time of the program, and what is not
-    in ops that send is its own work."""
+    """Returns how well the chips of a mesh are used: they run in step, so each takes the time of the program, and what
+    is not in ops that send is its own work."""
     total, sending = report["device_ns"], sum(op["device_ns"] for op in report["ops"] if op["fabric_bytes"])
     chips, share = machine.devices(report["mesh_shape"]), sending / total if total else 0.0
     runs = any(op["name"] in CALLS and op["name"] != CALL for op in report["ops"])

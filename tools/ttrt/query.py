@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def description(arch: str, shape: machine.Mesh) -> dict[str, Any]:
-    """What the runtime says of itself."""
+    """Returns what the runtime says of itself."""
     import _ttmlir_runtime as rt
 
     with machine.opened(arch, shape) as device:
@@ -41,7 +41,7 @@ def description(arch: str, shape: machine.Mesh) -> dict[str, Any]:
 
 
 def compiler_text(arch: str, shape: machine.Mesh) -> str:
-    """The attribute that the compiler takes for this machine."""
+    """Returns the attribute that the compiler takes for this machine."""
     from ttmlir.dialects.ttcore.ir import SystemDescAttr
     from ttmlir.ir import Attribute, Context
 

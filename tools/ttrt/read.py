@@ -123,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_mesh(args: argparse.Namespace, file: File) -> int:
-    """What the programs of several chips do on them; private ones only where they send."""
+    """Returns what the programs of several chips do on them; private ones only where they send."""
     if args.save_artifacts:
         raise InputError("--save-artifacts saves the sections of a file; --mesh has --json, --result-file and --html")
     if file.is_metal:
@@ -152,7 +152,7 @@ def run_mesh(args: argparse.Namespace, file: File) -> int:
 
 
 def axes_text(value: MeshValue) -> str:
-    """Along which axes of the mesh chips hold different parts."""
+    """Returns the axes of the mesh along which chips hold different parts."""
     from profiler.meshes import AXES
 
     if value.place != "each":
@@ -161,7 +161,7 @@ def axes_text(value: MeshValue) -> str:
 
 
 def cut_text(value: MeshValue, mesh: tuple[int, int]) -> str:
-    """ "8x64, dimension 0 over rows": the whole, and what cuts it."""
+    """Returns text like "8x64, dimension 0 over rows": the whole, and what cuts it."""
     from profiler.meshes import AXES
 
     if value.dims is None or value.whole is None:
@@ -228,7 +228,7 @@ def show_mesh(program: MeshProgram) -> None:
 
 
 def link_rows(name: str, links: dict[tuple[int, int], int], op: MeshOp | None) -> list[tuple[Any, ...]]:
-    """What passes each link, or of many the most, the least and all of it."""
+    """Returns what passes each link, or of many the most, the least and all of it."""
     last = (op.hops, duration(op.fabric_ns)) if op else ("", "")
     if len(links) <= MOST_LINKS:
         rows = [(f"{a} -> {b}", grouped(sent)) for (a, b), sent in links.items()]

@@ -137,7 +137,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def checked(args: argparse.Namespace) -> None:
-    """Options that make no sense without or with others."""
+    """Checks options that make no sense without or with others."""
     if (args.atol is not None or args.rtol is not None) and not (args.golden or args.identity):
         raise InputError("--atol and --rtol judge a golden check; give --golden as well")
     if args.ops and not args.golden:
@@ -201,7 +201,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def problems(report: dict[str, Any]) -> list[str]:
-    """What is wrong with a program's results, values of ops before outputs."""
+    """Returns what is wrong with a program's results, values of ops before outputs."""
     found = [
         f'{row["op"] or chr(34) + row["name"] + chr(34)}{where(row)} of "{report["name"]}": {row["problem"]}'
         for row in [*report.get("ops_checked", []), *({"op": "", **row} for row in report["outputs"])]
@@ -218,7 +218,7 @@ def where(row: dict[str, Any]) -> str:
 
 
 def largest(programs: list[Program]) -> machine.Mesh:
-    """The mesh that all programs run on: programs of one chip run on any."""
+    """Returns the mesh that all programs run on: programs of one chip run on any."""
     meshes = {p.mesh for p in programs} - {(1, 1)}
     if len(meshes) > 1:
         raise InputError(
@@ -230,7 +230,7 @@ def largest(programs: list[Program]) -> machine.Mesh:
 def run_program(
     args: argparse.Namespace, file: File, program: Program, device: Any, saved: dict[str, Any], folder: Any
 ) -> dict[str, Any]:
-    """Run one program as the command line says; its part of the report. Outputs for --save-outputs go to `saved`."""
+    """Runs one program as the command line says; its part of the report. Outputs for --save-outputs go to `saved`."""
     from .execution import execute
     from .inputs import of_program
     from .run_report import op_rows, output_rows

@@ -61,7 +61,7 @@ def judged(
     name: str, type_: str, golden: GoldenMapTensor, shards: Sequence[torch.Tensor], args: argparse.Namespace,
     dtype_matters: bool = True, op: str = "", location: str = "", producer: Producer | None = None,
 ) -> Row:  # fmt: skip
-    """A value compared with its golden as the command line says."""
+    """Returns a value compared with its golden as the command line says."""
     from builder.execution.verdicts import compare_shards
 
     verdict = verdict_of(args)
@@ -84,7 +84,7 @@ def judged(
 
 
 def largest_differences(golden: torch.Tensor, found: torch.Tensor, count: int) -> Iterator[dict[str, Any]]:
-    """Place, golden and value of the elements that differ most; NaN differs from everything."""
+    """Returns place, golden and value of the elements that differ most; NaN differs from everything."""
     import torch
 
     if golden.numel() != found.numel() or not golden.numel():
@@ -100,7 +100,8 @@ def largest_differences(golden: torch.Tensor, found: torch.Tensor, count: int) -
 
 
 def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGoldens | None) -> Iterator[Row]:
-    """Each output, checked as the command line asks: by golden, for identity with the input, for being non-zero."""
+    """Yields each output, checked as the command line asks: by golden, for identity with the input, for being
+    non-zero."""
     for i, (shards, expected) in enumerate(zip(run.found, run.program.outputs, strict=True)):
         name = f"output_{i}"
         row = Row(name, "", "", expected.type, len(shards), None, None)
@@ -118,7 +119,7 @@ def output_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGolden
 
 
 def op_rows(args: argparse.Namespace, run: Execution, goldens: ProgramGoldens) -> Iterator[Row]:
-    """Each op whose value is known, in the order of execution."""
+    """Yields each op whose value is known, in the order of execution."""
     for source, results in run.values.items():
         golden = goldens.ops.get(source)
         if golden is None:

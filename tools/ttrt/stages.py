@@ -36,7 +36,7 @@ class Stage:
 
 
 def parts(text: str) -> list[str]:
-    """The elements of a list of passes; commas inside of braces and parentheses are part of one."""
+    """Returns the elements of a list of passes; commas inside of braces and parentheses are part of one."""
     found, depth, start = [], 0, 0
     for i, character in enumerate(text):
         depth += (character in "({") - (character in ")}")
@@ -47,7 +47,7 @@ def parts(text: str) -> list[str]:
 
 
 def expanded(pipeline: str, context: ir.Context) -> list[str]:
-    """The passes behind a list of passes and pipelines, each as text that runs alone on a module.
+    """Returns the passes behind a list of passes and pipelines, each as text that runs alone on a module.
 
     Raises:
         InputError: no such pass or option.
@@ -60,7 +60,7 @@ def expanded(pipeline: str, context: ir.Context) -> list[str]:
 
 
 def flattened(text: str) -> Iterator[str]:
-    """Passes on nested ops, too, one by one: func.func(a,b) becomes func.func(a) and func.func(b)."""
+    """Returns passes, also those on nested ops, one by one: func.func(a,b) becomes func.func(a) and func.func(b)."""
     for part in parts(text):
         anchor, bracket, inner = part.partition("(")
         if bracket and "{" not in anchor:
@@ -71,7 +71,7 @@ def flattened(text: str) -> Iterator[str]:
 
 
 def unnested(text: str) -> str:
-    """The pass without the ops that it is nested in: func.func(cse) is cse."""
+    """Returns the pass without the ops that it is nested in: func.func(cse) is cse."""
     anchor, bracket, inner = text.partition("(")
     return unnested(inner.removesuffix(")")) if bracket and "{" not in anchor else text
 
@@ -84,19 +84,19 @@ def pass_step(text: str) -> Step:
 
 
 def numbered(module: ir.Module) -> ir.Module:
-    """A copy whose ops have numbers (see ttir-number-ops), by which they are known after every pass."""
+    """Returns a copy whose ops have numbers (see ttir-number-ops), by which they are known after every pass."""
     copy = clone(module)
     passes.run_pass(copy, NUMBER_OPS)
     return copy
 
 
 def clone(module: ir.Module) -> Any:
-    """A copy, as the operation that it is."""
+    """Returns a copy, as the operation that it is."""
     return module.operation.clone(ip=False)
 
 
 def fingerprint(module: ir.Module) -> str:
-    """Equal for equal modules, large constants included."""
+    """Returns equal for equal modules, large constants included."""
     digest = hashlib.sha256()
 
     class Sink:
@@ -108,14 +108,14 @@ def fingerprint(module: ir.Module) -> str:
 
 
 def reasons(error: BaseException) -> str:
-    """What the compiler said, without its notes; the first of many."""
+    """Returns what the compiler said, without its notes; the first of many."""
     said = [f"{plain_location(util.without_source_number(d.location))}: {d.message}" for d in diagnostics_of(error)]
     more = f"; and {len(said) - 3} more errors" if len(said) > 3 else ""
     return "; ".join(said[:3]) + more if said else " ".join(str(error).split())
 
 
 def stages(module: ir.Module, steps: Sequence[Step]) -> Iterator[Stage]:
-    """The module after each step; `module` itself is not changed, and each stage is a copy.
+    """Yields the module after each step; `module` itself is not changed, and each stage is a copy.
 
     Raises:
         InputError: a pass failed; names it, with its diagnostics.

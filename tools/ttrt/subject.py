@@ -34,7 +34,7 @@ class Subject:
 
     @classmethod
     def load(cls, path: str, mesh: Mesh | None = None, context: ir.Context | None = None) -> Subject:
-        """Read a .ttnn, .onnx or .mlir file. mesh: that of the module where None.
+        """Reads a .ttnn, .onnx or .mlir file. mesh: that of the module where None.
 
         Raises:
             OSError, _ttmlir_runtime.Error: it cannot be read, or is no flatbuffer.
@@ -60,20 +60,20 @@ class Subject:
 
     @classmethod
     def of(cls, module: ir.Module, path: str, mesh: Mesh | None = None) -> Subject:
-        """A module that is there; it is not changed."""
+        """Returns a module that is there; it is not changed."""
         if not public_functions(module.operation):
             raise InputError(f"{path}: has no public function, and so nothing to compute")
         had = any(util.source_path(op.location) for op in number_ops(module.operation))
         return cls(path, module.context, mesh or mesh_of(module), numbered(module), had)
 
     def programs(self) -> list[Program]:
-        """Public programs, with their inputs."""
+        """Returns public programs, with their inputs."""
         if self.file is not None:
             return self.file.chosen(None)
         return [program_of(f, i, self.mesh) for i, f in enumerate(public_functions(self.module.operation))]
 
     def inputs(self, seed: int, path: str | None) -> Inputs:
-        """From a file of tensors, or random ones that the ops accept."""
+        """Reads a file of tensors, or draws random ones that the ops accept."""
         programs = self.programs()
         if path is None and self.file is not None:
             return {p.name: [v.golden() for v in random_inputs(self.file, p, seed)] for p in programs}
@@ -84,7 +84,8 @@ class Subject:
         return {programs[0].name: [v.golden() for v in given(path, programs[0])]}
 
     def adopted(self, inputs: Inputs) -> Inputs:
-        """Inputs of another module under the names of this one's programs: the same names, or others in that order."""
+        """Returns inputs of another module under the names of this one's programs: the same names, or others in that
+        order."""
         names = [p.name for p in self.programs()]
         if set(names) <= set(inputs):
             return inputs
@@ -111,7 +112,7 @@ class Subject:
         return ops_of(self.module, self.had_numbers, self.path)
 
     def correspondence(self, first: Subject) -> tuple[Mapping[str, str], str]:
-        """Number of an op of this -> number of the same op of `first`, and by what they were recognised."""
+        """Returns number of an op of this -> number of the same op of `first`, and by what they were recognised."""
         if self.file is not None or first.file is not None:
             sources = {op["source"] for s in (self, first) if s.file for p in s.file.programs for op in p.operations}
             return {part: part for source in sources for part in source.split("/")}, "number"
@@ -119,7 +120,7 @@ class Subject:
 
 
 def program_of(function: Any, index: int, mesh: tuple[int, int]) -> Program:
-    """A function as `given` knows programs."""
+    """Returns a function as `given` knows programs."""
     arguments: Sequence[Any] = function.regions[0].blocks[0].arguments
     inputs = []
     for argument in arguments:
@@ -130,5 +131,5 @@ def program_of(function: Any, index: int, mesh: tuple[int, int]) -> Program:
 
 
 def name_of(argument: Any) -> str:
-    """Of a name location."""
+    """Returns the name of a name location."""
     return util.get_loc_name(argument.location) or ""

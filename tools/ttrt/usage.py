@@ -15,7 +15,7 @@ SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def version() -> str:
-    """Of the installed package; in a checkout, what pyproject.toml says."""
+    """Returns the version of the installed package; in a checkout, what pyproject.toml says."""
     project = Path(__file__).resolve().parents[2] / "pyproject.toml"
     if project.is_file() and (found := re.search(r'^version = "(.*)"$', project.read_text(), re.M)):
         return f"{found[1]} (checkout)"
@@ -84,7 +84,7 @@ class PrintCompletion(argparse.Action):
 
 
 def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> None:
-    """Say which arguments are paths, by their names in the help."""
+    """Says which arguments are paths, by their names in the help."""
     for action in parser._actions:
         name = str(action.metavar or action.dest).partition(".")[0]
         if name in ("FILE", "A", "B", "DIR", "filename", "dirname"):
@@ -95,13 +95,13 @@ def complete_paths(parser: argparse.ArgumentParser, file: Any, folder: Any) -> N
 
 
 def add_common(parser: Parser) -> None:
-    """--version and --print-completion."""
+    """Adds --version and --print-completion."""
     parser.add_argument("-V", "--version", action="version", version=f"{parser.prog} {version()}")
     add_completion(parser)
 
 
 def add_completion(parser: Parser) -> None:
-    """--print-completion."""
+    """Adds --print-completion."""
     parser.add_argument(
         "--print-completion", action=PrintCompletion, tool=parser, choices=SHELLS, metavar="SHELL",
         help=f"print what the shell needs to complete command lines of {parser.prog}: {', '.join(SHELLS)}",

@@ -65,7 +65,7 @@ def dialects(module: Any) -> set[str]:
 
 
 def mesh_of(module: Any) -> Mesh:
-    """Of its device, else of its meshes, else 1x1."""
+    """Returns the mesh of its device, else of its meshes, else 1x1."""
     for op in walk(module.operation):
         if op.name == "ttcore.device" and (found := re.search(r"meshShape = (\d+)x(\d+)", str(op))):
             return int(found[1]), int(found[2])
@@ -73,7 +73,7 @@ def mesh_of(module: Any) -> Mesh:
 
 
 def evaluated(module: Any, inputs: Inputs, mesh: Mesh, by: str, seed: int) -> Values:
-    """Run a module, which is not changed. by: one of EVALUATORS; auto is the device for TTNN and goldens for the rest.
+    """Runs a module, which is not changed. by: one of EVALUATORS; auto is the device for TTNN and goldens for the rest.
 
     Raises:
         NotEvaluated: an op without a golden, a module that cannot be lowered, or a device that refuses it.
@@ -91,7 +91,7 @@ def evaluated(module: Any, inputs: Inputs, mesh: Mesh, by: str, seed: int) -> Va
 
 
 def goldens_with(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Any:
-    """Goldens of a module for given inputs: where the module takes another type, the values are cast to it."""
+    """Returns goldens of a module for given inputs: where the module takes another type, the values are cast to it."""
     goldens = Goldens(mesh, seed)
     for function in public_functions(module.operation):
         name, arguments = symbol(function), function.regions[0].blocks[0].arguments
@@ -136,14 +136,14 @@ def by_goldens(module: Any, inputs: Inputs, mesh: Mesh, seed: int) -> Values:
 
 
 def formats_of(outputs: Mapping[str, Sequence[GoldenMapTensor]], values: Sequence[Value], text: str) -> frozenset[str]:
-    """Names of torch dtypes, and bfp8, bfp4 or bfp2 where `text` names such a format."""
+    """Returns names of torch dtypes, and bfp8, bfp4 or bfp2 where `text` names such a format."""
     tensors = [t for results in outputs.values() for t in results] + [t for v in values for t in v.results]
     blocks = {f"bfp{bits}" for bits in re.findall(r"bfp_b?f([842])", text)}
     return frozenset({str(t.dtype).removeprefix("torch.") for t in tensors} | blocks)
 
 
 def known_inputs(module: Any, mesh: Mesh, seed: int, given: Inputs | None = None) -> Inputs:
-    """Inputs for all programs of a module: those given, else random ones that its ops accept."""
+    """Returns inputs for all programs of a module: those given, else random ones that its ops accept."""
     goldens = Goldens(mesh, seed)
     for name, values in (given or {}).items():
         goldens.set_inputs(name, list(values))
@@ -154,7 +154,7 @@ def known_inputs(module: Any, mesh: Mesh, seed: int, given: Inputs | None = None
 
 
 def lowered(module: Any, mesh: Mesh) -> Any:
-    """A TTNN module for the device: the rest of the way from wherever the module stands."""
+    """Returns a TTNN module for the device: the rest of the way from wherever the module stands."""
     copy, found = clone(module), dialects(module)
     shape = f"mesh-shape={mesh[0]},{mesh[1]}"
     if found & PORTABLE:
@@ -172,7 +172,7 @@ def on_device(module: Any, inputs: Inputs, mesh: Mesh, exact: bool = False) -> V
 
 
 def run_binary(binary: Any, inputs: Inputs, exact: bool = False) -> Values:
-    """Run the public programs of a flatbuffer and keep the value of every op of the source. exact: with the chip's
+    """Runs the public programs of a flatbuffer and keep the value of every op of the source. exact: with the chip's
     arithmetic."""
     values: list[Value] = []
     outputs = {}

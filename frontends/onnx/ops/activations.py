@@ -115,7 +115,7 @@ def hard_swish(g: Emitter, node: Node, x: Value) -> Value:
 
 @op("Softplus")
 def softplus(g: Emitter, node: Node, x: Value) -> Value:
-    """log(1 + e^x) without overflow."""
+    """Returns log(1 + e^x) without overflow."""
     require_float(x)
 
     def formula(x: Value) -> Value:
@@ -149,7 +149,7 @@ def gelu(g: Emitter, node: Node, x: Value) -> Value:
 
 
 def gelu_tanh(g: Emitter, x: Value) -> Value:
-    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))"""
+    """Returns 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))"""
     cubic = g.mul(g.mul(g.mul(x, x), x), g.scalar(0.044715, x))
     inner = g.unary(stablehlo.tanh, g.mul(g.add(x, cubic), g.scalar(math.sqrt(2 / math.pi), x)))
     return g.mul(g.mul(x, g.scalar(0.5, x)), g.add(inner, g.scalar(1, x)))
@@ -178,7 +178,7 @@ def shrink(g: Emitter, node: Node, x: Value) -> Value:
 
 @op("Hardmax")
 def hardmax(g: Emitter, node: Node, x: Value) -> Value:
-    """1 where the largest element is, the first of equal ones."""
+    """Returns 1 where the largest element is, the first of equal ones."""
     require_float(x)
     shape = x.shape
     axis = node.get("axis", 1 if node.version < 13 else -1)

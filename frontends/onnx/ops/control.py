@@ -183,12 +183,12 @@ class Turns:
 
     @property
     def carries(self) -> bool:
-        """Whether a loop can carry the values: their types stay the same."""
+        """Returns whether a loop can carry the values: their types stay the same."""
         return self.found is not None and all(map(same, self.initial, self.found[1 : 1 + len(self.initial)]))
 
     @property
     def ends(self) -> bool:
-        """Whether the body may end the loop."""
+        """Returns whether the body may end the loop."""
         if self.found is None:
             return True
         goes_on = self.found[0]
@@ -222,7 +222,7 @@ class Turns:
         return (*states, *(next(made) if requested else empty for requested in self.requested))
 
     def known(self, count: int) -> tuple[Given, ...]:
-        """The results of so many turns, unless the body ends them."""
+        """Returns the results of so many turns, unless the body ends them."""
         if not self.carries or count <= (FEW if not self.ends else 0) or self.in_rows:
             return self.unrolled(count)
         if self.ends:
@@ -235,7 +235,8 @@ class Turns:
 
     @property
     def in_rows(self) -> bool:
-        """Whether rows are requested of a loop that its body may end, so that only turns themselves tell how many."""
+        """Returns whether rows are requested of a loop that its body may end, so that only turns themselves tell how
+        many."""
         return self.ends and any(self.requested)
 
     def turn(self, position: Value, states: Sequence[Value], _: Sequence[Value]) -> tuple[list[Value], list[Value]]:
@@ -288,7 +289,7 @@ class Turns:
         return self.results(states, made_rows)
 
     def computed(self) -> tuple[Given, ...]:
-        """A loop whose end the program decides."""
+        """Returns a loop whose end the program decides."""
         g = self.g
         self.require_loop()
         if self.limit is None and not self.ends:
@@ -348,7 +349,7 @@ def scan(g: Graph, node: Node, *inputs: Value | None) -> tuple[Value, ...]:
 
 def scan_rows(g: Graph, node: Node, body: Any, states: list[Value], tensors: list[Value], length: Value | None = None
               ) -> tuple[Value, ...]:  # fmt: skip
-    """The results of a scan of one batch. length: of the steps that count, i32 []."""
+    """Returns the results of a scan of one batch. length: of the steps that count, i32 []."""
     directions = node.get("scan_input_directions", node.get("directions", [0] * len(tensors)))
     axes = node.get("scan_input_axes", [0] * len(tensors))
     many = len(body.output) - len(states)

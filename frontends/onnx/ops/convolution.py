@@ -25,7 +25,7 @@ LARGEST_ROW = 1 << 19
 
 
 def of_dims(node: Node, name: str, rank: int, default: int, least: int = 1) -> list[int]:
-    """An attribute with one number for each spatial dimension.
+    """Returns an attribute with one number for each spatial dimension.
 
     Raises:
         Refused: it has another count, or a number below `least`.
@@ -42,7 +42,7 @@ def of_dims(node: Node, name: str, rank: int, default: int, least: int = 1) -> l
 
 def paddings(node: Node, size: Sequence[int], kernel: Sequence[int], strides: Sequence[int],
              dilations: Sequence[int]) -> list[tuple[int, int]]:  # fmt: skip
-    """Low and high padding of each spatial dimension, as `pads` or `auto_pad` have them."""
+    """Returns low and high padding of each spatial dimension, as `pads` or `auto_pad` have them."""
     rank = len(size)
     auto = node.get("auto_pad", "NOTSET") or "NOTSET"
     if auto == "VALID":
@@ -65,7 +65,7 @@ def paddings(node: Node, size: Sequence[int], kernel: Sequence[int], strides: Se
 
 
 def kernel_of(node: Node, x: Value, w: Value) -> list[int]:
-    """The sizes of the kernel.
+    """Returns the sizes of the kernel.
 
     Raises:
         Refused: image and weight do not fit each other, or attribute kernel_shape.
@@ -83,13 +83,13 @@ def kernel_of(node: Node, x: Value, w: Value) -> list[int]:
 
 
 def image(g: Emitter, x: Value) -> Value:
-    """A sequence [n, c, length] as an image of height 1."""
+    """Returns a sequence [n, c, length] as an image of height 1."""
     return g.expand_dims(x, 2) if x.rank == 3 else x
 
 
 def row_fits(w: Value) -> bool:
-    """Whether a core holds all of a sequence's kernel, which an image of height 1 takes; one of width 1 takes a place
-    of it at a time, and is slower."""
+    """Returns whether a core holds all of a sequence's kernel, which an image of height 1 takes; one of width 1 takes a
+    place of it at a time, and is slower."""
     outputs, channels, length = w.shape
     columns = -(-(-(-channels // 8) * 8 * length) // 32)
     return columns * -(-outputs // 32) * 4096 <= LARGEST_ROW
@@ -97,7 +97,7 @@ def row_fits(w: Value) -> bool:
 
 def convolved(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence[int], pads: Pads,
               dilations: Sequence[int], groups: int) -> Value:  # fmt: skip
-    """The convolution of x [n, channels, ...] with w [out channels, channels / groups, ...]."""
+    """Returns the convolution of x [n, channels, ...] with w [out channels, channels / groups, ...]."""
     if x.shape[1] != w.shape[1] * groups:
         raise Refused(f"X is {x!r} and W is {w!r} with {groups} groups; expected {w.shape[1] * groups} channels")
     for n, (low, high), k, d in zip(x.shape[2:], pads, w.shape[2:], dilations, strict=True):
@@ -149,7 +149,7 @@ def conv(g: Emitter, node: Node, x: Value, w: Value, b: Value | None = None) -> 
 
 @op("NhwcConv", domain=MICROSOFT)
 def nhwc_conv(g: Emitter, node: Node, x: Value, w: Value, b: Value | None = None) -> Value:
-    """With channels last in image and weight."""
+    """Convolves with channels last in image and weight."""
     to_first = [0, x.rank - 1, *range(1, x.rank - 1)]
     y = of_node(g, node, g.transpose(x, to_first), g.transpose(w, to_first), b)
     return g.transpose(y, [0, *range(2, x.rank), 1])
@@ -157,13 +157,13 @@ def nhwc_conv(g: Emitter, node: Node, x: Value, w: Value, b: Value | None = None
 
 @op("FusedConv", domain=MICROSOFT)
 def fused_conv(g: Emitter, node: Node, x: Value, w: Value, b: Value | None = None, z: Value | None = None) -> Value:
-    """With what is added to the result, and an activation function."""
+    """Convolves, adds an operand to the result, and applies an activation function."""
     y = of_node(g, node, x, w, b)
     return activated(g, y if z is None else g.add(y, z), node.get("activation"), node.get("activation_params", []))
 
 
 def activated(g: Emitter, x: Value, name: str | None, numbers: Sequence[float]) -> Value:
-    """An activation function by ONNX's name, with its parameters."""
+    """Returns an activation function by ONNX's name, with its parameters."""
     if name is None:
         return x
     zero, one = g.scalar(0, x), g.scalar(1, x)
@@ -208,7 +208,7 @@ def conv_transpose(g: Emitter, node: Node, x: Value, w: Value, b: Value | None =
 
 def transposed_sizes(node: Node, x: Value, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
                      extra: Sequence[int]) -> tuple[list[int], Pads]:  # fmt: skip
-    """The spatial sizes of the result, and what is cut off of all that the kernel reaches."""
+    """Returns the spatial sizes of the result, and what is cut off of all that the kernel reaches."""
     auto = node.get("auto_pad", "NOTSET") or "NOTSET"
     reach = [(n - 1) * s + (k - 1) * d + 1
              for n, k, s, d in zip(x.shape[2:], kernel, strides, dilations, strict=True)]  # fmt: skip
@@ -233,7 +233,8 @@ def transposed_sizes(node: Node, x: Value, kernel: Sequence[int], strides: Seque
 
 def transposed(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence[int], dilations: Sequence[int],
                pads: Pads, sizes: Sequence[int], groups: int) -> Value:  # fmt: skip
-    """The places of the transposed convolution from the low padding on; beyond what the kernel reaches there is 0."""
+    """Returns the places of the transposed convolution from the low padding on; beyond what the kernel reaches there is
+    0."""
     if x.shape[1] != w.shape[0]:
         raise Refused(f"X is {x!r} and W is {w!r}; expected {w.shape[0]} channels in X")
     if any(n <= 0 for n in sizes):
@@ -268,7 +269,7 @@ def transposed(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequenc
 @op("DeformConv")
 def deform_conv(g: Emitter, node: Node, x: Value, w: Value, offset: Value, b: Value | None = None,
                 mask: Value | None = None) -> Value:  # fmt: skip
-    """A product with pixels at places that move, interpolated between their neighbours."""
+    """Returns a product with pixels at places that move, interpolated between their neighbours."""
     if x.rank != 4:
         raise Refused(f"X is {x!r}; expected images, [n, c, h, w]")
     kernel = kernel_of(node, x, w)
@@ -310,7 +311,7 @@ def deform_conv(g: Emitter, node: Node, x: Value, w: Value, offset: Value, b: Va
 
 @op("Col2Im")
 def col2im(g: Emitter, node: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
-    """The sum of blocks that overlap, each place of a block at a time."""
+    """Returns the sum of blocks that overlap, each place of a block at a time."""
     if image_shape.known is None or block_shape.known is None:
         raise Refused("image_shape and block_shape are computed; expected them to be known when it is compiled")
     size, block = ([int(n) for n in v.known.flatten()] for v in (image_shape, block_shape) if v.known is not None)

@@ -113,7 +113,7 @@ def trilu(g: Emitter, node: Node, x: Value, k: Value | None = None) -> Value:
 
 @op("OneHot")
 def one_hot(g: Emitter, node: Node, indices: Value, depth: Value, values: Value) -> Value:
-    """values: off and on. Positions that are not in the range have no element that is on."""
+    """Returns one-hot rows. values: off and on. Positions that are not in the range have no element that is on."""
     require_numbers(indices)
     (size,) = known_ints(depth, "depth")
     if values.shape != (2,) or size < 0:

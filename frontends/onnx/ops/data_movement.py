@@ -16,7 +16,7 @@ from .elementwise import positions
 
 
 def known_ints(value: Value, what: str) -> list[int]:
-    """The elements of an operand that decides shapes.
+    """Returns the elements of an operand that decides shapes.
 
     Raises:
         Refused: they are computed by the program.
@@ -27,7 +27,7 @@ def known_ints(value: Value, what: str) -> list[int]:
 
 
 def given_ints(node: Node, name: str, operand: Value | None) -> list[int] | None:
-    """Integers that old versions have as an attribute and newer ones as an operand."""
+    """Returns integers that old versions have as an attribute and newer ones as an operand."""
     if operand is not None:
         return known_ints(operand, name)
     value = node.get(name)

@@ -65,7 +65,7 @@ def grid_sample(g: Emitter, node: Node, x: Value, grid: Value) -> Value:
 
 
 def reflected(g: Emitter, x: Value, size: int, aligned: bool) -> Value:
-    """Places mirrored at the borders, which are at the middle of the first and the last pixel if aligned."""
+    """Returns places mirrored at the borders, which are at the middle of the first and the last pixel if aligned."""
     low = g.scalar(0.0 if aligned else -0.5, x)
     extent = length(g, size - 1 if aligned else size, x)
     if size == 1 and aligned:
@@ -80,7 +80,7 @@ def reflected(g: Emitter, x: Value, size: int, aligned: bool) -> Value:
 
 @op("AffineGrid")
 def affine_grid(g: Emitter, node: Node, theta: Value, size: Value) -> Value:
-    """The products of matrices [n, d, d + 1] and the places of all pixels."""
+    """Returns the products of matrices [n, d, d + 1] and the places of all pixels."""
     if size.known is None:
         raise Refused("size is computed; expected it to be known when it is compiled")
     sizes = [int(n) for n in size.known.flatten()][2:]
@@ -151,7 +151,7 @@ def roi_align(g: Emitter, node: Node, x: Value, rois: Value, batch_indices: Valu
 
 
 def sample_counts(g: Emitter, step: Value, ratio: int) -> Value:
-    """How many places of a bin are looked at, [r, 1] (f32)."""
+    """Returns how many places of a bin are looked at, [r, 1] (f32)."""
     if ratio > 0:
         return g.broadcast(g.full((1, 1), ratio, F32), step.shape)
     return g.minimum(g.unary(stablehlo.ceil, step), g.scalar(MOST_SAMPLES, step))
@@ -159,7 +159,7 @@ def sample_counts(g: Emitter, step: Value, ratio: int) -> Value:
 
 def region_means(g: Emitter, x: Value, index: Value, begins: list[Value], steps: list[Value], out: tuple[int, int],
                  ratio: int) -> Value:  # fmt: skip
-    """Interpolation and mean are sums by row and by column: a product with weights from each side."""
+    """Returns interpolation and mean are sums by row and by column: a product with weights from each side."""
     weights = []
     for d in range(2):
         size, step = x.shape[2 + d], steps[d]
@@ -198,7 +198,7 @@ def region_means(g: Emitter, x: Value, index: Value, begins: list[Value], steps:
 
 def sample_places(g: Emitter, begin: Value, step: Value, counts: Value, bins: int, i: Value,
                   size: int) -> tuple[Value, Value]:  # fmt: skip
-    """Sample i of each bin, [r, bins], moved to the nearest pixels at the border, and which count as 0."""
+    """Returns sample i of each bin, [r, bins], moved to the nearest pixels at the border, and which count as 0."""
     numbers = g.cast(g.iota((1, bins), 1), F32)
     inner = g.div(g.mul(g.add(i, g.scalar(0.5, i)), step), g.maximum(counts, g.scalar(1, counts)))
     at = g.add(g.add(begin, g.mul(numbers, step)), inner)
@@ -208,7 +208,8 @@ def sample_places(g: Emitter, begin: Value, step: Value, counts: Value, bins: in
 
 def region_maxima(g: Emitter, x: Value, index: Value, begins: list[Value], steps: list[Value], out: tuple[int, int],
                   ratio: int) -> Value:  # fmt: skip
-    """The greatest of a bin's samples: for each the greatest of four pixels times their weights, as ONNX has it."""
+    """Returns the greatest of a bin's samples: for each the greatest of four pixels times their weights, as ONNX has
+    it."""
     regions, (channels, height, width) = index.size, x.shape[1:]
     size = (height, width)
     counts = [sample_counts(g, step, ratio) for step in steps]

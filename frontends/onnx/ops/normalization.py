@@ -18,7 +18,7 @@ from .elementwise import in_f32, require_float
 
 
 def dim_of(axis: int, x: Value, name: str = "axis") -> int:
-    """A dimension by number, negative ones from the end.
+    """Returns a dimension by number, negative ones from the end.
 
     Raises:
         Refused: there is none.
@@ -33,7 +33,7 @@ def wide_type(dtype: DType) -> DType:
 
 
 def per_channel(g: Emitter, v: Value, x: Value, what: str) -> Value:
-    """A vector with a number for each channel of x, to be broadcast with it."""
+    """Returns a vector with a number for each channel of x, to be broadcast with it."""
     if v.shape != (x.shape[1],):
         raise Refused(f"{what} is {v!r}; expected {x.shape[1]} numbers, one for each channel of {x!r}")
     return g.reshape(v, (1, v.size, *(1,) * (x.rank - 2)))
@@ -117,7 +117,7 @@ def batch_normalization(g: Emitter, node: Node, x: Value, scale: Value, b: Value
 
 
 def standardized(g: Emitter, x: Value, dims: Sequence[int], epsilon: float) -> tuple[Value, Value, Value, Value]:
-    """(x - mean) / sqrt(variance + epsilon), the mean, the variance, and 1 / sqrt(variance + epsilon)."""
+    """Returns (x - mean) / sqrt(variance + epsilon), the mean, the variance, and 1 / sqrt(variance + epsilon)."""
     shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape))
 
     def mean(v: Value) -> Value:
@@ -156,7 +156,7 @@ def group_normalization(g: Emitter, node: Node, x: Value, scale: Value, b: Value
 
 
 def grouped(g: Emitter, x: Value, groups: int, epsilon: float, scale: Value, b: Value) -> Value:
-    """Each group of channels with mean 0 and variance 1, times scale, plus b for each channel."""
+    """Returns each group of channels with mean 0 and variance 1, times scale, plus b for each channel."""
     scale, b = (per_channel(g, v, x, name) for v, name in ((scale, "scale"), (b, "B")))
     if not x.size:
         return x
@@ -175,7 +175,7 @@ def grouped(g: Emitter, x: Value, groups: int, epsilon: float, scale: Value, b: 
 
 def over_last(g: Emitter, name: str, x: Value, axis: int, epsilon: float, scale: Value | None,
               b: Value | None) -> Value:  # fmt: skip
-    """layer_norm or rms_norm over the dimensions from `axis` on, as one; x, scale and b have one type."""
+    """Returns layer_norm or rms_norm over the dimensions from `axis` on, as one; x, scale and b have one type."""
     size = math.prod(x.shape[axis:])
     rows = g.reshape(x, (*x.shape[:axis], size))
     sizes = [n for n in x.shape[axis:] if n != 1]
@@ -200,7 +200,7 @@ def stash_type(node: Node) -> None:
 
 def normalized_rows(g: Emitter, node: Node, name: str, x: Value, scale: Value | None, b: Value | None, axis: int,
                     epsilon: float, statistics: Sequence[int]) -> tuple[Value, Value | None, Value | None]:  # fmt: skip
-    """The result, the mean and the inverse of the deviation; the last two if one of these outputs is needed."""
+    """Returns the result, the mean and the inverse of the deviation; the last two if one of these outputs is needed."""
     require_float(x)
     for v, what in ((scale, "scale"), (b, "B")):
         if v is not None and (v.rank > x.rank or np.broadcast_shapes(v.shape, x.shape) != x.shape):
@@ -246,7 +246,7 @@ def rms_normalization(g: Emitter, node: Node, x: Value, scale: Value) -> Value:
 
 
 def simplified(g: Emitter, node: Node, x: Value, scale: Value) -> Any:
-    """RMSNormalization as onnxruntime writes it, with the inverse of the deviation."""
+    """Computes RMSNormalization as onnxruntime writes it, with the inverse of the deviation."""
     stash_type(node)
     axis = dim_of(node.get("axis", -1), x)
     y, _, inverse = normalized_rows(g, node, "rms_norm", x, scale, None, axis, node.get("epsilon", 1e-5), (1,))
@@ -275,7 +275,7 @@ def skip_simplified(g: Emitter, node: Node, x: Value, skip: Value, gamma: Value,
 
 def skipped(g: Emitter, node: Node, name: str, x: Value, skip: Value, gamma: Value, beta: Value | None,
             bias: Value | None) -> Any:  # fmt: skip
-    """The normalization of a sum, and the sum itself as the last output."""
+    """Returns the normalization of a sum, and the sum itself as the last output."""
     if x.rank < 2 or g.common_shape(x, skip) != x.shape:
         raise Refused(f"input is {x!r} and skip {skip!r}; expected [n, sequence, hidden] and what broadcasts to it")
     total = g.add(x, skip)
@@ -291,7 +291,7 @@ def embed_layer_normalization(
     segment_table: Value | None, gamma: Value, beta: Value, mask: Value | None = None,
     position_ids: Value | None = None,
 ) -> Any:  # fmt: skip
-    """The normalized sum of embeddings of words, places and segments, and how many words count."""
+    """Returns the normalized sum of embeddings of words, places and segments, and how many words count."""
     if ids.rank != 2:
         raise Refused(f"input_ids is {ids!r}; expected [n, sequence]")
     batch, length = ids.shape
@@ -320,7 +320,8 @@ def embed_layer_normalization(
 
 @op("LRN")
 def lrn(g: Emitter, node: Node, x: Value) -> Value:
-    """Division by a power of the sum of squares of neighbouring channels, from a product with a band of ones."""
+    """Returns division by a power of the sum of squares of neighbouring channels, from a product with a band of
+    ones."""
     require_float(x)
     size = node.need("size")
     if x.rank < 2 or size < 1:

@@ -36,7 +36,7 @@ WHOLE = Window(1, 1, 1, 1, 0, 0, 1, False)
 
 
 def windows(node: Node, x: Value, empty: bool = False) -> list[Window]:
-    """The windows of a node along each spatial dimension. empty: they can have places of the padding only.
+    """Returns the windows of a node along each spatial dimension. empty: they can have places of the padding only.
 
     Raises:
         Refused: they do not fit the input.
@@ -68,12 +68,12 @@ def windows(node: Node, x: Value, empty: bool = False) -> list[Window]:
 
 
 def image(g: Emitter, x: Value, of: Sequence[Window]) -> tuple[Value, list[Window]]:
-    """A sequence as an image of height 1."""
+    """Returns a sequence as an image of height 1."""
     return (g.expand_dims(x, 2), [WHOLE, *of]) if x.rank == 3 else (x, list(of))
 
 
 def pooled_shape(x: Value, of: Sequence[Window]) -> tuple[int, ...]:
-    """The shape of the pool of an NHWC image."""
+    """Returns the shape of the pool of an NHWC image."""
     rows, columns = (n if w is WHOLE else w.out for n, w in zip(x.shape[1:3], of, strict=True))
     return (x.shape[0], rows, columns, x.shape[3])
 
@@ -88,7 +88,7 @@ def arguments(g: Emitter, of: Sequence[Window]) -> dict[str, object]:
 
 
 def planes(g: Emitter, x: Value, of: Sequence[Window], pool: Callable[[Value, Sequence[Window]], Value]) -> Value:
-    """The pool of an NCHW image or a volume by a pool of NHWC images."""
+    """Returns the pool of an NCHW image or a volume by a pool of NHWC images."""
     if x.rank == 4:
         return g.transpose(pool(g.transpose(x, [0, 2, 3, 1]), of), [0, 3, 1, 2])
     batch, channels, depth, height, width = x.shape
@@ -100,7 +100,7 @@ def planes(g: Emitter, x: Value, of: Sequence[Window], pool: Callable[[Value, Se
 
 
 def spatial_back(g: Emitter, y: Value, rank: int) -> Value:
-    """An image of height 1 as a sequence again."""
+    """Returns an image of height 1 as a sequence again."""
     return g.reshape(y, (y.shape[0], y.shape[1], y.shape[3])) if rank == 3 else y
 
 
@@ -135,7 +135,7 @@ def max_pool(g: Emitter, node: Node, x: Value) -> tuple[Value, ...]:
 
 
 def plane_size(g: Emitter, size: Sequence[int], like: Value) -> Value:
-    """The number of pixels, which open sizes may change."""
+    """Returns the number of pixels, which open sizes may change."""
     from .sampling import length
 
     y = length(g, size[0], like)
@@ -145,7 +145,7 @@ def plane_size(g: Emitter, size: Sequence[int], like: Value) -> Value:
 
 
 def column_major(g: Emitter, places: Value, size: Sequence[int]) -> Value:
-    """Row-major positions as positions where the first dimension is the fastest."""
+    """Returns row-major positions as positions where the first dimension is the fastest."""
     y, rest = None, places
     for d in reversed(range(len(size))):
         n = g.scalar(size[d], places)
@@ -158,7 +158,7 @@ def column_major(g: Emitter, places: Value, size: Sequence[int]) -> Value:
 
 
 def greatest(g: Emitter, x: Value, of: Sequence[Window]) -> tuple[Value, Value]:
-    """The greatest values of an image or a volume, and their row-major positions in it (i32)."""
+    """Returns the greatest values of an image or a volume, and their row-major positions in it (i32)."""
 
     def pool(v: Value, part: Sequence[Window]) -> tuple[Value, Value]:
         shape = pooled_shape(v, part)
@@ -216,13 +216,13 @@ def max_unpool(g: Emitter, node: Node, x: Value, indices: Value, output_shape: V
 
 
 def means(g: Emitter, x: Value, of: Sequence[Window], with_padding: bool) -> Value:
-    """Of windows of an NHWC image without dilation."""
+    """Returns means of windows of an NHWC image without dilation."""
     parts = {**arguments(g, of), "dilation": g.i32s([1, 1])}
     return g.ttir("avg_pool2d", x, shape=pooled_shape(x, of), dtype=x.dtype, count_include_pad=with_padding, **parts)
 
 
 def sums(g: Emitter, x: Value, of: Sequence[Window]) -> Value:
-    """Of windows of an NHWC image with dilation: a convolution of each channel with ones."""
+    """Returns sums of windows of an NHWC image with dilation: a convolution of each channel with ones."""
     batch, height, width, channels = x.shape
     ones = g.full((1, 1, of[0].kernel, of[1].kernel), 1, x.dtype)
     _, rows, columns, _ = pooled_shape(x, of)
@@ -237,7 +237,7 @@ def sums(g: Emitter, x: Value, of: Sequence[Window]) -> Value:
 
 
 def spread_means(g: Emitter, x: Value, of: Sequence[Window], with_padding: bool) -> Value:
-    """Of windows of an NHWC image with dilation: sums by counts, which are sums of ones."""
+    """Returns means of windows of an NHWC image with dilation: sums by counts, which are sums of ones."""
     height, width = x.shape[1:3]
     ones = g.broadcast(g.full((1, 1, 1, 1), 1, F32), (1, height, width, 1))
     counted = list(of)
@@ -263,7 +263,7 @@ def average_pool(g: Emitter, node: Node, x: Value) -> Value:
 
 
 def power(g: Emitter, x: Value, p: float) -> Value:
-    """|x| to the power of p."""
+    """Returns |x| to the power of p."""
     if p == 2:
         return g.mul(x, x)
     x = g.unary(stablehlo.abs, x)
@@ -271,7 +271,7 @@ def power(g: Emitter, x: Value, p: float) -> Value:
 
 
 def norm_of(node: Node) -> float:
-    """The norm's power.
+    """Returns the norm's power.
 
     Raises:
         Refused: it is less than 1.
@@ -290,7 +290,7 @@ def root(g: Emitter, x: Value, p: float) -> Value:
 
 @op("LpPool")
 def lp_pool(g: Emitter, node: Node, x: Value) -> Value:
-    """The p-norm of each window, from the mean of powers; padding and places beyond it are 0."""
+    """Returns the p-norm of each window, from the mean of powers; padding and places beyond it are 0."""
     rank, of, p, dtype = x.rank, windows(node, x, True), norm_of(node), x.dtype
     x = power(g, g.cast(x, F32), p)
     sizes = [max(w.low + w.size, (w.out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1) for w in of]
@@ -328,7 +328,7 @@ def global_pool(g: Emitter, node: Node, x: Value) -> Value:
 
 
 def bins(g: Emitter, begin: Value, end: Value, count: int) -> tuple[Value, Value]:
-    """Where the bins of regions [r, 1] begin and end: [r, count]."""
+    """Returns where the bins of regions [r, 1] begin and end: [r, count]."""
     numbers = g.cast(g.iota((1, count), 1), F32)
     step = g.div(g.sub(end, begin), g.scalar(count, begin))
     return g.mul(numbers, step), g.mul(g.add(numbers, g.scalar(1, numbers)), step)
@@ -336,7 +336,8 @@ def bins(g: Emitter, begin: Value, end: Value, count: int) -> tuple[Value, Value
 
 @op("MaxRoiPool")
 def max_roi_pool(g: Emitter, node: Node, x: Value, rois: Value) -> Value:
-    """The greatest value of each bin of each region; 0 of a bin without pixels. A row or column at a time, by masks."""
+    """Returns the greatest value of each bin of each region; 0 of a bin without pixels. A row or column at a time, by
+    masks."""
     if x.rank != 4 or rois.rank != 2 or rois.shape[1] != 5:
         raise Refused(f"X is {x!r} and rois {rois!r}; expected [n, c, h, w] and [r, 5]")
     shape, scale, regions = node.need("pooled_shape"), node.get("spatial_scale", 1.0), rois.shape[0]

@@ -64,7 +64,7 @@ def uniform_between(g: Emitter, node: Node, shape: Sequence[int], dtype: DType) 
 
 
 def normal(g: Emitter, node: Node, shape: Sequence[int], dtype: DType) -> Value:
-    """G. Box and M. Muller, "A note on the generation of random normal deviates" (1958)."""
+    """Draws as G. Box and M. Muller, "A note on the generation of random normal deviates" (1958)."""
     both = uniform(g, node, (2, *shape))
     u, v = (g.reshape(g.slice_dim(both, 0, i, i + 1), shape) for i in range(2))
     logarithm = g.unary(stablehlo.log_plus_one, g.unary(stablehlo.negate, u))
@@ -103,7 +103,7 @@ def random_normal_like(g: Emitter, node: Node, x: Value) -> Value:
 
 @op("Bernoulli", keep=True)
 def bernoulli(g: Emitter, node: Node, x: Value) -> Value:
-    """Whether a number from 0 to 1 is below the chance."""
+    """Returns whether a number from 0 to 1 is below the chance."""
     drawn = g.compare("LT", uniform(g, node, x.shape), g.cast(x, F32))
     dtype = dtype_of(node, x.dtype)
     if dtype != BOOL and not is_float(dtype) and not is_integer(dtype):
@@ -113,7 +113,7 @@ def bernoulli(g: Emitter, node: Node, x: Value) -> Value:
 
 @op("Multinomial", keep=True)
 def multinomial(g: Emitter, node: Node, x: Value) -> Value:
-    """The places of the largest sums of logarithms of chances and numbers of Gumbel's distribution."""
+    """Returns the places of the largest sums of logarithms of chances and numbers of Gumbel's distribution."""
     if x.rank != 2 or not x.shape[1]:
         raise Refused(f"the chances are {x!r}; expected a batch of one outcome or more")
     count, dtype = node.get("sample_size", 1), dtype_of(node, I32)

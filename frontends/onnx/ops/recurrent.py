@@ -287,7 +287,7 @@ def rnn(g: Emitter, node: Node, x: Value, w: Value, r: Value, b: Value | None = 
 @op("GRU", keep=True)
 def gru(g: Emitter, node: Node, x: Value, w: Value, r: Value, b: Value | None = None, lengths: Value | None = None,
         initial_h: Value | None = None) -> tuple[Value, ...]:  # fmt: skip
-    """Gates z, r, h. A bias of the hidden gate that is inside of the reset is added in each step."""
+    """Returns gates z, r, h. A bias of the hidden gate that is inside of the reset is added in each step."""
     net = Recurrence(g, node, 3, ["Sigmoid", "Tanh"], x, w, r, b, lengths, [initial_h])
     resets_after = bool(node.get("linear_before_reset", 0))
     n = net.hidden
@@ -331,7 +331,7 @@ LSTM_FUNCTIONS = ["Sigmoid", "Tanh", "Tanh"]
 def lstm(g: Emitter, node: Node, x: Value, w: Value, r: Value, b: Value | None = None, lengths: Value | None = None,
          initial_h: Value | None = None, initial_c: Value | None = None,
          p: Value | None = None) -> tuple[Value, ...]:  # fmt: skip
-    """Gates i, o, f, c."""
+    """Returns gates i, o, f, c."""
     return lstm_of(Recurrence(g, node, 4, LSTM_FUNCTIONS, x, w, r, b, lengths, [initial_h, initial_c], p))
 
 

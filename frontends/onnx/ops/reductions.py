@@ -51,7 +51,7 @@ def total(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
 
 
 def mean(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
-    """Integers are divided towards zero."""
+    """Returns integers are divided towards zero."""
     if is_float(x.dtype):
         return reduced(g, "mean", x, dims, keep)
     count = math.prod(x.shape[d] for d in dims)
@@ -62,7 +62,7 @@ def mean(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
 
 
 def of_reals(formula: Callable[[Emitter, Value, Dims, bool], Value]) -> Callable[..., Value]:
-    """A formula in at least f32; integers are converted, and cut off afterwards."""
+    """Computes a formula in at least f32; integers are converted, and cut off afterwards."""
 
     def run(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
         return in_f32(g, lambda wide: formula(g, wide, dims, keep), x)
@@ -75,7 +75,7 @@ def log_sum(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
 
 
 def log_sum_exp(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
-    """log(sum(e^x)) with the largest element taken out, if it is finite."""
+    """Returns log(sum(e^x)) with the largest element taken out, if it is finite."""
     if not x.size:
         return g.full(sized(x, dims, keep), -math.inf, x.dtype)
     most = reduced(g, "max", x, dims, True)
@@ -102,7 +102,7 @@ FORMULAS: dict[str, Callable[[Emitter, Value, Dims, bool], Value]] = {
 
 @op(*FORMULAS, decides=dict.fromkeys(("ReduceMax", "ReduceMin"), Decides.ORDER))
 def reduction(g: Emitter, node: Node, x: Value, axes: Value | None = None) -> Value:
-    """Without axes, over all dimensions, or with noop_with_empty_axes, over none: then of single elements."""
+    """Reduces without axes over all dimensions, or with noop_with_empty_axes, over none: then of single elements."""
     if x.dtype != BOOL or node.op not in ("ReduceMax", "ReduceMin"):
         require_numbers(x)
     given = given_ints(node, "axes", axes)
@@ -114,7 +114,7 @@ def reduction(g: Emitter, node: Node, x: Value, axes: Value | None = None) -> Va
 
 @op("ArgMax", "ArgMin", decides=Decides.ORDER)
 def arg(g: Emitter, node: Node, x: Value) -> Value:
-    """Positions of the first (select_last_index: the last) of the largest or smallest elements."""
+    """Returns positions of the first (select_last_index: the last) of the largest or smallest elements."""
     require_numbers(x)
     axis = dimension(node.get("axis", 0), max(x.rank, 1))
     keep, last = bool(node.get("keepdims", 1)), bool(node.get("select_last_index", 0))
@@ -159,7 +159,7 @@ def cumulative(g: Emitter, node: Node, x: Value, axis: Value) -> Value:
 
 @op("TopK", decides=Decides.ORDER)
 def top_k(g: Emitter, node: Node, x: Value, count: Value | None = None) -> tuple[Value, ...]:
-    """The largest or smallest elements with their positions; of equal ones the first."""
+    """Returns the largest or smallest elements with their positions; of equal ones the first."""
     require_numbers(x)
     (k,) = [node.need("k")] if count is None else known_ints(count, "K")
     axis = dimension(node.get("axis", -1), x.rank)

@@ -184,7 +184,7 @@ class Method:
 
 
 def positions(a: Any, axis: Axis, transform: str) -> Numbers:
-    """Where in the input each place of the output is."""
+    """Returns where in the input each place of the output is."""
     x = a.iota(axis.out)
     scale = a.size(axis.out) / a.size(axis.size) if axis.scale is None else a.number(axis.scale)
     if transform == "asymmetric":
@@ -214,7 +214,7 @@ def positions(a: Any, axis: Axis, transform: str) -> Numbers:
 
 
 def rounded(a: Any, x: Numbers, mode: str, shrinks: bool) -> Numbers:
-    """The nearest whole numbers."""
+    """Returns the nearest whole numbers."""
     if mode == "round_prefer_floor":
         return a.ceil(x - a.number(0.5))
     if mode == "round_prefer_ceil":
@@ -227,7 +227,7 @@ def rounded(a: Any, x: Numbers, mode: str, shrinks: bool) -> Numbers:
 
 
 def filtered(a: Any, t: Numbers, method: Method) -> Numbers:
-    """The weight of a neighbour at the distance t."""
+    """Returns the weight of a neighbour at the distance t."""
     t, one = a.abs(t), a.number(1)
     if method.mode == "linear":
         return a.maximum(one - t, a.number(0))
@@ -238,7 +238,7 @@ def filtered(a: Any, t: Numbers, method: Method) -> Numbers:
 
 
 def neighbours(a: Any, x: Numbers, method: Method, scale: float) -> tuple[list[Numbers], list[Numbers]]:
-    """Whole numbers of places, which can be outside, and their weights."""
+    """Returns whole numbers of places, which can be outside, and their weights."""
     narrow = min(scale, 1.0) if method.antialias else 1.0
     reach = (1 if method.mode == "linear" else 2) / narrow
     first, count = math.floor(-reach) + 1, 2 * math.ceil(reach)
@@ -248,7 +248,7 @@ def neighbours(a: Any, x: Numbers, method: Method, scale: float) -> tuple[list[N
 
 
 def resampled(g: Emitter, x: Value, axis: Axis, method: Method) -> tuple[Value, Value | None]:
-    """One dimension resampled, and which of its places are outside of the input, [out], where that counts."""
+    """Returns one dimension resampled, and which of its places are outside of the input, [out], where that counts."""
     a: Any = Computed(g) if g.is_open else Known()
     at = positions(a, axis, method.transform)
     last, zero = a.size(axis.size - 1), a.number(0)
@@ -293,7 +293,7 @@ def index(g: Emitter, at: Numbers) -> Value:
 
 
 def taken_rows(g: Emitter, x: Value, dim: int, at: Value) -> Value:
-    """Places of one dimension, as a slice where they have one distance."""
+    """Returns places of one dimension, as a slice where they have one distance."""
     if at.known is not None and not g.is_open and at.size:
         steps = np.unique(np.diff(at.known))
         if at.size == 1 or (steps.size == 1 and steps[0] > 0):
@@ -309,7 +309,7 @@ def mask(g: Emitter, a: Any, at: Numbers, last: Numbers) -> Value:
 
 
 def whole_factors(g: Emitter, axes: Sequence[Axis], x: Value, method: Method) -> list[int] | None:
-    """By how much height and width of images grow, if `upsample2d` does that."""
+    """Returns by how much height and width of images grow, if `upsample2d` does that."""
     if x.rank != 4 or method.mode == "cubic" or any(axis.dim < 2 for axis in axes):
         return None
     if method.transform == "tf_crop_and_resize" or (method.mode == "linear" and not is_float(x.dtype)):
@@ -333,7 +333,7 @@ def whole_factors(g: Emitter, axes: Sequence[Axis], x: Value, method: Method) ->
 
 
 def resize(g: Emitter, x: Value, axes: Sequence[Axis], method: Method) -> Value:
-    """All dimensions resampled."""
+    """Returns all dimensions resampled."""
     axes = [
         axis
         for axis in axes
@@ -385,7 +385,7 @@ def out_shape(x: Value, axes: Sequence[Axis]) -> list[int]:
 
 
 def known(value: Value | None, name: str) -> Array | None:
-    """An input as numbers; None where it is left out or empty.
+    """Returns an input as numbers; None where it is left out or empty.
 
     Raises:
         Refused: it is computed.
@@ -439,7 +439,7 @@ def axes_of(g: Emitter, node: Node, x: Value, roi: Array | None, scales: Array |
 
 
 def steady(g: Graph, node: Node, axes: Sequence[Axis]) -> list[Axis]:
-    """The axes with scales in place of sizes, where all open sizes are scaled by one whole number."""
+    """Returns the axes with scales in place of sizes, where all open sizes are scaled by one whole number."""
     if not g.is_open or any(axis.scale is not None for axis in axes):
         return list(axes)
     given = zip(*(g.traced(node.proto.input[i]) for i in (0, 3)), strict=False)

@@ -14,13 +14,14 @@ from ..values import BOOL, I32, Value
 
 
 def rows_of(g: Emitter, x: Value) -> Value:
-    """[batch * pixels, channels] of [batch, channels, ...]: a gather takes whole rows."""
+    """Returns [batch * pixels, channels] of [batch, channels, ...]: a gather takes whole rows."""
     batch, channels, pixels = x.shape[0], x.shape[1], math.prod(x.shape[2:])
     return g.reshape(g.transpose(x, [0, *range(2, x.rank), 1]), (batch * pixels, channels))
 
 
 def pick(g: Emitter, table: Value, batch: int, at: Sequence[Value], size: Sequence[int]) -> Value:
-    """The rows of pixels [batch, n], by their numbers (i32) in each dimension, which are in bounds: [batch, n, c]."""
+    """Returns the rows of pixels [batch, n], by their numbers (i32) in each dimension, which are in bounds: [batch, n,
+    c]."""
     count = at[0].shape[1]
     index = g.reshape(g.iota((batch, 1), 0), (batch, 1))
     for along, n in zip(at, size, strict=True):
@@ -30,7 +31,7 @@ def pick(g: Emitter, table: Value, batch: int, at: Sequence[Value], size: Sequen
 
 
 def length(g: Emitter, n: int, like: Value) -> Value:
-    """A number that comes of a size, to be combined with `like`; open sizes change it."""
+    """Returns a number that comes of a size, to be combined with `like`; open sizes change it."""
     if not g.is_open:
         return g.scalar(n, like)
     return g.reshape(g.cast(g.number(n, I32), like.dtype), ())
@@ -41,12 +42,12 @@ def floor(g: Emitter, x: Value) -> Value:
 
 
 def clamp(g: Emitter, x: Value, size: int) -> Value:
-    """The nearest pixel of a dimension, of whole numbers."""
+    """Returns the nearest pixel of a dimension, of whole numbers."""
     return g.minimum(g.maximum(x, g.scalar(0, x)), length(g, size - 1, x))
 
 
 def inside(g: Emitter, x: Value, size: int) -> Value:
-    """Whether whole numbers are those of pixels."""
+    """Returns whether whole numbers are those of pixels."""
     low, high = g.compare("GE", x, g.scalar(0, x)), g.compare("LE", x, length(g, size - 1, x))
     return Value(x.shape, BOOL, stablehlo.and_(g.ir(low), g.ir(high)))
 
@@ -55,7 +56,7 @@ Taps = list[tuple[Value, Value]]  # whole numbers of pixels as floats, and their
 
 
 def linear_taps(g: Emitter, x: Value) -> Taps:
-    """The two neighbours of each place."""
+    """Returns the two neighbours of each place."""
     low = floor(g, x)
     part = g.sub(x, low)
     one = g.scalar(1, x)
@@ -63,7 +64,7 @@ def linear_taps(g: Emitter, x: Value) -> Taps:
 
 
 def cubic_taps(g: Emitter, x: Value, a: float = -0.75) -> Taps:
-    """The four neighbours of each place, with the weights of a cubic convolution."""
+    """Returns the four neighbours of each place, with the weights of a cubic convolution."""
     low = floor(g, x)
     part = g.sub(x, low)
     one = g.scalar(1, x)
@@ -87,7 +88,7 @@ def cubic_taps(g: Emitter, x: Value, a: float = -0.75) -> Taps:
 
 def weighted(g: Emitter, table: Value, batch: int, taps: Sequence[Taps], size: Sequence[int],
              moved: Callable[[Value, int], Value] | None = None) -> Value:  # fmt: skip
-    """The sum over all combinations of the dimensions' taps: [batch, n, channels].
+    """Returns the sum over all combinations of the dimensions' taps: [batch, n, channels].
 
     moved: moves pixels outside to those inside, by number and dimension; without it they count as 0.
     """
@@ -110,5 +111,6 @@ def weighted(g: Emitter, table: Value, batch: int, taps: Sequence[Taps], size: S
 
 
 def bilinear(g: Emitter, table: Value, batch: int, positions: Sequence[Value], size: Sequence[int]) -> Value:
-    """Values between pixels, with zeros outside: [batch, n, channels] at positions [batch, n] of each dimension."""
+    """Returns values between pixels, with zeros outside: [batch, n, channels] at positions [batch, n] of each
+    dimension."""
     return weighted(g, table, batch, [linear_taps(g, p) for p in positions], size)

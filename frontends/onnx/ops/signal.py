@@ -19,7 +19,7 @@ LARGEST = 1 << 26
 
 
 def number(value: Value | None, name: str) -> int | None:
-    """A known whole number, or None where it is left out.
+    """Returns a known whole number, or None where it is left out.
 
     Raises:
         Refused: it is computed, or no scalar.
@@ -34,7 +34,8 @@ def number(value: Value | None, name: str) -> int | None:
 
 
 def matrix(size: int, taken: int, parts: int, inverse: bool, onesided: bool) -> Array:
-    """[taken, parts, made, 2] of a transform of `size` places: those of the input, and real and imaginary parts.
+    """Returns [taken, parts, made, 2] of a transform of `size` places: those of the input, and real and imaginary
+    parts.
 
     A one-sided inverse transform has the half of the frequencies, and makes real parts only: [..., made, 1].
     """
@@ -94,7 +95,7 @@ def dft(g: Emitter, node: Node, x: Value, length: Value | None = None, axis: Val
 @op("STFT")
 def stft(g: Emitter, node: Node, x: Value, step: Value, window: Value | None = None,
          length: Value | None = None) -> Value:  # fmt: skip
-    """A convolution with the transform's matrix, which is windowed, and a stride of the step."""
+    """Returns a convolution with the transform's matrix, which is windowed, and a stride of the step."""
     require_signal(x, "signal")
     if x.rank != 3:
         raise Refused(f"signal is {x!r}; expected [n, length, 1 or 2]")
@@ -121,7 +122,7 @@ def stft(g: Emitter, node: Node, x: Value, step: Value, window: Value | None = N
 
 @op("MelWeightMatrix")
 def mel_weight_matrix(g: Emitter, node: Node, *inputs: Value) -> Value:
-    """A matrix too large to be folded like other known arrays."""
+    """Returns a matrix too large to be folded like other known arrays."""
     known = [x.known for x in inputs]
     if any(x is None for x in known):
         raise Refused("an input is computed; expected all to be known when it is compiled")

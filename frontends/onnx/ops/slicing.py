@@ -57,7 +57,7 @@ def slice_of(g: Emitter, node: Node, x: Value, starts: Value | None = None, ends
 
 
 def is_all_of_some(g: Emitter, x: Value, dim: int, bounds: Sequence[tuple[Value, int]]) -> bool:
-    """Whether a slice is all of a dimension for some open sizes, and a few elements less for others.
+    """Returns whether a slice is all of a dimension for some open sizes, and a few elements less for others.
 
     bounds: where it begins and ends, each as an operand and the place in it.
     """
@@ -125,7 +125,7 @@ def pad(g: Emitter, node: Node, x: Value, pads: Value | None = None, fill: Value
 
 
 def open_elements(g: Emitter, numbers: Value) -> list[bool]:
-    """Which elements open sizes change, none of them below 0 or all the same."""
+    """Returns which elements open sizes change, none of them below 0 or all the same."""
     seen = [x.reshape(-1) for x in g.seen_elements(numbers)]
     return [len({int(x[i]) for x in seen}) > 1 and all(x[i] >= 0 for x in seen) for i in range(numbers.size)]
 

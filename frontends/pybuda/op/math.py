@@ -70,20 +70,20 @@ for _name, _function in COMPARISONS.items():
 
 @op
 def Matmul(operandA: torch.Tensor, operandB: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """The product of matrices, operandA operandB + bias."""
+    """Returns the product of matrices, operandA operandB + bias."""
     product = torch.matmul(operandA, operandB)
     return product if bias is None else product + bias
 
 
 @op
 def Constant(*, constant: float) -> torch.Tensor:
-    """A tensor of one element."""
+    """Returns a tensor of one element."""
     return torch.full((1,), float(constant))
 
 
 @op
 def Identity(operandA: torch.Tensor, unsqueeze: str | None = None, unsqueeze_dim: int | None = None) -> torch.Tensor:
-    """The operand; with `unsqueeze` with one more dimension, of size 1, at `unsqueeze_dim`."""
+    """Returns the operand; with `unsqueeze` with one more dimension, of size 1, at `unsqueeze_dim`."""
     if unsqueeze is None:
         return operandA
     if unsqueeze_dim is None:
@@ -93,31 +93,32 @@ def Identity(operandA: torch.Tensor, unsqueeze: str | None = None, unsqueeze_dim
 
 @op
 def ReduceSum(operandA: torch.Tensor, dim: int) -> torch.Tensor:
-    """The sum over a dimension, which stays with size 1."""
+    """Returns the sum over a dimension, which stays with size 1."""
     return operandA.sum(dim, keepdim=True)
 
 
 @op
 def ReduceAvg(operandA: torch.Tensor, dim: int) -> torch.Tensor:
-    """The mean over a dimension, which stays with size 1."""
+    """Returns the mean over a dimension, which stays with size 1."""
     return operandA.mean(dim, keepdim=True)
 
 
 @op
 def ReduceMax(operandA: torch.Tensor, dim: int) -> torch.Tensor:
-    """The largest element over a dimension, which stays with size 1."""
+    """Returns the largest element over a dimension, which stays with size 1."""
     return operandA.amax(dim, keepdim=True)
 
 
 @op
 def Argmax(operandA: torch.Tensor, dim: int | None = None) -> torch.Tensor:
-    """The position of the largest element along `dim`, which stays with size 1; without `dim` of the whole tensor."""
+    """Returns the position of the largest element along `dim`, which stays with size 1; without `dim` of the whole
+    tensor."""
     return operandA.argmax().reshape(1) if dim is None else operandA.argmax(dim, keepdim=True)
 
 
 @op
 def Clip(operandA: torch.Tensor, min: float, max: float) -> torch.Tensor:
-    """Each element, not below `min` and not above `max`."""
+    """Returns each element, not below `min` and not above `max`."""
     if not min <= max:
         raise PyBudaError(f"min is {min} and max is {max}; expected numbers, and min not above max")
     return operandA.clamp(min, max)
@@ -125,7 +126,7 @@ def Clip(operandA: torch.Tensor, min: float, max: float) -> torch.Tensor:
 
 @op
 def Relu(operandA: torch.Tensor, threshold: float = 0.0, mode: str = "min") -> torch.Tensor:
-    """mode "min": elements above the threshold, else 0. "max": elements not above the threshold."""
+    """Returns mode "min": elements above the threshold, else 0. "max": elements not above the threshold."""
     if mode not in ("min", "max"):
         raise PyBudaError(f"mode is {mode!r}; expected 'min' or 'max'")
     if mode == "max":
@@ -135,11 +136,11 @@ def Relu(operandA: torch.Tensor, threshold: float = 0.0, mode: str = "min") -> t
 
 @op
 def LeakyRelu(operandA: torch.Tensor, alpha: float) -> torch.Tensor:
-    """Elements above 0, `alpha` times the others."""
+    """Returns elements above 0, `alpha` times the others."""
     return torch.nn.functional.leaky_relu(operandA, alpha)
 
 
 @op
 def Gelu(operandA: torch.Tensor, approximate: str = "none") -> torch.Tensor:
-    """The Gaussian error linear unit, exact ("none") or by tanh ("tanh")."""
+    """Returns the Gaussian error linear unit, exact ("none") or by tanh ("tanh")."""
     return torch.nn.functional.gelu(operandA, approximate=approximate)

@@ -12,7 +12,7 @@ from .registry import op
 
 
 def pieces(x: torch.Tensor, slices: int, dim: int) -> list[torch.Tensor]:
-    """`slices` equal parts of a dimension.
+    """Returns `slices` equal parts of a dimension.
 
     Raises:
         PyBudaError: the dimension is not divisible by `slices`.
@@ -75,7 +75,7 @@ def Transpose(operandA: torch.Tensor, dim0: int, dim1: int, z_dim_slice: int = -
 
 @op
 def Reshape(operandA: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-    """The elements in order, in another shape."""
+    """Returns the elements in order, in another shape."""
     return operandA.reshape(tuple(shape))
 
 
@@ -88,7 +88,8 @@ def in_range(x: torch.Tensor, dim: int, start: int, stop: int) -> None:
 
 @op
 def Index(operandA: torch.Tensor, dim: int, start: int, stop: int | None = None, stride: int = 1) -> torch.Tensor:
-    """Elements `start` to `stop` (exclusive) of a dimension, each `stride`-th; without `stop` the one at `start`."""
+    """Returns elements `start` to `stop` (exclusive) of a dimension, each `stride`-th; without `stop` the one at
+    `start`."""
     size = operandA.shape[dim]
     start = start + size if start < 0 else start
     stop = start + 1 if stop is None else stop + size if stop < 0 else stop
@@ -102,7 +103,8 @@ def Index(operandA: torch.Tensor, dim: int, start: int, stop: int | None = None,
 
 @op
 def Select(operandA: torch.Tensor, dim: int, index: int | tuple[int, int], stride: int = 0) -> torch.Tensor:
-    """The element at `index` of a dimension, or `(start, length)`; with a stride the same of each `stride` elements."""
+    """Returns the element at `index` of a dimension, or `(start, length)`; with a stride the same of each `stride`
+    elements."""
     start, length = (index, 1) if isinstance(index, int) else index
     size = operandA.shape[dim]
     if stride and stride < length:
@@ -142,13 +144,13 @@ def PadTile(operandA: torch.Tensor, dim: int, original_length: int) -> torch.Ten
 
 @op
 def Concatenate(*operands: torch.Tensor, axis: int) -> torch.Tensor:
-    """Operands one behind the other along a dimension."""
+    """Returns operands one behind the other along a dimension."""
     return torch.cat(operands, axis)
 
 
 @op
 def BinaryStack(operandA: torch.Tensor, operandB: torch.Tensor, dim: int) -> torch.Tensor:
-    """Elements of two operands in turn along a dimension, which doubles."""
+    """Returns elements of two operands in turn along a dimension, which doubles."""
     with_dimensions(operandA)
     stacked = torch.stack((operandA, operandB), dim if dim == -1 else dim % operandA.dim() + 1)
     shape = list(operandA.shape)
@@ -172,7 +174,7 @@ def Broadcast(operandA: torch.Tensor, dim: int, shape: int) -> torch.Tensor:
 
 @op
 def Unsqueeze(operandA: torch.Tensor, dim: int) -> torch.Tensor:
-    """A new dimension of size 1."""
+    """Returns a new dimension of size 1."""
     return operandA.unsqueeze(dim)
 
 
@@ -186,11 +188,11 @@ def Squeeze(operandA: torch.Tensor, dim: int) -> torch.Tensor:
 
 @op
 def AdvIndex(operandA: torch.Tensor, operandB: torch.Tensor, dim: int = 0) -> torch.Tensor:
-    """Rows of operandA at the positions that operandB holds."""
+    """Returns rows of operandA at the positions that operandB holds."""
     return operandA.index_select(dim, operandB.reshape(-1).long())
 
 
 @op
 def Embedding(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
-    """Rows of the table operandB at the positions that operandA holds."""
+    """Returns rows of the table operandB at the positions that operandA holds."""
     return torch.nn.functional.embedding(operandA.long(), operandB)

@@ -19,13 +19,13 @@ def _softmax(x: torch.Tensor, dim: int, stable: bool) -> torch.Tensor:
 
 @op
 def Softmax(operandA: torch.Tensor, *, dim: int, stable: bool = True) -> torch.Tensor:
-    """e^x over its sum along `dim`. Stable: the largest element is subtracted first."""
+    """Returns e^x over its sum along `dim`. Stable: the largest element is subtracted first."""
     return _softmax(operandA, dim, stable)
 
 
 @op
 def LogSoftmax(operandA: torch.Tensor, *, dim: int, stable: bool = True) -> torch.Tensor:
-    """The logarithm of softmax."""
+    """Returns the logarithm of softmax."""
     return torch.log_softmax(operandA, dim) if stable else torch.log(_softmax(operandA, dim, False))
 
 
@@ -33,7 +33,7 @@ def LogSoftmax(operandA: torch.Tensor, *, dim: int, stable: bool = True) -> torc
 def Layernorm(
     operandA: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, dim: int = -1, epsilon: float = 1e-05
 ) -> torch.Tensor:
-    """Values less their mean, over their deviation, along the last dimension; times weights, plus bias."""
+    """Returns values less their mean, over their deviation, along the last dimension; times weights, plus bias."""
     if dim not in (-1, operandA.dim() - 1):
         raise PyBudaError(f"dim is {dim}; expected the last dimension, -1")
     size = operandA.shape[-1]
@@ -42,6 +42,6 @@ def Layernorm(
 
 @op
 def Linear(activations: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """activations weights + bias, with weights [in, out]."""
+    """Returns activations weights + bias, with weights [in, out]."""
     product = torch.matmul(activations, weights)
     return product if bias is None else product + bias

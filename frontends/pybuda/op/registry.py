@@ -24,7 +24,7 @@ ONE_MORE = ("Unsqueeze",)
 
 
 def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
-    """The op of a function: its parameters behind the op's name, tensors of PyBuda for its operands."""
+    """Returns the op of a function: its parameters behind the op's name, tensors of PyBuda for its operands."""
     kind = function.__name__
     inner = inspect.signature(function)
     first = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
@@ -87,7 +87,7 @@ def tensors_of(arguments: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def buffered(trace: Trace, name: str, value: Any) -> Any:
-    """An argument behind the nops that the configuration has between it and this op."""
+    """Returns an argument behind the nops that the configuration has between it and this op."""
     if isinstance(value, tuple):
         return tuple(buffered(trace, name, x) for x in value)
     if not isinstance(value, Tensor):
@@ -97,13 +97,13 @@ def buffered(trace: Trace, name: str, value: Any) -> Any:
 
 
 def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) -> torch.Tensor:
-    """An operand as the op reads it."""
+    """Returns an operand as the op reads it."""
     is_result = x.name in trace.ops or among(x.value(), trace.between)
     return trace.formats.operand(x.value(), next(numbers), name, kind, is_result, isinstance(x, Parameter))
 
 
 def checked(what: str, key: str, value: Any, operand: Callable[[Tensor], torch.Tensor]) -> Any:
-    """An argument: of an operand what the function makes of it, attributes as they are.
+    """Returns an argument: of an operand what the function makes of it, attributes as they are.
 
     Raises:
         TypeError: an operand that is no tensor of PyBuda.

@@ -15,7 +15,7 @@ from .registry import op
 
 
 def pair(value: Any, what: str, least: int = 1) -> tuple[int, int]:
-    """One number for both directions, or (vertical, horizontal).
+    """Returns one number for both directions, or (vertical, horizontal).
 
     Raises:
         PyBudaError: something else, or a number below `least`.
@@ -31,8 +31,8 @@ def pair(value: Any, what: str, least: int = 1) -> tuple[int, int]:
 def padded(
     x: torch.Tensor, padding: Any, kernel: Sequence[int], stride: Any, dilation: Any, value: float = 0.0
 ) -> torch.Tensor:
-    """The activations with their borders: "same" keeps the size divided by the stride, numbers are [left, right,
-    top, bottom], [vertical, horizontal] or one for all.
+    """Returns the activations with their borders: "same" keeps the size divided by the stride, numbers are [left,
+    right, top, bottom], [vertical, horizontal] or one for all.
     """
     if padding == "same":
         sides: list[int] = []
@@ -74,7 +74,7 @@ def Conv2d(
     groups: int = 1,
     channel_last: bool = False,
 ) -> torch.Tensor:
-    """A convolution with weights [Cout, Cin / groups, kH, kW] and a bias of Cout elements."""
+    """Returns a convolution with weights [Cout, Cin / groups, kH, kW] and a bias of Cout elements."""
     strides, dilations = pair(stride, "stride"), pair(dilation, "dilation")
 
     def compute(x: torch.Tensor) -> torch.Tensor:
@@ -95,7 +95,8 @@ def Conv2dTranspose(
     groups: int = 1,
     channel_last: bool = False,
 ) -> torch.Tensor:
-    """A transposed convolution with weights [Cin, Cout / groups, kH, kW]; "same" multiplies sizes by the stride."""
+    """Returns a transposed convolution with weights [Cin, Cout / groups, kH, kW]; "same" multiplies sizes by the
+    stride."""
     strides, dilations = pair(stride, "stride"), pair(dilation, "dilation")
 
     def compute(x: torch.Tensor) -> torch.Tensor:
@@ -125,7 +126,7 @@ def MaxPool2d(
     max_pool_add_sub_surround_value: float = 1.0,
     channel_last: bool = False,
 ) -> torch.Tensor:
-    """The largest element of each window.
+    """Returns the largest element of each window.
 
     max_pool_add_sub_surround: adds the value before and subtracts it behind, as the configuration's option of the
         same name does. Borders are -inf, so results are those without it but for the rounding of the sum.
@@ -161,7 +162,7 @@ def AvgPool2d(
     divisor_override: float | None = None,
     channel_last: bool = False,
 ) -> torch.Tensor:
-    """The mean of each window."""
+    """Returns the mean of each window."""
     if divisor_override == 0:
         raise PyBudaError("divisor_override is 0; expected another number, or None")
     kernel, strides = pair(kernel_size, "kernel_size"), pair(stride, "stride")

@@ -67,7 +67,7 @@ class Traced:
 
 
 def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Precisions:
-    """How ops of an epoch type compute."""
+    """Returns how ops of an epoch type compute."""
     defaults = {
         "output_df": formats.default,
         "math_fidelity": config.default_math_fidelity,
@@ -98,7 +98,7 @@ def regard_as_gradient(op: Op, how: Precisions, kind: str) -> None:
 
 
 def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
-    """Products whose sums are in memory between parts of the inner dimension, in a format that a rule gives them: the
+    """Returns products whose sums are in memory between parts of the inner dimension, in a format that a rule gives them: the
     elements of a part, and the format, by the function of PyTorch; for each epoch type."""
     found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
     for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
@@ -109,7 +109,7 @@ def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
 
 
 def graph_of(traced: Traced, config: CompilerConfig) -> Graph:
-    """The graph of all epoch types."""
+    """Returns the graph of all epoch types."""
     graph = Graph(traced.name, microbatch=traced.microbatch)
     formats = traced.formats
     queues: dict[str, Queue] = {}
@@ -223,7 +223,7 @@ def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precis
 
 
 def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
-    """Chips in the order in which they are filled: those at the host last. Without a descriptor it is at the first."""
+    """Returns chips in the order in which they are filled: those at the host last. Without a descriptor it is at the first."""
     at_host = [chips[0]]
     if config.backend_cluster_descriptor_path:
         at_host = host_chips(Path(config.backend_cluster_descriptor_path), chips)
@@ -231,7 +231,7 @@ def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
 
 
 def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tuple[int, int, str, str]]:
-    """Outputs that stay on the device as inputs of the next run: numbers of input and output, names of their queues.
+    """Returns outputs that stay on the device as inputs of the next run: numbers of input and output, names of their queues.
 
     Raises:
         PlacementError: an output that there is not, or of another shape than the input.
@@ -262,7 +262,7 @@ def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tupl
 
 
 def place(traced: Traced, config: CompilerConfig) -> Result:
-    """The placed graph of a device.
+    """Returns the placed graph of a device.
 
     Raises:
         PlacementError: what the configuration asks for does not fit.

@@ -19,13 +19,13 @@ from .recipes import MANIPULATIONS, SAME
 
 
 def named(node: Node) -> tuple[str, str]:
-    """Name and type of the op that a node is a part of; an op of PyTorch has no name."""
+    """Returns name and type of the op that a node is a part of; an op of PyTorch has no name."""
     name, kind = source_of(node)
     return name, kind or label_of(function_of(node))
 
 
 def gradients(graph: Graph, trained: int) -> set[Node]:
-    """The nodes that compute the first results of a graph, behind what only moves or rounds elements."""
+    """Returns the nodes that compute the first results of a graph, behind what only moves or rounds elements."""
     (output,) = [node for node in graph.nodes if node.op == "output"]
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     found = set()
@@ -55,7 +55,7 @@ class Computing:
 
     @property
     def is_exact(self) -> bool:
-        """Whether anything was said that the chip's default arithmetic does not look at."""
+        """Returns whether anything was said that the chip's default arithmetic does not look at."""
         said: Sequence[object] = [x for rule in self.rules for x in (rule.math_fidelity, rule.accumulate_df)]
         return any(x is not None for x in (*said, self.math_fidelity, self.accumulate_df))
 
@@ -71,7 +71,7 @@ class Computing:
         return getattr(self, what) if said is None else said
 
     def config(self, name: str, op_type: str, epoch_type: str, gradient: bool = False) -> str | None:
-        """The config of an op as text; sums are f32, or bf16 for every other format."""
+        """Returns the config of an op as text; sums are f32, or bf16 for every other format."""
         fidelity = self.setting("math_fidelity", name, op_type, epoch_type, gradient)
         sums = self.setting("accumulate_df", name, op_type, epoch_type, gradient)
         parts = []

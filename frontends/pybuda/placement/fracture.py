@@ -34,7 +34,7 @@ def fracture(graph: Graph, config: CompilerConfig, chips: Sequence[int]) -> None
 
 
 def checked(node: Any) -> tuple[str, int, int]:
-    """(op, dimension, factor).
+    """Returns (op, dimension, factor).
 
     Raises:
         PlacementError: something else.
@@ -54,7 +54,7 @@ def piece(shape: tuple[int, ...], dim: int, factor: int) -> tuple[int, ...]:
 
 
 def sliced(op: Op, number: int, dim: int) -> int | None:
-    """The dimension of an operand of which a part of the result reads a part."""
+    """Returns the dimension of an operand of which a part of the result reads a part."""
     if op.type == "matmul":
         if number == 2:
             return -1 if dim == -1 else None

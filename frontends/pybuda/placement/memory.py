@@ -79,7 +79,7 @@ class Channels:
         self.next, self.size, self.alignment, self.what = [base] * count, size, alignment, what
 
     def take(self, channel: int, size: int, name: str) -> int:
-        """The address of `size` bytes.
+        """Returns the address of `size` bytes.
 
         Raises:
             PlacementError: there are not so many.
@@ -130,7 +130,8 @@ class Picker:
 
 
 def blocks_of(queue: Queue, user: Placed | None, reader: tuple[Op, int] | None) -> tuple[tuple[int, int], int]:
-    """The grid of a queue's buffers and in how many pieces a tensor comes: its producer's, else its first reader's."""
+    """Returns the grid of a queue's buffers and in how many pieces a tensor comes: its producer's, else its first
+    reader's."""
     out = tiles(queue.shape)
     if user is None:
         return (1, 1), out.z
@@ -149,7 +150,7 @@ def blocks_of(queue: Queue, user: Placed | None, reader: tuple[Op, int] | None) 
 def allocate(
     graph: Graph, placement: Placement, chip: Chip, chips: Sequence[int], config: CompilerConfig
 ) -> dict[Queue, Layout]:
-    """A place for each queue; no two overlap.
+    """Returns a place for each queue; no two overlap.
 
     Raises:
         PlacementError: a channel or chip that there is not, or more memory than there is.
@@ -218,7 +219,7 @@ def host_queue(queue: Queue, config: CompilerConfig) -> bool:
 
 
 def core_of(user: Placed | None, number: int, grid: tuple[int, int]) -> tuple[int, int]:
-    """The core that a buffer is for."""
+    """Returns the core that a buffer is for."""
     if user is None:
         return 0, 0
     r, c = divmod(number, grid[1])

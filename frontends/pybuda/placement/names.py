@@ -36,7 +36,7 @@ def check_forms(config: CompilerConfig) -> None:
 
 
 def overridden_names(config: CompilerConfig) -> Iterator[tuple[str, str]]:
-    """Which function names which op, or queue."""
+    """Yields which function names which op, or queue."""
     for name, overrides in config.op_overrides.items():
         yield from ((FUNCTIONS.get(key, "override_input_buffer_multiplier"), name) for key in overrides)
     for what, groups in (

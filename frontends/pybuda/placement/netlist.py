@@ -18,7 +18,7 @@ ORDER = ("input", "output", "intermediate", "parameter", "constant", "gradient",
 
 
 def text_of(value: Any) -> str:
-    """A value in YAML's flow style."""
+    """Returns a value in YAML's flow style."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
@@ -33,7 +33,7 @@ WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 
 
 def key(name: str) -> str:
-    """A name as YAML takes it for text."""
+    """Returns a name as YAML takes it for text."""
     return name if PLAIN.fullmatch(name) and name.lower() not in WORDS else json.dumps(name)
 
 
@@ -94,7 +94,7 @@ def op_lines(placed: Placed, fused: Mapping[Op, int]) -> list[str]:
 
 
 def program(epochs: Sequence[Epoch], layouts: Mapping[Queue, Layout]) -> list[str]:
-    """The program of one epoch type: its epochs in order, in a loop over inputs."""
+    """Returns the program of one epoch type: its epochs in order, in a loop over inputs."""
     of_op = {x.op: number for number, epoch in enumerate(epochs) for x in epoch.placed}
     made: dict[int, list[str]] = {}
     for queue in layouts:
@@ -137,7 +137,7 @@ def program(epochs: Sequence[Epoch], layouts: Mapping[Queue, Layout]) -> list[st
 
 
 def read_queues(epoch: Epoch) -> list[Queue]:
-    """The queues that an epoch reads, in order."""
+    """Returns the queues that an epoch reads, in order."""
     found: dict[Queue, None] = {}
     for placed in epoch.placed:
         for operand in placed.op.operands:
@@ -173,7 +173,7 @@ def fused_lines(number: int, placed: Placed) -> list[str]:
 def netlist(
     name: str, chip: Chip, epochs: Sequence[Epoch], layouts: Mapping[Queue, Layout], loopback: Mapping[str, str]
 ) -> str:
-    """The text of the netlist. loopback: for queues of outputs the input whose memory they are."""
+    """Returns the text of the netlist. loopback: for queues of outputs the input whose memory they are."""
     fused = {x.op: x for epoch in epochs for x in epoch.placed if x.op.parts}
     numbers = {op: i for i, op in enumerate(fused)}
     weights: set[Queue] = {

@@ -7,13 +7,13 @@ import math
 from collections.abc import Collection
 
 from ..config import CompilerConfig
-from .graph import TILE, Graph, Op, Operand, Queue
+from .graph import COPIES, TILE, Graph, Op, Operand, Queue
 
 MOST_INPUTS, MOST_PARTS = 8, 10  # of a fused op
 
 
 def requested_copies(config: CompilerConfig) -> set[str]:
-    """Names that the configuration has something to say about: these ops stay as they are."""
+    """Returns names that the configuration has something to say about: these ops stay as they are."""
     found = set(config.op_overrides) | set(config.op_names_dont_fuse) | set(config.op_intermediates_to_save)
     for group in (*config.op_names_to_epoch_break, *config.op_names_to_chip_break, *config.scheduler_constraints):
         found |= set(group)
@@ -54,7 +54,7 @@ def fuse(graph: Graph, kept: Collection[str], only: Collection[str] = ()) -> Non
 
     def fits(op: Op) -> bool:
         free = op.name not in kept and op.source not in kept and (not only or op.name in only)
-        return op.is_elementwise and op.type not in ("nop", "tilizer", "dropout") and free
+        return op.is_elementwise and op.type not in COPIES | {"dropout"} and free
 
     for op in reversed(graph.ops):
         if not fits(op):
@@ -90,7 +90,7 @@ def fuse(graph: Graph, kept: Collection[str], only: Collection[str] = ()) -> Non
 
 
 def fused_op(name: str, parts: list[Op]) -> Op:
-    """One op of several, the last of which gives its result."""
+    """Returns one op of several, the last of which gives its result."""
     last = parts[-1]
     inside = set(parts)
     operands = [x for part in parts for x in part.operands if x.source not in inside]

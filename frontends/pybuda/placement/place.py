@@ -29,7 +29,7 @@ class Placed:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns of cores that it takes."""
+        """Returns rows and columns of cores that it takes."""
         r, c = self.model.grid
         return (c, r) if self.turned else (r, c)
 
@@ -67,7 +67,7 @@ class Floor:
         self.left = rows * columns
 
     def find(self, size: tuple[int, int]) -> tuple[int, int] | None:
-        """The first free rectangle, row by row."""
+        """Returns the first free rectangle, row by row."""
         r, c = size
         if r * c > self.left or r > self.rows or c > self.columns:
             return None
@@ -95,7 +95,7 @@ class Floor:
 
 
 def schedule(graph: Graph, config: CompilerConfig) -> list[Op]:
-    """Ops in an order that data and constraints allow; as they were traced where these leave a choice.
+    """Returns ops in an order that data and constraints allow; as they were traced where these leave a choice.
 
     Raises:
         PlacementError: a constraint contradicts the data, or another one.
@@ -134,7 +134,7 @@ def schedule(graph: Graph, config: CompilerConfig) -> list[Op]:
 
 
 def streams_into(producer: Model, op: Op, number: int, model: Model) -> bool:
-    """Whether an op can take what another one streams in the order in which it comes."""
+    """Returns whether an op can take what another one streams in the order in which it comes."""
     direction = producer.direction
     if not direction:
         return True

@@ -51,13 +51,13 @@ class Balancer:
         self._work: dict[Op, int] = {}
 
     def work(self, op: Op) -> int:
-        """Cycles of an op on one core."""
+        """Returns cycles of an op on one core."""
         if op not in self._work:
             self._work[op] = max(1, round(work_ns(op, self.chip) * self.chip.costs.clock_ghz))
         return self._work[op]
 
     def plans(self, window: Sequence[Op]) -> list[Plan]:
-        """What is tried for an epoch that begins with these ops."""
+        """Returns what is tried for an epoch that begins with these ops."""
         if self.policy in ORDERS or self.policy == "Random":
             return [Plan()]
         # Ops that move elements have no work but their cycles.
@@ -72,7 +72,7 @@ class Balancer:
         return [Plan(cycles, r) for r in rows[-5:] for cycles in targets]
 
     def preferred(self, op: Op, plan: Plan) -> list[Model]:
-        """The models of an op, the best first."""
+        """Returns the models of an op, the best first."""
         models = self.models.of(op)
         if self.policy == "Random":
             return self._random.sample(models, len(models))
@@ -96,6 +96,6 @@ class Balancer:
         return order
 
     def score(self, placed: Sequence[tuple[Op, Model]]) -> float:
-        """Work that an epoch does in a cycle, its launch included."""
+        """Returns work that an epoch does in a cycle, its launch included."""
         slowest = max(model.cycles for _, model in placed)
         return sum(self.work(op) for op, _ in placed) / (slowest + self.launch)

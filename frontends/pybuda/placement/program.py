@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program that runs: its ops in order, with memory and estimated time, and the ops of the netlist that each computes."""
+"""The program that runs: its ops in order, with memory and estimated time, and the ops of the netlist that each
+computes."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any
 import ttmlir
 from _ttmlir_runtime import runtime
 
-from .graph import MOVES, Op
+from .graph import COPIES, MOVES, Op
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
@@ -84,7 +85,8 @@ def moving_ops() -> frozenset[str]:
 
 
 def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, str, Op]]:
-    """Yields the number of the epoch, the name in the netlist, and the op, of each op and of the parts of fused ones."""
+    """Yields the number of the epoch, the name in the netlist, and the op, of each op and of the parts of fused
+    ones."""
     for epoch in epochs:
         if epoch.type == epoch_type:
             for placed in epoch.placed:
@@ -107,7 +109,7 @@ def computed_by(node: str, users: Mapping[str, Sequence[str]], known: Mapping[st
 
 
 def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> ProgramTime:
-    """Returns a program with what the runtime's cost model says of it, and the ops of the netlist beside its ops."""
+    """Returns a program with the estimates of the cost model, and the ops of the netlist next to its ops."""
     binary = executable.binary
     report = runtime.estimate(binary, 0, arch)
     entries = json.loads(binary.get_program_ops_as_json(0))
@@ -123,7 +125,7 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
     computes: dict[int, dict[str, None]] = {}
     epochs_of: dict[int, set[int]] = {}
     for number, name, op in placed_ops(epochs, executable.epoch_type):
-        if not op.node:
+        if not op.node or op.type in COPIES:
             continue
         at = moving.get(op.node) if op.type in MOVES else None
         if at is None:
@@ -139,20 +141,12 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
             continue
         outs = entries[perf.index]["outs"]
         place = values[outs[0]]["desc"] if outs else {}
-        ops.append(
-            ProgramOp(
-                perf.name,
-                nodes[perf.index],
-                tuple(computes.get(perf.index, ())),
-                tuple(sorted(epochs_of.get(perf.index, ()))),
-                f"{place.get('buffer_type', '')} {place.get('memory_layout', '')}".strip(),
-                tuple(place.get("grid", ())),
-                tuple(place.get("shard_shape", ())),
-                perf.cycles,
-                perf.bound,
-                perf.circular_buffer_bytes,
-                perf.l1_resident_bytes_per_bank,
-                perf.dram_resident_bytes_per_bank,
-            )  # fmt: skip
-        )
+        row = ProgramOp(
+            perf.name, nodes[perf.index], tuple(computes.get(perf.index, ())),
+            tuple(sorted(epochs_of.get(perf.index, ()))),
+            f"{place.get('buffer_type', '')} {place.get('memory_layout', '')}".strip(),
+            tuple(place.get("grid", ())), tuple(place.get("shard_shape", ())), perf.cycles, perf.bound,
+            perf.circular_buffer_bytes, perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
+        )  # fmt: skip
+        ops.append(row)
     return ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops))

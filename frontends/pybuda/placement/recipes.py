@@ -65,7 +65,7 @@ REDUCTIONS = {
 
 
 def manipulation(kind: str, x: Value, shape: Shape, arguments: Sequence[Any], number: int = 0) -> Value:
-    """What a manipulation is called in the netlist."""
+    """Returns what a manipulation is called in the netlist."""
     kind = kind.removesuffix("_copy")
     if kind in ("t", "transpose", "swapaxes", "permute"):
         rank = len(x.shape)
@@ -136,7 +136,7 @@ def _softmax_backward(b: Builder, gradient: Value, y: Value, dim: int, *_: Any) 
 
 
 def normalized(b: Builder, x: Value, dims: Sequence[int], shape: Shape, kept: Shape) -> tuple[Value, Value, Value]:
-    """Values less their mean over their deviation, the mean, and one over the deviation."""
+    """Returns values less their mean over their deviation, the mean, and one over the deviation."""
     mean = b.reduce(x, "avg", dims, kept)
     centred = b.op("subtract", x, mean, shape=shape)
     variance = b.reduce(b.op("multiply", centred, centred, shape=shape), "avg", dims, kept)
@@ -232,7 +232,7 @@ def _attention(b: Builder, q: Value, k: Value, v: Value, *rest: Any, attn_mask: 
 
 
 def windows(b: Builder, x: Value, kernel: Sequence[int], out: Shape) -> Value:
-    """What each place of the result reads of images, side by side: a product with zeros and ones."""
+    """Returns what each place of the result reads of images, side by side: a product with zeros and ones."""
     n, c = x.shape[:2]
     places, taps = math.prod(out[2:]), math.prod(kernel)
     images = x

@@ -52,7 +52,7 @@ class Result:
         return self.placement.epochs
 
     def placed(self, name: str) -> Placed:
-        """Where an op is.
+        """Returns where an op is.
 
         Raises:
             KeyError: there is none of this name.
@@ -72,7 +72,7 @@ class Result:
         return self._text
 
     def summary(self) -> dict[str, Any]:
-        """Plain data: epochs with their ops, queues, memory, times."""
+        """Returns plain data: epochs with their ops, queues, memory, times."""
         clock, ghz = self.clock, self.chip.costs.clock_ghz
         used: dict[str, list[int]] = {}
         for layout in self.layouts.values():
@@ -186,7 +186,7 @@ class Result:
         }
 
     def op_perf(self) -> str:
-        """The table of `op_perf.csv`: the compiler's own estimates."""
+        """Returns the table of `op_perf.csv`: the compiler's own estimates."""
         rows = ["name, type, epoch, grid, tiles, cycles, limiter_cycles"]
         for epoch in self.epochs:
             limit = self.clock.of[epoch.number].cycles
@@ -226,7 +226,7 @@ def write(result: Result, config: CompilerConfig) -> Path:
 
 
 def perf_rows(result: Result, everything: bool) -> list[dict[str, Any]]:
-    """What a run takes, op by op, by the cost model. everything: with bandwidths, in bytes a cycle."""
+    """Returns what a run takes, op by op, by the cost model. everything: with bandwidths, in bytes a cycle."""
     found = []
     for epoch in result.epochs:
         for x in epoch.placed:

@@ -95,14 +95,14 @@ class Clock:
         return EpochTime(slowest, max(arrives.values()), busy / (slowest * self.chip.cores), matmul)
 
     def temporal(self) -> dict[int, list[int]]:
-        """Numbers of epochs that run together, by the number of their time."""
+        """Returns numbers of epochs that run together, by the number of their time."""
         found: dict[int, list[int]] = {}
         for epoch in self.epochs:
             found.setdefault(epoch.temporal, []).append(epoch.number)
         return found
 
     def cycles(self, types: Sequence[str] = ()) -> int:
-        """Cycles of one input in the steady state: the slowest op of each epoch, one epoch after the other."""
+        """Returns cycles of one input in the steady state: the slowest op of each epoch, one epoch after the other."""
         return sum(
             max(self.of[n].cycles for n in numbers)
             for numbers in self.temporal().values()
@@ -110,7 +110,7 @@ class Clock:
         )
 
     def run_ns(self, inputs: int = 1, types: Sequence[str] = ()) -> float:
-        """Nanoseconds of a run over so many inputs, with filling the pipelines and launching the epochs."""
+        """Returns nanoseconds of a run over so many inputs, with filling the pipelines and launching the epochs."""
         groups = [n for n in self.temporal().values() if not types or self.epochs[n[0]].type in types]
         if not groups or inputs < 1:
             return 0.0

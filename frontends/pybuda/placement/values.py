@@ -46,12 +46,12 @@ class Value:
 
 
 def matrix(shape: Shape) -> Shape:
-    """Rows and columns."""
+    """Returns rows and columns."""
     return (1, 1, *shape)[-2:]
 
 
 def flat(shape: Shape) -> Shape:
-    """Images [N, C, H, W] as [N, H W, C]."""
+    """Returns images [N, C, H, W] as [N, H W, C]."""
     n, c, h, w = shape
     return (n, h * w, c)
 
@@ -105,7 +105,7 @@ class Builder:
     def op(
         self, type: str, *values: Value, shape: Shape | None = None, planes: bool = False, **attributes: Any
     ) -> Value:
-        """An op whose result has this shape, by default that of the function."""
+        """Returns an op whose result has this shape, by default that of the function."""
         shape = tuple(self.out if shape is None else shape)
         if not planes and len(shape) == 4 and attributes.get("dim") is None:
             planes = any(x.planes and x.shape == shape for x in values)
@@ -173,7 +173,7 @@ class Builder:
 
 
 def compact(shape: Shape) -> Shape:
-    """How a parameter is stored: the small dimensions of windows next to each other."""
+    """Returns how a parameter is stored: the small dimensions of windows next to each other."""
     if len(shape) < 3 or shape[-1] >= TILE:
         return shape
     return (shape[0], math.prod(shape[1:]))
@@ -185,5 +185,5 @@ def constant(graph: Graph, name: str, shape: Sequence[int], df: DataFormat) -> V
 
 
 def plain(name: str) -> str:
-    """A name with letters, digits, dots and underscores only."""
+    """Returns a name with letters, digits, dots and underscores only."""
     return re.sub(r"[^A-Za-z0-9_.]", "_", name)

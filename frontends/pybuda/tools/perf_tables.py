@@ -83,7 +83,7 @@ OPS: tuple[tuple[str, Callable[[Epoch, OpTime], Text | str]], ...] = (
 
 
 def shortened(name: str) -> str:
-    """The ends of a name, which tell most."""
+    """Returns the ends of a name, which tell most."""
     return name if len(name) <= NAME else name[: NAME // 3] + "…" + name[-(NAME - NAME // 3 - 1) :]
 
 

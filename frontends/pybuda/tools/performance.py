@@ -60,7 +60,8 @@ class OpTime:
 
     @property
     def has_small_u_kt(self) -> bool:
-        """Whether partial sums are spilled although a larger part of the inner dimension could be taken at a time."""
+        """Returns whether partial sums are spilled although a larger part of the inner dimension could be taken at a
+        time."""
         return self.u_kt == 1 and (self.m_k or 1) > 1
 
 
@@ -113,7 +114,7 @@ class Performance:
     epochs: tuple[Epoch, ...]
 
     def temporal(self) -> Performance:
-        """Epochs of several chips that run at the same time as one."""
+        """Returns epochs of several chips that run at the same time as one."""
         groups: dict[int, list[Epoch]] = {}
         for epoch in self.epochs:
             groups.setdefault(epoch.temporal, []).append(epoch)
@@ -128,7 +129,7 @@ class Performance:
         return replace(self, epochs=tuple(merged))
 
     def speed(self, epoch: Epoch) -> float:
-        """Inputs a second that an epoch could take."""
+        """Returns inputs a second that an epoch could take."""
         return self.batch * self.clock * 1e9 / epoch.cycles if epoch.cycles else math.inf
 
     @property
@@ -151,7 +152,7 @@ class Performance:
 
 
 def read_netlist(path: Path) -> dict[str, Any]:
-    """The netlist as Python's values.
+    """Returns the netlist as Python's values.
 
     Raises:
         PerformanceError: no file, no YAML, no netlist.
@@ -188,7 +189,7 @@ def read_json(path: Path) -> Any:
 
 
 def measured(folder: Path, names: set[str]) -> tuple[str, dict[str, Mapping[str, Any]]]:
-    """The name of the compilation that the ops are of, and what was recorded of each.
+    """Returns the name of the compilation that the ops are of, and what was recorded of each.
 
     Raises:
         PerformanceError: there are no such data.
@@ -213,7 +214,7 @@ def measured(folder: Path, names: set[str]) -> tuple[str, dict[str, Mapping[str,
 
 
 def estimates(path: Path) -> dict[str, int]:
-    """Cycles by op in op_perf.csv; nothing where there is none.
+    """Returns cycles by op in op_perf.csv; nothing where there is none.
 
     Raises:
         PerformanceError: a file that is another.
@@ -232,7 +233,7 @@ def estimates(path: Path) -> dict[str, int]:
 
 
 def collect(netlist: Path | None = None, folder: Path = Path(".")) -> Performance:
-    """What the workspace in a folder has. Without a netlist the newest of the compiler's output is taken.
+    """Returns what the workspace in a folder has. Without a netlist the newest of the compiler's output is taken.
 
     Raises:
         PerformanceError: something is missing or damaged.
@@ -279,7 +280,7 @@ def op_time(name: str, op: Mapping[str, Any], row: Mapping[str, Any], own: Mappi
 
 
 def as_tuple(value: Any) -> Any:
-    """JSON has lists alone."""
+    """Returns JSON has lists alone."""
     return tuple(value) if isinstance(value, list) else value
 
 

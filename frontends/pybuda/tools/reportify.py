@@ -41,8 +41,8 @@ class ReportError(Exception):
 
 
 def graphs_of(module: Any) -> dict[str, Any]:
-    """The ops of all functions of a module. A node has its op, the name and type of its value, and a kind; edges are
-    pairs of nodes."""
+    """Returns the ops of all functions of a module. A node has its op, the name and type of its value, and a kind;
+    edges are pairs of nodes."""
     nodes: list[dict[str, Any]] = []
     edges: list[tuple[int, int]] = []
     for function in functions_in(module.body.operations):
@@ -96,7 +96,7 @@ def argument_kinds(function: Any) -> list[str]:
 
 
 def named(location: Any) -> str:
-    """The name that a location has, that of a graph's node."""
+    """Returns the name that a location has, that of a graph's node."""
     found = re.search(r'"([^"]*)"(?!:)', str(location))
     return found[1] if found else ""
 
@@ -183,7 +183,7 @@ class Log:
 
 
 def stages_of(log: Sequence[tuple[str, str]], first: dict[str, Any]) -> list[Stage]:
-    """The graphs behind passes that changed something."""
+    """Returns the graphs behind passes that changed something."""
     found: list[Stage] = []
     before, text_before = first, ""
     for name, text in log:
@@ -227,7 +227,7 @@ def compiling(log: Log | None, kind: str) -> Iterator[None]:
 
 
 def placed_graph(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The graph as it was placed: ops and queues of the netlist."""
+    """Returns the graph as it was placed: ops and queues of the netlist."""
     nodes: list[dict[str, Any]] = []
     numbers: dict[str, int] = {}
     for queue in summary["queues"]:
@@ -260,7 +260,7 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
 def report_page(
     name: str, programs: Sequence[CompiledProgram], summary: Mapping[str, Any] | None = None, netlist: str = ""
 ) -> str:
-    """The page. summary: what the placer says, as NAME_placement.json has it; what is not there is left out."""
+    """Returns the page. summary: what the placer says, as NAME_placement.json has it; what is not there is left out."""
     from profiler.page import page  # the profiler is not loaded by those who ask for no report
 
     found: list[dict[str, Any]] = [
@@ -274,7 +274,7 @@ def report_page(
 
 
 def placement_in(folder: Path, since: float) -> tuple[Mapping[str, Any] | None, str]:
-    """What the compiler has written there since then: the newest placement, and its netlist."""
+    """Returns what the compiler has written there since then: the newest placement, and its netlist."""
     found = [path for path in folder.glob("*" + PLACEMENT) if path.stat().st_mtime >= since - 1]
     if not found:
         return None, ""

@@ -71,7 +71,7 @@ class Channels:
 
 
 def size_of(shape: Sequence[int], dtype: str) -> int:
-    """Bytes of a tensor in tiles of 32 x 32."""
+    """Returns bytes of a tensor in tiles of 32 x 32."""
     padded = [1, 1, *shape]
     padded[-2:] = [-(-n // 32) * 32 for n in padded[-2:]]
     return math.prod(padded) * dtype_of(dtype).itemsize

@@ -24,12 +24,14 @@ from ..strided import elements_at, memory
 
 
 def is_set(node: Node) -> bool:
-    """Whether a node of Dynamo's graph gives an argument other memory. (Dynamo makes no graph of `set_` itself.)"""
+    """Returns whether a node of Dynamo's graph gives an argument other memory. (Dynamo makes no graph of `set_`
+    itself.)"""
     return node.op == "call_function" and node.target is torch.Tensor.set_
 
 
 def is_strided(node: Node) -> bool:
-    """Whether a node of Dynamo's graph is a view by strides, which can be one of what lies around its operand."""
+    """Returns whether a node of Dynamo's graph is a view by strides, which can be one of what lies around its
+    operand."""
     return "as_strided" in str(getattr(node.target, "__name__", node.target))
 
 
@@ -104,7 +106,7 @@ class Watch(Replay):
                 self.reason = self.reason or f"a write to memory around an argument{where}"
 
     def is_held(self, view: torch.Tensor) -> bool:
-        """Whether each argument of a view's memory has all of the view's elements."""
+        """Returns whether each argument of a view's memory has all of the view's elements."""
         size, stride, first = view.shape, view.stride(), view.storage_offset()
         return not any(
             memory(x) == memory(view) and bool((elements_at(x, size, stride, first) < 0).any())
@@ -113,7 +115,7 @@ class Watch(Replay):
 
 
 def kept_memory(graph_module: GraphModule, inputs: Sequence[Any]) -> str:
-    """Why functionalization would lose which tensors share memory when the graph has run, or a write; or "".
+    """Returns why functionalization would lose which tensors share memory when the graph has run, or a write; or "".
 
     inputs: the arguments of the first call.
     """

@@ -25,7 +25,7 @@ PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 def span(tensor: torch.Tensor) -> tuple[int, int]:
-    """The addresses of a tensor's first element and behind its last one; it has elements."""
+    """Returns the addresses of a tensor's first element and behind its last one; it has elements."""
     first = tensor.data_ptr()
     if tensor.is_contiguous():
         return first, first + tensor.nbytes
@@ -34,7 +34,7 @@ def span(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def overlapping(arguments: Sequence[Any]) -> list[tuple[int, int]]:
-    """Pairs of numbers of arguments whose memory overlaps: each that overlaps an earlier address is in one."""
+    """Returns pairs of numbers of arguments whose memory overlaps: each that overlaps an earlier address is in one."""
     spans = []
     for number, x in enumerate(arguments):
         is_plain = type(x) in PLAIN or (isinstance(x, torch.Tensor) and has_memory(x))
@@ -52,7 +52,8 @@ def overlapping(arguments: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def of_one_storage(arguments: Sequence[Any]) -> bool:
-    """Whether PyTorch knows all memory that arguments share: not that of two tensors over one array of NumPy."""
+    """Returns whether PyTorch knows all memory that arguments share: not that of two tensors over one array of
+    NumPy."""
     return all(memory(arguments[first]) == memory(arguments[second]) for first, second in overlapping(arguments))
 
 
@@ -67,7 +68,7 @@ def geometry(tensor: torch.Tensor | None) -> Pattern:
 
 
 def pattern_of(arguments: Sequence[Any]) -> Pattern:
-    """How arguments share memory.
+    """Returns how arguments share memory.
 
     Tensors of a storage of which parts overlap are told apart by their place in it, and by the tensor that they are
     views of, from which PyTorch makes them again.
@@ -89,7 +90,7 @@ def pattern_of(arguments: Sequence[Any]) -> Pattern:
 
 
 def places_of(arguments: Sequence[Any]) -> Pattern:
-    """Where arguments lie in their memory: what views by strides read depends on it."""
+    """Returns where arguments lie in their memory: what views by strides read depends on it."""
     return tuple(
         (x.storage_offset(), x.untyped_storage().nbytes()) if isinstance(x, torch.Tensor) and has_memory(x) else ()
         for x in arguments

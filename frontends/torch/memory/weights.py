@@ -22,7 +22,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def samples_of(tensor: torch.Tensor) -> Bytes:
-    """The bytes of SAMPLES elements, as they are whenever the array is read.
+    """Returns the bytes of SAMPLES elements, as they are whenever the array is read.
 
     The memory is PyTorch's and is not kept alive: the array is to be read while `tensor` is there.
     """

@@ -18,7 +18,7 @@ CACHED = {torch.float32, torch.bfloat16}
 
 
 def cache_updates(graph: Graph) -> dict[Node, Node]:
-    """Ops that write one position of an argument [users, heads, positions, size], with the argument.
+    """Returns ops that write one position of an argument [users, heads, positions, size], with the argument.
 
     The argument is read by nothing else, so that all who read the cache read what was written.
     """
@@ -34,7 +34,7 @@ def cache_updates(graph: Graph) -> dict[Node, Node]:
 
 
 def is_cache(cache: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor) -> bool:
-    """Whether all sizes are known and the chip has this write."""
+    """Returns whether all sizes are known and the chip has this write."""
     known = all(isinstance(size, int) for value in (cache, index, source) for size in value.shape)
     return (
         known

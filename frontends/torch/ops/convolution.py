@@ -26,7 +26,7 @@ NCDHW = {"batch_dim": 0, "channel_dim": 1, "depth_dim": 2, "height_dim": 3, "wid
 
 
 def spatial(values: Any, rank: int) -> list[int]:
-    """One number for each spatial dimension."""
+    """Returns one number for each spatial dimension."""
     given = [int(values)] * rank if isinstance(values, int) else [int(v) for v in values]
     return given * rank if len(given) == 1 else given
 
@@ -132,7 +132,7 @@ def convolution_backward(
     g: Lowering, grad: Value, x: Value, weight: Value, bias_sizes: Any, stride: Any, padding: Any, dilation: Any,
     transposed: bool, output_padding: Any, groups: int, output_mask: Sequence[bool],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Gradients of image, weight and bias."""
+    """Returns gradients of image, weight and bias."""
     rank = weight.rank - 2
     stride, padding, dilation = (spatial(v, rank) for v in (stride, padding, dilation))
     of_bias = g.reduce(ttir.sum, grad, [0, *range(2, grad.rank)], False) if output_mask[2] else None
@@ -281,7 +281,8 @@ def avg_pool2d(
 def counts(
     size: Sequence[int], kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool = True
 ) -> torch.Tensor:
-    """How many places of each window a mean is over: those in the image, and its padding unless it does not count."""
+    """Returns how many places of each window a mean is over: those in the image, and its padding unless it does not
+    count."""
     image = torch.ones(1, 1, *size)
     sums = F.avg_pool2d(image, kernel, stride, padding, ceil_mode, divisor_override=1)
     return sums / F.avg_pool2d(image, kernel, stride, padding, ceil_mode, count_include_pad)
@@ -305,7 +306,7 @@ def means_gradient(
     g: Lowering, grad: Value, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
     padding: Sequence[int], shares: torch.Tensor,
 ) -> Value:  # fmt: skip
-    """Each window's share of its gradient, added up where windows overlap: a transposed convolution with ones.
+    """Returns each window's share of its gradient, added up where windows overlap: a transposed convolution with ones.
 
     grad: [n, 1, rows, columns] of windows. size: of images; the result is [n, 1, *size].
     """
@@ -320,7 +321,8 @@ def means_gradient(
 
 @rule("_adaptive_avg_pool2d", "adaptive_avg_pool2d")
 def adaptive_avg_pool2d(g: Lowering, x: Value, output_size: Sequence[int]) -> Value:
-    """Means of windows that differ in size where the sizes do not divide: one reduction for each row and column."""
+    """Returns means of windows that differ in size where the sizes do not divide: one reduction for each row and
+    column."""
     height, width = x.shape[-2:]
     rows, columns = output_size
     if height % rows == 0 and width % columns == 0:
@@ -342,7 +344,8 @@ def adaptive_avg_pool3d(g: Lowering, x: Value, output_size: Sequence[int]) -> Va
 
 @rule("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
 def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
-    """Each window's share of its gradient, as a product with what each window takes of each place, by dimension."""
+    """Returns each window's share of its gradient, as a product with what each window takes of each place, by
+    dimension."""
     y = g.cast(grad, torch.float32)
     for dim in range(x.rank - 1, 0, -1):
         if y.shape[dim] == x.shape[dim]:  # no pool changes it, or each window has one place

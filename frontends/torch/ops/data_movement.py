@@ -76,7 +76,7 @@ def reshaped(g: Lowering, x: Value, *rest: object) -> Value:
 
 
 def clipped(position: int | None, size: int, default: int) -> int:
-    """A position of a slice, as Python counts it, within 0 and `size`."""
+    """Returns a position of a slice, as Python counts it, within 0 and `size`."""
     if position is None:
         return default
     return min(max(position + size if position < 0 else position, 0), size)
@@ -218,7 +218,7 @@ def constant_pad(g: Lowering, x: Value, pad: Sequence[int], value: Number = 0) -
 
 @rule(*(f"replication_pad{n}d_backward" for n in (1, 2, 3)))
 def replication_pad_backward(g: Lowering, grad: Value, x: Value, padding: Sequence[int]) -> Value:
-    """The outermost values get what their copies get, too."""
+    """Returns the outermost values get what their copies get, too."""
     for i in range(len(padding) // 2):
         dim, low, high = x.rank - 1 - i, *padding[2 * i : 2 * i + 2]
         size, end = x.shape[dim], grad.shape[dim]
@@ -237,7 +237,7 @@ def replication_pad_backward(g: Lowering, grad: Value, x: Value, padding: Sequen
 def slice_scatter(
     g: Lowering, x: Value, source: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Value:
-    """`x` with a slice replaced: what is before and behind it, and for steps above 1 by what is between."""
+    """Returns `x` with a slice replaced: what is before and behind it, and for steps above 1 by what is between."""
     dim = dimension(dim, x.rank)
     size = x.shape[dim]
     begin = clipped(start, size, 0)
@@ -280,7 +280,7 @@ def copy(g: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Va
 def as_strided(
     g: Lowering, x: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """A view of the elements as they lie in PyTorch's memory, which need not be row by row.
+    """Returns a view of the elements as they lie in PyTorch's memory, which need not be row by row.
 
     Positions are computed now; one slice is used where they are one.
     """
@@ -298,7 +298,7 @@ def as_strided(
 def as_strided_scatter(
     g: Lowering, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """`x` with what lies in a view of its memory replaced; what lies around `x` is nobody's."""
+    """Returns `x` with what lies in a view of its memory replaced; what lies around `x` is nobody's."""
     requested = elements_at(g.given[0], size, stride, storage_offset).flatten()
     flat = g.reshape(source, (source.size,))
     (mine,) = (requested >= 0).nonzero(as_tuple=True)
@@ -324,7 +324,7 @@ def diagonal(g: Lowering, x: Value, offset: int = 0, dim1: int = 0, dim2: int = 
 
 @rule("unfold", "unfold_copy")
 def unfold(g: Lowering, x: Value, dim: int, size: int, step: int) -> Value:
-    """[..., n, ...] -> [..., windows, ..., size]."""
+    """Returns [..., n, ...] -> [..., windows, ..., size]."""
     dim = dimension(dim, x.rank)
     windows = (x.shape[dim] - size) // step + 1
     parts = []

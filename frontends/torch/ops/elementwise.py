@@ -31,13 +31,13 @@ WRITTEN_OUT = {"div.Tensor", "_to_copy", "clamp", "pow.Tensor_Scalar", "pow.Tens
 
 
 def as_values(g: Lowering, operands: tuple[Value | Number, ...], dtype: torch.dtype) -> list[Value]:
-    """Operands in one dtype; numbers become tensors of one element that broadcast."""
+    """Returns operands in one dtype; numbers become tensors of one element that broadcast."""
     rank = max((x.rank for x in operands if isinstance(x, Value)), default=0)
     return [g.cast(x, dtype) if isinstance(x, Value) else g.full((1,) * rank, x, dtype) for x in operands]
 
 
 def common_dtype(operands: tuple[Value | Number, ...]) -> torch.dtype:
-    """The dtype that PyTorch promotes operands to: tensors of rank 0 and numbers give way within their kind."""
+    """Returns the dtype that PyTorch promotes operands to: tensors of rank 0 and numbers give way within their kind."""
     samples = [torch.empty((1,) * min(x.rank, 1), dtype=x.dtype, device="meta") if isinstance(x, Value) else x
                for x in operands]  # fmt: skip
     if len(samples) == 1:
@@ -49,7 +49,7 @@ def common_dtype(operands: tuple[Value | Number, ...]) -> torch.dtype:
 
 
 def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
-    """An arithmetic op in the dtype of its result."""
+    """Returns an arithmetic op in the dtype of its result."""
     dtype = g.out().dtype
     if dtype is torch.bool and name in ON_BOOLEANS:
         name = ON_BOOLEANS[name]
@@ -60,7 +60,7 @@ def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
 
 
 def refuse_zero(divisor: Value | Number, dtype: torch.dtype) -> None:
-    """An integer divided by the number 0 is an error of PyTorch's, which PyTorch is to raise."""
+    """Refuses an integer divided by the number 0, an error that PyTorch is to raise."""
     if is_integer(dtype) and not isinstance(divisor, Value) and divisor == 0:
         raise UnsupportedError("a division of integers by zero")
 
@@ -115,7 +115,8 @@ for _name, _op in ELEMENTWISE.items():
 
 
 def scaled_sum(g: Lowering, x: Value | Number, y: Value | Number, alpha: Number = 1) -> Value | None:
-    """Magnitudes of x + alpha * y. A sum of two is not looked at: most of them are steps from one place to the next."""
+    """Returns magnitudes of x + alpha * y. A sum of two is not looked at: most of them are steps from one place to the
+    next."""
     return None if alpha == 1 else binary(g, "add", x, scaled(g, y, alpha))
 
 
@@ -214,7 +215,7 @@ def fmod(g: Lowering, x: Value, y: Value | Number) -> Value:
 
 
 def converted(g: Lowering, x: Value, *args: Any, **kwargs: Any) -> Value | None:
-    """Magnitudes of floats that become integers. NaN and infinity become any integer in PyTorch, too."""
+    """Returns magnitudes of floats that become integers. NaN and infinity become any integer in PyTorch, too."""
     if not is_float(g.given[0].dtype):
         return None
     known = Value(ttir.isfinite(x.ir, results=[g.type(x.shape, torch.bool)]), x.shape, torch.bool)

@@ -32,14 +32,14 @@ def require_types(index: Value | torch.Tensor, types: Sequence[torch.dtype], x: 
 
 
 def rows_of(g: Lowering, table: Value, positions: Value) -> Value:
-    """Rows of a table [rows, width] at positions [n]: [n, width]."""
+    """Returns rows of a table [rows, width] at positions [n]: [n, width]."""
     shape = (positions.size, table.shape[1])
     result = ttir.embedding(positions.ir, table.ir, results=[g.type(shape, table.dtype)])
     return Value(result, shape, table.dtype)
 
 
 def counted_from_front(g: Lowering, positions: Value, size: int) -> Value:
-    """Positions of a dimension; negative ones count from its end."""
+    """Returns positions of a dimension; negative ones count from its end."""
     positions = g.cast(positions, torch.int32)
     negative = g.compare(ttir.lt, positions, g.scalar(0, positions))
     return g.where(negative, g.add(positions, g.scalar(size, positions)), positions)
@@ -70,7 +70,7 @@ def index(g: Lowering, x: Value, indices: Sequence[Value | None]) -> Value:
 
 
 def flat_positions(g: Lowering, shape: Sequence[int], indices: Sequence[Value]) -> Value:
-    """Row-major positions in dimensions of these sizes; the indices broadcast."""
+    """Returns row-major positions in dimensions of these sizes; the indices broadcast."""
     total: Value | None = None
     for size, position, rest in zip(
         shape, indices, [math.prod(shape[i + 1 :]) for i in range(len(shape))], strict=True
@@ -84,7 +84,7 @@ def flat_positions(g: Lowering, shape: Sequence[int], indices: Sequence[Value]) 
 
 
 def indexed_first(x: Value, indices: Sequence[Value | None]) -> tuple[list[int], list[int], list[Value]]:
-    """Dimensions that have an index, those that have none, and the indices."""
+    """Returns dimensions that have an index, those that have none, and the indices."""
     known = [d for d, index in enumerate(indices) if index is not None]
     for d in known:
         if indices[d].dtype in (torch.bool, torch.uint8):
@@ -93,8 +93,8 @@ def indexed_first(x: Value, indices: Sequence[Value | None]) -> tuple[list[int],
 
 
 def at_positions(g: Lowering, x: Value, indices: Sequence[Value | None]) -> Value:
-    """x[indices] as PyTorch has it: the dimensions of the indices stand where the first indexed dimension was, when the
-    indexed ones are neighbours, and else in front."""
+    """Returns x[indices] as PyTorch has it: the dimensions of the indices stand where the first indexed dimension was,
+    when the indexed ones are neighbours, and else in front."""
     known, rest, positions = indexed_first(x, indices)
     if not known:
         return x
@@ -151,7 +151,7 @@ def scattered(g: Lowering, x: Value, dim: int, index: Value, source: Value, redu
 def gathered_magnitude(
     g: Lowering, x: Value, dim: int, index: Value, source: Value | Number, reduce: str = "invalid", **options: Any
 ) -> Value | None:
-    """Of sums and products at places; of products, those of the magnitudes that are 1 or more."""
+    """Returns gradients of sums and products at places; of products, those of the magnitudes that are 1 or more."""
     kind = REDUCTIONS.get(reduce)
     if kind not in ("sum", "prod"):
         return None

@@ -16,7 +16,7 @@ from ..types import is_float
 
 
 def product(g: Lowering, a: Value, b: Value) -> Value:
-    """a @ b of equal ranks; integers as sums of products."""
+    """Returns a @ b of equal ranks; integers as sums of products."""
     if not a.size or not b.size:
         return g.full((*a.shape[:-1], b.shape[-1]), 0, a.dtype)
     return g.value(ttir.matmul(a.ir, b.ir), a.dtype)
@@ -30,7 +30,7 @@ def mm(g: Lowering, a: Value, b: Value) -> Value:
 
 
 def matmul_of_ranks(g: Lowering, a: Value, b: Value) -> Value:
-    """torch.matmul of any ranks: vectors are rows or columns, batches broadcast."""
+    """Returns torch.matmul of any ranks: vectors are rows or columns, batches broadcast."""
     return g.finish(product_of_ranks(g, a, b), g.out())
 
 
@@ -65,7 +65,7 @@ def linear(g: Lowering, x: Value, weight: Value, bias: Value | None = None) -> V
 
 
 def added(g: Lowering, addend: Value, result: Value, beta: Number, alpha: Number) -> Value:
-    """beta * addend + alpha * result."""
+    """Returns beta * addend + alpha * result."""
     if alpha != 1:
         result = g.mul(result, g.scalar(alpha, result))
     if beta == 0:
@@ -117,8 +117,8 @@ def attention(
     enable_gqa: bool = False,
     **options: Any,
 ) -> Any:
-    """softmax(query keyT scale + mask) value, [batch, heads, length, width]; with the logarithms of the sums of weights
-    where a backward pass wants them."""
+    """Returns softmax(query keyT scale + mask) value, [batch, heads, length, width]; with the logarithms of the sums of
+    weights where a backward pass wants them."""
     several = isinstance(g.fake, tuple | list)
     if several:  # the op of the CPU: dropout_p, is_causal
         dropout_p, is_causal = (
@@ -149,7 +149,7 @@ def attention(
 
 
 def additive(g: Lowering, mask: Value, dtype: torch.dtype) -> Value:
-    """A mask that is added: -inf where a boolean one is false."""
+    """Returns a mask that is added: -inf where a boolean one is false."""
     if mask.dtype is not torch.bool:
         return g.cast(mask, dtype)
     zero, never = (g.full((1,) * mask.rank, x, dtype) for x in (0.0, -math.inf))
@@ -182,14 +182,14 @@ def fused_attention(
 
 
 def causal_mask(g: Lowering, rows: int, columns: int) -> Value:
-    """[1, 1, rows, columns]: query i sees the keys 0 to i."""
+    """Returns [1, 1, rows, columns]: query i sees the keys 0 to i."""
     return g.compare(ttir.le, g.iota((1, 1, 1, columns), 3), g.iota((1, 1, rows, 1), 2))
 
 
 def attention_scores(
     g: Lowering, query: Value, key: Value, mask: Value | None, scale: float | None, causal: bool
 ) -> Value:
-    """In f32, with the mask."""
+    """Returns scores in f32, with the mask."""
     scale = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
     # Rounded to a narrow type, large scores would be off by more than what softmax tells apart.
     query, key = g.cast(query, torch.float32), g.cast(key, torch.float32)
@@ -207,7 +207,7 @@ def attention_backward(
     g: Lowering, grad: Value, query: Value, key: Value, value: Value, out: Value, logsumexp: Value,
     dropout_p: float, is_causal: bool, attn_mask: Value | None = None, scale: float | None = None,
 ) -> tuple[Value, Value, Value]:  # fmt: skip
-    """Gradients of query, key and value, from the weights computed again."""
+    """Returns gradients of query, key and value, from the weights computed again."""
     factor = scale if scale is not None else 1 / math.sqrt(query.shape[-1])
     scores = attention_scores(g, query, key, attn_mask, scale, is_causal)
     sums = g.reshape(g.cast(logsumexp, torch.float32), (*query.shape[:3], 1))

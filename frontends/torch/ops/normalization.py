@@ -15,8 +15,8 @@ from ..lowering import Lowering, Value, rule
 
 
 def standardized(g: Lowering, wide: Value, dims: Sequence[int], eps: float) -> tuple[Value, Value, Value, Value]:
-    """Of f32 values over dimensions that are kept with size 1: (x - mean) * rstd, mean, variance (without Bessel's
-    correction), and rstd = 1 / sqrt(variance + eps)."""
+    """Normalizes f32 values over dimensions that are kept with size 1: (x - mean) * rstd, mean, variance (without
+    Bessel's correction), and rstd = 1 / sqrt(variance + eps)."""
     mean = g.reduce(ttir.mean, wide, dims, True)
     centred = g.sub(wide, mean)
     variance = g.reduce(ttir.mean, g.mul(centred, centred), dims, True)
@@ -25,7 +25,7 @@ def standardized(g: Lowering, wide: Value, dims: Sequence[int], eps: float) -> t
 
 
 def scaled(g: Lowering, y: Value, weight: Value | None, bias: Value | None, shape: Sequence[int] | None) -> Value:
-    """y * weight + bias in f32, where there are such; shape: in which they broadcast, None for their own."""
+    """Returns y * weight + bias in f32, where there are such; shape: in which they broadcast, None for their own."""
     for op, operand in ((g.mul, weight), (g.add, bias)):
         if operand is not None:
             wide = g.cast(operand, torch.float32)
@@ -83,7 +83,8 @@ def batch_norm(
 def batch_norm_training(
     g: Lowering, x: Value, weight: Value | None, bias: Value | None, *rest: Any
 ) -> tuple[Value, ...]:
-    """With the batch's own mean and variance; the running ones move towards them, the variance without bias."""
+    """Normalizes with the batch's own mean and variance; the running ones move towards them, the variance without
+    bias."""
     running = rest[0] if isinstance(rest[0], Value) or rest[0] is None else None
     running_variance = rest[1] if len(rest) == 5 else None
     training, momentum, eps = rest[-3:]

@@ -56,7 +56,8 @@ def normal(g: Lowering, mean: Value | Number, std: Value | Number = 1.0, generat
 
 @rule("multinomial")
 def multinomial(g: Lowering, x: Value, count: int, replacement: bool = False, *, generator: Any = None) -> Value:
-    """Places of the largest quotients of chances and exponential numbers, as PyTorch chooses without replacement."""
+    """Returns places of the largest quotients of chances and exponential numbers, as PyTorch chooses without
+    replacement."""
     if replacement and count != 1:
         raise UnsupportedError("multinomial with replacement: each sample is searched for by its own number")
     if count != 1 and x.dtype not in (torch.float32, torch.float64):
@@ -74,13 +75,13 @@ def multinomial(g: Lowering, x: Value, count: int, replacement: bool = False, *,
 
 
 def mask_of(out: Sequence[torch.Tensor], x: torch.Tensor, p: float, train: bool | None) -> torch.Tensor:
-    """The mask of a dropout, drawn in the order of memory."""
+    """Returns the mask of a dropout, drawn in the order of memory."""
     return uninitialized(x, out[1].stride(), torch.bool).bernoulli_(1 - p)
 
 
 @rule("native_dropout")
 def native_dropout(g: Lowering, x: Value, p: float, train: bool | None) -> tuple[Value, Value]:
-    """The mask is drawn as PyTorch draws it on the CPU; what stays is scaled by 1 / (1 - p)."""
+    """Draws the mask as PyTorch does on the CPU; what stays is scaled by 1 / (1 - p)."""
     if not train or p == 0 or not x.size:
         return x, g.full(x.shape, True, torch.bool)
     mask = g.draw(mask_of, g.out(1))

@@ -16,7 +16,7 @@ from ..types import is_float
 
 
 def growth(op: Callable[..., Any], lower: Rule) -> bool | Rule:
-    """Sums grow; of products, so do those of the magnitudes that are 1 or more."""
+    """Returns sums grow; of products, so do those of the magnitudes that are 1 or more."""
 
     def of_products(g: Lowering, x: Value, *args: Any, **options: Any) -> Any:
         return lower(g, g.elementwise(ttir.maximum, x, g.scalar(1, x)), *args, **options)
@@ -58,7 +58,7 @@ _truth(["all", "all.dim", "all.dims"], ttir.reduce_and, True)
 
 
 def positions(g: Lowering, x: Value, dim: int | None, keep: bool, smallest: bool) -> Value:
-    """Where the largest (smallest) element is, the first of equal ones; NaN is larger (smaller) than all."""
+    """Returns where the largest (smallest) element is, the first of equal ones; NaN is larger (smaller) than all."""
     if dim is None or not x.rank:
         x, dim, keep = g.reshape(x, (x.size,)), 0, False
     dim = dimension(dim, x.rank)
@@ -114,7 +114,7 @@ def variance(g: Lowering, x: Value, dim: Any = None, correction: Number | None =
 
 
 def spread(g: Lowering, x: Value, dim: Any, correction: Number | None, keepdim: bool) -> tuple[Value, Value]:
-    """Variance and mean, in f32; the mean keeps its dimensions."""
+    """Returns variance and mean, in f32; the mean keeps its dimensions."""
     wide = g.cast(x, torch.float32)
     dims = dimensions(dim, x.rank)
     mean = g.reduce(ttir.mean, wide, dims, True)

@@ -124,7 +124,7 @@ def avg_pool3d_backward(
     g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Number | None,
 ) -> Value:  # fmt: skip
-    """Of the pool over slices first, and then of that over their rows and columns."""
+    """Returns the gradient of the pool over slices first, and then of that over their rows and columns."""
     parts = _sizes(kernel, stride, padding)
     if divisor_override is None:
         of_slice, of_depth = _counts(x, parts, ceil_mode, count_include_pad)

@@ -38,7 +38,7 @@ class ClosedError(Exception):
 
 
 def symbolic(value: Any) -> SymNode | None:
-    """The node of a symbolic number, or None for what is known.
+    """Returns the node of a symbolic number, or None for what is known.
 
     Raises:
         ClosedError: a size of nested tensors, which is no number.
@@ -59,7 +59,7 @@ class Table:
         self._function: Callable[..., list[Any]] | None = None
 
     def place(self, value: Any) -> int:
-        """The place of an integer or a symbolic number."""
+        """Returns the place of an integer or a symbolic number."""
         node = symbolic(value)
         key = value if node is None else node._expr
         found = self.places.get(key)
@@ -80,7 +80,7 @@ class Table:
         return found
 
     def at(self, names: Sequence[sympy.Symbol], values: Sequence[int]) -> list[Any]:
-        """All numbers where the symbols have these values."""
+        """Returns all numbers where the symbols have these values."""
         if self._function is None:
             self._function = numeric(self.expressions, names)
         return self._function(*values)
@@ -132,7 +132,7 @@ class OpenSize:
     hint: int
 
     def is_one_of_few(self) -> bool:
-        """Whether its bounds leave so few values that each is better a program of its own."""
+        """Returns whether its bounds leave so few values that each is better a program of its own."""
         return self.most is not None and self.most // self.factor - self.least // self.factor < FEW
 
     def of(self, arguments: Sequence[Any]) -> int:
@@ -140,7 +140,7 @@ class OpenSize:
 
 
 def linear(expression: Any) -> tuple[sympy.Symbol, int, int] | None:
-    """The symbol, scale and shift of scale * symbol + shift, or None for any other expression."""
+    """Returns the symbol, scale and shift of scale * symbol + shift, or None for any other expression."""
     symbols = list(getattr(expression, "free_symbols", ()))
     if len(symbols) != 1:
         return None
@@ -168,12 +168,12 @@ def read_number(number: Any) -> int:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a symbolic number has a value: sizes of nested tensors, which are passed on, have none."""
+    """Returns whether a symbolic number has a value: sizes of nested tensors, which are passed on, have none."""
     return isinstance(value.node, SymNode) and isinstance(value.node.hint, int | float)
 
 
 def numbers_of(value: Any) -> list[tuple[Any, Callable[[Any], int]]]:
-    """Symbolic numbers of an argument, and how they are read of what is given for it; sizes before strides."""
+    """Returns symbolic numbers of an argument, and how they are read of what is given for it; sizes before strides."""
     if isinstance(value, torch.SymInt):
         return [(value, read_number)] if is_number(value) else []
     if not isinstance(value, torch.Tensor):
@@ -255,7 +255,7 @@ class Sizes:
         return argument
 
     def described(self, value: Any, used: bool = False) -> Describe | None:
-        """A value by the places of its numbers; None for one that has no symbolic numbers."""
+        """Returns a value by the places of its numbers; None for one that has no symbolic numbers."""
         place = self.table.place
         if isinstance(value, SYMBOLIC):
             number = place(value)
@@ -278,11 +278,12 @@ class Sizes:
         return Tensor(value.dtype, shape, stride, place(value.storage_offset()))
 
     def periods(self) -> list[int]:
-        """How numbers repeat that the program depends on; see `period`."""
+        """Returns how numbers repeat that the program depends on; see `period`."""
         return sorted({period(self.table.expressions[place]) for place in self.dimensions | self.used})
 
     def text(self) -> str:
-        """All that the graph computes, with its symbols: two graphs with one text are one program at all sizes."""
+        """Returns all that the graph computes, with its symbols: two graphs with one text are one program at all
+        sizes."""
 
         def known(value: Any) -> Any:
             return f"#{self.table.place(value)}" if isinstance(value, SYMBOLIC) else value
@@ -302,20 +303,22 @@ class Sizes:
         return "\n".join([*lines, *map(str, self.table.expressions), str(described)])
 
     def of(self, arguments: Sequence[Any]) -> Point:
-        """The sizes that these arguments bring, in the order of `open`."""
+        """Returns the sizes that these arguments bring, in the order of `open`."""
         return tuple([size.of(arguments) for size in self.open])
 
     def numbers(self, point: Point) -> list[Any]:
         return self.table.at(self.symbols, point)
 
     def is_general(self, point: Point, numbers: Sequence[Any]) -> bool:
-        """Whether no size that changes is 0 or 1 here, where ops may mean something else, and all keep their bounds."""
+        """Returns whether no size that changes is 0 or 1 here, where ops may mean something else, and all keep their
+        bounds."""
         return all(numbers[place] > 1 for place in self.open_dimensions) and all(
             n >= size.least and (size.most is None or n <= size.most) for n, size in zip(point, self.open, strict=True)
         )
 
     def signs(self, point: Point) -> list[Any]:
-        """Conditions for other sizes: numbers of the graph are positive and negative where they are at this point."""
+        """Returns conditions for other sizes: numbers of the graph are positive and negative where they are at this
+        point."""
         numbers, conditions = self.numbers(point), list[Any]()
         for place in sorted(self.dimensions | self.used):
             expression, n = self.table.expressions[place], numbers[place]
@@ -324,11 +327,11 @@ class Sizes:
         return conditions
 
     def largest(self, most: int = LARGEST) -> list[Any]:
-        """Bounds of the numbers, where they grow with the sizes."""
+        """Returns bounds of the numbers, where they grow with the sizes."""
         return self.numbers(tuple(most if size.most is None else min(size.most, most) for size in self.open))
 
     def at(self, point: Point, is_open: bool = False) -> GraphModule:
-        """The graph at these sizes, whose numbers are known.
+        """Returns the graph at these sizes, whose numbers are known.
 
         is_open: other sizes will be taken for these: numbers say what they depend on (`OpenInt`), and `meta["most"]`
             of integers is the largest shape that they have.
@@ -371,7 +374,7 @@ class Sizes:
 
 
 def text_of(node: Node) -> str:
-    """An op and the sizes of its operands as expressions of the graph's, for errors."""
+    """Returns an op and the sizes of its operands as expressions of the graph's, for errors."""
 
     def text(value: Any) -> str:
         if isinstance(value, Node):
@@ -385,5 +388,5 @@ def text_of(node: Node) -> str:
 
 
 def bounded(bound: Any) -> int | None:
-    """A bound of PyTorch's as a number; None for infinity."""
+    """Returns a bound of PyTorch's as a number; None for infinity."""
     return int(bound) if getattr(bound, "is_Integer", isinstance(bound, int)) else None

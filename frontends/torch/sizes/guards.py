@@ -53,7 +53,8 @@ ROUNDED = (sympy.floor, sympy.ceiling, FloorToInt, CeilToInt)
 
 
 def period(expression: Any) -> int:
-    """How an expression repeats, apart from what grows steadily: by which number its symbols can all be raised."""
+    """Returns how an expression repeats, apart from what grows steadily: by which number its symbols can all be
+    raised."""
     if not getattr(expression, "free_symbols", ()):
         return 1
     inner = math.lcm(*map(period, expression.args))

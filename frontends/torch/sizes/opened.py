@@ -53,15 +53,15 @@ class Group:
     carried: bool
 
     def of(self, n: int) -> int:
-        """The size of the graph for one of the program."""
+        """Returns the size of the graph for one of the program."""
         return n * self.factor + self.remainder
 
     def size(self, n: int) -> int:
-        """The size of the program for one of the graph."""
+        """Returns the size of the program for one of the graph."""
         return (n - self.remainder) // self.factor
 
     def text(self) -> str:
-        """The bounds in sizes of the graph."""
+        """Returns the bounds in sizes of the graph."""
         least, most = (None if n is None else self.of(n) for n in (self.declared.least, self.declared.most))
         bounds = f"{least} <= {self.declared.name}" + ("" if most is None else f" <= {most}")
         if self.factor == 1:
@@ -107,13 +107,13 @@ class Way:
 
 
 def each_alone(free: Sequence[int], fixed: Mapping[int, int]) -> Way:
-    """Each size by itself."""
+    """Returns each size by itself."""
     return Way(tuple((i,) for i in free), tuple(fixed.items()))
 
 
 def equal_ones(free: Sequence[int], fixed: Mapping[int, int], point: Point) -> Way:
-    """Those sizes together that are equal at a point: ops need what PyTorch does not ask for, such as as many keys as
-    values.
+    """Returns those sizes together that are equal at a point: ops need what PyTorch does not ask for, such as as many
+    keys as values.
     """
     found: dict[int, list[int]] = {}
     for i in free:
@@ -122,7 +122,7 @@ def equal_ones(free: Sequence[int], fixed: Mapping[int, int], point: Point) -> W
 
 
 def host_number(value: int | float, dtype: torch.dtype) -> Callable[[], torch.Tensor]:
-    """What makes a number of a call, [1].
+    """Returns what makes a number of a call, [1].
 
     Raises (where it is made):
         OverflowedError: an integer that the chip does not hold.
@@ -194,7 +194,7 @@ class OpenProgram(Program):
         self.returned = [*returned, *written]
 
     def points(self) -> list[Point]:
-        """The sizes that the graph is lowered at."""
+        """Returns the sizes that the graph is lowered at."""
         return self.conditions.points(self.declared, GENERIC[0]) if self.declared else [()]
 
     def nearest(self, point: Point, least: Sequence[int]) -> Point | None:
@@ -235,7 +235,7 @@ class OpenProgram(Program):
         self.groups = [replace(group, declared=size) for group, size in zip(self.groups, self.declared, strict=True)]
 
     def imported_at(self, point: Point) -> Imported:
-        """The graph's module for a set of declared sizes; one for each, which `lower_at` lowers."""
+        """Returns the graph's module for a set of declared sizes; one for each, which `lower_at` lowers."""
         found = self.lowered.get(point)
         if found is None:
             full = [ANY] * len(self.sizes.open)
@@ -263,7 +263,7 @@ class OpenProgram(Program):
         return ", ".join(f"{size.name} = {n}" for size, n in zip(self.declared, point, strict=True))
 
     def text_at(self, point: Point) -> str:
-        """The sizes of a call, as the graph has them."""
+        """Returns the sizes of a call, as the graph has them."""
         return ", ".join(f"{size.symbol} = {n}" for size, n in zip(self.sizes.open, point, strict=True))
 
     def lower_at(self, point: Point) -> ir.Module:
@@ -278,7 +278,8 @@ class OpenProgram(Program):
         return imported.module
 
     def accepts(self, point: Point) -> bool:
-        """Whether sizes that are one here are equal, multiples of what they have to be, and within their bounds."""
+        """Returns whether sizes that are one here are equal, multiples of what they have to be, and within their
+        bounds."""
         if any(point[i] != n for i, n in self.fixed):
             return False
         for group in self.groups:

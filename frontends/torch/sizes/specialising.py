@@ -42,7 +42,7 @@ Run: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 def is_dynamic(graph_module: GraphModule) -> bool:
-    """Whether sizes of the graph's arguments are known only when it is called."""
+    """Returns whether sizes of the graph's arguments are known only when it is called."""
     for node in graph_module.graph.find_nodes(op="placeholder"):
         value = node.meta.get("val")
         if isinstance(value, torch.SymInt) or (
@@ -53,7 +53,7 @@ def is_dynamic(graph_module: GraphModule) -> bool:
 
 
 def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphModule:
-    """A copy of the graph for the sizes of these arguments, run on fake tensors.
+    """Returns a copy of the graph for the sizes of these arguments, run on fake tensors.
 
     It takes much longer than `Sizes.at`, which does not know sizes of nested tensors.
     """
@@ -75,7 +75,7 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
 
 
 def size_of(argument: Any) -> Any:
-    """What a program is made for. Sizes of nested tensors are no numbers, and new ones for each tensor."""
+    """Returns what a program is made for. Sizes of nested tensors are no numbers, and new ones for each tensor."""
     if isinstance(argument, torch.Tensor):
         return tuple(argument.shape), argument.stride()
     return None if isinstance(argument, torch.SymInt) else argument
@@ -156,7 +156,8 @@ class Specialising:
         return results
 
     def of_examples(self) -> Program:
-        """A program for the sizes that the graph was captured with: one that leaves them open, if there is one."""
+        """Returns a program for the sizes that the graph was captured with: one that leaves them open, if there is
+        one."""
         sizes = self.sizes
         if sizes is None:
             raise UnsupportedError(f"sizes that change: {self.closed}")
@@ -186,7 +187,7 @@ class Specialising:
         )
 
     def opened(self, point: Point) -> Run | None:
-        """A program that leaves sizes open and takes these; None where there is none, and `closed` says why."""
+        """Returns a program that leaves sizes open and takes these; None where there is none, and `closed` says why."""
         sizes = self.sizes
         assert sizes is not None
         for program, run in self._opened:
@@ -206,8 +207,8 @@ class Specialising:
         return None
 
     def ways(self, sizes: Sizes, point: Point) -> list[Way]:
-        """How sizes may stay open, the most open way first. The last one has those fixed that never changed so far:
-        sizes of kernels and channels are no guards of PyTorch's, and decide what is computed.
+        """Returns how sizes may stay open, the most open way first. The last one has those fixed that never changed so
+        far: sizes of kernels and channels are no guards of PyTorch's, and decide what is computed.
         """
         few = {i for i in sizes.needed if sizes.open[i].is_one_of_few()}
         ways = []
@@ -222,7 +223,7 @@ class Specialising:
         return ways
 
     def compiled_open(self, way: Way, point: Point) -> Run | None:
-        """A program that leaves sizes open in this way; None where `closed` says why there is none."""
+        """Returns a program that leaves sizes open in this way; None where `closed` says why there is none."""
         sizes = self.sizes
         assert sizes is not None
         graph = sizes.at(point).graph

@@ -52,7 +52,7 @@ def python_texts(module: Any) -> dict[str, str]:
 
 
 def ttnn_bytes(module: Any) -> bytes:
-    """The flatbuffer of a TTNN module. What it has of machine code may run in this process, which compiled it."""
+    """Returns the flatbuffer of a TTNN module. What it has of machine code may run in this process, which compiled it."""
     data = passes.ttnn_to_flatbuffer_bin(module)
     if any(op.operation.name == "ttcore.cpu_module" for op in module.body.operations):
         binary.load_binary_from_bytes(data, allow_native=True)
@@ -60,7 +60,7 @@ def ttnn_bytes(module: Any) -> bytes:
 
 
 def ttmetal_bytes(module: Any) -> bytes:
-    """The flatbuffer of a TTMetal module. Its kernels may run in this process, which compiled it."""
+    """Returns the flatbuffer of a TTMetal module. Its kernels may run in this process, which compiled it."""
     data = passes.ttmetal_to_flatbuffer_bin(module)
     binary.load_binary_from_bytes(data, allow_native=True)
     return data
@@ -100,12 +100,12 @@ def check_target(target: str) -> None:
 
 
 def lowering_of(target: str) -> Flatbuffer:
-    """What a TTIR module is lowered to for a target; emitted programs are made of TTNN."""
+    """Returns what a TTIR module is lowered to for a target; emitted programs are made of TTNN."""
     return FLATBUFFERS.get(target, FLATBUFFERS["ttnn"])
 
 
 def is_emit_option(option: str) -> bool:
-    """Whether "name=value" is an option of emitting."""
+    """Returns whether "name=value" is an option of emitting."""
     return option.partition("=")[0].strip() in EMIT_OPTIONS
 
 
@@ -124,7 +124,7 @@ class Artifact:
         return f"test_{lowering_of(self.target).dialect}.mlir{SUFFIXES[self.target]}"
 
     def write(self, folder: str | os.PathLike[str]) -> str:
-        """Write the file, and constants into a folder next to it; returns the file's path.
+        """Writes the file, and constants into a folder next to it; returns the file's path.
 
         Raises:
             TTBuilderCompileException: a folder that cannot be made or written to; names it.
@@ -145,7 +145,7 @@ class Artifact:
         return str(path)
 
     def write_tensors(self, folder: Path) -> None:
-        """Those of this program; what an earlier one left in the folder goes."""
+        """Writes the constants of this program; what an earlier one left in the folder goes."""
         files = self.module.attributes.get("ttnn.tensor_files", ())
         needed = {entry.name for entry in files}
         passes.write_tensor_files(self.module, folder)
@@ -157,7 +157,7 @@ class Artifact:
 
 
 def emitted(module: Any, target: str, options: Sequence[str] = ()) -> Artifact:
-    """The artifact that a target makes of a module that was lowered for it, which is not changed.
+    """Returns the artifact that a target makes of a module that was lowered for it, which is not changed.
 
     Args:
         options: of the target's pipeline, "name=value"; see EMIT_OPTIONS.

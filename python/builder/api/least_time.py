@@ -57,7 +57,7 @@ class ShardingChoice:
 def get_optimal_module_least_time(
     mlir_text: str, mesh_shape: tuple[int, int] | None = None, *, dram_bytes: int = 0
 ) -> ShardingChoice:
-    """Split a module of one public function over a mesh such that it takes least time.
+    """Splits a module of one public function over a mesh such that it takes least time.
 
     mesh_shape: rows and columns, axes "x" and "y", for a module without mesh. dram_bytes: what a chip has room for; 0
     for the DRAM of the chip. Shardings that the module has stay.

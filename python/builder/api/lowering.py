@@ -43,7 +43,7 @@ def dialect_of(builder: Builder) -> str:
 
 
 def module_location(function: Callable[..., Any], context: Context) -> Location:
-    """Where the module function starts; arguments, functions and returns are there, too."""
+    """Returns where the module function starts; arguments, functions and returns are there, too."""
     code = getattr(function, "__code__", None)
     if code is None:
         return Location.unknown(context)
@@ -58,7 +58,7 @@ def built(
     system_desc_path: Any = None,
     sizes: OpenShapes | None = None,
 ) -> tuple[Module, Builder]:
-    """The module that a function makes, for sizes as they are in `sizes`, which takes the shapes of its inputs."""
+    """Returns the module that a function makes, for sizes as they are in `sizes`, which takes the shapes of its inputs."""
     cls = builder_class(builder_type)
     context = Context()
     builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
@@ -111,7 +111,7 @@ class Lowering:
 
 
 def single(options: Sequence[str] | str | None) -> list[str]:
-    """Options one by one; a string may have several."""
+    """Returns options one by one; a string may have several."""
     texts = [options] if isinstance(options, str) else options or ()
     return [option for text in texts for option in text.split()]
 
@@ -119,7 +119,7 @@ def single(options: Sequence[str] | str | None) -> list[str]:
 def run_pipeline(
     module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
 ) -> None:
-    """Run a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
+    """Runs a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
     if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
         raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
     try:
@@ -139,7 +139,7 @@ def run_pipeline(
 
 
 def keep_observed(module: Any, snapshot: Any) -> None:
-    """Tell the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
+    """Tells the compiler which values must exist in the program: those that are bypassed, or chosen to be compared."""
     sources = snapshot.intermediates.bypassed | (snapshot.intermediates.to_check or frozenset())
     if sources:
         with module.context:
@@ -147,7 +147,7 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 
 
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
-    """(what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
+    """Returns (what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
     lowered, snapshot = lowered_module(module, builder, mesh_shape, how)
     return emitted(lowered, how.target, how.emit_options()), lowered, snapshot
 
@@ -155,7 +155,7 @@ def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowe
 def lowered_module(
     module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering, is_open: bool = False
 ) -> tuple[Any, Any]:
-    """(the lowered module, the goldens). is_open: lowered as for other sizes of the inputs."""
+    """Returns (the lowered module, the goldens). is_open: lowered as for other sizes of the inputs."""
     check_target(how.target)
     dialect = dialect_of(builder)
     for name in ("shlo_pipeline_options", "shlo_to_ttir_pipeline_options"):

@@ -62,7 +62,7 @@ def build_module(
     system_desc_path: str | os.PathLike[str] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> tuple[Module, Builder]:
-    """Build the module that `mod` describes.
+    """Builds the module that `mod` describes.
 
     Args:
         mod: called with the builder; makes functions with `@builder.func`.
@@ -99,7 +99,7 @@ def experimental_build_stablehlo_module(
     base: str | None = None,
     output_root: str | os.PathLike[str] = ".",
 ) -> tuple[Module, Builder]:
-    """Build a StableHLO module of one function, which `fn(*operands, builder)` describes.
+    """Builds a StableHLO module of one function, which `fn(*operands, builder)` describes.
 
     Args:
         inputs_types: of the arguments; float32 if there is no list.
@@ -127,7 +127,7 @@ def load_mlir_file(
     test_base: str = "test",
     output_root: str | os.PathLike[str] = ".",
 ) -> tuple[Module, Builder]:
-    """Read a module from its text; goldens of all its ops are known to the builder.
+    """Reads a module from its text; goldens of all its ops are known to the builder.
 
     Args:
         mlir_text: the text, or the bytes of a portable artifact or of bytecode.
@@ -151,7 +151,7 @@ def load_mlir_file(
 def split_mlir_file(
     module: Module, builder: Builder, target: Literal["ttir", "ttnn", "stablehlo"] = "ttir"
 ) -> list[tuple[Module, Builder]]:
-    """A module for each op, in program order: a function of the op's own operands.
+    """Returns a module for each op, in program order: a function of the op's own operands.
 
     The goldens are those that the op had in `module`, which is not changed. Ops of a function that is called several
     times come once for each call.
@@ -164,7 +164,7 @@ def split_mlir_file(
 
 
 def save_texts(folder: Path, dialect: str, module: Any, lowered: Any, target: str) -> Path:
-    """Write the module and the lowered module; returns the path of the latter."""
+    """Writes the module and the lowered module; returns the path of the latter."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / f"test_{dialect}.mlir", f"{module}\n")
     path = folder / f"{lowering_of(target).dialect}_compiled.mlir"
@@ -188,7 +188,7 @@ def compile_module_to_flatbuffer(
     input_output_goldens: Mapping[int, Any] | None = None,
     intermediate_goldens: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Mapping[int, Any], Mapping[str, Any]]:
-    """Compile a module of any dialect that has a builder; the module itself stays as it is.
+    """Compiles a module of any dialect that has a builder; the module itself stays as it is.
 
     Args:
         builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.
@@ -219,7 +219,7 @@ def compile_module_to_flatbuffer(
 def flatbuffer_compiler(
     dialect: str, name: str
 ) -> Callable[..., tuple[Builder, str | bytes, Programs | OpenGoldens, IntermediateGoldens]]:
-    """The compile function of a dialect."""
+    """Returns the compile function of a dialect."""
 
     def compile_to_flatbuffer(
         fn: Callable[[Any], Any],
@@ -282,7 +282,7 @@ def flatbuffer_compiler(
 def execute_emitted(
     artifact: Artifact, goldens: Any, device: Any, save_artifacts: bool, folder: str, **how: Any
 ) -> GoldenReport:
-    """Run an emitted program from `folder` when it was saved there, else from one that is gone afterwards."""
+    """Runs an emitted program from `folder` when it was saved there, else from one that is gone afterwards."""
     run = execute_cpp if artifact.target == "emitc" else execute_py
     if save_artifacts:
         path = Path(folder) / artifact.name
@@ -305,7 +305,7 @@ def check_lookers(target: str, **request: bool) -> None:
 
 
 def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
-    """The build-compile-execute function of a dialect."""
+    """Returns the build-compile-execute function of a dialect."""
 
     def compile_and_execute(
         fn: Callable[[Any], Any],

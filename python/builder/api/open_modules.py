@@ -59,7 +59,7 @@ class Source:
 
 @contextlib.contextmanager
 def told(shapes: OpenShapes) -> Iterator[None]:
-    """Errors begin with the sizes of the build."""
+    """Puts the sizes of the build before errors."""
     try:
         yield
     except TTBuilderCompileException as error:
@@ -109,7 +109,7 @@ def has_few_values(bounds: Bounds) -> bool:
 
 
 def size_of(name: str, bounds: Bounds) -> Size:
-    """0 and 1 have programs of their own."""
+    """Returns 0 and 1 have programs of their own."""
     return Size(name, max(bounds.least, 2), bounds.most)
 
 

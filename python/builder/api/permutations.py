@@ -30,7 +30,7 @@ COLLECTIVES = {
 
 
 def mesh_shapes(devices: int) -> Iterator[tuple[int, int]]:
-    """Rows and columns whose product is `devices`, those of fewer rows first, each with its transpose."""
+    """Yields rows and columns whose product is `devices`, those of fewer rows first, each with its transpose."""
     for rows in range(1, isqrt(devices) + 1):
         if devices % rows == 0:
             yield rows, devices // rows
@@ -39,7 +39,7 @@ def mesh_shapes(devices: int) -> Iterator[tuple[int, int]]:
 
 
 def splits(rank: int) -> Iterator[tuple[str | None, ...]]:
-    """The axis that splits each dimension: one axis of either kind, then both."""
+    """Yields the axis that splits each dimension: one axis of either kind, then both."""
     for count in (1, 2):
         for dims in combinations(range(rank), count):
             for axes in permutations(AXES, count):
@@ -54,7 +54,7 @@ def sharding(split: Sequence[str | None]) -> str:
 
 @checked_arguments
 def generate_all_module_permutations(mlir_text: str, num_devices: int) -> list[Module]:
-    """The module with each argument split in each way over each mesh of that many devices.
+    """Returns the module with each argument split in each way over each mesh of that many devices.
 
     Meshes have axes "x" and "y". An argument is split along one or two of its dimensions, each by one axis; a function
     with a scalar argument has no permutation. The last argument varies fastest.
@@ -104,13 +104,13 @@ def permuted(
 
 
 def collectives(module: Any) -> int:
-    """The exchanges between devices in a module that went through `stablehlo_pipeline`; slices exchange nothing."""
+    """Returns the exchanges between devices in a module that went through `stablehlo_pipeline`; slices exchange nothing."""
     return sum(op.name in COLLECTIVES for op in walk(module.operation))
 
 
 @checked_arguments
 def get_optimal_module_least_num_collectives(module_permutations: list[Module]) -> list[Module]:
-    """Of the modules, those with the fewest collectives after `stablehlo_pipeline`, lowered.
+    """Returns, of the modules, those with the fewest collectives after `stablehlo_pipeline`, lowered.
 
     A module that the pipeline refuses is left out. The modules themselves are not changed.
     """

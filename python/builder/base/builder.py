@@ -48,7 +48,7 @@ class Builder(ModuleBuilder):
 
     @property
     def golden_map(self) -> tuple[Mapping[int, Any], Mapping[str, Any]]:
-        """Goldens of inputs and outputs by program, and of intermediate values by the number of their op."""
+        """Returns goldens of inputs and outputs by program, and of intermediate values by the number of their op."""
         snapshot = self.goldens.snapshot(self._require_module())
         return snapshot.programs, snapshot.intermediates
 
@@ -58,7 +58,7 @@ class Builder(ModuleBuilder):
         outputs: Mapping[Operand, GoldenValue] | None = None,
         set_all_outputs: bool = True,
     ) -> None:
-        """Give the function's arguments (and results) their values.
+        """Gives the function's arguments (and results) their values.
 
         Args:
             inputs: argument -> tensor, tensors by device, or a function of the shape (and of dtype=, where it takes one)
@@ -81,21 +81,21 @@ class Builder(ModuleBuilder):
         self.set_goldens(inputs, outputs)
 
     def set_operand_goldens(self, operands: Mapping[Operand, GoldenValue]) -> None:
-        """Replace goldens; what is built from these operands after this call is computed from them."""
+        """Replaces goldens; what is built from these operands after this call is computed from them."""
         for operand, value in operands.items():
             self._override(operand, value)
 
     def set_goldens_to_check(self, operands: Sequence[Operand], override: bool = False) -> None:
-        """Compare only these intermediate values; `override` forgets those named before."""
+        """Compares only these intermediate values; `override` forgets those named before."""
         values = [self._value(o) for o in operands]
         self.goldens.checked = values if override or self.goldens.checked is None else self.goldens.checked + values
 
     def set_graph_level_check(self, check: bool) -> None:
-        """Compare outputs only, and no intermediate value."""
+        """Compares outputs only, and no intermediate value."""
         self.goldens.graph_level = bool(check)
 
     def bypass(self, operand: Operand) -> None:
-        """On the device, give later ops the golden of `operand` instead of its computed value."""
+        """Gives later ops on the device the golden of `operand` instead of its computed value."""
         self.goldens.bypassed.append(self._value(operand))
 
     # Programs of the ecosystem read these two.
@@ -122,7 +122,7 @@ class Builder(ModuleBuilder):
         common: Mapping[str, Any] | None = None,
         regions: int | None = None,
     ) -> Any:
-        """Create an op from converted arguments and return its results: one value, or a tuple of several.
+        """Creates an op from converted arguments and return its results: one value, or a tuple of several.
 
         An op without results returns its first operand. shapes, elements: of results by index, where they are not to be
         inferred; encoding: what the dialect's tensor types have besides.
@@ -203,10 +203,10 @@ class Builder(ModuleBuilder):
     def complete_attributes(
         self, info: OpInfo, operands: Any, attributes: dict[str, ir.Attribute], elements: Any
     ) -> None:
-        """Add attributes that follow from the others."""
+        """Adds attributes that follow from the others."""
 
     def complete_type(self, info: OpInfo, type_: ir.Type, encoding: Mapping[str, Any]) -> ir.Type | None:
-        """The type that a result gets instead of `type_`, or None."""
+        """Returns the type that a result gets instead of `type_`, or None."""
         if encoding:
             raise TypeError(f"{info.name}: {', '.join(encoding)} are of TTNN tensors only")
         return None
@@ -225,30 +225,30 @@ class Builder(ModuleBuilder):
         deallocate_goldens: bool = False,
         deallocated_goldens_dir: str | None = ".",
     ) -> tuple[ir.Module, Self]:
-        """Parse a module, and make the builder that knows its goldens; see `builder_apis.load_mlir_file`.
+        """Parses a module, and make the builder that knows its goldens; see `builder_apis.load_mlir_file`.
 
         Goldens are freed with the builder anyway: deallocate_goldens and deallocated_goldens_dir change nothing.
         """
         return loading.load_module(cls, ctx, mlir_text, golden_inputs)
 
     def split_op(self, parsed_op: Any) -> tuple[ir.Module, Self]:
-        """A module of one op of this builder's module, whose arguments are the goldens of its operands."""
+        """Returns a module of one op of this builder's module, whose arguments are the goldens of its operands."""
         return loading.split_op(parsed_op, self)
 
     @staticmethod
     def split_module(module: ir.Module, builder: Builder) -> list[tuple[ir.Module, Builder]]:
-        """A module for each op that a run executes, in that order; see `builder_apis.split_mlir_file`."""
+        """Returns a module for each op that a run executes, in that order; see `builder_apis.split_mlir_file`."""
         return loading.split_module(module, builder)
 
     # ------------------------------------------------------------------ op classes
 
     @classmethod
     def build_opname_to_opview_map(cls) -> dict[str, type]:
-        """The classes of the dialects' ops, by the ops' full names."""
+        """Returns the classes of the dialects' ops, by the ops' full names."""
         return {name: info.cls for dialect in cls.dialects for name, info in infos(dialect).items()}
 
     def get_builder_from_opview(self, opview: type) -> Callable[..., Any]:
-        """The method that builds ops of a class."""
+        """Returns the method that builds ops of a class."""
         name = getattr(opview, "OPERATION_NAME", str(opview))
         known = {}
         for function in vars(type(self)).values():
@@ -259,7 +259,7 @@ class Builder(ModuleBuilder):
         return known[name]
 
     def get_opview_from_method(self, method: Callable[..., Any]) -> type:
-        """The op class that a method builds."""
+        """Returns the op class that a method builds."""
         function: Any = getattr(method, "__func__", method)
         return function.implementation.info.cls
 

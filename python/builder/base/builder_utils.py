@@ -63,7 +63,7 @@ DTYPES: dict[str, str] = {element: name for name, element in ELEMENT_TYPES.items
 
 
 def element_type(dtype: torch.dtype | np.dtype[Any] | type[np.generic] | TypeInfo | Type, context: Context) -> Type:
-    """The MLIR element type of a torch or numpy dtype; an MLIR type is returned as it is."""
+    """Returns the MLIR element type of a torch or numpy dtype; an MLIR type is returned as it is."""
     if isinstance(dtype, Type):
         return dtype
     quantised = dtype if isinstance(dtype, TypeInfo) and dtype.scale is not None else None
@@ -86,12 +86,12 @@ def element_type(dtype: torch.dtype | np.dtype[Any] | type[np.generic] | TypeInf
 
 
 def torch_dtype(element: Type | str) -> torch.dtype:
-    """The torch dtype in which goldens of values with this element type are held."""
+    """Returns the torch dtype in which goldens of values with this element type are held."""
     return getattr(torch, held_as(element))
 
 
 def held_as(element: Type | str) -> str:
-    """The name of the dtype, of torch and numpy, in which values with this element type are held.
+    """Returns the name of the dtype, of torch and numpy, in which values with this element type are held.
 
     A tile or quantised type is held as what it stores.
     """
@@ -113,7 +113,7 @@ def tensor_type(shape: Sequence[int], element: Type, encoding: Any = None) -> Ra
 
 
 def retyped(type_: Type, element: Type | None = None, encoding: Any = None, shape: Sequence[int] | None = None) -> Type:
-    """A tensor type with another element type, encoding or shape."""
+    """Returns a tensor type with another element type, encoding or shape."""
     tensor = RankedTensorType(type_)
     return tensor_type(
         tensor.shape if shape is None else shape,
@@ -131,7 +131,7 @@ def is_tensor(type_: Type) -> bool:
 
 
 def as_operand(value: Any) -> Value | None:
-    """`value` as an SSA value: itself, or the only result of an op; None when it is neither."""
+    """Returns `value` as an SSA value: itself, or the only result of an op; None when it is neither."""
     if isinstance(value, Value):
         return value
     results = getattr(value, "results", None)
@@ -147,7 +147,7 @@ def _is_ours(filename: str) -> bool:
 
 
 def caller() -> tuple[str, int]:
-    """File and line of the innermost frame outside this package: the user's call."""
+    """Returns file and line of the innermost frame outside this package: the user's call."""
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
@@ -155,14 +155,14 @@ def caller() -> tuple[str, int]:
 
 
 def process_multi_return_result(result: Any) -> list[Any]:
-    """What a function returned, as a list."""
+    """Returns what a function returned, as a list."""
     if result is None:
         return []
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
 def mesh_shape_of(mesh_dict: Any) -> tuple[int, int]:
-    """(rows, columns) of a mesh given by the sizes of its axes; one axis makes a single row."""
+    """Returns (rows, columns) of a mesh given by the sizes of its axes; one axis makes a single row."""
     sizes = list((mesh_dict or {}).values())
     if (
         any(isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= int(n) < 1 << 31 for n in sizes)
@@ -176,7 +176,7 @@ def mesh_shape_of(mesh_dict: Any) -> tuple[int, int]:
 def create_custom_ttir_pipeline_fn(
     pipeline: str, verify: bool = True, print_ir: bool | str = False
 ) -> Callable[[Module, str], None]:
-    """A function for `custom_pipeline=` that tells a module its device and runs passes over it.
+    """Returns a function for `custom_pipeline=` that tells a module its device and runs passes over it.
 
     Args:
         pipeline: the passes, by name and with their options, as between the parentheses of "builtin.module(...)".
@@ -190,7 +190,9 @@ def create_custom_ttir_pipeline_fn(
         if types:
             passes.tt_populate_argument_types(module, types)
         if strange := given.keys() - {"mesh-shape", "system-desc-path"}:
-            raise ValueError(f"the passes {pipeline!r} take no options of a pipeline; there is {', '.join(sorted(strange))}")
+            raise ValueError(
+                f"the passes {pipeline!r} take no options of a pipeline; there is {', '.join(sorted(strange))}"
+            )
         device = " ".join(f"{name}={value}" for name, value in given.items())
         passes.run_pass(module, "ttcore-register-device", device, print_ir, verify)
         passes.run_pass(module, pipeline, "", print_ir, verify)
@@ -201,7 +203,7 @@ def create_custom_ttir_pipeline_fn(
 def get_artifact_dir(
     output_root: str | os.PathLike[str], builder_type: str, test_base: str, make_dir: bool = True
 ) -> str:
-    """<output_root>/<builder_type>-builder-artifacts/<test_base>, made when it is not there."""
+    """Returns <output_root>/<builder_type>-builder-artifacts/<test_base>, made when it is not there."""
     path = Path(output_root) / f"{builder_type}-builder-artifacts" / get_sanitized_filename(test_base)
     if make_dir:
         path.mkdir(parents=True, exist_ok=True)
@@ -209,14 +211,14 @@ def get_artifact_dir(
 
 
 def get_target_path(output_path: str, builder_dir: str, filename: str, target: str) -> str:
-    """<output_path>/<builder_dir>/<target>/<filename>; its folder is made when it is not there."""
+    """Returns <output_path>/<builder_dir>/<target>/<filename>; its folder is made when it is not there."""
     path = Path(output_path) / builder_dir / target
     path.mkdir(parents=True, exist_ok=True)
     return str(path / filename)
 
 
 def get_sanitized_filename(name: str, replacement: str = "_") -> str:
-    """`name` with what file systems do not take replaced."""
+    """Returns `name` with what file systems do not take replaced."""
     for parameter, value in (("name", name), ("replacement", replacement)):
         if not isinstance(value, str):
             raise TypeError(f"get_sanitized_filename: {parameter} is {value!r}; expected a string")

@@ -42,7 +42,7 @@ class TTBuilderGoldenException(Exception):
 
 
 def describe(diagnostic: Any) -> list[str]:
-    """A diagnostic and its notes, one line each: `model.py:31: error: ...`."""
+    """Returns a diagnostic and its notes, one line each: `model.py:31: error: ...`."""
     severity = str(diagnostic.severity).rpartition(".")[2].lower()
     where = plain_location(util.without_source_number(diagnostic.location))
     lines = [f"{where}: {severity}: {diagnostic.message}"]
@@ -54,7 +54,7 @@ def diagnostics_of(error: BaseException) -> list[Any]:
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """ "; did you mean 'dim'?" when something known is near, else a list of what is known."""
+    """Returns "; did you mean 'dim'?" when something known is near, else a list of what is known."""
     known = sorted(known)
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
     if near:

@@ -19,7 +19,7 @@ from .builder_utils import is_tensor
 
 
 def infer_arg_ranges(parsed_func: Any) -> dict[int, Domain]:
-    """Argument index -> closed interval allowed by all ops that use it, also behind ops that keep values.
+    """Returns, by argument index, the closed interval allowed by all ops that use it, also behind ops that keep values.
 
     Arguments that nothing constrains are left out.
     """

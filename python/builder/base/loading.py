@@ -24,7 +24,7 @@ AnyBuilder = TypeVar("AnyBuilder", bound="Builder")
 
 
 def meshes_of(module: Any) -> tuple[list[str], list[OrderedDict[str, int]]]:
-    """Names and axes of the module's meshes: those of ttcore.meshes or sdy.mesh ops, else one of 1x1."""
+    """Returns names and axes of the module's meshes: those of ttcore.meshes or sdy.mesh ops, else one of 1x1."""
     names: list[str] = []
     meshes: list[OrderedDict[str, int]] = []
     attributes = module.operation.attributes
@@ -46,7 +46,7 @@ def load_module(
     mlir_text: str | bytes,
     golden_inputs: Mapping[str, Sequence[Any]] | None = None,
 ) -> tuple[ir.Module, AnyBuilder]:
-    """Parse a module and make the builder that knows its goldens."""
+    """Parses a module and make the builder that knows its goldens."""
     what = "the text is not a valid module"
     try:
         if isinstance(mlir_text, bytes) and stablehlo.is_portable_artifact(mlir_text):
@@ -68,7 +68,7 @@ def load_module(
 
 
 def set_inputs(builder: Builder, module: Any, golden_inputs: Mapping[str, Sequence[Any]]) -> None:
-    """Check the given inputs against the functions they are for, and keep them."""
+    """Checks the given inputs against the functions they are for, and keep them."""
     found = {symbol(f): f for f in public_functions(module.operation)}
     for name, values in golden_inputs.items():
         if name not in found:
@@ -86,13 +86,13 @@ def set_inputs(builder: Builder, module: Any, golden_inputs: Mapping[str, Sequen
 
 
 def split_module(module: Any, builder: Builder) -> list[tuple[ir.Module, Builder]]:
-    """One module for each op that a run executes, in that order; see `builder_apis.split_mlir_file`."""
+    """Returns one module for each op that a run executes, in that order; see `builder_apis.split_mlir_file`."""
     evaluation = builder.goldens.snapshot(module).evaluation
     return [single_op(record, builder) for record in evaluation.all_records().values()]
 
 
 def split_op(op: Any, builder: AnyBuilder) -> tuple[ir.Module, AnyBuilder]:
-    """The module of one op of the builder's module; of one that runs often, as it ran last."""
+    """Returns the module of one op of the builder's module; of one that runs often, as it ran last."""
     module = builder._require_module()
     number = number_ops(module.operation).get(op.operation)
     evaluation = builder.goldens.snapshot(module).evaluation
@@ -103,7 +103,7 @@ def split_op(op: Any, builder: AnyBuilder) -> tuple[ir.Module, AnyBuilder]:
 
 
 def single_op(record: OpGoldens, builder: AnyBuilder) -> tuple[ir.Module, AnyBuilder]:
-    """A module whose function takes the op's operands and returns its results."""
+    """Returns a module whose function takes the op's operands and returns its results."""
     op, context = record.operation, builder.context
     location = op.location
     module = ir.Module.create(location)
@@ -140,7 +140,7 @@ def single_op(record: OpGoldens, builder: AnyBuilder) -> tuple[ir.Module, AnyBui
 
 
 def copy_mesh(op: Any, module: ir.Module) -> None:
-    """The meshes that the op's module declares."""
+    """Declares the meshes that the op's module has."""
     root = op
     while root.parent is not None:
         root = root.parent.operation

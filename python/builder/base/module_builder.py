@@ -103,16 +103,16 @@ class ModuleBuilder:
         return list(ir.RankedTensorType(input.type).shape)
 
     def size(self, name: str) -> int:
-        """What a size that shapes of inputs name is in this build of the module."""
+        """Returns what a size that shapes of inputs name is in this build of the module."""
         self.open_shapes.check_names({name: None}, "size")
         return self.open_shapes.value(name)
 
     def get_type(self, input: Operand) -> ir.Type:
-        """The element type."""
+        """Returns the element type."""
         return ir.RankedTensorType(input.type).element_type
 
     def op_location(self, loc: Any = None) -> ir.Location:
-        """Of an op: the name `file:line` of the user's call, or what the user says."""
+        """Returns the location of an op: the name `file:line` of the user's call, or what the user says."""
         if isinstance(loc, ir.Location):
             return loc
         if loc is None:
@@ -121,7 +121,7 @@ class ModuleBuilder:
         return ir.Location.name(str(loc), context=self._ctx)
 
     def added(self, op: Any) -> Any:
-        """Note a new op of the function; what the user gets of it."""
+        """Notes a new op of the function; what the user gets of it."""
         if self._functions:
             self._functions[-1].last = op.operation
         results = tuple(op.results)
@@ -172,7 +172,7 @@ class ModuleBuilder:
         func_op.attributes["res_attrs"] = array_of_dicts(attributes, self._ctx)
 
     def preshard_arg(self, operand: Operand, shard_dims: Sequence[int]) -> None:
-        """Say that the argument comes split over the mesh: dimension shard_dims[i] over axis i of the mesh, -1: not."""
+        """Says that the argument comes split over the mesh: dimension shard_dims[i] over axis i of the mesh, -1: not."""
         shape = self.get_shape(operand)
         local = self._local_shape(shape, shard_dims)
         local_type = tensor_type(local, self.get_type(operand))
@@ -207,7 +207,7 @@ class ModuleBuilder:
         presharded_args: Mapping[int, Sequence[int]] | None = None,
         presharded_results: Mapping[int, Sequence[int]] | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Decorator: build a public function now, by calling what is decorated with its operands and this builder.
+        """Builds a public function now, as a decorator, by calling what is decorated with its operands and this builder.
 
         Args:
             input_shapes, input_types: one for each argument; types beyond that are not looked at. A dimension is a
@@ -252,7 +252,7 @@ class ModuleBuilder:
         return build
 
     def call(self, nested_func: Callable[..., Any], original_inputs: Sequence[Operand], loc: str | None = None) -> Any:
-        """Build `nested_func` as a private function of the module and call it with `original_inputs`."""
+        """Builds `nested_func` as a private function of the module and call it with `original_inputs`."""
         operands = [self._value(o) for o in original_inputs]
         location = self.op_location(loc)
         function = self.private_function(nested_func, [o.type for o in operands])
@@ -263,17 +263,17 @@ class ModuleBuilder:
         return self.added(call)
 
     def private_function(self, function: Callable[..., Any], types: Sequence[ir.Type]) -> Any:
-        """Build `function` as a private function of the module, with arguments of these types."""
+        """Builds `function` as a private function of the module, with arguments of these types."""
         with self._function(function, types, self._loc, private=True) as built:
             self._finish(built, function, list(built.block.arguments))
         return built.op
 
     def device_module(self, root_func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: build the functions of `root_func` in a module for the device."""
+        """Builds the functions of `root_func` in a module for the device, as a decorator."""
         return self._nested_module(root_func, "device_module")
 
     def cpu_module(self, root_func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: build the functions of `root_func` in a module for the host."""
+        """Builds the functions of `root_func` in a module for the host, as a decorator."""
         return self._nested_module(root_func, "cpu_module")
 
     def _nested_module(self, root_func: Callable[..., Any], kind: str) -> Callable[..., Any]:
@@ -348,7 +348,7 @@ class ModuleBuilder:
             built.op.attributes["arg_attrs"] = array_of_dicts(built.argument_attributes, self._ctx)
 
     def build_block(self, function: Callable[..., Any], block: ir.Block) -> list[ir.Value]:
-        """Build ops into a block by calling `function` with the block's arguments; the values it returned."""
+        """Builds ops into a block by calling `function` with the block's arguments; the values it returned."""
         outer = self._functions[-1]
         self._functions.append(Function(outer.op, block, []))
         try:
@@ -359,7 +359,7 @@ class ModuleBuilder:
             self._functions.pop()
 
     def build(self, function: Callable[..., Any]) -> ir.Module:
-        """The module that `function` makes with this builder."""
+        """Returns the module that `function` makes with this builder."""
         module = ir.Module.create(self._loc)
         self._module, self._block = module, module.body
         # Collectives infer their shapes from the mesh; a module that is not presharded does not keep the attribute.
@@ -381,16 +381,16 @@ class ModuleBuilder:
         return ir.Attribute.parse(f"#ttcore.meshes<[{', '.join(meshes)}]>", self._ctx)
 
     def begin_module(self) -> None:
-        """Add what a dialect's modules start with."""
+        """Adds what a dialect's modules start with."""
 
     def adopt(self, module: ir.Module) -> None:
-        """Be the builder of a module that exists."""
+        """Makes this the builder of a module that exists."""
         self._module, self._block = module, module.body
         self.goldens.settle(module)
 
 
 def check_parameters(function: Callable[..., Any], operands: int) -> None:
-    """The function must take its operands and the builder by position."""
+    """Checks that the function takes its operands and the builder by position."""
     try:
         inspect.signature(function).bind(*[None] * (operands + 1))
     except TypeError as error:
@@ -398,7 +398,7 @@ def check_parameters(function: Callable[..., Any], operands: int) -> None:
 
 
 def is_dimension(size: Any) -> bool:
-    """A number, the name of a size, or None."""
+    """Returns a number, the name of a size, or None."""
     return (
         size is None or (isinstance(size, str) and size.isidentifier()) or (is_size(size) and 0 <= int(size) < 1 << 63)
     )

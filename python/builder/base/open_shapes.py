@@ -29,7 +29,7 @@ class OpenShapes:
     shapes: dict[str, list[OpenShape]] = field(default_factory=dict)
 
     def resolved(self, function: str, shapes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
-        """The shapes in numbers. None is a size of its own, called by function, input and dimension: main_0_1."""
+        """Returns the shapes in numbers. None is a size of its own, called by function, input and dimension: main_0_1."""
         named: list[OpenShape] = [
             tuple(f"{function}_{i}_{d}" if size is None else size for d, size in enumerate(shape))
             for i, shape in enumerate(shapes)
@@ -39,7 +39,7 @@ class OpenShapes:
         return [tuple(self.value(size) if isinstance(size, str) else size for size in shape) for shape in named]
 
     def value(self, name: str) -> int:
-        """What a size is in this build."""
+        """Returns what a size is in this build."""
         if name not in self.values:
             bounds = self.bounds.get(name, Bounds())
             most = LARGEST if bounds.most is None else bounds.most
@@ -49,7 +49,7 @@ class OpenShapes:
 
     @property
     def names(self) -> list[str]:
-        """Those that shapes have, in the order of the inputs."""
+        """Returns those that shapes have, in the order of the inputs."""
         return list(
             dict.fromkeys(s for shapes in self.shapes.values() for shape in shapes for s in shape if isinstance(s, str))
         )

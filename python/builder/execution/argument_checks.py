@@ -52,7 +52,7 @@ EXPECTED = {
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is what an annotation says, as far as that can be told without looking into mappings."""
+    """Returns whether a value is what an annotation says, as far as that can be told without looking into mappings."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
@@ -77,7 +77,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def text_of(hint: Any) -> str:
-    """An annotation in words."""
+    """Returns an annotation in words."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return " or ".join(dict.fromkeys(text_of(part) for part in parts))
@@ -95,7 +95,7 @@ def text_of(hint: Any) -> str:
 
 
 def checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: arguments that are not what the annotations say are a TypeError that names function, parameter, value and
+    """Makes arguments that are not what the annotations say a TypeError that names function, parameter, value and
     what was expected."""
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def check_number(name: str, value: Any, low: float, high: float = math.inf) -> N
 
 
 def check_path(parameter: str, value: Any, suffix: str) -> None:
-    """The path of a file that another function runs is refused, and so is what is no path.
+    """Refuses the path of a file that another function runs, and what is no path.
 
     Raises:
         TypeError, TTBuilderRuntimeException

@@ -83,7 +83,7 @@ class CallbackRuntimeConfig:
         self.start_new_program(artifact_dir)
 
     def start_new_program(self, artifact_dir: str | os.PathLike[str]) -> None:
-        """Forget what was found so far; what follows goes to another folder."""
+        """Forgets what was found so far; what follows goes to another folder."""
         self.artifact_dir = Path(artifact_dir)
         self.golden_report: dict[str, dict[int, dict[str, Any]]] = {}
         self.memory_report: dict[int, dict[str, Any]] = {}
@@ -94,7 +94,7 @@ class CallbackRuntimeConfig:
         self.watcher = OpWatcher(self.goldens, False, self.bypass_ops, memory)
 
     def golden_of(self, op_context: Any) -> tuple[str, OpGoldens | None]:
-        """By which name an op has a golden, and the golden; its number where it has none."""
+        """Returns by which name an op has a golden, and the golden; its number where it has none."""
         source = runtime.get_op_source(op_context)
         for name in (source, plain_location(runtime.get_op_loc_info(op_context))):
             if name in self.goldens:
@@ -102,14 +102,14 @@ class CallbackRuntimeConfig:
         return source, None
 
     def save(self, name: str, changed: Sequence[Any]) -> None:
-        """Write entries of a report that are new or have changed."""
+        """Writes entries of a report that are new or have changed."""
         if self.save_artifacts:
             self._files[name].save(getattr(self, name), changed)
 
 
 @checked_arguments
 def get_original_op_loc(text: str) -> str:
-    """Where an op of the program was written, from the text of its location."""
+    """Returns where an op of the program was written, from the text of its location."""
     return plain_location(text)
 
 
@@ -120,7 +120,7 @@ def update_device_tensor(
     dst_tensor: runtime.Tensor,
     src_tensor: runtime.Tensor,
 ) -> None:
-    """Give a tensor of the running program, `dst_tensor`, the values of another one of its size."""
+    """Gives a tensor of the running program, `dst_tensor`, the values of another one of its size."""
     if list(dst_tensor.get_shape()) != list(src_tensor.get_shape()):
         raise ValueError(
             f"update_device_tensor: src_tensor has shape {list(src_tensor.get_shape())}; "
@@ -130,7 +130,7 @@ def update_device_tensor(
 
 
 def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any) -> None:
-    """Compare what an op of the source computed with its golden, and replace it where it is bypassed."""
+    """Compares what an op of the source computed with its golden, and replace it where it is bypassed."""
     config = callback_runtime_config
     if not config.watcher.is_last(binary, program_context, op_context):
         return
@@ -157,7 +157,7 @@ def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
 
 @checked_arguments
 def create_memory_dictionary(memory_view: runtime.MemoryView) -> dict[str, Any]:
-    """The figures of one memory of a device."""
+    """Returns the figures of one memory of a device."""
     return {
         "num_banks": memory_view.num_banks,
         "total_bytes_per_bank": memory_view.total_bytes_per_bank,
@@ -169,7 +169,7 @@ def create_memory_dictionary(memory_view: runtime.MemoryView) -> dict[str, Any]:
 
 
 def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any) -> None:
-    """Note what is allocated after an op."""
+    """Notes what is allocated after an op."""
     config = callback_runtime_config
     if config.device is None:
         raise ValueError("memory: callback_runtime_config has no device; expected one with an open mesh device")
@@ -186,7 +186,7 @@ def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
 def post_op_callback(
     callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any
 ) -> None:
-    """Do after an op what the config says."""
+    """Does after an op what the config says."""
     if callback_runtime_config.verify_intermediates or callback_runtime_config.bypass_ops:
         golden(callback_runtime_config, binary, program_context, op_context)
     if callback_runtime_config.save_memory:
@@ -195,7 +195,7 @@ def post_op_callback(
 
 @checked_arguments
 def post_op_get_callback_fn(callback_runtime_config: CallbackRuntimeConfig) -> Callable[[Any, Any, Any], None]:
-    """The hook to be called after each op."""
+    """Returns the hook to be called after each op."""
 
     def after(binary: Any, program_context: Any, op_context: Any) -> None:
         post_op_callback(callback_runtime_config, binary, program_context, op_context)

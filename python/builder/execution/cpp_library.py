@@ -24,7 +24,7 @@ KEPT = 256  # compiled programs in the cache
 
 
 def compiler() -> list[str]:
-    """The command of the C++ compiler: $CXX, or the first of c++, g++ and clang++ in PATH.
+    """Returns the command of the C++ compiler: $CXX, or the first of c++, g++ and clang++ in PATH.
 
     Raises:
         TTBuilderRuntimeException: there is none; says what to install.
@@ -60,7 +60,7 @@ def state_of(path: Path) -> list[int]:
 
 
 def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
-    """The shared library made of C++ files; one that was made of the same files before is used again.
+    """Returns the shared library made of C++ files; one that was made of the same files before is used again.
 
     It is kept in the user's cache ($TTMLIR_CACHE_DIR, $XDG_CACHE_HOME/ttmlir or ~/.cache/ttmlir), by the sources, the
     compiler, the flags and the library; headers that a source includes are looked at as well.
@@ -101,7 +101,7 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
 
 
 def is_current(record: Path) -> bool:
-    """Whether the headers are as they were when the library was made."""
+    """Returns whether the headers are as they were when the library was made."""
     try:
         headers = json.loads(record.read_text())
     except (OSError, ValueError):
@@ -110,7 +110,7 @@ def is_current(record: Path) -> bool:
 
 
 def build(command: list[str], link: list[str], sources: list[Path], scratch: Path, made: Path, record: Path) -> None:
-    """Compile to `made`, and write what it was made of to `record`; both appear whole."""
+    """Compiles to `made`, and write what it was made of to `record`; both appear whole."""
     output, depends = scratch / "program.so", scratch / "program.d"
     inputs = [str(source) for source in sources]
     found = subprocess.run(
@@ -129,7 +129,7 @@ def build(command: list[str], link: list[str], sources: list[Path], scratch: Pat
 
 
 def first_error(text: str) -> str:
-    """The compiler's first error with the lines that show its place; everything when there is no such line."""
+    """Returns the compiler's first error with the lines that show its place; everything when there is no such line."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if re.search(r":\d+(:\d+)?: (fatal )?error: ", line)), None)
     if start is None:
@@ -141,7 +141,7 @@ def first_error(text: str) -> str:
 
 
 def prune(folder: Path) -> None:
-    """Forget the libraries that were not used for longest."""
+    """Forgets the libraries that were not used for longest."""
     made = sorted(folder.glob("*.so"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for old in made[KEPT:]:
         old.unlink(missing_ok=True)

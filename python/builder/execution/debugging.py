@@ -49,7 +49,7 @@ class Breakpoint:
     write: Callable[[Sequence[torch.Tensor]], None] = field(repr=False, compare=False, default=lambda values: None)
 
     def replace(self, value: torch.Tensor | Sequence[torch.Tensor]) -> None:
-        """Give later ops another value: one for all devices, or one for each."""
+        """Gives later ops another value: one for all devices, or one for each."""
         values = [value] * len(self.tensors) if isinstance(value, torch.Tensor) else list(value)
         if len(values) != len(self.tensors):
             raise ValueError(f"{len(values)} values for a value on {len(self.tensors)} devices")
@@ -63,7 +63,7 @@ class Breakpoint:
         return self.tensors[0]
 
     def comparison(self, device: int = 0) -> Comparison | None:
-        """The value on a device compared with its golden; None without a golden."""
+        """Returns the value on a device compared with its golden; None without a golden."""
         if self.golden is None:
             return None
         found, golden = self.tensors[device], self.golden.shard_at(device)
@@ -72,7 +72,7 @@ class Breakpoint:
         return compare(golden, found.reshape(golden.shape) if found.numel() == golden.numel() else found)
 
     def describe(self) -> str:
-        """One line: where, what, and how near the golden, on the device where it is farthest."""
+        """Returns one line: where, what, and how near the golden, on the device where it is farthest."""
         tensor = self.tensor
         text = f"breakpoint at {self.location} in {self.program!r}: {list(tensor.shape)} {tensor.dtype}"
         found = {device: c for device in range(len(self.tensors)) if (c := self.comparison(device)) is not None}
@@ -94,7 +94,7 @@ _callback: BreakpointCallback | None = None
 
 
 def set_breakpoint_callback(callback: BreakpointCallback | None) -> BreakpointCallback | None:
-    """Call `callback` at breakpoints of every run that has none of its own; None for the prompt. Returns the former."""
+    """Calls `callback` at breakpoints of every run that has none of its own; None for the prompt. Returns the former."""
     global _callback
     if callback is not None and not callable(callback):
         raise TypeError(
@@ -126,21 +126,21 @@ class Prompt(cmd.Cmd):
         self.stdout.write(f"{value}\n")
 
     def do_where(self, _: str) -> None:
-        """Program, op and location."""
+        """Returns program, op and location."""
         self.say(f"program {self.stop.program!r}, op {self.stop.index}, {self.stop.location}")
         self.say(f"the value is of {self.stop.op_location}:\n  {self.stop.op}")
 
     def do_tensor(self, device: str) -> None:
-        """tensor [device]: the value."""
+        """Shows the value: tensor [device]."""
         self.say(self.stop.tensors[self.number(device)])
 
     def do_golden(self, device: str) -> None:
-        """golden [device]: what the value should be."""
+        """Shows what the golden is, golden [device]: what the value should be."""
         golden = self.stop.golden
         self.say("no golden" if golden is None else golden.shard_at(self.number(device)))
 
     def do_diff(self, device: str) -> None:
-        """diff [device]: how far the value is from its golden."""
+        """Shows, diff [device]: how far the value is from its golden."""
         c = self.stop.comparison(self.number(device))
         if c is None:
             self.say("no golden")
@@ -149,25 +149,25 @@ class Prompt(cmd.Cmd):
                                   f"largest relative error {c.max_rel:.4g}")  # fmt: skip
 
     def do_inputs(self, _: str) -> None:
-        """Operands of the op that computed the value, as far as they are alive."""
+        """Returns operands of the op that computed the value, as far as they are alive."""
         for i, tensor in enumerate(self.stop.inputs):
             self.say(f"{i}: {list(tensor.shape)} {tensor.dtype}\n{tensor}")
 
     def do_memory(self, _: str) -> None:
-        """What is resident in the memories of the device."""
+        """Shows what is resident in the memories of the device."""
         self.say(self.stop.device.memory_report())
 
     def do_continue(self, _: str) -> bool:
-        """Go on to the next breakpoint."""
+        """Goes on to the next breakpoint."""
         return True
 
     def do_next(self, _: str) -> bool:
-        """Stop again after the next op that computes something."""
+        """Stops again after the next op that computes something."""
         self.answer = NEXT
         return True
 
     def do_quit(self, _: str) -> bool:
-        """End the run."""
+        """Ends the run."""
         raise StopRun(f"stopped at {self.stop.location}")
 
     do_c, do_n, do_q, do_w = do_continue, do_next, do_quit, do_where
@@ -193,7 +193,7 @@ class Prompt(cmd.Cmd):
 
 
 def interact(stop: Breakpoint) -> str | None:
-    """A prompt where there is a terminal; elsewhere a line in the log."""
+    """Returns a prompt where there is a terminal; elsewhere a line in the log."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         LOG.warning("%s; there is no terminal and no callback: going on", stop.describe())
         return None
@@ -233,7 +233,7 @@ class Debugger:
         goldens: Mapping[str, Any] | None,
         callback: BreakpointCallback | None = None,
     ) -> Debugger | None:
-        """One for a program that has ops at which something happens, else None."""
+        """Returns one for a program that has ops at which something happens, else None."""
         debugger = cls(index, device, goldens, callback)
         names = set()
 
@@ -263,7 +263,7 @@ class Debugger:
             self.stop(executable, program, op, runtime.get_op_output_refs(op)[0])
 
     def producer(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
-        """The op of the source that a value comes from, looking through what the compiler added; None: an argument.
+        """Returns the op of the source that a value comes from, looking through what the compiler added; None: an argument.
 
         Without `marks`, those of the debug dialect are looked through, too.
         """
@@ -291,7 +291,7 @@ class Debugger:
         self.stop(executable, program, op, runtime.get_op_input_refs(op)[0])
 
     def stop(self, executable: Any, program: Any, op: Any, ref: Any) -> None:
-        """Show a value to the callback or the prompt."""
+        """Shows a value to the callback or the prompt."""
         made = self.producer(ref, marks=False)
         inputs = runtime.get_op_input_refs(made[0]) if made is not None else []
         rows, columns = self.device.get_mesh_shape()
@@ -337,7 +337,7 @@ class Debugger:
             print(f"{attributes['message']}{where}: {list(value.shape)} {value.dtype}\n{value}", flush=True)
 
     def dump(self, executable: Any, program: Any, op: Any, attributes: Mapping[str, Any]) -> None:
-        """One tensor, or a list of those of each device; torch.load reads it."""
+        """Saves one tensor, or a list of those of each device; torch.load reads it."""
         values = self.values(program, runtime.get_op_input_refs(op)[0])
         buffer = io.BytesIO()
         torch.save(values[0] if len(values) == 1 else values, buffer)
@@ -353,7 +353,7 @@ ACTIONS: dict[str, Callable[..., None]] = {
 
 
 def write_file(op: Any, path: str, data: bytes) -> None:
-    """Relative to the working directory; folders are made."""
+    """Writes a file relative to the working directory; folders are made."""
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, data)

@@ -89,7 +89,7 @@ def program_outputs_as_dict(bin: binary.Binary, index: int) -> Any:
 
 
 def device_values(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor in a dtype that the runtime has.
+    """Returns the tensor in a dtype that the runtime has.
 
     Raises:
         TTBuilderRuntimeException: a 64-bit integer that the chip's 32 bits do not hold.
@@ -120,7 +120,7 @@ def host_tensor(tensor: torch.Tensor) -> Any:
 
 @checked_arguments
 def create_tensor(tensor_shards: Mapping[int, torch.Tensor], mesh_shape: Sequence[int]) -> Any:
-    """A runtime tensor on the host: of one shard, or of one for each device of the mesh."""
+    """Returns a runtime tensor on the host: of one shard, or of one for each device of the mesh."""
     wrong = next((v for v in tensor_shards.values() if not isinstance(v, torch.Tensor)), None)
     if wrong is not None or not tensor_shards:
         given = "empty" if wrong is None else f"a mapping to {described(wrong)}"
@@ -132,7 +132,7 @@ def create_tensor(tensor_shards: Mapping[int, torch.Tensor], mesh_shape: Sequenc
 
 
 def torch_tensor(tensor: Any) -> torch.Tensor:
-    """A copy of a host tensor of the runtime."""
+    """Returns a copy of a host tensor of the runtime."""
     result = torch.empty(tuple(tensor.get_shape()), dtype=runtime_dtype_to_torch_dtype(tensor.get_dtype()))
     if result.numel():
         runtime.memcpy(result.data_ptr(), tensor)
@@ -140,7 +140,7 @@ def torch_tensor(tensor: Any) -> torch.Tensor:
 
 
 def fetched(tensor: Any) -> list[torch.Tensor]:
-    """The tensor's value on each device that has its own, or the one of all."""
+    """Returns the tensor's value on each device that has its own, or the one of all."""
     return [torch_tensor(t) for t in runtime.to_host(tensor, untilize=True)]
 
 
@@ -152,7 +152,7 @@ def convert_input_layouts(
     fbb: binary.Binary | None = None,
     program_index: int | None = None,
 ) -> list[Any]:
-    """The inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb` declares."""
+    """Returns the inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb` declares."""
     if template_inputs is not None:
         layouts = [t.get_layout() for t in template_inputs]
     elif fbb is not None and program_index is not None:
@@ -163,7 +163,7 @@ def convert_input_layouts(
 
 
 def load_binary(compiled_bin: Any) -> Any:
-    """A binary from itself, its bytes, or the path of a .ttnn or .ttm file.
+    """Returns a binary from itself, its bytes, or the path of a .ttnn or .ttm file.
 
     Raises:
         TTBuilderRuntimeException: what the path names, or the bytes are, is no binary.
@@ -186,7 +186,7 @@ def load_binary(compiled_bin: Any) -> Any:
 
 @contextmanager
 def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> Iterator[Any]:
-    """The device, or one of its own while the block runs. exact: it must have the chip's arithmetic."""
+    """Yields the device, or one of its own while the block runs. exact: it must have the chip's arithmetic."""
     if device is not None:
         if exact and not device.exact:
             raise ValueError("exact: the device was opened without it; open one with MeshDeviceOptions(exact=True)")
@@ -203,7 +203,7 @@ def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> I
 
 @contextmanager
 def opened(device: Any, executable: Any, exact: bool = False) -> Iterator[Any]:
-    """The device, or one of the mesh that the binary asks for while the block runs."""
+    """Yields the device, or one of the mesh that the binary asks for while the block runs."""
     shape = executable.get_program_mesh_shape(0) if executable.get_num_programs() else (1, 1)
     with device_for(device, shape, exact) as used:
         yield used

@@ -59,7 +59,7 @@ class EmittedProgram:
 
 
 def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
-    """The programs of emitted C++, compiled and loaded.
+    """Returns the programs of emitted C++, compiled and loaded.
 
     Raises:
         TTBuilderRuntimeException: see `cpp_library.compiled`; or the library offers no programs.
@@ -91,7 +91,7 @@ def cpp_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
 
 def user_error(path: str, what: str, error: BaseException) -> TTBuilderRuntimeException:
-    """An error of a program, with the lines of the program that led there and no others."""
+    """Returns an error of a program, with the lines of the program that led there and no others."""
     folder = os.path.dirname(path)
 
     def is_of_program(file: str | None) -> bool:
@@ -108,7 +108,7 @@ def user_error(path: str, what: str, error: BaseException) -> TTBuilderRuntimeEx
 
 
 def python_module(path: str) -> ModuleType:
-    """A Python file in a namespace of its own; what it does when it is run as a script is not done.
+    """Returns a Python file in a namespace of its own; what it does when it is run as a script is not done.
 
     It finds modules in its folder, as a script does; they are read again for each file.
     """
@@ -139,14 +139,14 @@ def python_module(path: str) -> ModuleType:
 
 
 def takes_list(function: Callable[..., Any]) -> bool:
-    """Whether a program takes its tensors as one list, as its annotation says."""
+    """Returns whether a program takes its tensors as one list, as its annotation says."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
     annotation = None if first is None else first.annotation
     return str(annotation).startswith("list[")
 
 
 def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
-    """The programs of an emitted Python file: functions with one next to them that makes their inputs."""
+    """Returns the programs of an emitted Python file: functions with one next to them that makes their inputs."""
     path = os.path.abspath(path)
     module = python_module(path)
     functions = {k: f for k, f in vars(module).items() if callable(f)}
@@ -196,20 +196,20 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
 
 def source_name(goldens: Mapping[int, Any] | None, name: str) -> str:
-    """What a program was called in the module: emitted, its name is one that the language takes ("main" is "main_")."""
+    """Returns what a program was called in the module: emitted, its name is one that the language takes ("main" is "main_")."""
     known = [p.name for p in goldens.values()] if isinstance(goldens, Programs) else []
     bare = name.rstrip("_")
     return next((k for k in known if k == name or re.sub(r"\W+|_+", "_", k).strip("_") == bare), name)
 
 
 def mesh_of(goldens: Mapping[int, Any] | None) -> tuple[int, int]:
-    """The mesh that goldens are of."""
+    """Returns the mesh that goldens are of."""
     values = [v for p in (goldens or {}).values() for v in (p.inputs if isinstance(p, ProgramGoldens) else p.values())]
     return max((v.mesh_shape for v in values if isinstance(v, GoldenMapTensor)), default=(1, 1))
 
 
 def placed_inputs(program: EmittedProgram, goldens: Mapping[str, Any], device: Any) -> list[Any]:
-    """The goldens' inputs as the program wants them, or those that it makes for itself when there are none."""
+    """Returns the goldens' inputs as the program wants them, or those that it makes for itself when there are none."""
     templates = list(program.create_inputs(device))
     if not goldens:
         return templates
@@ -272,7 +272,7 @@ def execute(
 
 
 def save(folder: Path, goldens: Mapping[str, Any], found: Sequence[Sequence[Any]]) -> None:
-    """Goldens and outputs as .pt files, one per device."""
+    """Saves goldens and outputs as .pt files, one per device."""
     save_goldens(folder, goldens)
     for place, shards in enumerate(found):
         for device, shard in enumerate(shards):
@@ -295,7 +295,7 @@ def execute_cpp(
     artifact_dir: str | os.PathLike[str] = ".",
     exact: bool = False,
 ) -> GoldenReport:
-    """Compile emitted C++, run every program in it and compare its outputs with their goldens.
+    """Compiles emitted C++, run every program in it and compare its outputs with their goldens.
 
     The compiler is $CXX, or c++, g++ or clang++; what it makes is kept, so that the same code is compiled once (see
     `cpp_library.compiled`).
@@ -336,7 +336,7 @@ def execute_py(
     device: Any = None,
     exact: bool = False,
 ) -> GoldenReport:
-    """Run every program of an emitted Python file and compare its outputs with their goldens.
+    """Runs every program of an emitted Python file and compare its outputs with their goldens.
 
     Args:
         compiled_bin: the file, as a target "emitpy" wrote it or as somebody changed it.

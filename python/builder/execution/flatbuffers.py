@@ -75,7 +75,7 @@ def execute_fb(
     inputs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     at: Mapping[str, int] | None = None,
 ) -> GoldenReport:
-    """Run every public program of a binary and compare its outputs with their goldens.
+    """Runs every public program of a binary and compare its outputs with their goldens.
 
     Args:
         compiled_bin: binary, its bytes, or the path of its file.
@@ -153,7 +153,7 @@ def execute_fb(
 
 
 def check_observable(executable: Any, **request: bool) -> None:
-    """Values of ops can be looked at where a program has ops: those of TTMetal are commands and kernels."""
+    """Checks that values of ops can be looked at, where a program has ops: those of TTMetal are commands and kernels."""
     refused = [name for name, requested in request.items() if requested]
     if refused and executable.file_identifier == "TTM0":
         raise TTBuilderRuntimeException(
@@ -163,7 +163,7 @@ def check_observable(executable: Any, **request: bool) -> None:
 
 
 def check_sources(executable: Any, bypass: Iterable[str], goldens: Mapping[str, Any] | None) -> None:
-    """A value can be replaced where an op still computes it."""
+    """Checks that a value can be replaced: an op still computes it."""
     if not bypass:
         return
     there: set[str] = set()
@@ -179,7 +179,7 @@ def check_sources(executable: Any, bypass: Iterable[str], goldens: Mapping[str, 
 
 
 def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh_shape: Sequence[int]) -> list[Any]:
-    """Host tensors for the program; zeros where there is no golden at all."""
+    """Returns host tensors for the program; zeros where there is no golden at all."""
     declared = program_inputs_as_dict(executable, index)
     if isinstance(goldens, ProgramGoldens):
         values = goldens.inputs
@@ -200,7 +200,7 @@ def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh
 
 
 def micro_batches(executable: Any, index: int) -> int:
-    """That go through the stages of a program; 1 without stages."""
+    """Returns how many micro-batches go through the stages of a program; 1 without stages."""
     return json.loads(executable.as_json())["programs"][index].get("pipeline", {}).get("micro_batches", 1)
 
 
@@ -265,7 +265,7 @@ def save_program(folder: Path, goldens: Mapping[str, Any], watcher: OpWatcher | 
 
 @checked_arguments
 def convert_golden_intermediates_to_torch(goldens: Mapping[str, Any]) -> dict[str, dict[int, torch.Tensor]]:
-    """Op number -> device -> tensor of the op's first result."""
+    """Returns op number -> device -> tensor of the op's first result."""
     return {k: v.results[0].golden_map_tensor_as_torch_tensors() for k, v in goldens.items()}
 
 
@@ -273,7 +273,7 @@ def convert_golden_intermediates_to_torch(goldens: Mapping[str, Any]) -> dict[st
 def convert_golden_input_output_to_torch(
     goldens: Mapping[int, Mapping[str, Any]],
 ) -> dict[int, dict[str, dict[int, torch.Tensor]]]:
-    """Program -> input or output -> device -> tensor."""
+    """Returns program -> input or output -> device -> tensor."""
     return {
         index: {n: GoldenMapTensor.of(v).golden_map_tensor_as_torch_tensors() for n, v in program.items()}
         for index, program in goldens.items()

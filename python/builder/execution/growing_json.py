@@ -23,7 +23,7 @@ class GrowingJson:
         self._size = -1  # of the file as it was left
 
     def save(self, whole: Mapping[Any, Any], changed: Sequence[Any]) -> None:
-        """Write the entries `changed` of `whole`, whose others are written.
+        """Writes the entries `changed` of `whole`, whose others are written.
 
         Raises:
             OSError: the file cannot be written.

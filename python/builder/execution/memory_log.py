@@ -18,12 +18,12 @@ def location_of(op: Any) -> str:
 
 
 def memory_views(device: Any) -> dict[str, Any]:
-    """Memory by name, without those of no bytes."""
+    """Returns memory by name, without those of no bytes."""
     return {str(kind).rpartition(".")[2]: v for kind, v in device.get_memory_view().items() if v.total_bytes_per_bank}
 
 
 def buffers_of(view: Any) -> dict[int, dict[str, Any]]:
-    """What is allocated in a memory, by address."""
+    """Returns what is allocated in a memory, by address."""
     return {
         int(block["address"]): {"address": int(block["address"]), "bytes_per_bank": int(block["size"]),
                                 "label": block["label"]}
@@ -54,7 +54,7 @@ class MemoryLog:
         self.operations.append(entry)
 
     def snapshot(self) -> dict[str, Any]:
-        """What is resident now."""
+        """Returns what is resident now."""
         return {
             name: {
                 "banks": view.num_banks,

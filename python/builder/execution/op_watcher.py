@@ -26,7 +26,7 @@ class OpWatcher:
 
     Several ops can come from one source op; the last of them has its value. Programs that the program calls are
     followed, too. Without goldens, `verify` keeps the values of all ops. ops: name and location by source. Of several
-    micro-batches, which go through the ops one after the other, the values are put together to those of `wholes`, which
+    micro-batches, which go through the ops one after the other, the values are put together to those of `unsplit`, which
     are the goldens where there are some.
     """
 
@@ -36,7 +36,7 @@ class OpWatcher:
     memory: MemoryLog | None = None
     debugger: Debugger | None = None
     micro_batches: int = 1
-    wholes: Mapping[str, Any] | None = None
+    unsplit: Mapping[str, Any] | None = None
     values: dict[str, list[list[torch.Tensor]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     ops: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class OpWatcher:
     _started: float = 0.0
 
     def study(self, executable: Any, index: int) -> None:
-        """Learn which op of a program is the last one of its source."""
+        """Learns which op of a program is the last one of its source."""
         places: dict[str, int] = {}
         runtime.walk_program(executable, index, lambda op: places.update({runtime.get_op_source(op): op.index}))
         places.pop("", None)
@@ -82,8 +82,8 @@ class OpWatcher:
             self.replace(program, op, source)
 
     def keep(self, source: str, results: list[list[torch.Tensor]]) -> None:
-        wholes = self.goldens if self.wholes is None else self.wholes
-        golden = wholes.get(source) if wholes is not None else None
+        unsplit = self.goldens if self.unsplit is None else self.unsplit
+        golden = unsplit.get(source) if unsplit is not None else None
         before = self.values.get(source, [])
         if self.micro_batches > 1 and golden is not None and len(before) == len(results):
             sizes = [value.shard_at(0).numel() for value in golden.results]
@@ -91,7 +91,7 @@ class OpWatcher:
         self.values[source] = results
 
     def results(self, program: Any, op: Any) -> list[list[torch.Tensor]]:
-        """Values of the op's results, each by device."""
+        """Returns values of the op's results, each by device."""
         found = []
         for ref in runtime.get_op_output_refs(op):
             tensor = runtime.retrieve_tensor_from_pool(program, ref, True)
@@ -100,7 +100,7 @@ class OpWatcher:
         return found
 
     def replace(self, program: Any, op: Any, source: str) -> None:
-        """Put the goldens where the op's results are."""
+        """Puts the goldens where the op's results are."""
         assert self.goldens is not None  # see `after`
         for ref, golden in zip(runtime.get_op_output_refs(op), self.goldens[source].results, strict=False):
             dtype, shape = runtime_dtype_to_torch_dtype(ref.get_dtype()), tuple(ref.get_shape())
@@ -120,7 +120,7 @@ def volume(shape: Sequence[int]) -> int:
 
 
 def joined(before: list[torch.Tensor], now: list[torch.Tensor], size: int) -> list[torch.Tensor]:
-    """Rows of a value of so many elements, by device, with those that came before; what is not of the batch is itself."""
+    """Returns rows of a value of so many elements, by device, with those that came before; what is not of the batch is itself."""
     if before[0].numel() + now[0].numel() > size or now[0].dim() == 0:
         return now
     return [torch.cat(parts) for parts in zip(before, now, strict=True)]

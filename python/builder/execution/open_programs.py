@@ -22,7 +22,7 @@ def public_names(executable: Any) -> list[str]:
 
 
 def by_function(executable: Any, inputs: Inputs) -> dict[str, Sequence[Any]]:
-    """Inputs by function; a list is of the only one."""
+    """Returns inputs by function; a list is of the only one."""
     names = public_names(executable)
     if isinstance(inputs, Mapping):
         wrong = [name for name in inputs if name not in names]
@@ -37,7 +37,7 @@ def by_function(executable: Any, inputs: Inputs) -> dict[str, Sequence[Any]]:
 def for_run(
     executable: Any, goldens: Any, intermediates: Any, inputs: Inputs | None, at: Mapping[str, int] | None
 ) -> tuple[Any, Any, Any]:
-    """(binary, goldens, goldens of ops) of a run for these inputs, or for random ones of these sizes.
+    """Returns (binary, goldens, goldens of ops) of a run for these inputs, or for random ones of these sizes.
 
     Sizes that the open program does not take have a program of their own.
 
@@ -68,5 +68,5 @@ def for_run(
 
 
 def takes(executable: Any, sizes: Mapping[str, int]) -> bool:
-    """Whether the sizes are between the bounds of the binary."""
+    """Returns whether the sizes are between the bounds of the binary."""
     return all(least <= sizes[name] <= most for name, least, most in executable.open_sizes if name in sizes)

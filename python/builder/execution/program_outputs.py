@@ -22,7 +22,7 @@ from .verdicts import Verdict, compare_shards, dtype_name, shards_of
 
 
 def goldens_of(goldens: Mapping[int, Any] | None, place: int, name: str) -> Mapping[str, Any]:
-    """Of the program called `name`: found by name where possible, else by its place among the public ones."""
+    """Returns the goldens of the program called `name`: found by name where possible, else by its place among the public ones."""
     if goldens is None:
         return {}
     if isinstance(goldens, Programs):
@@ -49,7 +49,7 @@ def output_records(
     mesh_shape: Sequence[int],
     verdict: Verdict,
 ) -> list[Record]:
-    """What a program returned compared with its goldens."""
+    """Returns what a program returned compared with its goldens."""
     records = []
     producers = goldens.producers if isinstance(goldens, ProgramGoldens) else {}
     for place, output in enumerate(numbered(goldens, "output_")):
@@ -94,7 +94,7 @@ def raise_failures(report: GoldenReport) -> None:
 
 @checked_arguments
 def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike[str], torch_tensor_name: str) -> None:
-    """Write <folder>/<name>.pt; characters that file names cannot have are replaced."""
+    """Writes <folder>/<name>.pt; characters that file names cannot have are replaced."""
     folder = Path(folder_path)
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / f"{get_sanitized_filename(torch_tensor_name)}.pt") as file:
@@ -102,7 +102,7 @@ def save_torch_tensor(torch_tensor: torch.Tensor, folder_path: str | os.PathLike
 
 
 def save_goldens(folder: Path, goldens: Mapping[str, Any]) -> None:
-    """Inputs and outputs as .pt files, one per device."""
+    """Saves inputs and outputs as .pt files, one per device."""
     for name, golden in goldens.items():
         for device, shard in GoldenMapTensor.of(golden).shard_map.items():
             save_torch_tensor(shard, folder, f"{name}_golden_{device}")

@@ -122,7 +122,7 @@ class GoldenReport:
         return json.dumps(self.to_dict(), indent=indent)
 
     def table(self) -> Any:
-        """A rich table with one row for each value; on several devices, that of the worst."""
+        """Returns a rich table with one row for each value; on several devices, that of the worst."""
         from rich.table import Table
 
         table = Table(title=f"golden check, PCC {self.pcc:g}")
@@ -158,7 +158,7 @@ class GoldenReport:
 
 
 def worst_of_devices(records: list[Record]) -> list[tuple[Record, int]]:
-    """One record for each value, that of the device that differs most, and the number of devices."""
+    """Returns one record for each value, that of the device that differs most, and the number of devices."""
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         groups.setdefault((record.kind, record.name), []).append(record)
@@ -167,5 +167,5 @@ def worst_of_devices(records: list[Record]) -> list[tuple[Record, int]]:
 
 
 def short(location: str) -> str:
-    """A location without the folders of its file."""
+    """Returns a location without the folders of its file."""
     return location.rpartition("/")[2] if "://" not in location else location

@@ -55,14 +55,14 @@ class Verdict:
     def compare(
         self, golden: torch.Tensor, found: torch.Tensor, precision: torch.dtype | None = None, noise: float = 0.0
     ) -> Comparison:
-        """With the tolerances that are to be checked; another counts as 0 compared with it. Others: see `golden.compare`."""
+        """Compares with the tolerances that are to be checked; another counts as 0 compared with it. Others: see `golden.compare`."""
         atol, rtol = self.atol, self.rtol
         if self.check_atol != self.check_rtol:
             atol, rtol = atol if self.check_atol else 0.0, rtol if self.check_rtol else 0.0
         return compare(golden, found, atol, rtol, precision, noise, (self.atol, self.rtol))
 
     def accepts(self, comparison: Comparison) -> bool:
-        """Shape, dtype and the places of NaN and Inf always count."""
+        """Returns shape, dtype and the places of NaN and Inf always count."""
         if comparison.problem or (self.check_pcc and not comparison.agrees(self.pcc)):
             return False
         return comparison.within or not (self.check_atol or self.check_rtol)
@@ -76,7 +76,7 @@ def checked(
     producer: Producer | None = None,
     device: int = 0,
 ) -> Comparison:
-    """producer: of the golden, which is consulted when the value is not accepted by itself."""
+    """Checks a value. producer: of the golden, which is consulted when the value is not accepted by itself."""
     allowed = ANSWERS.get(dtype_name(golden), (dtype_name(golden),))
     if dtype_matters and dtype_name(found) not in allowed:
         problem = f"dtype {found.dtype}, expected {' or '.join(f'torch.{name}' for name in allowed)}"
@@ -101,7 +101,7 @@ def checked(
 def pointed(
     comparison: Comparison, golden: torch.Tensor, found: torch.Tensor, producer: Producer, device: int
 ) -> Comparison:
-    """Positions are right when they stand for the right elements: of equal ones, any will do."""
+    """Returns positions are right when they stand for the right elements: of equal ones, any will do."""
     try:
         expected, given, exact = producer.meaning(golden, found, device)
     except LookupError:
@@ -141,7 +141,7 @@ def check_outputs(
     check_rtol: bool,
     raise_exception: bool = True,
 ) -> Comparison:
-    """Compare one tensor; TTBuilderGoldenException when it is not accepted, unless told otherwise."""
+    """Compares one tensor; TTBuilderGoldenException when it is not accepted, unless told otherwise."""
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
     comparison = checked(golden_tensor, output_tensor, verdict, True)
     record = Record("output", tensor_name, "", tensor_name, 0, tuple(output_tensor.shape),
@@ -166,7 +166,7 @@ def compare_shards(
     dtype_matters: bool,
     producer: Producer | None = None,
 ) -> list[tuple[int, torch.Tensor, Comparison]]:
-    """(device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
+    """Returns (device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
     they are compared once.
 
     producer: of the golden, see `checked`.

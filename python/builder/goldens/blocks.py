@@ -21,7 +21,7 @@ def chosen(predicate: GoldenMapTensor) -> bool:
 
 
 def branch(index: GoldenMapTensor, count: int) -> int:
-    """A number that no branch has stands for the last."""
+    """Returns a number that no branch has stands for the last."""
     number = int(index.shard_at(0).reshape(()).item())
     return number if 0 <= number < count else count - 1
 
@@ -31,7 +31,7 @@ def terminator(function: Any) -> Any:
 
 
 def last_uses(block: Any) -> list[list[Any]]:
-    """For each op of a block: the values that no later op needs; a result that nothing uses is its own op's."""
+    """Returns for each op of a block the values that no later op needs; a result that nothing uses is its own op's."""
     operations = [view.operation for view in block.operations]
     dying: list[list[Any]] = [[] for _ in operations]
     seen = set()
@@ -47,13 +47,13 @@ def last_uses(block: Any) -> list[list[Any]]:
 
 
 def mesh_axes(root: Any) -> dict[str, int]:
-    """Axes of the module's first mesh."""
+    """Returns axes of the module's first mesh."""
     mesh = next((op for op in walk(root) if op.name == "sdy.mesh"), None)
     return axes_of(mesh) if mesh is not None else {}
 
 
 def shardings(op: Any, name: str) -> list[list[list[str]]]:
-    """Of each value, of each dimension: the names of the manual axes that split it."""
+    """Returns, of each dimension of each value, the names of the manual axes that split it."""
     manual = {ir.StringAttr(axis).value for axis in sdy.ManualAxesAttr(op.attributes["manual_axes"]).manual_axes}
     per_value: Any = sdy.TensorShardingPerValueAttr(op.attributes[name])
     return [
@@ -67,5 +67,5 @@ def is_terminator(op: Any) -> bool:
 
 
 def is_device(group: Any) -> bool:
-    """Whether an operand group is a device, of which goldens know nothing."""
+    """Returns whether an operand group is a device, of which goldens know nothing."""
     return isinstance(group, ir.Value) and not is_tensor(group.type)

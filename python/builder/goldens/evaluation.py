@@ -66,18 +66,18 @@ class Producer:
 
     @property
     def precision(self) -> torch.dtype | None:
-        """Coarsest floating-point dtype of the values that the golden was computed from, as far as it is known."""
+        """Returns the coarsest floating-point dtype of the values that the golden was computed from, as far as it is known."""
         return self.evaluation.precision
 
     def noise(self, device: int) -> float:
-        """Rounding error of the golden, root mean square; 0 when it cannot be known."""
+        """Returns the rounding error of the golden, root mean square; 0 when it cannot be known."""
         where = ("", self.output) if self.output is not None else (self.key, self.result)
         return self.evaluation.noise(self.program).get((*where, device), 0.0)
 
     def meaning(
         self, golden: torch.Tensor, found: torch.Tensor, device: int
     ) -> tuple[torch.Tensor, torch.Tensor, bool]:
-        """Of positions: the elements that those of the golden and those that were found stand for, and whether these
+        """Returns, of positions, the elements that those of the golden and those that were found stand for, and whether these
         elements are known exactly.
 
         Raises:
@@ -126,7 +126,7 @@ class Evaluation:
     # ------------------------------------------------------------------ functions
 
     def inputs(self, function: Any) -> list[GoldenMapTensor]:
-        """Of each argument: what the user gave, else random values that the ops which use it accept."""
+        """Returns the value of each argument: what the user gave, else random values that the ops which use it accept."""
         name = symbol(function)
         if name not in self._inputs:
             ranges = infer_arg_ranges(function)
@@ -143,11 +143,11 @@ class Evaluation:
         return GoldenMapTensor({0: value}, self.mesh_shape)
 
     def shard_dims(self, function: Any, index: int) -> tuple[int, ...] | None:
-        """How an argument is split before the program gets it, or None."""
+        """Returns how an argument is split before the program gets it, or None."""
         return self.sharded.get(Key(symbol(function), index, True))
 
     def outputs(self, function: Any, keep: Kept = frozenset()) -> list[GoldenMapTensor]:
-        """Of a public function. keep: sources of the ops whose goldens become `records`, None for all; goldens of other
+        """Returns the goldens of outputs of a public function. keep: sources of the ops whose goldens become `records`, None for all; goldens of other
         ops are freed as soon as no op needs them."""
         name = symbol(function)
         before = self._kept.get(name, frozenset())
@@ -158,7 +158,7 @@ class Evaluation:
         return self._outputs[name]
 
     def value(self, function: Any, value: ir.Value) -> GoldenMapTensor:
-        """Of a value of a public function's block, which may still be open."""
+        """Returns the golden of a value of a public function's block, which may still be open."""
         block = function.regions[0].blocks[0]
         values: dict[Any, Any] = dict(zip(block.arguments, self.inputs(function), strict=True))
         self._program = function
@@ -191,7 +191,7 @@ class Evaluation:
         return Producer(self, record.program, record.operation, record.source, result)
 
     def producer(self, function: Any, output: int) -> Producer | None:
-        """Of an output of a public function, through calls; None when it is an argument."""
+        """Returns the producer of an output of a public function, through calls; None when it is an argument."""
         value = terminator(function).operands[output]
         path: list[Any] = []  # calls that lead to the function in which the value is
         while True:
@@ -212,7 +212,7 @@ class Evaluation:
 
     @property
     def precision(self) -> torch.dtype | None:
-        """The coarsest floating-point dtype of a value of the module."""
+        """Returns the coarsest floating-point dtype of a value of the module."""
         if not hasattr(self, "_precision"):
             types = {v.type for op in walk(self.root) for v in (*op.operands, *op.results) if is_tensor(v.type)}
             elements = {str(ir.RankedTensorType(t).element_type) for t in types}
@@ -220,7 +220,7 @@ class Evaluation:
         return self._precision
 
     def noise(self, function: Any) -> Mapping[tuple[str, int, int], float]:
-        """Rounding errors (root mean square) of the goldens of a public function: the goldens compared with those that are
+        """Returns rounding errors (root mean square) of the goldens of a public function: the goldens compared with those that are
         computed with float64 throughout.
 
         By (source, result, device) of what is in `records`, and ("", output, device). Empty when an op cannot be
@@ -250,7 +250,7 @@ class Evaluation:
         return self.run_block(block, values, path)
 
     def run_block(self, block: Any, values: dict[Any, Any], path: str) -> list[Any]:
-        """Values of the operands of the block's terminator. Others are taken out of `values` after their last use."""
+        """Returns values of the operands of the block's terminator. Others are taken out of `values` after their last use."""
         dying = last_uses(block)
         for place, view in enumerate(block.operations):
             op = view.operation
@@ -277,7 +277,7 @@ class Evaluation:
     # ------------------------------------------------------------------ ops
 
     def run_op(self, op: Any, values: dict[Any, Any], path: str, dying: Sequence[Any] = ()) -> None:
-        """dying: values that no later op needs."""
+        """Evaluates an op. dying: values that no later op needs."""
         number = self.numbers.get(op)
         source = None if number is None else f"{path}{number}"
         callee = calls(op, self.root)
@@ -302,7 +302,7 @@ class Evaluation:
             self.note(source, op, values)
 
     def note(self, source: str, op: Any, values: Mapping[Any, Any]) -> None:
-        """Keep the goldens of an op, when they are to be kept."""
+        """Keeps the goldens of an op, when they are to be kept."""
         if not covers(self._kept[symbol(self._program)], frozenset([source])):
             return
         goldens = tuple(values[r] for r in op.results if r in values)
@@ -312,7 +312,7 @@ class Evaluation:
             self.records[source] = record
 
     def control(self, op: Any, values: dict[Any, Any], path: str, source: str | None) -> list[Any]:
-        """A loop or a branch. What is kept of the ops inside is of the last time that they ran."""
+        """Evaluates a loop or a branch. What is kept of the ops inside is of the last time that they ran."""
         operands = [self._known(values, v, op) for v in op.operands]
         if op.name.startswith("ttcore."):  # functions of all operands
 
@@ -340,7 +340,7 @@ class Evaluation:
         return operands
 
     def per_device(self, op: Any, values: dict[Any, Any], path: str) -> list[GoldenMapTensor]:
-        """A region on the parts of tensors that lie on each device, and the whole tensors that its results make."""
+        """Returns a region on the parts of tensors that lie on each device, and the whole tensors that its results make."""
         sizes = mesh_axes(self.root)
         block = op.regions[0].blocks[0]
         inner = dict(values)
@@ -354,7 +354,7 @@ class Evaluation:
         ]
 
     def compute(self, op: Any, values: dict[Any, Any]) -> list[Any] | None:
-        """Goldens of the op's results, or None when there is nothing to compute or nobody knows how."""
+        """Returns goldens of the op's results, or None when there is nothing to compute or nobody knows how."""
         row = find_op(golden_name(op))
         missing = next((v for v in op.operands if v not in values and is_tensor(v.type)), None)
         if row is None or missing is not None:
@@ -409,11 +409,11 @@ class Evaluation:
         return golden.map(lambda t: t.to(spec.dtype))
 
     def dtype(self, element: ir.Type | str) -> torch.dtype:
-        """In which values of tensors of this element type are held."""
+        """Returns the dtype in which values of this element type are held."""
         return torch_dtype(element)
 
     def picked(self, group: Any, values: Mapping[Any, Any], row: Any, moves: bool) -> Any:
-        """The goldens of an operand group (a value, a list of them, or None), widened for computing."""
+        """Returns the goldens of an operand group (a value, a list of them, or None), widened for computing."""
         if isinstance(group, list):
             return [self.picked(v, values, row, moves) for v in group]
         if group is None or group not in values:

@@ -26,7 +26,7 @@ GoldenValue = torch.Tensor | Mapping[int, torch.Tensor] | GoldenMapTensor | Call
 
 
 def golden_of(value: GoldenValue, type_: ir.Type, mesh_shape: tuple[int, int]) -> GoldenMapTensor:
-    """A golden given by the user, checked against the type of its operand and cast to its dtype."""
+    """Returns a golden given by the user, checked against the type of its operand and cast to its dtype."""
     tensor = ir.RankedTensorType(type_)
     shape, dtype = tuple(tensor.shape), torch_dtype(tensor.element_type)
     if callable(value) and not isinstance(value, (torch.Tensor, GoldenMapTensor)):
@@ -40,7 +40,7 @@ def golden_of(value: GoldenValue, type_: ir.Type, mesh_shape: tuple[int, int]) -
 
 
 def called(function: Callable[..., torch.Tensor], shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """function(shape), or function(shape, dtype=dtype) when it takes one."""
+    """Returns function(shape), or function(shape, dtype=dtype) when it takes one."""
     try:
         parameters = inspect.signature(function).parameters.values()
         takes = any(p.name == "dtype" or p.kind is p.VAR_KEYWORD for p in parameters)
@@ -78,7 +78,7 @@ class Goldens:
         self._open_shards.append((value, tuple(shard_dims)))
 
     def settle(self, module: Any) -> None:
-        """Replace the values that were named so far by their numbers, which outlive changes of the module."""
+        """Replaces the values that were named so far by their numbers, which outlive changes of the module."""
         self._module = module
         if not (self._open or self._open_shards or self.checked is not None or self.bypassed):
             return
@@ -100,7 +100,7 @@ class Goldens:
             self._overrides.append(Override(Key(function, i, True), golden, None))
 
     def of(self, value: ir.Value) -> GoldenMapTensor:
-        """The golden of a value, also while its function is being built. What its arguments are given for it,
+        """Returns the golden of a value, also while its function is being built. What its arguments are given for it,
         they keep.
 
         Raises:
@@ -127,7 +127,7 @@ class Goldens:
         return evaluation.value(function, value)
 
     def snapshot(self, module: Any) -> Snapshot:
-        """The goldens of the module as it is now; later changes of it have no effect on them."""
+        """Returns the goldens of the module as it is now; later changes of it have no effect on them."""
         if self._module is not None:
             self.settle(self._module)
         clone = module.operation.clone(ip=False)
@@ -159,7 +159,7 @@ class ProgramGoldens(Mapping[str, GoldenMapTensor]):
 
     @property
     def inputs(self) -> list[GoldenMapTensor]:
-        """As the program takes them: split over the mesh where the argument is presharded."""
+        """Returns the inputs as the program takes them: split over the mesh where the argument is presharded."""
         goldens = []
         for i, golden in enumerate(self._evaluation.inputs(self.function)):
             dims = self._evaluation.shard_dims(self.function, i)
@@ -174,7 +174,7 @@ class ProgramGoldens(Mapping[str, GoldenMapTensor]):
 
     @property
     def producers(self) -> dict[str, Producer]:
-        """Output -> the op that computes it; those that are arguments are left out."""
+        """Returns output -> the op that computes it; those that are arguments are left out."""
         producers = {name: self._evaluation.producer(self.function, i) for i, name in enumerate(self.output_names)}
         return {name: producer for name, producer in producers.items() if producer is not None}
 
@@ -228,7 +228,7 @@ class IntermediateGoldens(Mapping[str, OpGoldens]):
         return self._evaluation.all_records(chosen if source in chosen else None)[source]
 
     def producer(self, source: str, result: int) -> Producer:
-        """The producer that is consulted when a value of a result of an op is not its golden."""
+        """Returns the producer that is consulted when a value of a result of an op is not its golden."""
         return self._evaluation.producer_of(self[source], result)
 
     def __iter__(self) -> Iterator[str]:

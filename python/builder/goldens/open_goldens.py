@@ -47,11 +47,11 @@ class OpenGoldens(Mapping[int, ProgramGoldens]):
         return all(sizes[name] == self.chosen[name] for name in self.listed)
 
     def at(self, **sizes: int) -> Built:
-        """The goldens for these sizes; those that are not given have the value that the mapping is of."""
+        """Returns the goldens for these sizes; those that are not given have the value that the mapping is of."""
         return self._build({**self.chosen, **sizes}, {})
 
     def of(self, inputs: Mapping[str, Sequence[Any]]) -> Built:
-        """The goldens for inputs by function, of any sizes.
+        """Returns the goldens for inputs by function, of any sizes.
 
         Raises:
             ValueError: inputs whose shapes contradict those of the function, or one another; names both.

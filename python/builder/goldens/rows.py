@@ -22,19 +22,19 @@ WIDENED = {"bfloat16": "float32", "float16": "float32"} | UNSIGNED
 
 
 def find_op(op: str) -> Op | None:
-    """The row of an op. The table itself needs PyTorch, so that it is read when the first golden is computed."""
+    """Returns the row of an op. The table itself needs PyTorch, so that it is read when the first golden is computed."""
     return golden_table.find_op(op)
 
 
 def golden_name(op: Any) -> str:
-    """The name of an op's row: of a custom call, what it calls."""
+    """Returns the name of an op's row: of a custom call, what it calls."""
     if op.name == "stablehlo.custom_call" and "call_target_name" in op.attributes:
         return ir.StringAttr(op.attributes["call_target_name"]).value
     return op.name
 
 
 def quantized(type_: ir.Type) -> Any:
-    """The `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other types."""
+    """Returns the `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other types."""
     if not is_tensor(type_):
         return None
     from golden.quantization import Uniform  # needs PyTorch, as every golden

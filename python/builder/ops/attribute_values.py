@@ -15,7 +15,7 @@ SEGMENTS = ("operandSegmentSizes", "resultSegmentSizes")
 
 
 def tensor_of(attribute: Any) -> torch.Tensor:
-    """The elements of a dense attribute or resource; a splat stays one element in memory."""
+    """Returns the elements of a dense attribute or resource; a splat stays one element in memory."""
     type_ = ir.RankedTensorType(attribute.type)
     dtype, shape = torch_dtype(type_.element_type), tuple(type_.shape)
     data, splat = util.elements_data(attribute)
@@ -25,7 +25,7 @@ def tensor_of(attribute: Any) -> torch.Tensor:
 
 
 def attribute_values(op: Any) -> dict[str, Any]:
-    """Inherent and other attributes of an op by name; elements are tensors."""
+    """Returns inherent and other attributes of an op by name; elements are tensors."""
     values = {}
     for named in op.attributes:
         name, attribute = (named, op.attributes[named]) if isinstance(named, str) else (named.name, named.attr)

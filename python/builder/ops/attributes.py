@@ -45,7 +45,7 @@ Converter = Callable[[Any, ir.Context], ir.Attribute]
 
 
 def keyword_of(kind: str, value: Any) -> str:
-    """The keyword of an enum member, given as such, by keyword or number, or, for data types, as a dtype."""
+    """Returns the keyword of an enum member, given as such, by keyword or number, or, for data types, as a dtype."""
     dtype = dtype_name(value)
     if dtype is not None:
         if dtype not in DATA_TYPES:
@@ -67,12 +67,12 @@ FLOAT_MAX = {"F32Attr": float(np.finfo(np.float32).max), "F64Attr": float(np.fin
 
 
 def integer_limits(sign: str, bits: int) -> tuple[int, int]:
-    """Least and largest integer of a type: sign is "u", "s" or "" (read as signed)."""
+    """Returns the least and largest integer of a type: sign is "u", "s" or "" (read as signed)."""
     return (0, (1 << bits) - 1) if sign.lower() == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
 def limits_of(kind: str | None) -> tuple[int, int] | None:
-    """Of the integers that a kind of attribute holds; None when it holds none."""
+    """Returns the limits of the integers that a kind of attribute holds; None when it holds none."""
     found = INTEGER_KIND.fullmatch(kind or "")
     return integer_limits(found[1], int(found[2])) if found else None
 
@@ -94,7 +94,7 @@ def integer(value: Any, low: int, high: int, which: str = "") -> int:
 
 
 def number_32(value: Any, kind: str) -> float:
-    """A float that an attribute holds: infinity and NaN are, a number beyond its largest is not."""
+    """Returns a float that an attribute holds: infinity and NaN are, a number beyond its largest is not."""
     number = float(value)
     if math.isfinite(number) and abs(number) > FLOAT_MAX[kind]:
         raise ValueError(f"expected a number from {-FLOAT_MAX[kind]:.6g} to {FLOAT_MAX[kind]:.6g}")
@@ -110,7 +110,7 @@ def truth(value: Any) -> bool:
 
 
 def integers_of(value: Any, kind: str) -> list[int]:
-    """The elements of an array attribute; a single number is an array of one."""
+    """Returns the elements of an array attribute; a single number is an array of one."""
     low, high = limits_of(kind) or (0, 0)
     items = list(value) if isinstance(value, (list, tuple, range, np.ndarray)) else [value]
     return [integer(item, low, high, f"element {i}") for i, item in enumerate(items)]
@@ -121,7 +121,7 @@ def shape_text(value: Any) -> str:
 
 
 def replica_groups(value: Any, context: ir.Context) -> ir.Attribute:
-    """Groups of device ids as a 2D tensor of i64; short groups are filled up with -1."""
+    """Returns groups of device ids as a 2D tensor of i64; short groups are filled up with -1."""
     rows = [list(row) for row in value] if len(value) else [[]]
     width = max(map(len, rows))
     return integers([row + [-1] * (width - len(row)) for row in rows], context)
@@ -153,7 +153,7 @@ CONVERTERS: Mapping[str, Converter] = {
 
 
 def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> ir.Attribute:
-    """The attribute `name` of `op` for a Python value; an attribute stays as it is."""
+    """Returns the attribute `name` of `op` for a Python value; an attribute stays as it is."""
     if isinstance(value, ir.Attribute):
         return value
     given = value
@@ -191,12 +191,12 @@ def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> i
 
 
 def limits_apply(kind: str | None) -> bool:
-    """Whether a kind holds numbers, or keywords by number, so that one can be wrong."""
+    """Returns whether a kind holds numbers, or keywords by number, so that one can be wrong."""
     return limits_of(kind) is not None or kind in (*FLOAT_MAX, "BoolAttr", *NUMBER_CONVERTERS, *NUMBERED)
 
 
 def check_held(op: str, argument: str, number: Any, element: ir.Type) -> None:
-    """Whether a tensor with these elements can have a number among them.
+    """Checks that a tensor with these elements can have a number among them.
 
     Raises:
         ValueError: it cannot; names the op, the argument, the number and the range.
@@ -221,7 +221,7 @@ NUMBER_CONVERTERS = ("I64ElementsAttr", "StableHLO_ReplicaGroupsAttr", "StableHL
 
 
 def named_kind(kind: str, value: Any) -> str | None:
-    """A kind that Python can build, in place of one that ODS composed of several ("integer or array of them")."""
+    """Returns a kind that Python can build, in place of one that ODS composed of several ("integer or array of them")."""
     if ir.AttrBuilder.contains(kind):
         return kind
     choices = {kind_of(choice).shape: choice for choice in kind_of(kind).choices}
@@ -240,7 +240,7 @@ _names = itertools.count()
 
 
 def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
-    """A dense attribute of a tensor's elements, without looking at each of them in Python."""
+    """Returns a dense attribute of a tensor's elements, without looking at each of them in Python."""
     array = host_array(value)
     element = element_type(array.dtype, context)
     type_ = tensor_type(array.shape, element)
@@ -260,7 +260,7 @@ def elements_attr(value: Any, context: ir.Context) -> ir.Attribute:
 
 
 def host_array(value: Any) -> np.ndarray:
-    """The elements of a tensor, an array, a number or nested lists of numbers, in row-major order."""
+    """Returns the elements of a tensor, an array, a number or nested lists of numbers, in row-major order."""
     if not isinstance(value, (np.ndarray, np.generic)) and has_torch():
         tensor = torch.as_tensor(value).detach().cpu().contiguous()
         if tensor.dtype == torch.bfloat16:

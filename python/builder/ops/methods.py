@@ -70,7 +70,7 @@ def _parameter(info: OpInfo, name: str, field: str, default: Any) -> Parameter:
 
 
 def parameters_of(info: OpInfo) -> tuple[Parameter, ...]:
-    """The method's parameters: those of the row in SIGNATURES or by rule, then what the op has besides."""
+    """Returns the method's parameters: those of the row in SIGNATURES or by rule, then what the op has besides."""
     row = SIGNATURES.get(info.name)
     chosen: list[Parameter] = []
     if row is not None:
@@ -105,7 +105,7 @@ def is_unit_attrs(value: Any) -> bool:
 
 
 def is_dtype(value: Any) -> bool:
-    """What says of which type elements are: torch's and numpy's, MLIR's, and the builder's."""
+    """Returns what says of which type elements are: torch's and numpy's, MLIR's, and the builder's."""
     kind = type(value)
     return isinstance(value, (ir.Type, np.dtype, TypeInfo)) or (
         issubclass(value, np.generic)
@@ -145,7 +145,7 @@ class Method:
         return inspect.Signature(own)
 
     def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """(value of each parameter, values of the common ones); TypeError when the call does not fit."""
+        """Returns (value of each parameter, values of the common ones); TypeError when the call does not fit."""
         args, common = self._by_place(args)
         if len(args) > len(self.names):
             raise TypeError(f"{self.info.name}: takes at most {len(self.names)} arguments ({', '.join(self.names)}), "
@@ -278,13 +278,13 @@ class Method:
 
 
 def described(function: Callable[..., Any], **attributes: Any) -> Callable[..., Any]:
-    """The function, with attributes."""
+    """Returns the function, with attributes."""
     vars(function).update(attributes)
     return function
 
 
 def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a method written by hand, whose **common are the keywords that every method takes."""
+    """Decorates a method written by hand, whose **common are the keywords that every method takes."""
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     common = [n for n in Method.COMMON if n != "result_types" and n not in signature.parameters]
@@ -306,7 +306,7 @@ def takes_common(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def method(info: OpInfo, name: str) -> Callable[..., Any]:
-    """A function to put on a builder class, with the op's signature and documentation."""
+    """Returns a function to put on a builder class, with the op's signature and documentation."""
     implementation = Method(info, name)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -324,7 +324,7 @@ def python_name(op: str) -> str:
 
 @functools.cache
 def methods_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Method name -> function, for every op of a dialect: under the op's name and the one programs use."""
+    """Returns functions by name of the method, for every op of a dialect: under the op's name and the one programs use."""
     found: dict[str, Callable[..., Any]] = {}
     infos = list(op_infos(module))
     for info in infos:

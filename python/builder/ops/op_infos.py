@@ -21,7 +21,7 @@ from ttmlir import ir
 
 
 def dialect_module(name: str) -> ModuleType | None:
-    """The Python module of a dialect, or None when this installation has none."""
+    """Returns the Python module of a dialect, or None when this installation has none."""
     try:
         return importlib.import_module(f"ttmlir.dialects.{name}")
     except ModuleNotFoundError as error:
@@ -32,7 +32,7 @@ def dialect_module(name: str) -> ModuleType | None:
 
 @functools.cache
 def description() -> dict[str, Any]:
-    """ops, kinds (constraints on attributes), enums and structs by name; see `description` of tools/opgen/emit.py."""
+    """Returns ops, kinds (constraints on attributes), enums and structs by name; see `description` of tools/opgen/emit.py."""
     return json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))
 
 
@@ -53,19 +53,19 @@ class Kind:
 
 @functools.cache
 def kind_of(name: str) -> Kind:
-    """By the name of its ODS record ("I32Attr")."""
+    """Returns the kind by the name of its ODS record ("I32Attr")."""
     row: dict[str, Any] = description()["kinds"].get(name, {})
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     return Kind(**fields)
 
 
 def has_fact(op: str, fact: str) -> bool:
-    """Whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op ("ttir.permute")."""
+    """Returns whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op ("ttir.permute")."""
     return fact in description()["ops"].get(op, {}).get("facts", ())
 
 
 def cases_of(type_: str) -> dict[str, int]:
-    """The cases of an enum ("ttcore.reduce_type"), as the IR prints them, and their values."""
+    """Returns the cases of an enum ("ttcore.reduce_type"), as the IR prints them, and their values."""
     return dict(description()["enums"].get(type_, ()))
 
 
@@ -108,7 +108,7 @@ class OpInfo:
 
 
 def op_infos(module: ModuleType) -> Iterator[OpInfo]:
-    """The ops of a dialect module ("ttmlir.dialects.ttir")."""
+    """Yields the ops of a dialect module ("ttmlir.dialects.ttir")."""
     rows = description()["ops"]
     for cls in vars(module).values():
         if (

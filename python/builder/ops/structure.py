@@ -19,7 +19,7 @@ NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.c
 
 
 def walk(op: Any) -> Iterator[Any]:
-    """All operations below `op` and itself, each before what is inside of it."""
+    """Yields all operations below `op` and itself, each before what is inside of it."""
     yield op
     for region in op.regions:
         for block in region.blocks:
@@ -28,7 +28,7 @@ def walk(op: Any) -> Iterator[Any]:
 
 
 def number_ops(root: Any) -> dict[Any, int]:
-    """Operation -> its number: a count, from 0, of the ops with results, in walk order."""
+    """Returns operation -> its number: a count, from 0, of the ops with results, in walk order."""
     numbers: dict[Any, int] = {}
     for op in walk(root):
         if len(op.results) and op.name not in NOT_NUMBERED:
@@ -41,7 +41,7 @@ def functions(root: Any) -> list[Any]:
 
 
 def public_functions(root: Any) -> list[Any]:
-    """Functions that are programs: with a body, and not private."""
+    """Returns functions that are programs: with a body, and not private."""
     return [f for f in functions(root) if not is_private(f) and len(f.regions[0].blocks)]
 
 
@@ -59,7 +59,7 @@ CALLS = {"func.call": "callee", "ttcore.load_cached": "callee", "stablehlo.compo
 
 
 def calls(op: Any, root: Any) -> Any | None:
-    """The function that a call calls: the one of its name in the nearest module around it; None for other ops. Of a
+    """Returns the function that a call calls: the one of its name in the nearest module around it; None for other ops. Of a
     trace, the function that it records."""
     if op.name == "ttnn.capture_or_execute_trace":
         capture = named(op, op.attributes["capture_callee"], root)
@@ -68,12 +68,12 @@ def calls(op: Any, root: Any) -> Any | None:
 
 
 def passed(op: Any) -> list[Any]:
-    """What a call passes to its function: its tensors, and no device."""
+    """Returns what a call passes to its function: its tensors, and no device."""
     return [value for value in op.operands if is_tensor(value.type)]
 
 
 def named(op: Any, name: Any, root: Any) -> Any:
-    """The function that an attribute of an op names."""
+    """Returns the function that an attribute of an op names."""
     callee = ir.FlatSymbolRefAttr(name).value
     scope = op.parent
     while scope is not None and scope.operation.name != "builtin.module":
@@ -95,7 +95,7 @@ def info_of(op: Any) -> OpInfo | None:
 
 
 def operand_groups(op: Any) -> list[Any]:
-    """The op's operands as ODS declares them: a value, a list for a variadic one, None for an absent optional one."""
+    """Returns the op's operands as ODS declares them: a value, a list for a variadic one, None for an absent optional one."""
     info, values = info_of(op), list(op.operands)
     if info is None or len(info.operands) == 0:
         return values
@@ -117,11 +117,11 @@ def group_sizes(op: Any, info: OpInfo, count: int) -> list[int]:
 
 
 def axes_of(op: Any) -> dict[str, int]:
-    """The axes of an sdy.mesh and their sizes."""
+    """Returns the axes of an sdy.mesh and their sizes."""
     mesh: Any = sdy.MeshAttr(op.attributes["mesh"])
     return {axis.name: axis.size for axis in mesh.axes}
 
 
 def location_text(op: Any) -> str:
-    """Where an op is, without the number that a pipeline gave it."""
+    """Returns where an op is, without the number that a pipeline gave it."""
     return plain_location(util.without_source_number(op.location))

@@ -38,7 +38,7 @@ class MeshEstimate:
 
 
 def estimate_on_mesh(mlir_text: str, mesh_shape: tuple[int, int], *, dram_bytes: int = 0) -> MeshEstimate:
-    """Split a module of StableHLO that has no mesh by least time, compile it, and add up what its ops take.
+    """Splits a module of StableHLO that has no mesh by least time, compile it, and add up what its ops take.
 
     Raises:
         as `get_optimal_module_least_time`; ttmlir.ir.MLIRError: the module cannot be compiled.
@@ -64,7 +64,7 @@ def estimate_on_mesh(mlir_text: str, mesh_shape: tuple[int, int], *, dram_bytes:
 
 
 def plot_speed_up(estimates: Sequence[MeshEstimate], path: str) -> None:
-    """The time on the first mesh over that on each, for each number of chips, as a picture (.svg, .png).
+    """Plots the time on the first mesh over that on each, for each number of chips, as a picture (.svg, .png).
 
     Raises:
         ImportError: matplotlib is not installed.

@@ -31,7 +31,7 @@ class CallMixin(Base):
         composite_attributes: ir.DictAttr | Mapping[str, ir.Attribute] | None = None,
         **common: Any,
     ) -> Any:
-        """An op that `decomposition` computes, and that a compiler may know by its name.
+        """Returns an op that `decomposition` computes, and that a compiler may know by its name.
 
         Args:
             composite_name: "namespace.name".
@@ -80,7 +80,7 @@ class CallMixin(Base):
         scale: float | None = None,
         **common: Any,
     ) -> Any:
-        """Attention whose values are the first `head_dim_v` features of the keys, unless they are given.
+        """Returns attention whose values are the first `head_dim_v` features of the keys, unless they are given.
 
         query: [batch, heads, sequence, size]; key and value have as many heads, or fewer that each serve a group.
         """
@@ -99,7 +99,7 @@ class CallMixin(Base):
     def indexer_score_dsa(
         self, query: Operand, key: Operand, weights: Operand, chunk_start_idx: int = 0, **common: Any
     ) -> Any:
-        """How much each position of a sequence matters to each query: a sum over heads, -inf for later positions.
+        """Returns how much each position of a sequence matters to each query: a sum over heads, -inf for later positions.
 
         query: [batch, heads, S, size], key: [batch, 1, T, size], weights: [batch, heads, S, 1]; result:
         [batch, 1, S, T]. `chunk_start_idx` is the position of the first query.
@@ -126,5 +126,3 @@ class CallMixin(Base):
         }
         common = {**common, "result_types": [retyped(values[0].type, shape=list(shape))]}
         return self.create_op(self.op_info("custom_call"), values, attributes, common=common)
-
-

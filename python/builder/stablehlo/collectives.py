@@ -21,7 +21,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def sizes(shape: Sequence[int], changes: dict[int, Callable[[int], int]]) -> list[int]:
-    """A shape with some dimensions changed; negative ones count from the end."""
+    """Returns a shape with some dimensions changed; negative ones count from the end."""
     result = list(shape)
     for dim, change in changes.items():
         if not -len(result) <= dim < len(result):
@@ -58,7 +58,7 @@ class CollectiveMixin(Base):
     def all_gather(
         self, input: Operand, all_gather_dim: int, replica_groups: Groups | None = None, **common: Any
     ) -> Any:
-        """The tensors of each group one after another along `all_gather_dim`, on each of its devices."""
+        """Returns the tensors of each group one after another along `all_gather_dim`, on each of its devices."""
         value = self._value(input)
         shape = self.infer_all_gather_output_shape(value, all_gather_dim, replica_groups)
         numbers = self._group_numbers("all_gather", all_gather_dim=all_gather_dim % len(shape))
@@ -68,7 +68,7 @@ class CollectiveMixin(Base):
     def infer_all_gather_output_shape(
         self, input: Operand, all_gather_dim: int, replica_groups: Groups | None
     ) -> list[int]:
-        """The shape of `all_gather` with these arguments."""
+        """Returns the shape of `all_gather` with these arguments."""
         count = self._group_size(replica_groups)
         return sizes(self.get_shape(self._value(input)), {all_gather_dim: lambda n: n * count})
 
@@ -80,7 +80,7 @@ class CollectiveMixin(Base):
         body: Callable[..., Any] | str = "add",
         **common: Any,
     ) -> Any:
-        """The tensors of each group combined by `body`, on each of its devices."""
+        """Returns the tensors of each group combined by `body`, on each of its devices."""
         value = self._value(input)
         attributes = {"replica_groups": self._groups("all_reduce", replica_groups)}
         return self._with_body("all_reduce", [value], attributes, body, [value.type], common)
@@ -94,7 +94,7 @@ class CollectiveMixin(Base):
         body: Callable[..., Any] | str = "add",
         **common: Any,
     ) -> Any:
-        """The tensors of each group combined by `body`, each device keeping its part of `scatter_dimensions`."""
+        """Returns the tensors of each group combined by `body`, each device keeping its part of `scatter_dimensions`."""
         value, count = self._value(input), self._group_size(replica_groups)
         shape = sizes(self.get_shape(value), {scatter_dimensions: lambda n: n // count})
         numbers = self._group_numbers("reduce_scatter", scatter_dimension=scatter_dimensions % len(shape))
@@ -112,7 +112,7 @@ class CollectiveMixin(Base):
         replica_groups: Groups,
         **common: Any,
     ) -> Any:
-        """Part i of `split_dim` goes to device i of the group, which puts what it gets together along `concat_dim`."""
+        """Returns part i of `split_dim` goes to device i of the group, which puts what it gets together along `concat_dim`."""
         value = self._value(input)
         shape = sizes(self.get_shape(value), {split_dim: lambda n: n // split_count})
         shape = sizes(shape, {concat_dim: lambda n: n * split_count})
@@ -125,7 +125,7 @@ class CollectiveMixin(Base):
 
     @takes_common
     def collective_broadcast(self, input: Operand, replica_groups: Groups, **common: Any) -> Any:
-        """The tensor of the first device of each group, on all of the group; zeros on others."""
+        """Returns the tensor of the first device of each group, on all of the group; zeros on others."""
         value = self._value(input)
         attributes = {"replica_groups": self._groups("collective_broadcast", replica_groups)}
         return self._collective("collective_broadcast", value, attributes, self.get_shape(value), common)

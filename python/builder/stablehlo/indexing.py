@@ -28,7 +28,9 @@ class IndexingMixin(Base):
         return ir.Attribute.parse(f"#stablehlo.{op}<{', '.join(fields)}>", self.context)
 
     def _flags(self, op: str, **flags: bool) -> dict[str, ir.Attribute]:
-        return {name: convert(f"stablehlo.{op}", name, "BoolAttr", value, self.context) for name, value in flags.items()}
+        return {
+            name: convert(f"stablehlo.{op}", name, "BoolAttr", value, self.context) for name, value in flags.items()
+        }
 
     @takes_common
     def gather(
@@ -78,7 +80,7 @@ class IndexingMixin(Base):
         unique_indices: bool = False,
         **common: Any,
     ) -> Any:
-        """The inputs with slices at computed starts combined with `updates`: a function of scalars, or "add", "max"."""
+        """Returns the inputs with slices at computed starts combined with `updates`: a function of scalars, or "add", "max"."""
         lists = {
             "update_window_dims": update_window_dims,
             "inserted_window_dims": inserted_window_dims,

@@ -17,7 +17,7 @@ else:
 
 
 def first_before(descending: bool) -> Callable[..., Any]:
-    """A comparator of the first input's elements."""
+    """Returns a comparator of the first input's elements."""
 
     def before(*elements: Any) -> Any:
         a, b, *_, builder = elements
@@ -39,7 +39,7 @@ class OrderingMixin(Base):
         value_inputs: Sequence[Operand] | None = None,
         **common: Any,
     ) -> Any:
-        """`in0` in order along `dimension`; `value_inputs`, of the same shape, are put in its order."""
+        """Returns `in0` in order along `dimension`; `value_inputs`, of the same shape, are put in its order."""
         operands = [self._value(value) for value in (in0, *(value_inputs or ()))]
         attributes = {
             "dimension": convert("stablehlo.sort", "dimension", "I64Attr", dimension, self.context),

@@ -35,13 +35,13 @@ def joined(parts: Sequence[Any]) -> str:
 
 
 def axes_by_dimension(sharding: Any) -> list[list[str]]:
-    """Names of the axes that split each dimension of a tensor's sharding."""
+    """Returns names of the axes that split each dimension of a tensor's sharding."""
     split: Any = sdy.TensorShardingAttr(sharding)
     return [[axis.name for axis in dimension.axes] for dimension in split.dimension_shardings]
 
 
 def scaled(type_: ir.Type, sharding: Any, sizes: Mapping[str, int], manual_axes: Sequence[str], whole: bool) -> ir.Type:
-    """The tensor type of one device's part, or, with `whole`, of all parts together."""
+    """Returns the tensor type of one device's part, or, with `whole`, of all parts together."""
     shape = list(ir.RankedTensorType(type_).shape)
     for dim, axes in enumerate(axes_by_dimension(sharding)):
         for axis in axes:
@@ -63,11 +63,11 @@ class ShardyMixin(Base):
         return ir.Attribute.parse(f"#sdy.mesh<[{joined(axes)}]>", self.context)
 
     def axis_ref_attr(self, name: str, sub_axis_info_attr: Any = None) -> Text:
-        """An axis, or the part of it that `sub_axis_info_attr` ("(1)2") names."""
+        """Returns an axis, or the part of it that `sub_axis_info_attr` ("(1)2") names."""
         return Text(f'"{name}"' + (f":{sub_axis_info_attr}" if sub_axis_info_attr is not None else ""))
 
     def dimension_sharding_attr(self, axes: Sequence[Text], is_closed: bool, priority: int | None = None) -> Text:
-        """The axes that split a dimension; an open one may be split further."""
+        """Returns the axes that split a dimension; an open one may be split further."""
         parts = [*map(str, axes)] + ([] if is_closed else ["?"])
         return Text("{" + ", ".join(parts) + "}" + (f"p{priority}" if priority is not None else ""))
 
@@ -98,7 +98,7 @@ class ShardyMixin(Base):
         return ir.Attribute.parse(f"#sdy<list_of_axis_ref_lists[{joined(list_of_axis_ref_lists)}]>", self.context)
 
     def sdy_all_gather(self, in0: Operand, gathering_axes: ir.Attribute, out_sharding: ir.Attribute) -> Any:
-        """Join what `gathering_axes` split, for each dimension."""
+        """Joins what `gathering_axes` split, for each dimension."""
         attributes = {"gathering_axes": gathering_axes, "out_sharding": out_sharding}
         return self.create_op(infos("sdy")["sdy.all_gather"], [in0], attributes)
 
@@ -111,7 +111,7 @@ class ShardyMixin(Base):
         manual_axes: Sequence[str],
         loc: Any = None,
     ) -> Any:
-        """A region that `nested_func` builds, in which tensors have the shape of one device's part."""
+        """Returns a region that `nested_func` builds, in which tensors have the shape of one device's part."""
         operands = list(original_inputs)
         if len(in_shardings) != len(operands):
             raise ValueError(f"{len(operands)} inputs but {len(in_shardings)} in_shardings")
@@ -141,7 +141,7 @@ class ShardyMixin(Base):
         return made
 
     def mesh(self, mesh_name: str, mesh_attr: ir.Attribute) -> Any:
-        """Declare a mesh at the start of the module."""
+        """Declares a mesh at the start of the module."""
         attributes = {"sym_name": ir.StringAttr.get(mesh_name, self.context), "mesh": mesh_attr}
         ip = ir.InsertionPoint(self._module_block())
         cls = infos("sdy")["sdy.mesh"].cls

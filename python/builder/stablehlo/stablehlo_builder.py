@@ -34,7 +34,7 @@ class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, O
     dialects = ("stablehlo", "debug")
 
     def begin_module(self) -> None:
-        """Every module declares its meshes."""
+        """Declares the meshes, as every module does."""
         for name, mesh in self.meshes.items():
             self.mesh(name, self.mesh_attr([self.mesh_axis_attr(axis, size) for axis, size in mesh.items()]))
 
@@ -46,17 +46,17 @@ class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, O
 
     @takes_common
     def iota(self, output: Operand, iota_dimension: int, **common: Any) -> Any:
-        """0, 1, ... along `iota_dimension`, of the type of `output`."""
+        """Returns 0, 1, ... along `iota_dimension`, of the type of `output`."""
         return self._typed("iota", [], {"iota_dimension": iota_dimension}, output, common)
 
     @takes_common
     def dynamic_iota(self, output: Operand, output_shape: Operand, iota_dimension: int, **common: Any) -> Any:
-        """As iota, with the shape given by an operand."""
+        """Counts as iota, with the shape given by an operand."""
         return self._typed("dynamic_iota", [output_shape], {"iota_dimension": iota_dimension}, output, common)
 
     @takes_common
     def convert(self, in0: Operand, output_type: Any = None, **common: Any) -> Any:
-        """Change the element type."""
+        """Changes the element type."""
         value = self._operand(in0)
         return self.create_op(
             self.op_info("convert"), [value], {}, {0: self.get_shape(value)}, {0: output_type or self.get_type(value)},
@@ -74,7 +74,7 @@ class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, O
         contract_dims_rhs: Sequence[int],
         **common: Any,
     ) -> Any:
-        """Product over the contracted dimensions; the result: batch dimensions, then the free ones of each side."""
+        """Returns product over the contracted dimensions; the result: batch dimensions, then the free ones of each side."""
         given = {
             "batch_dims_lhs": batch_dims_lhs,
             "contract_dims_lhs": contract_dims_lhs,
@@ -93,7 +93,7 @@ class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, O
 
     @takes_common
     def pad(self, in0: Operand, padding_value: Operand, padding: Sequence[int], **common: Any) -> Any:
-        """`padding`: low and high of each dimension in turn."""
+        """Returns `padding`: low and high of each dimension in turn."""
         value = self._operand(in0)
         low, high = list(padding[0::2]), list(padding[1::2])
         shape = [n + lo + hi for n, lo, hi in zip(self.get_shape(value), low, high, strict=True)]

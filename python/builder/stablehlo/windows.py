@@ -29,14 +29,14 @@ POOLS = {"max": ("max", -math.inf), "avg": ("add", 0.0)}
 
 
 def window_size(size: int, window: int, stride: int, low: int, high: int, dilation: int = 1, base: int = 1) -> int:
-    """How many windows fit into a dimension; what does not fit is left out."""
+    """Returns how many windows fit into a dimension; what does not fit is left out."""
     spread = (size - 1) * base + 1 + low + high if size else low + high
     reach = (window - 1) * dilation + 1
     return max((spread - reach) // stride + 1, 0)
 
 
 def pairs(padding: Sequence[Any] | None, rank: int) -> list[list[int]]:
-    """[low, high] of each dimension, from pairs or from a flat list of both in turn."""
+    """Returns [low, high] of each dimension, from pairs or from a flat list of both in turn."""
     if padding is None:
         return [[0, 0] for _ in range(rank)]
     array = np.asarray(padding)
@@ -84,7 +84,7 @@ class WindowMixin(Base):
         result_types: Sequence[ir.Type] | None = None,
         **common: Any,
     ) -> Any:
-        """Combine all elements along `dimensions` by `body`: a function of scalars and the builder, or "add", "max"."""
+        """Combines all elements along `dimensions` by `body`: a function of scalars and the builder, or "add", "max"."""
         values = [self._value(v) for v in process_multi_return_result(inputs)]
         inits = [self._value(v) for v in process_multi_return_result(init_values)]
         if result_types is None:
@@ -111,7 +111,7 @@ class WindowMixin(Base):
         body: Callable[..., Any] | str = "add",
         **common: Any,
     ) -> Any:
-        """Combine the elements of each window by `body`; `padding` is [low, high] of each dimension."""
+        """Combines the elements of each window by `body`; `padding` is [low, high] of each dimension."""
         value = self._value(in0)
         tensor = ir.RankedTensorType(value.type)
         init = as_operand(init_value)
@@ -147,7 +147,7 @@ class WindowMixin(Base):
         pool_type: str = "max",
         **common: Any,
     ) -> Any:
-        """The greatest ("max") or mean ("avg") elements of windows over the last two of four dimensions.
+        """Returns the greatest ("max") or mean ("avg") elements of windows over the last two of four dimensions.
 
         Args:
             kernel_size: height and width of the windows, which are `stride` apart (without one: side by side).
@@ -208,7 +208,7 @@ class WindowMixin(Base):
         batch_group_count: int,
         **common: Any,
     ) -> Any:
-        """Convolution with any order of dimensions; `padding` is low and high of each spatial one."""
+        """Returns convolution with any order of dimensions; `padding` is low and high of each spatial one."""
         value, kernel = self._value(in0), self._value(weight)
         x, w = ir.RankedTensorType(value.type), ir.RankedTensorType(kernel.type)
         rank = len(window_strides)
@@ -248,7 +248,7 @@ class WindowMixin(Base):
 
 
 def named_dimensions(first: int, second: int, places: Sequence[int], letters: str) -> str:
-    """[b, 0, 1, f]"""
+    """Returns [b, 0, 1, f]"""
     names = {first: letters[0], second: letters[1]} | {place: str(i) for i, place in enumerate(places)}
     return "[" + ", ".join(names[d] for d in sorted(names)) + "]"
 

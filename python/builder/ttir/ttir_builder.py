@@ -16,7 +16,7 @@ from builder.ops.structure import infos
 
 
 def quantised_as(type_: ir.Type) -> tuple[float, int] | None:
-    """Scale and zero point of a quantised tensor that has one of each."""
+    """Returns scale and zero point of a quantised tensor that has one of each."""
     found = re.search(r"!quant\.uniform<[^,]*, ([-+.\de]+)(?::(-?\d+))?>", str(type_))
     return (float(found[1]), int(found[2] or 0)) if found else None
 
@@ -27,24 +27,24 @@ class TTIRBuilder(Builder):
     def to_layout(
         self, in0: Operand, output_type: ir.Type, unit_attrs: list[str] | None = None, loc: Any = None
     ) -> Any:
-        """Change layout or element type: `output_type` is the tensor type of the result."""
+        """Changes layout or element type: `output_type` is the tensor type of the result."""
         output = self.empty(self.get_shape(in0), output_type, loc=loc)
         common = {"unit_attrs": unit_attrs, "loc": loc, "result_types": [output_type]}
         return self.create_op(infos("ttir")["ttir.to_layout"], [in0, output], {}, common=common)
 
     @takes_common
     def quantize(self, in0: Operand, scale: float, zero_point: int, dtype: Any, **common: Any) -> Any:
-        """The integers that stand for the numbers: round(in0 / scale) + zero_point, of `dtype`."""
+        """Returns the integers that stand for the numbers: round(in0 / scale) + zero_point, of `dtype`."""
         return self._cast("quantize", in0, TypeInfo(dtype, scale, zero_point), common)
 
     @takes_common
     def requantize(self, in0: Operand, scale: float, zero_point: int, dtype: Any, **common: Any) -> Any:
-        """Quantised numbers with another scale and zero point."""
+        """Returns quantised numbers with another scale and zero point."""
         return self._cast("requantize", in0, TypeInfo(dtype, scale, zero_point), common)
 
     @takes_common
     def dequantize(self, in0: Operand, scale: float, zero_point: int, dtype: Any, **common: Any) -> Any:
-        """The numbers that integers stand for, as floats of `dtype`. The operand's type says scale and zero point;
+        """Returns the numbers that integers stand for, as floats of `dtype`. The operand's type says scale and zero point;
         those given here must be these."""
         said = quantised_as(in0.type)
         if "!quant.uniform" not in str(in0.type):
@@ -63,6 +63,6 @@ class TTIRBuilder(Builder):
         return self.create_op(op, [in0], {}, {0: self.get_shape(in0)}, {0: element}, common=common)
 
     def topk_indices(self, topk_values: Operand) -> Operand:
-        """The indices of the topk whose values are `topk_values`."""
+        """Returns the indices of the topk whose values are `topk_values`."""
         op: Any = topk_values.owner
         return op.results[1]

@@ -57,7 +57,7 @@ class TTNNBuilder(Builder):
         grid_shape: Sequence[int] | None = None,
         core_range_set: Any = None,
     ) -> ir.Attribute:
-        """The layout attribute of a tensor.
+        """Returns the layout attribute of a tensor.
 
         Args:
             layout: "tile" or "row_major"; buffer_type: "dram", "l1" or "system_memory"; tensor_memory_layout:
@@ -87,14 +87,14 @@ class TTNNBuilder(Builder):
         return ir.Attribute.parse(text + ">", self.context)
 
     def create_ttnn_tensor(self, shape: Shape, element_type: torch.dtype | TypeInfo, **layout: Any) -> ir.Type:
-        """A tensor type with a layout; the keywords are those of `create_tensor_encoding`."""
+        """Returns a tensor type with a layout; the keywords are those of `create_tensor_encoding`."""
         encoding = self.create_tensor_encoding(shape, element_type, **layout)
         return tensor_type(shape, element_type_of(element_type, self.context), encoding)
 
     def complete_attributes(
         self, info: OpInfo, operands: Any, attributes: dict[str, ir.Attribute], elements: Any
     ) -> None:
-        """Ops with a `dtype` say the data type of their result."""
+        """Sets the `dtype` of ops that say the data type of their result."""
         if info.attribute("dtype") is None or "dtype" in attributes:
             return
         requested = elements.get(0)
@@ -108,7 +108,7 @@ class TTNNBuilder(Builder):
             attributes["dtype"] = ir.Attribute.parse(f"#ttcore.supportedDataTypes<{DATA_TYPES[dtype]}>", self.context)
 
     def complete_type(self, info: OpInfo, type_: ir.Type, encoding: Mapping[str, Any]) -> ir.Type | None:
-        """Results lie in tiles in DRAM unless the call says otherwise."""
+        """Returns results lie in tiles in DRAM unless the call says otherwise."""
         tensor = ir.RankedTensorType(type_)
         if encoding or tensor.encoding is None or not matches(tensor):
             layout = self.create_tensor_encoding(tensor.shape, tensor.element_type, **encoding)
@@ -135,7 +135,7 @@ class TTNNBuilder(Builder):
 
     @takes_common
     def distribute_tensor(self, input: Operand, device: Operand, shard_dims: Sequence[int], **common: Any) -> Any:
-        """Split a host tensor over the mesh: dimension shard_dims[i] over mesh axis i, -1 for a copy on each."""
+        """Splits a host tensor over the mesh: dimension shard_dims[i] over mesh axis i, -1 for a copy on each."""
         self._local_shape(self.get_shape(input), shard_dims)
         places = ", ".join("<replicate>" if dim < 0 else f"<shard, {dim} : i64>" for dim in shard_dims)
         config = f"mapper_config #ttnn.mesh_mapper_config<placements = [{places}]>"
@@ -143,13 +143,13 @@ class TTNNBuilder(Builder):
 
     @takes_common
     def aggregate_tensor(self, input: Operand, device: Operand, shard_dims: Sequence[int], **common: Any) -> Any:
-        """Join the parts of all devices; the inverse of `distribute_tensor`."""
+        """Joins the parts of all devices; the inverse of `distribute_tensor`."""
         dims = ", ".join(f"{dim} : i32" for dim in shard_dims)
         config = f"composer_config #ttnn.mesh_composer_config<dims = [{dims}]>"
         return self._over_mesh("aggregate_tensor", input, device, shard_dims, config, True, common)
 
     def device_operand(self) -> ir.Value:
-        """The device, requested once in each function."""
+        """Returns the device, requested once in each function."""
         function = self._functions[-1]
         if function.device is None:
             rows, columns = self.mesh_shape
@@ -164,7 +164,7 @@ def element_type_of(requested: Any, context: ir.Context) -> ir.Type:
 
 
 def keyword(enum: str, value: Any) -> str:
-    """tile, #ttnn.layout<tile> and an enum's member all mean "tile"."""
+    """Returns tile, #ttnn.layout<tile> and an enum's member all mean "tile"."""
     text = str(value) if isinstance(value, ir.Attribute) else keyword_of(f"ttnn.{enum}", value)
     return text.rpartition("<")[2].rstrip(">") if "<" in text else text.rpartition(".")[2].lower()
 
@@ -174,7 +174,7 @@ def flat(operands: Any) -> list[ir.Value]:
 
 
 def aligned(shape: Sequence[int], tiled: bool) -> list[int]:
-    """Sizes as they count in addresses: the rows of tiles are whole."""
+    """Returns sizes as they count in addresses: the rows of tiles are whole."""
     sizes = [int(n) for n in shape]
     if tiled and len(sizes) >= 2:
         sizes[-2] = -(-sizes[-2] // TILE) * TILE
@@ -182,7 +182,7 @@ def aligned(shape: Sequence[int], tiled: bool) -> list[int]:
 
 
 def collapsed(shape: Sequence[int], tiled: bool) -> tuple[int, int]:
-    """Rows and columns of the 2D array that holds a tensor: all dimensions but the last are rows."""
+    """Returns rows and columns of the 2D array that holds a tensor: all dimensions but the last are rows."""
     sizes = aligned(shape, tiled)
     if len(sizes) < 2:
         return 1, sizes[0] if sizes else 1
@@ -190,7 +190,7 @@ def collapsed(shape: Sequence[int], tiled: bool) -> tuple[int, int]:
 
 
 def collapse_map(shape: Sequence[int], tiled: bool) -> str:
-    """(d0, d1, d2) -> (d0 * 64 + d1, d2)"""
+    """Returns (d0, d1, d2) -> (d0 * 64 + d1, d2)"""
     sizes = aligned(shape, tiled)
     names = [f"d{i}" for i in range(len(sizes))]
     if len(sizes) < 2:
@@ -203,6 +203,6 @@ def collapse_map(shape: Sequence[int], tiled: bool) -> str:
 
 
 def matches(tensor: ir.RankedTensorType) -> bool:
-    """Whether the layout that inference left is one of this shape: its map takes as many dimensions."""
+    """Returns whether the layout that inference left is one of this shape: its map takes as many dimensions."""
     text = str(tensor.encoding)
     return text.count("d", 0, text.index("->")) == len(tensor.shape) if "->" in text else True

@@ -12,7 +12,7 @@ from ..ir import Attribute, Context, OpView, Type
 
 
 def take_context_first(namespace: dict[str, Any]) -> None:
-    """`get` of every class of attributes or types in `namespace` takes its context as the first argument, too."""
+    """Makes `get` of every class of attributes or types in `namespace` take its context as the first argument, too."""
     for value in namespace.values():
         if isinstance(value, type) and issubclass(value, (Attribute, Type)) and "get" in vars(value):
             value.get = classmethod(_context_first(vars(value)["get"].__get__(None, value)))  # type: ignore[attr-defined]
@@ -31,7 +31,7 @@ def _context_first(get: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def take_results_first(namespace: dict[str, Any]) -> None:
-    """Classes of ops in `namespace` whose results are inferred take types of results as first arguments, too."""
+    """Makes classes of ops in `namespace` whose results are inferred take types of results as first arguments, too."""
     for value in namespace.values():
         if isinstance(value, type) and issubclass(value, OpView) and "results" in _keywords(value):
             value.__init__ = _results_first(value.__init__)  # type: ignore[method-assign]

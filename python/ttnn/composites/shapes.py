@@ -16,21 +16,21 @@ ops = SimpleNamespace(**FUNCTIONS)
 
 
 def squeeze(input_tensor: Tensor, dim: int) -> Tensor:
-    """The tensor without a dimension of size 1; one of another size stays."""
+    """Returns the tensor without a dimension of size 1; one of another size stays."""
     at = _dimension("squeeze", dim, len(input_tensor.shape))
     shape = list(input_tensor.shape)
     return ops.reshape(input_tensor, shape[:at] + shape[at + 1 :]) if shape[at] == 1 else input_tensor
 
 
 def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
-    """The tensor with a dimension of size 1 put before `dim`."""
+    """Returns the tensor with a dimension of size 1 put before `dim`."""
     at = _dimension("unsqueeze", dim, len(input_tensor.shape) + 1)
     shape = list(input_tensor.shape)
     return ops.reshape(input_tensor, [*shape[:at], 1, *shape[at:]])
 
 
 def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
-    """The tensor with dimensions of size 1 in front, four in all."""
+    """Returns the tensor with dimensions of size 1 in front, four in all."""
     shape = list(tensor.shape)
     if len(shape) > 4:
         raise ValueError(f"unsqueeze_to_4D: the tensor has shape {shape}; expected at most four dimensions")
@@ -38,7 +38,7 @@ def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
 
 
 def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Dimensions of size 1 repeated to `sizes`; -1 leaves one as it is. New dimensions come in front."""
+    """Returns dimensions of size 1 repeated to `sizes`; -1 leaves one as it is. New dimensions come in front."""
     shape = [1] * (len(sizes) - len(input_tensor.shape)) + list(input_tensor.shape)
     expected = [old if new == -1 else new for old, new in zip(shape, sizes, strict=False)]
     if len(expected) != len(shape) or any(old not in (1, new) for old, new in zip(shape, expected, strict=True)):
@@ -48,7 +48,8 @@ def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def split(input_tensor: Tensor, split_size: int | Sequence[int], dim: int = 0) -> list[Tensor]:
-    """Parts along a dimension: of `split_size` each (the last may be smaller), or of the sizes that it lists."""
+    """Returns parts along a dimension: of `split_size` each (the last may be smaller), or of the sizes that it
+    lists."""
     at = _dimension("split", dim, len(input_tensor.shape))
     size = input_tensor.shape[at]
     if isinstance(split_size, int):
@@ -74,7 +75,7 @@ def full_like(
     memory_config: MemoryConfig | None = None,
     optional_tensor: Tensor | None = None,
 ) -> Tensor:
-    """A tensor of one number, in what is not given like another tensor.
+    """Returns a tensor of one number, in what is not given like another tensor.
 
     Args:
         optional_tensor: a tensor that is there, which the result is written to; it says what is not given.
@@ -97,24 +98,24 @@ def full_like(
 
 
 def zeros_like(tensor: Tensor, **options: Any) -> Tensor:
-    """Zeros; options as of full_like."""
+    """Returns zeros; options as of full_like."""
     return full_like(tensor, 0, **options)
 
 
 def ones_like(tensor: Tensor, **options: Any) -> Tensor:
-    """Ones; options as of full_like."""
+    """Returns ones; options are those of full_like."""
     return full_like(tensor, 1, **options)
 
 
 def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config: MemoryConfig | None = None) -> Tensor:
-    """A copy."""
+    """Returns a copy."""
     return ops.assign(input_tensor, dtype=dtype, memory_config=memory_config)
 
 
 def square(
     input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None
 ) -> Tensor:
-    """x * x."""
+    """Returns x * x."""
     return ops.multiply(input_tensor, input_tensor, memory_config=memory_config, output_tensor=output_tensor)
 
 
@@ -126,18 +127,19 @@ def moreh_sum(
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
 ) -> Tensor:
-    """Sum over one or more dimensions, or over all; `output` is a tensor that is there, which it is written to."""
+    """Returns the sum over one or more dimensions, or over all; `output` is a tensor that is there, which it is written
+    to."""
     result = ops.sum(input, dim, keepdim, memory_config=memory_config)
     return result if output is None else ops.assign(result, output_tensor=output)
 
 
 def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
-    """b - a."""
+    """Returns b - a."""
     return ops.subtract(input_tensor_b, input_tensor_a, **options)
 
 
 def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
-    """b / a."""
+    """Returns b / a."""
     return ops.divide(input_tensor_b, input_tensor_a, **options)
 
 

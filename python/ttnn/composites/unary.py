@@ -15,7 +15,7 @@ LN2, INF = math.log(2.0), math.inf
 
 
 def signed(magnitude: Tensor, x: Tensor) -> Tensor:
-    """`magnitude` with the sign of `x`; NaN and zeros of both signs stay."""
+    """Returns `magnitude` with the sign of `x`; NaN and zeros of both signs stay."""
     return ops.where(x < 0, ops.neg(magnitude), ops.where(x == 0, x, magnitude))
 
 

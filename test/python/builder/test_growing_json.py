@@ -13,7 +13,7 @@ from builder.execution.growing_json import GrowingJson
 
 
 @pytest.fixture
-def wholes(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def writes(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The times that a file was written from its beginning."""
     made: list[Path] = []
     write = growing_json.write_whole
@@ -31,27 +31,27 @@ def saved(file: GrowingJson, whole: dict[Any, Any], changed: list[Any]) -> None:
     assert json.loads(file.path.read_text()) == json.loads(json.dumps(whole))
 
 
-def test_entries_are_added(tmp_path: Path, wholes: list[Path]) -> None:
+def test_entries_are_added(tmp_path: Path, writes: list[Path]) -> None:
     file, whole = GrowingJson(tmp_path / "made" / "report.json"), dict[Any, Any]()
     for number in range(50):
         whole[number] = {"name": f'op "{number}"', "values": [number, {"more": None}]}
         saved(file, whole, [number])
-    assert len(wholes) == 1
+    assert len(writes) == 1
     assert file.path.read_text() == json.dumps(whole, indent=1)
 
 
-def test_what_changes_makes_it_anew(tmp_path: Path, wholes: list[Path]) -> None:
+def test_what_changes_makes_it_anew(tmp_path: Path, writes: list[Path]) -> None:
     file = GrowingJson(tmp_path / "report.json")
     saved(file, {"a": 1}, ["a"])
     saved(file, {"a": 1, "b": 2, "c": 3}, ["b", "c"])
-    assert len(wholes) == 1
+    assert len(writes) == 1
     saved(file, {"a": 4, "b": 2, "c": 3}, ["a"])
-    assert len(wholes) == 2
+    assert len(writes) == 2
     saved(file, {"a": 4, "b": 2, "c": 3}, [])
-    assert len(wholes) == 2
+    assert len(writes) == 2
 
 
-def test_what_others_do_to_the_file(tmp_path: Path, wholes: list[Path]) -> None:
+def test_what_others_do_to_the_file(tmp_path: Path, writes: list[Path]) -> None:
     file = GrowingJson(tmp_path / "report.json")
     saved(file, {}, [])
     saved(file, {"a": 1}, ["a"])
@@ -59,4 +59,4 @@ def test_what_others_do_to_the_file(tmp_path: Path, wholes: list[Path]) -> None:
     saved(file, {"a": 1, "b": 2}, ["b"])
     file.path.unlink()
     saved(file, {"a": 1, "b": 2, "c": 3}, ["c"])
-    assert len(wholes) == 4
+    assert len(writes) == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fusions, erased movements and constant evaluation as a builder sees them: values, goldens and what is observed."""
+"""Fusions, erased data movement and constant evaluation as a builder sees them: values, goldens and what is observed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ CASES = {
         "main=input,parameter,parameter,constant",
     ),
     "batch norm": (normalized, [(2, 7, 8, 5), (3, 5, 3, 3)], "main=input,parameter"),
-    "movements": (reordered, [(2, 3, 35), (2, 3, 35)], "main=input,input"),
+    "data movement": (reordered, [(2, 3, 35), (2, 3, 35)], "main=input,input"),
     "weights alone": (lambda w, b: b.exp(b.transpose(w, dim0=0, dim1=1)), [(33, 64)], "main=parameter"),
 }
 

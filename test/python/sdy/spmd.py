@@ -107,7 +107,7 @@ class Machine:
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
-        self.wholes: dict[Any, Value] = {}
+        self.unsplit: dict[Any, Value] = {}
         self.locals: dict[Any, list[Value]] = {}
         self.dims: dict[Any, Dims] = {}
         self.collectives: list[str] = []
@@ -116,7 +116,7 @@ class Machine:
         return [self.mesh.local(whole, device, dims) for device in self.mesh.devices]
 
     def define(self, value: Any, whole: Value, dims: Dims, parts: list[Value] | None = None) -> None:
-        self.wholes[value], self.dims[value] = whole, dims
+        self.unsplit[value], self.dims[value] = whole, dims
         self.locals[value] = self.split(whole, dims) if parts is None else parts
 
     def run(self, function: Any, inputs: list[Value]) -> None:
@@ -135,13 +135,13 @@ class Machine:
             if op.name == "func.return":
                 for number, value in enumerate(op.operands):
                     entry = results[number] if len(results) else {}
-                    reference = read_sharding(self.mesh, entry_of(entry), self.wholes[value].ndim)
+                    reference = read_sharding(self.mesh, entry_of(entry), self.unsplit[value].ndim)
                     self.check(value, reference, "the result")
             else:
                 self.step(op)
 
     def check(self, value: Any, dims: Dims, what: str) -> None:
-        for part, expected in zip(self.locals[value], self.split(self.wholes[value], dims), strict=True):
+        for part, expected in zip(self.locals[value], self.split(self.unsplit[value], dims), strict=True):
             np.testing.assert_array_equal(part, expected, err_msg=f"{what} of {value}")
 
     def step(self, op: Any) -> None:
@@ -153,7 +153,7 @@ class Machine:
         if op.name.startswith("sdy."):
             return self.collective(op, result)
         dims = read_sharding(self.mesh, entry_of(op.attributes), len(shape))
-        whole = OPS[op.name](op, [self.wholes[v] for v in op.operands], shape)
+        whole = OPS[op.name](op, [self.unsplit[v] for v in op.operands], shape)
         assert whole.shape == shape
         local_shape = tuple(n // self.mesh_size(parts) for n, parts in zip(shape, dims, strict=True))
         parts = [
@@ -189,5 +189,5 @@ class Machine:
             assert name == "collective_permute", name
             data = mesh.permute(data, self.dims[operand], after)
         self.collectives.append(name)
-        self.define(result, self.wholes[operand], after, data)
+        self.define(result, self.unsplit[operand], after, data)
         self.check(result, after, name)

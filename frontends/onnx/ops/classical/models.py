@@ -49,7 +49,7 @@ def floats(node: Node, name: str) -> Array:
 
 
 def probit(g: Emitter, x: Value) -> Value:
-    """sqrt(2) erfinv(2 x - 1), by the approximation that onnxruntime takes."""
+    """Returns sqrt(2) erfinv(2 x - 1), by the approximation that onnxruntime takes."""
     x = g.sub(g.mul(x, g.scalar(2, x)), g.scalar(1, x))
     one = g.scalar(1, x)
     log = g.unary(stablehlo.log, g.mul(g.sub(one, x), g.add(one, x)))
@@ -267,7 +267,8 @@ def table_of(node: Node, what: str, x: Value | None = None) -> Array:
 
 @op("LabelEncoder", domain=ML)
 def label_encoder(g: Emitter, node: Node, x: Value) -> Value:
-    """Each element that is a key as the value next to it: by a search in the sorted keys, or by comparing with all."""
+    """Returns each element that is a key as the value next to it: by a search in the sorted keys, or by comparing with
+    all."""
     refuse_strings(node)
     if node.version < 2:
         raise Refused(f"classes_strings: {STRINGS}")

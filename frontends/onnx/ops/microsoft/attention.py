@@ -263,7 +263,8 @@ def group_query_attention(
     past_v: Value | None, lasts: Value, total: Value, cos: Value | None = None, sin: Value | None = None,
     places: Value | None = None, added: Value | None = None, sink: Value | None = None, *others: Value | None,
 ) -> tuple[Value | None, ...]:  # fmt: skip
-    """lasts: the number of keys of each element of the batch, less one. total: the most keys of one."""
+    """Computes attention of groups of queries. lasts: the number of keys of each element of the batch, less one. total:
+    the most keys of one."""
     refuse_given(node, UNKNOWN[: len(others)], *others)
     for name in ("sliding_window_cache", "kv_cache_bit_width"):
         if node.get(name, 0):

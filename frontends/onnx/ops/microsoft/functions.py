@@ -25,7 +25,7 @@ def gelu(g: Emitter, x: Value) -> Value:
 
 
 def quick_gelu(g: Emitter, x: Value, alpha: float) -> Value:
-    """x * sigmoid(alpha * x)"""
+    """Returns x * sigmoid(alpha * x)"""
     return in_f32(g, lambda y: g.mul(y, g.unary(stablehlo.logistic, g.mul(y, g.scalar(alpha, y)))), x)
 
 
@@ -94,7 +94,7 @@ def gated_add(g: Emitter, node: Node, x: Value, y: Value, gate: Value, weight: V
 
 @op("BiasSoftmax", domain=MICROSOFT)
 def bias_softmax(g: Emitter, node: Node, x: Value, bias: Value) -> Value:
-    """The softmax of the dimensions from the axis on, as one."""
+    """Returns the softmax of the dimensions from the axis on, as one."""
     axis = node.get("axis", 1) % max(x.rank, 1)
     rows, columns = math.prod(x.shape[:axis]), math.prod(x.shape[axis:])
     made = g.reshape(g.add(x, bias), (rows, columns))
@@ -134,7 +134,7 @@ def gemma_rotary_embedding(
 
 @op("RelativePositionBias", domain=MICROSOFT)
 def relative_position_bias(g: Emitter, node: Node, table: Value, rows: Value, columns: Value) -> Value:
-    """A number of the table for each head and the bucket of each distance, [1, heads, rows, columns].
+    """Returns a number of the table for each head and the bucket of each distance, [1, heads, rows, columns].
 
     The table has the shape [buckets, heads], and its numbers lie as those of [heads, buckets].
     """
@@ -202,7 +202,7 @@ def nhwc_max_pool(g: Emitter, node: Node, x: Value) -> Value:
 
 @op("CDist", domain=MICROSOFT)
 def cdist(g: Emitter, node: Node, a: Value, b: Value) -> Value:
-    """Distances of rows, [m, n] and [k, n] -> [m, k]; by differences, as products lose digits of close rows."""
+    """Returns distances of rows, [m, n] and [k, n] -> [m, k]; by differences, as products lose digits of close rows."""
     metric = node.get("metric", "sqeuclidean")
     if metric not in ("sqeuclidean", "euclidean"):
         raise Refused(f"metric {metric!r}; expected sqeuclidean or euclidean")
@@ -215,7 +215,7 @@ def cdist(g: Emitter, node: Node, a: Value, b: Value) -> Value:
 
 @op("Inverse", domain=MICROSOFT)
 def inverse(g: Emitter, node: Node, x: Value) -> Value:
-    """By Gauss and Jordan's elimination with pivots of the largest elements of each column."""
+    """Computes the inverse by Gauss and Jordan's elimination with pivots of the largest elements of each column."""
     if x.rank < 2 or x.shape[-1] != x.shape[-2] or not is_float(x.dtype):
         raise Refused(f"{x!r}; expected square matrices of floats")
     if not x.size:

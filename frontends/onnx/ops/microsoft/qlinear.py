@@ -135,7 +135,7 @@ def mul_integer(g: Emitter, node: Node, a: Value, a_zero: Value | None, b: Value
 def gather_block_quantized(
     g: Emitter, node: Node, data: Value, indices: Value, scales: Value, zeros: Value | None = None
 ) -> Value:
-    """Rows of a table of few bits, as floats; zeros for indices that are not inside."""
+    """Returns rows of a table of few bits, as floats; zeros for indices that are not inside."""
     rank, block = data.rank, node.get("block_size", 128)
     axis, along = (dimension(node.get(name, d), rank) for name, d in (("gather_axis", 0), ("quantize_axis", 1)))
     bits = node.get("bits", 4)

@@ -70,7 +70,7 @@ class QuantizedRecurrence(Recurrence):
         return self._of(each)[0].product(self.g, flat, ranged)
 
     def entering(self, states: list[Value], position: Value) -> list[Value]:
-        """Sequences that ended a step ago or earlier are 0: as in onnxruntime, they do not widen the range."""
+        """Returns sequences that ended a step ago or earlier are 0: as in onnxruntime, they do not widen the range."""
         assert self.lengths is not None
         counts = self.g.expand_dims(self.g.compare("LE", position, self.lengths), 1)
         return [self.g.select(counts, states[0], self.g.scalar(0, states[0])), *states[1:]]
@@ -86,7 +86,7 @@ def dynamic_quantize_lstm(
     initial_h: Value | None, initial_c: Value | None, p: Value | None, w_scale: Value, w_zero: Value | None,
     r_scale: Value, r_zero: Value | None = None,
 ) -> tuple[Value, ...]:  # fmt: skip
-    """Inputs of all steps are quantized together, states step by step."""
+    """Returns inputs of all steps are quantized together, states step by step."""
     return lstm_of(
         QuantizedRecurrence(
             g, node, x, w, r, (w_scale, w_zero), (r_scale, r_zero), b, lengths, [initial_h, initial_c], p

@@ -61,7 +61,7 @@ def gemm(g: Emitter, node: Node, a: Value, b: Value, c: Value | None = None) -> 
 
 @op("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
 def fused_matmul(g: Emitter, node: Node, x: Value, y: Value) -> Value:
-    """transBatch: the first dimension is one of the matrices, [m, batch..., k]."""
+    """Multiplies matrices. transBatch: the first dimension is one of the matrices, [m, batch..., k]."""
 
     def turned(x: Value, side: str) -> Value:
         if x.rank > 2 and node.get(f"transBatch{side}", 0):

@@ -46,23 +46,23 @@ class Blocks:
         )
 
     def of(self, x: torch.Tensor) -> torch.Tensor:
-        """Rows [rows, n] as blocks [blocks, size, n]; the rest of a block is some row."""
+        """Returns rows [rows, n] as blocks [blocks, size, n]; the rest of a block is some row."""
         return x[self.rows.flatten()].reshape(self.count, self.size, x.shape[1])
 
     def rows_of(self, blocks: torch.Tensor) -> torch.Tensor:
-        """Blocks as rows, 0 where a row is of no group."""
+        """Returns blocks as rows, 0 where a row is of no group."""
         found = blocks.flatten(0, 1)[self.places]
         return torch.where(self.known.unsqueeze(1), found, 0)
 
 
 def rows_by_matrices(x: torch.Tensor, matrices: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """[rows, k] by [groups, k, n]: [rows, n]."""
+    """Returns [rows, k] by [groups, k, n]: [rows, n]."""
     blocks = Blocks(ends, x.shape[0])
     return blocks.rows_of(torch.bmm(blocks.of(x), matrices[blocks.group]))
 
 
 def matrices_of_groups(x: torch.Tensor, y: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-    """[k, rows] by [rows, n], for each group of rows: [groups, k, n]."""
+    """Returns [k, rows] by [rows, n], for each group of rows: [groups, k, n]."""
     blocks = Blocks(ends, y.shape[0])
     left = torch.where(blocks.filled.unsqueeze(2), blocks.of(x.t()), 0)
     right = torch.where(blocks.filled.unsqueeze(2), blocks.of(y), 0)

@@ -13,7 +13,8 @@ Combine = Callable[[Sequence[torch.Tensor], Sequence[torch.Tensor]], Sequence[to
 
 
 def scan(values: Sequence[torch.Tensor], dim: int, combine: Combine) -> Sequence[torch.Tensor]:
-    """The prefixes of an associative function of (earlier, later), along a dimension of equally long tensors."""
+    """Returns the prefixes of an associative function of (earlier, later), along a dimension of equally long
+    tensors."""
     size, distance = values[0].shape[dim], 1
     while distance < size:
         earlier = [x.narrow(dim, 0, size - distance) for x in values]

@@ -40,7 +40,7 @@ class Moved:
     z: torch.Tensor
 
     def steps(self, term: Callable[[torch.Tensor], torch.Tensor], combine: Callable[..., torch.Tensor]) -> torch.Tensor:
-        """The terms of y, y + 1, ... below z, combined."""
+        """Returns the terms of y, y + 1, ... below z, combined."""
         return reduce(combine, (term(self.y + k if k else self.y) for k in range(SHIFT)))
 
 

@@ -18,7 +18,7 @@ OF_QUERIES, OF_KEYS = 0, 1
 
 
 def hidden(mask: torch.Tensor, mask_type: int | None) -> torch.Tensor:
-    """Where scores [batch, heads, queries, keys] do not count, in a shape that broadcasts to theirs."""
+    """Returns where scores [batch, heads, queries, keys] do not count, in a shape that broadcasts to theirs."""
     mask = mask.bool()
     if mask_type == OF_KEYS:
         return mask[:, None, None, :]
@@ -26,7 +26,7 @@ def hidden(mask: torch.Tensor, mask_type: int | None) -> torch.Tensor:
 
 
 def weights_of(scores: torch.Tensor, mask: torch.Tensor | None, mask_type: int | None, dim: int = -1) -> torch.Tensor:
-    """Softmax of what a mask leaves; NaN where it leaves nothing."""
+    """Returns softmax of what a mask leaves; NaN where it leaves nothing."""
     if mask is not None:
         scores = scores.masked_fill(hidden(mask, mask_type), -math.inf)
     return torch.softmax(scores, dim)
@@ -43,7 +43,7 @@ def attention(
     x: torch.Tensor, y: torch.Tensor, z: torch.Tensor, heads: int, weight: torch.Tensor, bias: torch.Tensor,
     mask: torch.Tensor | None, mask_type: int | None, average: bool | None,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:  # fmt: skip
-    """Heads next to each other [batch, length, width], and their weights.
+    """Returns heads next to each other [batch, length, width], and their weights.
 
     average: whether the weights are the mean of those of all heads; None for no weights.
     """

@@ -310,7 +310,7 @@ def reduced(x: V, j: V, parts: list[str]) -> V:
 
 
 HALVES = ["-0x1.92p+0", "-0x1.fbp-12", "-0x1.51p-22", "-0x1.0b4612p-34"]
-WHOLES = ["-0x1.92p+1", "-0x1.fbp-11", "-0x1.51p-21", "-0x1.0b4612p-33"]
+MULTIPLES = ["-0x1.92p+1", "-0x1.fbp-11", "-0x1.51p-21", "-0x1.0b4612p-33"]
 
 
 def sine(a: V, odd: NDArray[np.bool_], wide: bool) -> V:
@@ -323,7 +323,7 @@ def sine(a: V, odd: NDArray[np.bool_], wide: bool) -> V:
 
 def sin(x: V, wide: bool) -> V:
     t = fma(x, 0.31830987334251404, SHIFTER)
-    return sine(reduced(x, t - SHIFTER, WHOLES), t.b & np.uint32(1) == 1, wide)
+    return sine(reduced(x, t - SHIFTER, MULTIPLES), t.b & np.uint32(1) == 1, wide)
 
 
 def cos(x: V, wide: bool) -> V:

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks words: coined ones of docs/glossary.md, first words of docstrings, and subjects of commits.
+
+usage: scripts/words.py [FILE...]
+
+Without arguments it checks every tracked file, and the subjects of the last commits.
+
+* A word of the table "Words to avoid" in docs/glossary.md is an error in names, comments, messages, pages and file
+names.
+  A row in lower case applies to every part of a name (`isWanted`, `WANTED`); one that begins with a capital applies to
+  that spelling only (the type `Finally`, not the adverb). The last column has what stays allowed.
+* The docstring of a public function in FOLDERS begins with a verb in the third person, as "Returns". VERBS has them; a
+  verb that is not there yet is added.
+* A subject of a commit has at most 72 characters.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+GLOSSARY = "docs/glossary.md"
+TITLE = "## Words to avoid"
+# Parts of names: `isWanted` -> is, Wanted; `HTTPServer` -> HTTP, Server.
+PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+# Files that hold words as data.
+DATA = (GLOSSARY, "test/python/installing/test_words.py")
+BINARY = (".png", ".safetensors", ".npz", ".npy", ".gz", ".bc", ".mlirbc", ".ttnn", ".ttm", ".bin", ".onnx", ".pt")
+COMMITS, LONGEST = 20, 72
+
+# Folders whose public functions have docstrings that begin with a verb.
+FOLDERS = (
+    "frontends/",
+    "python/builder/",
+    "frontends/jax/",
+    "frontends/pjrt_plugin_tt/",
+    "frontends/stablehlo/",
+    "frontends/torch_ttnn/",
+    "python/golden/",
+    "python/profiler/",
+    "python/ttmlir/",
+    "python/ttnn/",
+    "scripts/",
+    "tools/",
+)
+TEXT = """
+Adds Answers Applies Asks Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears Closes Collects
+Combines Compares Compiles Computes Connects Continues Converts Convolves Copies Counts Creates Cuts Declares
+Decorates Describes Divides Does Downloads Draws Drops Emits Empties Ends Enters Erases Evaluates Expands Extends Fills
+Finds Folds Forgets Forks Frees Gathers Gets Gives Goes Handles Has Holds Imports Inserts Installs Joins Keeps Learns
+Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes Notes Numbers Opens Orders
+Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises Reads Records Reduces Refuses
+Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts Returns Rounds Runs Saves
+Says Searches Selects Sends Sets Shows Slices Sorts Splits Stands Starts Stops Stores Submits Sums Swaps Takes
+Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes Yields
+"""
+VERBS = frozenset(TEXT.split())
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the table.
+
+    parts: the word, or words that follow each other, split as names are. exact: whether capitals count. instead: the
+    words of the field. allowed: texts in which the word may stand.
+    """
+
+    word: str
+    parts: tuple[str, ...]
+    exact: bool
+    instead: tuple[str, ...]
+    allowed: tuple[str, ...]
+
+    def is_at(self, parts: Sequence[str], place: int) -> bool:
+        found = parts[place : place + len(self.parts)]
+        return tuple(found if self.exact else (part.lower() for part in found)) == self.parts
+
+
+def rules() -> list[Rule]:
+    """Returns the rows of the table in the glossary."""
+    table = (ROOT / GLOSSARY).read_text(encoding="utf-8").partition(TITLE)[2]
+    found = []
+    for line in table.splitlines():
+        cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
+        if len(cells) != 3 or not cells[0]:
+            continue
+        for word in cells[0]:
+            found.append(Rule(word, tuple(PARTS.findall(word)), word != word.lower(), tuple(cells[1]), tuple(cells[2])))
+    if not found:
+        raise SystemExit(f"words: {GLOSSARY} has no table under {TITLE!r}")
+    return found
+
+
+def wrong_words(path: str, text: str, table: Sequence[Rule]) -> Iterator[str]:
+    """Yields an error for each place of a word of the table, in the name of the file or its text."""
+    quick = re.compile("|".join(sorted({rule.parts[0] for rule in table})), re.I)
+    for number, line in enumerate([path, *text.splitlines()]):
+        if not quick.search(line):
+            continue
+        for rule in table:
+            left = line
+            for allowed in rule.allowed:
+                left = left.replace(allowed, "")
+            parts = PARTS.findall(left)
+            if any(rule.is_at(parts, place) for place in range(len(parts))):
+                where = f"{path}:{number}" if number else f"{path}: the file's name"
+                yield f"{where}: {rule.word!r}: say {' or '.join(map(repr, rule.instead))} ({GLOSSARY})"
+
+
+def wrong_docstrings(path: str, text: str) -> Iterator[str]:
+    """Yields an error for each docstring of a public function whose first word is no verb."""
+
+    def walk(node: ast.AST) -> Iterator[str]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                if child.name.startswith("_"):
+                    continue
+                first = (ast.get_docstring(child) or "").split(None, 1)[:1]
+                if not isinstance(child, ast.ClassDef):
+                    if first and first[0].rstrip(".,:") not in VERBS:
+                        yield (
+                            f"{path}:{child.body[0].lineno}: the docstring of {child.name} begins with {first[0]!r}; "
+                            "expected a verb, as 'Returns' (VERBS in scripts/words.py has them)"
+                        )
+                    continue
+            if isinstance(child, ast.ClassDef | ast.If | ast.Try | ast.With):
+                yield from walk(child)
+
+    yield from walk(ast.parse(text))
+
+
+def wrong_subjects() -> Iterator[str]:
+    """Yields an error for each of the last commits whose subject is too long."""
+    log = git("log", f"-{COMMITS}", "--no-merges", "--format=%h %s")
+    for commit, _, subject in (line.partition(" ") for line in log.splitlines()):
+        if len(subject) > LONGEST:
+            yield f"commit {commit}: the subject has {len(subject)} characters; expected at most {LONGEST}: {subject}"
+
+
+def git(*arguments: str) -> str:
+    """Returns what git prints."""
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def errors(paths: Sequence[str]) -> Iterator[str]:
+    """Yields the errors of files, which are named from the root of the checkout."""
+    table = rules()
+    for path in paths:
+        if path in DATA or path.endswith(BINARY) or not (ROOT / path).is_file():
+            continue
+        try:
+            text = (ROOT / path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:  # no text
+            continue
+        yield from wrong_words(path, text, table)
+        if path.endswith(".py") and path.startswith(FOLDERS):
+            yield from wrong_docstrings(path, text)
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if arguments in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return 0
+    paths = [str(Path(name).resolve().relative_to(ROOT)) for name in arguments]
+    found = list(errors(paths or git("ls-files").splitlines()))
+    if not arguments:
+        found += wrong_subjects()
+    print("\n".join(found), end="\n" if found else "", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
