@@ -33,6 +33,7 @@ COST = "python:docs/test_cost_model.py"
 # By layer. Of layers with many files, the rows of PLACES say more.
 TESTS = {
     "schema": f"{CPP} {COST} lit:Target python:ttrt/test_ttrt_read.py python:runtime/test_names.py",
+    "scalars": "cpp:ttnn-tests python:ops/special lit:Transforms/StableHLO lit:Dialect/TTIR",
     "shapes": "cpp:shapes-tests python:ops/test_shape_rules.py lit:Dialect/TTIR lit:Dialect/TTNN",
     "base": f"{CPP} python:runtime/test_interrupts.py python:runtime/test_fork.py",
     "sim": f"{CPP} python:runtime/test_systems.py python:runtime/test_sub_meshes.py python:tt_smi/test_smi_chips.py",
@@ -230,7 +231,7 @@ def runs_on(layer: str) -> frozenset[str]:
 
 
 def within(test: str, others: Iterable[str]) -> bool:
-    """Whether a folder or file among others has a test already."""
+    """Returns whether a folder or file among others has a test already."""
     kind = test.partition(":")[0]
     return any(
         test != other and (test.startswith((f"{other}/", f"{other}::")) or other in (f"{kind}:.", f"{kind}:*"))

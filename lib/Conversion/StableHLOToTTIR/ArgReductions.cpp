@@ -9,6 +9,7 @@
 
 #include "Expand/Expressions.h"
 
+#include "ttmlir/Dialect/StableHLO/Transforms/Scalars.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
@@ -28,44 +29,22 @@ using namespace mlir::tt::hlo;
 // What a region computes
 //===----------------------------------------------------------------------===//
 
-/// Whether a comparison holds of two numbers.
-static bool holds(stablehlo::ComparisonDirection direction, double a, double b) {
-  switch (direction) {
-  case stablehlo::ComparisonDirection::EQ:
-    return a == b;
-  case stablehlo::ComparisonDirection::NE:
-    return a != b;
-  case stablehlo::ComparisonDirection::GE:
-    return a >= b;
-  case stablehlo::ComparisonDirection::GT:
-    return a > b;
-  case stablehlo::ComparisonDirection::LE:
-    return a <= b;
-  case stablehlo::ComparisonDirection::LT:
-    return a < b;
-  }
-  llvm_unreachable("no such direction");
-}
-
-/// The number of an op of scalars that compares, selects or combines predicates; nothing for other ops.
+/// The number of an op of scalars; nothing for an op that is no function of numbers.
 static std::optional<double> evaluate(Operation *op, ArrayRef<double> x) {
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op))
-    return holds(compare.getComparisonDirection(), x[0], x[1]);
-  if (isa<stablehlo::SelectOp>(op))
-    return x[0] != 0 ? x[1] : x[2];
-  if (isa<stablehlo::MaxOp>(op))
-    return std::max(x[0], x[1]);
-  if (isa<stablehlo::MinOp>(op))
-    return std::min(x[0], x[1]);
-  if (!getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1))
+  if (x.empty())
     return std::nullopt;
-  if (isa<stablehlo::AndOp>(op))
-    return x[0] != 0 && x[1] != 0;
-  if (isa<stablehlo::OrOp>(op))
-    return x[0] != 0 || x[1] != 0;
-  if (isa<stablehlo::NotOp>(op))
-    return x[0] == 0;
-  return std::nullopt;
+  Type element = getElementTypeOrSelf(op->getOperands().back());
+  const ::ttmlir::scalars::Function *function = shlo::scalarFunctionOf(op, element);
+  if (!function || function->operands != static_cast<int>(x.size()))
+    return std::nullopt;
+  if (isa<FloatType>(element))
+    return function->d ? std::optional(function->d(x.data(), {})) : std::nullopt;
+  if (!function->i)
+    return std::nullopt;
+  auto numbers =
+      llvm::map_to_vector<::ttmlir::scalars::maxOperands>(x, [](double n) { return static_cast<int64_t>(n); });
+  const int64_t result = function->i(numbers.data(), {});
+  return getElementTypeOrSelf(op->getResult(0)).isInteger(1) ? result & 1 : result;
 }
 
 /// What the region returns for these arguments, or nothing where it has other ops.

@@ -3,6 +3,7 @@
 
 #include "ttmlir/Dialect/Families/Folds.h"
 #include "ttmlir/Dialect/Families/Traits.h"
+#include "ttmlir/scalars/Scalars.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
@@ -11,6 +12,7 @@
 
 using namespace mlir;
 using namespace mlir::tt;
+namespace scalars = ::ttmlir::scalars;
 
 //===----------------------------------------------------------------------===//
 // Splats
@@ -89,68 +91,6 @@ DenseElementsAttr folds::filled(RankedTensorType type, double number) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// An elementwise op whose result is the same in f32 wherever IEEE 754 is followed, rounded once to the result's type,
-/// or the same modulo 2^width. What is approximated (exp, pow, ...) is left to the library.
-struct ConstantRow {
-  StringLiteral name;
-  unsigned operands;
-  float (*real)(const float *);
-  int64_t (*integer)(const int64_t *);
-};
-
-// Maximum and minimum of IEEE 754-2019, as in the library: NaN wins, and -0 is below 0.
-float smaller(float a, float b) {
-  if (a != a || b != b)
-    return a + b;
-  return a < b || (a == b && std::signbit(a)) ? a : b;
-}
-float larger(float a, float b) { return -smaller(-a, -b); }
-
-#define TTMLIR_BOTH(name, operands, expression)                                                                        \
-  {name, operands, [](const float *x) -> float { return expression; },                                                 \
-   [](const int64_t *x) -> int64_t { return expression; }}
-#define TTMLIR_REAL(name, operands, expression)                                                                        \
-  {name, operands, [](const float *x) -> float { return expression; }, nullptr}
-#define TTMLIR_INTEGER(name, operands, expression)                                                                     \
-  {name, operands, nullptr, [](const int64_t *x) -> int64_t { return expression; }}
-
-const ConstantRow rows[] = {
-    {"abs", 1, [](const float *x) -> float { return std::fabs(x[0]); },
-     [](const int64_t *x) -> int64_t { return x[0] < 0 ? -x[0] : x[0]; }},
-    TTMLIR_BOTH("neg", 1, -x[0]),
-    TTMLIR_BOTH("relu", 1, (x[0] < 0 ? 0 : x[0]) + 0),
-    TTMLIR_BOTH("sign", 1, (x[0] > 0) - (x[0] < 0)),
-    TTMLIR_BOTH("logical_not", 1, x[0] == 0),
-    TTMLIR_REAL("ceil", 1, std::ceil(x[0])),
-    TTMLIR_REAL("floor", 1, std::floor(x[0])),
-    TTMLIR_REAL("reciprocal", 1, 1.0f / x[0]),
-    TTMLIR_REAL("sqrt", 1, std::sqrt(x[0])),
-    TTMLIR_INTEGER("bitwise_not", 1, ~x[0]),
-    TTMLIR_BOTH("add", 2, x[0] + x[1]),
-    TTMLIR_BOTH("subtract", 2, x[0] - x[1]),
-    {"multiply", 2, [](const float *x) { return x[0] * x[1]; },
-     [](const int64_t *x) { return static_cast<int64_t>(static_cast<uint64_t>(x[0]) * static_cast<uint64_t>(x[1])); }},
-    TTMLIR_REAL("div", 2, x[0] / x[1]),
-    {"maximum", 2, [](const float *x) { return larger(x[0], x[1]); },
-     [](const int64_t *x) { return std::max(x[0], x[1]); }},
-    {"minimum", 2, [](const float *x) { return smaller(x[0], x[1]); },
-     [](const int64_t *x) { return std::min(x[0], x[1]); }},
-    TTMLIR_BOTH("eq", 2, x[0] == x[1]),
-    TTMLIR_BOTH("ne", 2, x[0] != x[1]),
-    TTMLIR_BOTH("lt", 2, x[0] < x[1]),
-    TTMLIR_BOTH("le", 2, x[0] <= x[1]),
-    TTMLIR_BOTH("gt", 2, x[0] > x[1]),
-    TTMLIR_BOTH("ge", 2, x[0] >= x[1]),
-    TTMLIR_BOTH("logical_and", 2, x[0] != 0 && x[1] != 0),
-    TTMLIR_BOTH("logical_or", 2, x[0] != 0 || x[1] != 0),
-    TTMLIR_BOTH("logical_xor", 2, (x[0] != 0) != (x[1] != 0)),
-    TTMLIR_INTEGER("bitwise_and", 2, x[0] & x[1]),
-    TTMLIR_INTEGER("bitwise_or", 2, x[0] | x[1]),
-    TTMLIR_INTEGER("bitwise_xor", 2, x[0] ^ x[1]),
-};
-} // namespace
-
 /// The element type of the constants of all operands, each of one value and as its operand declares it; else null.
 static Type commonType(Operation *op, ArrayRef<Attribute> constants) {
   Type type;
@@ -164,36 +104,44 @@ static Type commonType(Operation *op, ArrayRef<Attribute> constants) {
   return type;
 }
 
+/// The function of an op whose result is the same in f32 wherever IEEE 754 is followed, rounded once to the result's
+/// type, or the same modulo 2^width. What is approximated (exp, pow, ...) is left to the library.
+static const scalars::Function *exactFunction(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  const scalars::Function *function = scalars::find(name == "div" ? "divide" : std::string_view(name));
+  return function && function->isOfNumbers ? function : nullptr;
+}
+
 OpFoldResult folds::elementwise(Operation *op, ArrayRef<Attribute> constants) {
   Type from = llvm::is_contained(constants, nullptr) ? Type() : commonType(op, constants);
   if (!from || !from.isIntOrFloat() || from.getIntOrFloatBitWidth() > 32)
     return {};
-  const ConstantRow *row =
-      llvm::find_if(rows, [&](const ConstantRow &row) { return row.name == op->getName().stripDialect(); });
+  const scalars::Function *function = exactFunction(op);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Type to = type.getElementType();
-  if (row == std::end(rows) || row->operands != constants.size() || !type.hasStaticShape())
+  if (!function || function->operands != static_cast<int>(constants.size()) || !type.hasStaticShape())
     return {};
   if (isa<FloatType>(from)) {
-    float x[2];
+    float x[scalars::maxOperands];
     for (auto [value, constant] : llvm::zip(x, constants))
       value = static_cast<float>(cast<FloatAttr>(splatOf(constant)).getValueAsDouble());
-    if (!row->real)
+    if (!function->f || !function->isExact)
       return {};
-    float value = row->real(x);
+    float value = function->f(x, {});
     // The sign of a NaN depends on the order that a machine takes the operands in.
     Attribute element = std::isnan(value) ? Attribute() : elementOf(to, value);
     return element ? OpFoldResult(DenseElementsAttr::get(type, element)) : OpFoldResult();
   }
   // Single bits are not computed with; what is compared may become one.
-  if (!row->integer || from.isInteger(1))
+  const bool isQuotient = function->domain == scalars::Domain::Quotient && to != from;
+  if (!function->i || from.isInteger(1) || isQuotient)
     return {};
-  int64_t x[2];
+  int64_t x[scalars::maxOperands];
   for (auto [value, constant] : llvm::zip(x, constants)) {
     const APInt &bits = cast<IntegerAttr>(splatOf(constant)).getValue();
     value = from.isUnsignedInteger() ? static_cast<int64_t>(bits.getZExtValue()) : bits.getSExtValue();
   }
-  int64_t result = row->integer(x);
+  int64_t result = function->i(x, {});
   Attribute element = to == from ? IntegerAttr::get(to, APInt(to.getIntOrFloatBitWidth(), result, to.isSignedInteger(),
                                                               /*implicitTrunc=*/true))
                                  : elementOf(to, static_cast<double>(result));

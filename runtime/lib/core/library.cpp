@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
-#include "core/math.h"
+#include "core/scalars.h"
 #include "tt/parallel.h"
 #include "tt/recycle.h"
 #include "tt/sim/host.h"
@@ -63,8 +63,8 @@ struct Fused {
 };
 
 constexpr Fused fused[] = {
-    {"relu", dnnl::algorithm::eltwise_relu, 0, 0, [](float x) { return math::relu(x); }},
-    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6, [](float x) { return math::relu(x > 6 ? 6 : x); }},
+    {"relu", dnnl::algorithm::eltwise_relu, 0, 0, [](float x) { return scalars::relu(x); }},
+    {"relu6", dnnl::algorithm::eltwise_clip, 0, 6, [](float x) { return scalars::relu6(x); }},
 };
 
 const Fused *findFused(std::string_view activation) {

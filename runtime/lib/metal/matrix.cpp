@@ -1,7 +1,7 @@
 //===- matrix.cpp - products, reductions, transposes of tiles -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/math.h"
+#include "core/scalars.h"
 #include "metal/tile.h"
 #include "tt/sim/formats.h"
 
@@ -63,7 +63,7 @@ void KernelRun::reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t s
   loadRows(scalerCb, scalerTile, scaler.data(), "reduce_tile");
   const float factor = scaler.at[0][0];
   const bool isMax = pool == ReducePool::Max;
-  const auto join = [&](float a, float b) { return isMax ? ttnn::math::maximum(a, b) : a + b; };
+  const auto join = [&](float a, float b) { return isMax ? scalars::maximum(a, b) : a + b; };
   if (along == Along::Column)
     transpose(in);
   for (int64_t r = 0; r < tileSide; ++r) {

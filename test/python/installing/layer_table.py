@@ -38,6 +38,7 @@ LAYERS = {
         "include/ttmlir/Target/OutputFile.h include/ttmlir/Target/CostModel.h include/ttmlir/Target/OpWork.h "
         "include/ttmlir/Target/CircularBuffers.h"
     ),
+    "scalars": Layer("include/ttmlir/scalars/ lib/scalars/"),
     "shapes": Layer("include/ttmlir/shapes/ lib/shapes/"),
     # The runtime: nothing of MLIR.
     "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
@@ -47,7 +48,7 @@ LAYERS = {
     "core": Layer(
         "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h "
         "runtime/include/tt/ttnn/fabric.h",
-        "tensor shapes",
+        "tensor shapes scalars",
     ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
@@ -74,7 +75,7 @@ LAYERS = {
     ),
     "runtime.python": Layer("runtime/python/ runtime/tools/", "api"),
     # The compiler: nothing of the runtime.
-    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema shapes"),
+    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema shapes scalars"),
     "passes": Layer(
         " ".join(
             f"{side}/Dialect/{dialect}/Transforms/"

@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import _ttmlir_runtime as rt
@@ -207,17 +208,9 @@ def outcomes(name: str, dtype: str, options: str = "") -> Iterator[Outcome]:
 
 # ---------------------------------------------------------------------- the host
 
-# What lib/Conversion/TTIRToLinalg has rules for, and a row of the op table.
-_NAMES = """
-abs acos add arange asin asinh atan atan2 bitwise_and bitwise_not bitwise_or bitwise_xor broadcast cbrt ceil
-clamp_scalar clamp_tensor concat constant cos div dot_general eq erf erfc exp exp2 expm1 floor frac full ge gelu
-gt hardsigmoid index isfinite le leaky_relu log log1p log2 logical_and logical_left_shift logical_not logical_or
-logical_right_shift logical_xor lt matmul max maximum mean min minimum mish multiply ne neg ones pad permute pow
-prod rearrange reciprocal reduce_and reduce_or relu relu6 remainder repeat repeat_interleave reshape reverse rsqrt selu
-sigmoid sign silu sin slice_static softsign sqrt square squeeze subtract sum tan tanh transpose trunc typecast
-unsqueeze where zeros
-"""
-HOST = frozenset(f"ttir.{name}" for name in _NAMES.split())
+# What lib/Conversion/TTIRToLinalg has rules for.
+_RULES = (Path(__file__).resolve().parents[3] / "lib" / "Conversion" / "TTIRToLinalg").glob("*.cpp")
+HOST = frozenset(name for source in _RULES for name in re.findall(r'"(ttir\.\w+)"', source.read_text(encoding="utf-8")))
 
 
 def tagged(module: ir.Module, chosen: Callable[[ir.Operation], bool]) -> ir.Module:

@@ -142,7 +142,7 @@ def test_the_page_says_what_is_in_the_files() -> None:
     """docs/adding-an-op.md shows the rows of an op as they are."""
     page = (ROOT / "docs" / "adding-an-op.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/.\-]+)` \| `(.*?)` \|", page, re.M)
-    assert len(rows) >= 5
+    assert len(rows) >= 4
     for path, row in rows:
         if " " in row or '"' in row:
             assert row in (ROOT / path).read_text(encoding="utf-8"), path

@@ -11,7 +11,7 @@
 
 #include "kernels/attention/attention.h"
 
-#include "core/math.h"
+#include "core/scalars.h"
 #include "tensor/storage.h"
 #include "tt/parallel.h"
 
@@ -193,13 +193,13 @@ private:
     alignas(64) float sums[lanes] = {};
     int64_t j = span.first;
     for (int64_t i = span.first; i < span.last; ++i)
-      x[i] = math::exp(x[i] - top);
+      x[i] = scalars::exp(x[i] - top);
     for (; j + lanes <= span.last; j += lanes)
       for (int l = 0; l < lanes; ++l)
         sums[l] += x[j + l];
     for (int l = 0; j < span.last; ++j, ++l)
       sums[l] += x[j];
-    double sum = visible.hasSink() ? math::exp(sink - top) : 0.0f;
+    double sum = visible.hasSink() ? scalars::exp(sink - top) : 0.0f;
     for (float part : sums)
       sum += part;
     const auto factor = static_cast<float>(1.0 / sum);

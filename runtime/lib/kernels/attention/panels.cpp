@@ -14,7 +14,7 @@
 
 #include "core/panels/panels.h"
 #include "core/library.h"
-#include "core/math.h"
+#include "core/scalars.h"
 #include "kernels/attention/attention.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
@@ -188,13 +188,13 @@ private:
 
     // -Inf throughout: all weights stay 0.
     const float offset = top == -infinity ? 0.0f : top;
-    const float factor = state.top == top ? 1.0f : math::exp(state.top - offset);
+    const float factor = state.top == top ? 1.0f : scalars::exp(state.top - offset);
     alignas(64) float part[lanes] = {};
     for (int64_t panel = from; panel < to; ++panel) {
       const float *x = scores + ((panel - from) * blockRows + r) * width;
       alignas(64) float y[width];
       for (int64_t j = 0; j < width; ++j)
-        y[j] = math::exp(x[j] - offset);
+        y[j] = scalars::exp(x[j] - offset);
       for (int64_t j = 0; j < width; j += lanes)
         for (int l = 0; l < lanes; ++l)
           part[l] += y[j + l];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "reduce.h"
-#include "core/math.h"
 #include "core/mesh.h"
+#include "core/scalars.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
@@ -74,9 +74,9 @@ private:
     case Reduce::Mean:
       return a + b;
     case Reduce::Max:
-      return math::maximum(a, b);
+      return scalars::maximum(a, b);
     case Reduce::Min:
-      return math::minimum(a, b);
+      return scalars::minimum(a, b);
     case Reduce::Prod:
       if constexpr (std::same_as<T, int64_t>)
         return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));

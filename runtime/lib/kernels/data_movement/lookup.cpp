@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/access.h"
-#include "core/math.h"
+#include "core/scalars.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
@@ -237,9 +237,9 @@ template <class T> T combined(Scatter kind, T old, T value) {
     else
       return old * value;
   case Scatter::Maximum:
-    return math::maximum(old, value);
+    return scalars::maximum(old, value);
   case Scatter::Minimum:
-    return math::minimum(old, value);
+    return scalars::minimum(old, value);
   }
   return value;
 }

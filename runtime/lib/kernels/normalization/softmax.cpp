@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kernels/normalization/softmax.h"
-#include "core/math.h"
+#include "core/scalars.h"
 #include "tensor/storage.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
@@ -42,12 +42,12 @@ double exponentials(float *x, size_t n, float offset) {
   for (; i + lanes <= n; i += lanes)
 #pragma clang loop vectorize(assume_safety)
     for (int l = 0; l < lanes; ++l) {
-      const float e = math::exp(x[i + l] - offset);
+      const float e = scalars::exp(x[i + l] - offset);
       x[i + l] = e;
       lane[l] += e;
     }
   for (int l = 0; i < n; ++i, ++l)
-    lane[l] += x[i] = math::exp(x[i] - offset);
+    lane[l] += x[i] = scalars::exp(x[i] - offset);
   double sum = 0;
   for (float part : lane)
     sum += part;
@@ -147,7 +147,7 @@ private:
       for (const int64_t end = std::min(length, i + 64); i < end; ++i) {
         row(i);
         for (size_t c = 0; c < n; ++c)
-          partial[c] += math::exp(value[c] - top[c]);
+          partial[c] += scalars::exp(value[c] - top[c]);
       }
       for (size_t c = 0; c < n; ++c)
         sum[c] += partial[c];
@@ -157,7 +157,7 @@ private:
     for (int64_t i = 0; i < length; ++i) {
       row(i);
       for (size_t c = 0; c < n; ++c)
-        value[c] = math::exp(value[c] - top[c]) * partial[c];
+        value[c] = scalars::exp(value[c] - top[c]) * partial[c];
       store(value, buffers.outs[0] + static_cast<size_t>(at + i * inner) * outBytes, n);
     }
   }

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/access.h"
-#include "core/math.h"
 #include "core/op.h"
+#include "core/scalars.h"
 #include "tensor/storage.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
@@ -51,7 +51,7 @@ struct Minimum : AsIs {
   template <class T> static T identity() {
     return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   }
-  template <class T> static T combine(T a, T b) { return math::minimum(a, b); }
+  template <class T> static T combine(T a, T b) { return scalars::minimum(a, b); }
 };
 /// The minimum in the opposite order.
 struct Maximum : Minimum {
@@ -67,7 +67,7 @@ struct Maximum : Minimum {
 /// Of some floats, as they enter.
 template <class Op> float extremeOf(const float *x, int64_t n) {
   constexpr int width = 16, count = 4;
-  using Lane = math::Vector<float, width>;
+  using Lane = scalars::Vector<float, width>;
   Lane lane[count];
   std::ranges::fill(lane, Lane(std::numeric_limits<float>::infinity()));
   const auto take = [&](Lane &least, const float *from) __attribute__((always_inline)) {
@@ -75,7 +75,7 @@ template <class Op> float extremeOf(const float *x, int64_t n) {
     std::memcpy(&values, from, sizeof values);
     if constexpr (std::same_as<Op, Maximum>)
       values = -values;
-    math::takeMinimum<width>(least, values);
+    scalars::takeMinimum<width>(least, values);
   };
   int64_t i = 0;
   for (; i + count * width <= n; i += count * width)
@@ -84,14 +84,14 @@ template <class Op> float extremeOf(const float *x, int64_t n) {
   for (; i + width <= n; i += width)
     take(lane[0], x + i);
   for (int l = 1; l < count; ++l)
-    math::takeMinimum<width>(lane[0], lane[l]);
+    scalars::takeMinimum<width>(lane[0], lane[l]);
   alignas(64) float values[width];
   std::memcpy(values, &lane[0], sizeof values);
   for (int l = 0; i < n; ++i, ++l)
-    values[l] = math::minimum(values[l], Op::enter(x[i]));
+    values[l] = scalars::minimum(values[l], Op::enter(x[i]));
   for (int half = width / 2; half > 0; half /= 2)
     for (int l = 0; l < half; ++l)
-      values[l] = math::minimum(values[l], values[l + half]);
+      values[l] = scalars::minimum(values[l], values[l + half]);
   return values[0];
 }
 

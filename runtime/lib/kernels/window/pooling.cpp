@@ -1,7 +1,7 @@
 //===- pooling.cpp - max_pool2d (with indices), avg_pool2d ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "core/math.h"
+#include "core/scalars.h"
 #include "kernels/window/window.h"
 #include "tensor/storage.h"
 #include "tt/parallel.h"
@@ -59,22 +59,22 @@ private:
   static constexpr int64_t mostInPlace = 64; // elements under a window
 
   /// Neighbours of f32, or of bf16 as its bits, as floats, and back; which back are values of that type.
-  template <int n, class E> static void widen(const E *from, math::Vector<float, n> &to) {
-    using Floats = math::Vector<float, n>;
-    math::Vector<E, n> values;
+  template <int n, class E> static void widen(const E *from, scalars::Vector<float, n> &to) {
+    using Floats = scalars::Vector<float, n>;
+    scalars::Vector<E, n> values;
     std::memcpy(&values, from, sizeof values);
     if constexpr (std::is_same_v<E, float>)
       to = values;
     else
-      to = __builtin_bit_cast(Floats, __builtin_convertvector(values, math::Vector<uint32_t, n>) << 16);
+      to = __builtin_bit_cast(Floats, __builtin_convertvector(values, scalars::Vector<uint32_t, n>) << 16);
   }
-  template <int n, class E> static void narrow(const math::Vector<float, n> &from, E *to) {
-    using Bits = math::Vector<uint32_t, n>;
-    math::Vector<E, n> values;
+  template <int n, class E> static void narrow(const scalars::Vector<float, n> &from, E *to) {
+    using Bits = scalars::Vector<uint32_t, n>;
+    scalars::Vector<E, n> values;
     if constexpr (std::is_same_v<E, float>)
       values = from;
     else
-      values = __builtin_convertvector(__builtin_bit_cast(Bits, from) >> 16, math::Vector<E, n>);
+      values = __builtin_convertvector(__builtin_bit_cast(Bits, from) >> 16, scalars::Vector<E, n>);
     std::memcpy(to, &values, sizeof values);
   }
 
@@ -95,11 +95,11 @@ private:
       }
     const auto some = [&](int64_t first, auto width) {
       constexpr int n = decltype(width)::value;
-      math::Vector<float, n> found(static_cast<float>(-least)), values;
+      scalars::Vector<float, n> found(static_cast<float>(-least)), values;
       for (int64_t i = 0; i < count; ++i) {
         widen<n>(under[i] + first, values);
         values = -values;
-        math::takeMinimum<n>(found, values);
+        scalars::takeMinimum<n>(found, values);
       }
       values = -found;
       narrow<n>(values, to + first);
@@ -150,7 +150,7 @@ private:
                            : where[c];
         if (pool == Pool::Max)
           for (size_t c = 0; c < n; ++c)
-            result[c] = math::maximum(value[c], result[c]);
+            result[c] = scalars::maximum(value[c], result[c]);
         else
           for (size_t c = 0; c < n; ++c)
             result[c] += value[c];

@@ -3,167 +3,100 @@
 
 #include "Evaluate.h"
 
+#include "ttmlir/Dialect/StableHLO/Transforms/Scalars.h"
+
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/APSInt.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo;
+namespace scalars = ::ttmlir::scalars;
 
 namespace {
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// How an integer is read.
-struct Sign {
-  bool isUnsigned, isPred;
-  explicit Sign(Type element)
-      : isUnsigned(element.isUnsignedInteger() || element.isInteger(1)), isPred(element.isInteger(1)) {}
+/// An op and the function of the table that it is for each element; with `ofPred`, another one for i1.
+struct Row {
+  StringLiteral op, function, ofPred = "";
+};
+constexpr Row rows[] = {
+    {"stablehlo.abs", "abs"},
+    {"stablehlo.add", "add", "logical_or"},
+    {"stablehlo.and", "bitwise_and"},
+    {"stablehlo.cbrt", "cbrt"},
+    {"stablehlo.ceil", "ceil"},
+    {"stablehlo.cosine", "cos"},
+    {"stablehlo.count_leading_zeros", "count_leading_zeros"},
+    {"stablehlo.divide", "divide"},
+    {"stablehlo.exponential", "exp"},
+    {"stablehlo.exponential_minus_one", "expm1"},
+    {"stablehlo.floor", "floor"},
+    {"stablehlo.is_finite", "isfinite"},
+    {"stablehlo.log", "log"},
+    {"stablehlo.log_plus_one", "log1p"},
+    {"stablehlo.logistic", "sigmoid"},
+    {"stablehlo.maximum", "maximum"},
+    {"stablehlo.minimum", "minimum"},
+    {"stablehlo.multiply", "multiply"},
+    {"stablehlo.negate", "neg"},
+    {"stablehlo.not", "bitwise_not"},
+    {"stablehlo.or", "bitwise_or"},
+    {"stablehlo.popcnt", "popcount"},
+    {"stablehlo.remainder", "truncated_remainder"},
+    {"stablehlo.round_nearest_afz", "round"},
+    {"stablehlo.round_nearest_even", "round_even"},
+    {"stablehlo.rsqrt", "rsqrt"},
+    {"stablehlo.select", "where"},
+    {"stablehlo.shift_left", "logical_left_shift"},
+    {"stablehlo.shift_right_arithmetic", "right_shift"},
+    {"stablehlo.shift_right_logical", "logical_right_shift"},
+    {"stablehlo.sign", "sign_or_self"},
+    {"stablehlo.sine", "sin"},
+    {"stablehlo.sqrt", "sqrt"},
+    {"stablehlo.subtract", "subtract"},
+    {"stablehlo.tan", "tan"},
+    {"stablehlo.tanh", "tanh"},
+    {"stablehlo.xor", "bitwise_xor"},
 };
 
-using MaybeInt = std::optional<APInt>;
-using IntFunction = MaybeInt (*)(const APInt &, const APInt &, Sign);
-using FloatFunction = APFloat (*)(const APFloat &, const APFloat &);
-
-// Division by zero, and of the smallest number by -1, are not defined.
-bool isUndefined(const APInt &a, const APInt &b, Sign sign) {
-  return b.isZero() || (!sign.isUnsigned && a.isMinSignedValue() && b.isAllOnes());
-}
-
-struct Binary {
-  StringLiteral op;
-  IntFunction ints;
-  FloatFunction floats; // null: not computed
-};
-constexpr Binary binaries[] = {
-    {"stablehlo.add", [](const APInt &a, const APInt &b, Sign s) -> MaybeInt { return s.isPred ? a | b : a + b; },
-     [](const APFloat &a, const APFloat &b) { return a + b; }},
-    {"stablehlo.subtract", [](const APInt &a, const APInt &b, Sign) -> MaybeInt { return a - b; },
-     [](const APFloat &a, const APFloat &b) { return a - b; }},
-    {"stablehlo.multiply", [](const APInt &a, const APInt &b, Sign) -> MaybeInt { return a * b; },
-     [](const APFloat &a, const APFloat &b) { return a * b; }},
-    {"stablehlo.divide",
-     [](const APInt &a, const APInt &b, Sign s) -> MaybeInt {
-       return isUndefined(a, b, s) ? MaybeInt() : s.isUnsigned ? a.udiv(b) : a.sdiv(b);
-     },
-     [](const APFloat &a, const APFloat &b) { return a / b; }},
-    {"stablehlo.remainder",
-     [](const APInt &a, const APInt &b, Sign s) -> MaybeInt {
-       return isUndefined(a, b, s) ? MaybeInt() : s.isUnsigned ? a.urem(b) : a.srem(b);
-     },
-     [](const APFloat &a, const APFloat &b) {
-       APFloat rest = a;
-       rest.mod(b);
-       return rest;
-     }},
-    {"stablehlo.maximum",
-     [](const APInt &a, const APInt &b, Sign s) -> MaybeInt { return (s.isUnsigned ? a.ult(b) : a.slt(b)) ? b : a; },
-     [](const APFloat &a, const APFloat &b) { return llvm::maximum(a, b); }},
-    {"stablehlo.minimum",
-     [](const APInt &a, const APInt &b, Sign s) -> MaybeInt { return (s.isUnsigned ? a.ult(b) : a.slt(b)) ? a : b; },
-     [](const APFloat &a, const APFloat &b) { return llvm::minimum(a, b); }},
-    {"stablehlo.and", [](const APInt &a, const APInt &b, Sign) -> MaybeInt { return a & b; }, nullptr},
-    {"stablehlo.or", [](const APInt &a, const APInt &b, Sign) -> MaybeInt { return a | b; }, nullptr},
-    {"stablehlo.xor", [](const APInt &a, const APInt &b, Sign) -> MaybeInt { return a ^ b; }, nullptr},
-    {"stablehlo.shift_left",
-     [](const APInt &a, const APInt &b, Sign) -> MaybeInt {
-       return b.uge(a.getBitWidth()) ? APInt::getZero(a.getBitWidth()) : a.shl(b);
-     },
-     nullptr},
-    {"stablehlo.shift_right_logical",
-     [](const APInt &a, const APInt &b, Sign) -> MaybeInt {
-       return b.uge(a.getBitWidth()) ? APInt::getZero(a.getBitWidth()) : a.lshr(b);
-     },
-     nullptr},
-    {"stablehlo.shift_right_arithmetic",
-     [](const APInt &a, const APInt &b, Sign) -> MaybeInt {
-       return a.ashr(b.uge(a.getBitWidth()) ? APInt(a.getBitWidth(), a.getBitWidth() - 1) : b);
-     },
-     nullptr},
-};
-
-APFloat rounded(APFloat value, APFloat::roundingMode mode) {
-  value.roundToIntegral(mode);
-  return value;
-}
-
-struct Unary {
-  StringLiteral op;
-  MaybeInt (*ints)(const APInt &, Sign); // null: floats only
-  APFloat (*floats)(const APFloat &);    // null: integers only
-};
-constexpr Unary unaries[] = {
-    {"stablehlo.negate", [](const APInt &a, Sign) -> MaybeInt { return -a; }, [](const APFloat &a) { return -a; }},
-    {"stablehlo.abs", [](const APInt &a, Sign) -> MaybeInt { return a.abs(); },
-     [](const APFloat &a) { return llvm::abs(a); }},
-    {"stablehlo.not", [](const APInt &a, Sign) -> MaybeInt { return ~a; }, nullptr},
-    {"stablehlo.sign",
-     [](const APInt &a, Sign) -> MaybeInt {
-       return APInt(a.getBitWidth(), a.isZero() ? 0 : a.isNegative() ? -1 : 1, /*isSigned=*/true);
-     },
-     [](const APFloat &a) {
-       if (a.isZero() || a.isNaN())
-         return a;
-       return APFloat::getOne(a.getSemantics(), a.isNegative());
-     }},
-    {"stablehlo.popcnt", [](const APInt &a, Sign) -> MaybeInt { return APInt(a.getBitWidth(), a.popcount()); },
-     nullptr},
-    {"stablehlo.count_leading_zeros",
-     [](const APInt &a, Sign) -> MaybeInt { return APInt(a.getBitWidth(), a.countl_zero()); }, nullptr},
-    {"stablehlo.floor", nullptr, [](const APFloat &a) { return rounded(a, APFloat::rmTowardNegative); }},
-    {"stablehlo.ceil", nullptr, [](const APFloat &a) { return rounded(a, APFloat::rmTowardPositive); }},
-    {"stablehlo.round_nearest_afz", nullptr, [](const APFloat &a) { return rounded(a, APFloat::rmNearestTiesToAway); }},
-    {"stablehlo.round_nearest_even", nullptr,
-     [](const APFloat &a) { return rounded(a, APFloat::rmNearestTiesToEven); }},
-};
-
-/// Of elements of up to 32 bits, computed with 64.
-struct Function {
-  StringLiteral op;
-  double (*function)(double);
-};
-constexpr Function functions[] = {
-    {"stablehlo.cbrt", [](double x) { return std::cbrt(x); }},
-    {"stablehlo.cosine", [](double x) { return std::cos(x); }},
-    {"stablehlo.exponential", [](double x) { return std::exp(x); }},
-    {"stablehlo.exponential_minus_one", [](double x) { return std::expm1(x); }},
-    {"stablehlo.log", [](double x) { return std::log(x); }},
-    {"stablehlo.log_plus_one", [](double x) { return std::log1p(x); }},
-    {"stablehlo.logistic", [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"stablehlo.rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-    {"stablehlo.sine", [](double x) { return std::sin(x); }},
-    {"stablehlo.sqrt", [](double x) { return std::sqrt(x); }},
-    {"stablehlo.tan", [](double x) { return std::tan(x); }},
-    {"stablehlo.tanh", [](double x) { return std::tanh(x); }},
-};
-
-template <class Row, size_t N> const Row *find(const Row (&rows)[N], Operation *op) {
-  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.op == op->getName().getStringRef(); });
-  return row == std::end(rows) ? nullptr : row;
-}
-
-bool holds(stablehlo::ComparisonDirection direction, bool less, bool equal, bool ordered) {
+StringRef comparison(stablehlo::ComparisonDirection direction) {
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
-    return ordered && equal;
+    return "eq";
   case stablehlo::ComparisonDirection::NE:
-    return !ordered || !equal;
+    return "ne";
   case stablehlo::ComparisonDirection::LT:
-    return ordered && less;
+    return "lt";
   case stablehlo::ComparisonDirection::LE:
-    return ordered && (less || equal);
+    return "le";
   case stablehlo::ComparisonDirection::GT:
-    return ordered && !less && !equal;
+    return "gt";
   case stablehlo::ComparisonDirection::GE:
-    return ordered && !less;
+    return "ge";
   }
-  return false;
+  return "";
 }
 
+} // namespace
+
+const scalars::Function *shlo::scalarFunctionOf(Operation *op, Type element) {
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op))
+    return compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER
+               ? nullptr
+               : scalars::find(comparison(compare.getComparisonDirection()));
+  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.op == op->getName().getStringRef(); });
+  if (row == std::end(rows))
+    return nullptr;
+  return scalars::find(element.isInteger(1) && !row->ofPred.empty() ? row->ofPred : row->function);
+}
+
+namespace {
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
@@ -280,51 +213,18 @@ public:
     if (operands.empty())
       return {};
     Type from = operands.back().getElementType();
-    const bool isFloat = isa<FloatType>(from);
-    const Sign sign(from);
-    if (const Binary *row = find(binaries, op)) {
-      if (!isFloat)
-        return mapped<APInt, APInt>([&](const APInt &a, const APInt &b) { return row->ints(a, b, sign); });
-      if (row->floats)
-        return mapped<APFloat, APFloat>(
-            [&](const APFloat &a, const APFloat &b) { return std::optional(row->floats(a, b)); });
-      return {};
-    }
-    if (const Unary *row = find(unaries, op)) {
-      if (!isFloat && row->ints)
-        return mapped<APInt, APInt>([&](const APInt &a) { return row->ints(a, sign); });
-      if (isFloat && row->floats)
-        return mapped<APFloat, APFloat>([&](const APFloat &a) { return std::optional(row->floats(a)); });
-      return {};
-    }
-    if (const Function *row = find(functions, op); row && isFloat && cast<FloatType>(from).getWidth() <= 32)
-      return mapped<APFloat, APFloat>([&](const APFloat &a) {
-        return std::optional(inType(APFloat(row->function(wide(a))), cast<FloatType>(from)));
-      });
-    if (auto compare = dyn_cast<stablehlo::CompareOp>(op)) {
-      if (compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER)
-        return {};
-      auto direction = compare.getComparisonDirection();
-      auto truth = [](bool value) { return std::optional(APInt(1, value)); };
-      if (!isFloat)
-        return mapped<APInt, APInt>([&](const APInt &a, const APInt &b) {
-          return truth(holds(direction, sign.isUnsigned ? a.ult(b) : a.slt(b), a == b, true));
-        });
-      return mapped<APInt, APFloat>([&](const APFloat &a, const APFloat &b) {
-        APFloat::cmpResult order = a.compare(b);
-        return truth(holds(direction, order == APFloat::cmpLessThan, order == APFloat::cmpEqual,
-                           order != APFloat::cmpUnordered));
-      });
-    }
-    if (isa<stablehlo::IsFiniteOp>(op))
-      return mapped<APInt, APFloat>([&](const APFloat &a) { return std::optional(APInt(1, a.isFinite())); });
     if (isa<stablehlo::ConvertOp>(op))
       return converted(from);
     if (isa<stablehlo::SelectOp>(op))
-      return isFloat ? selected<APFloat>() : selected<APInt>();
+      return isa<FloatType>(from) ? selected<APFloat>() : selected<APInt>();
     if (isa<stablehlo::ClampOp>(op))
-      return isFloat ? clamped<APFloat>() : clamped<APInt>();
-    return {};
+      return isa<FloatType>(from) ? clamped<APFloat>() : clamped<APInt>();
+    const scalars::Function *function = scalarFunctionOf(op, from);
+    if (!function || function->operands != static_cast<int>(operands.size()))
+      return {};
+    if (isa<FloatType>(to.getElementType()))
+      return isa<FloatType>(from) ? mapped<APFloat, APFloat>(*function) : DenseElementsAttr();
+    return isa<FloatType>(from) ? mapped<APInt, APFloat>(*function) : mapped<APInt, APInt>(*function);
   }
 
 private:
@@ -339,27 +239,80 @@ private:
     return value;
   }
 
-  /// The attribute of computed elements; null when one of them is not defined.
   template <class To> DenseElementsAttr made(ArrayRef<To> values) const { return DenseElementsAttr::get(to, values); }
 
-  /// A function of the elements at each place.
-  template <class To, class From, class F> DenseElementsAttr mapped(F function) const {
-    SmallVector<To> results;
-    if constexpr (std::is_invocable_v<F, const From &, const From &>) {
-      for (auto [a, b] :
-           llvm::zip_equal(elementsOf<From>(operands[0], asSplat), elementsOf<From>(operands[1], asSplat))) {
-        std::optional<To> value = function(a, b);
-        if (!value)
-          return {};
-        results.push_back(*value);
-      }
+  /// A function of elements of floats: computed in f64, which holds all of them, and rounded once.
+  template <class To> std::optional<To> computed(const scalars::Function &function, ArrayRef<APFloat> elements) const {
+    const llvm::fltSemantics &semantics = elements.front().getSemantics();
+    const unsigned width = APFloat::getSizeInBits(semantics);
+    // What is approximated in f64 is right when it is rounded to half of the digits.
+    if (!function.d || width > (function.isExact ? 64u : 32u))
+      return std::nullopt;
+    const double value = function.d(llvm::map_to_vector<scalars::maxOperands>(elements, wide).data(), {});
+    if constexpr (std::is_same_v<To, APInt>) {
+      return inType(value, to.getElementType());
     } else {
-      for (const From &a : elementsOf<From>(operands[0], asSplat)) {
-        std::optional<To> value = function(a);
-        if (!value)
-          return {};
-        results.push_back(*value);
-      }
+      // The sign and the payload of a NaN are those of an operand.
+      const auto *operand = llvm::find_if(elements, [](const APFloat &element) { return element.isNaN(); });
+      if (std::isnan(value) && elements.size() > 1 && operand != elements.end())
+        return *operand;
+      if (std::isnan(value) && !APFloat::semanticsHasNaN(semantics))
+        return std::nullopt;
+      return inType(APFloat(value), cast<FloatType>(to.getElementType()));
+    }
+  }
+  template <class To> std::optional<To> computed(const scalars::Function &function, ArrayRef<APInt> elements) const {
+    const APInt &first = elements.front();
+    const unsigned width = first.getBitWidth();
+    if (!function.i || width > 64)
+      return std::nullopt;
+    const bool isOfUnsigned = isUnsigned(operands.back().getElementType());
+    // Division by zero, and of the smallest number by -1, are not defined.
+    if (isa<stablehlo::DivOp, stablehlo::RemOp>(op) &&
+        (elements.back().isZero() || (!isOfUnsigned && first.isMinSignedValue() && elements.back().isAllOnes())))
+      return std::nullopt;
+    scalars::Attributes attributes;
+    attributes.width = static_cast<int>(width);
+    int64_t value;
+    if (isOfUnsigned) {
+      auto numbers = llvm::map_to_vector<scalars::maxOperands>(elements, std::mem_fn(&APInt::getZExtValue));
+      value = static_cast<int64_t>(function.u(numbers.data(), attributes));
+    } else {
+      auto numbers = llvm::map_to_vector<scalars::maxOperands>(elements, std::mem_fn(&APInt::getSExtValue));
+      value = function.i(numbers.data(), attributes);
+    }
+    return inType(value, to.getElementType());
+  }
+  static APInt inType(int64_t value, Type type) {
+    const unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+    return APInt(width, static_cast<uint64_t>(value), /*isSigned=*/false, /*implicitTrunc=*/true);
+  }
+
+  /// A function of the elements of all operands at each place; null when it is not defined for some.
+  template <class To, class From> DenseElementsAttr mapped(const scalars::Function &function) const {
+    SmallVector<SmallVector<From>> all;
+    for (DenseElementsAttr operand : operands)
+      all.push_back(elementsOf<From>(operand, asSplat));
+    SmallVector<To> results;
+    for (size_t i = 0; i < all.front().size(); ++i) {
+      const auto elements =
+          llvm::map_to_vector<scalars::maxOperands>(all, [&](const SmallVector<From> &values) { return values[i]; });
+      std::optional<To> value = computed<To>(function, elements);
+      if (!value)
+        return {};
+      results.push_back(*value);
+    }
+    return made<To>(results);
+  }
+
+  /// The function of one operand's elements.
+  template <class To, class From, class F> DenseElementsAttr eachConverted(F function) const {
+    SmallVector<To> results;
+    for (const From &element : elementsOf<From>(operands[0], asSplat)) {
+      std::optional<To> value = function(element);
+      if (!value)
+        return {};
+      results.push_back(*value);
     }
     return made<To>(results);
   }
@@ -385,45 +338,40 @@ private:
 
   /// The smaller one of `max` and the larger one of `min` and the operand, as the specification says.
   template <class T> DenseElementsAttr clamped() const {
-    constexpr bool isFloat = std::is_same_v<T, APFloat>;
-    const Binary *largest = llvm::find_if(binaries, [](const Binary &row) { return row.op == "stablehlo.maximum"; });
-    const Binary *smallest = llvm::find_if(binaries, [](const Binary &row) { return row.op == "stablehlo.minimum"; });
-    const auto apply = [sign = Sign(to.getElementType())](const Binary *row, const T &a, const T &b) {
-      if constexpr (isFloat)
-        return row->floats(a, b);
-      else
-        return *row->ints(a, b, sign);
-    };
+    const scalars::Function &function = *scalars::find("clamp_tensor");
     SmallVector<T> low = elementsOf<T>(operands[0], operands[0].isSplat()), results;
     SmallVector<T> high = elementsOf<T>(operands[2], operands[2].isSplat());
-    for (auto [i, value] : llvm::enumerate(elementsOf<T>(operands[1], asSplat)))
-      results.push_back(
-          apply(smallest, apply(largest, low[low.size() == 1 ? 0 : i], value), high[high.size() == 1 ? 0 : i]));
+    for (auto [i, value] : llvm::enumerate(elementsOf<T>(operands[1], asSplat))) {
+      const T elements[] = {value, low[low.size() == 1 ? 0 : i], high[high.size() == 1 ? 0 : i]};
+      std::optional<T> result = computed<T>(function, elements);
+      if (!result)
+        return {};
+      results.push_back(*result);
+    }
     return made<T>(results);
   }
 
   DenseElementsAttr converted(Type from) const {
-    const Sign sign(from);
+    const bool isOfUnsigned = isUnsigned(from);
     if (auto type = dyn_cast<FloatType>(to.getElementType())) {
       if (isa<FloatType>(from))
-        return mapped<APFloat, APFloat>([&](const APFloat &a) { return std::optional(inType(a, type)); });
-      return mapped<APFloat, APInt>([&](const APInt &a) {
+        return eachConverted<APFloat, APFloat>([&](const APFloat &a) { return std::optional(inType(a, type)); });
+      return eachConverted<APFloat, APInt>([&](const APInt &a) {
         APFloat value(type.getFloatSemantics());
-        value.convertFromAPInt(a, !sign.isUnsigned, APFloat::rmNearestTiesToEven);
+        value.convertFromAPInt(a, !isOfUnsigned, APFloat::rmNearestTiesToEven);
         return std::optional(value);
       });
     }
     const bool isPred = to.getElementType().isInteger(1);
     const unsigned width = to.getElementType().isIndex() ? 64 : to.getElementType().getIntOrFloatBitWidth();
     if (!isa<FloatType>(from))
-      return mapped<APInt, APInt>([&](const APInt &a) -> MaybeInt {
-        return isPred ? APInt(1, !a.isZero()) : sign.isUnsigned ? a.zextOrTrunc(width) : a.sextOrTrunc(width);
+      return eachConverted<APInt, APInt>([&](const APInt &a) -> std::optional<APInt> {
+        return isPred ? APInt(1, !a.isZero()) : isOfUnsigned ? a.zextOrTrunc(width) : a.sextOrTrunc(width);
       });
-    const Sign into(to.getElementType());
-    return mapped<APInt, APFloat>([&](const APFloat &a) -> MaybeInt {
+    return eachConverted<APInt, APFloat>([&](const APFloat &a) -> std::optional<APInt> {
       if (isPred)
         return APInt(1, !a.isZero());
-      llvm::APSInt value(width, into.isUnsigned);
+      llvm::APSInt value(width, isUnsigned(to.getElementType()));
       bool ignored = false;
       if (a.convertToInteger(value, APFloat::rmTowardZero, &ignored) & APFloat::opInvalidOp)
         return {};

@@ -1,4 +1,4 @@
-//===- math.h - elementary functions that vectorise ---------------*- C++ -*-===//
+//===- Math.h - elementary functions that vectorise -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // libm's functions are calls, and a loop with a call in it is not vectorised.
@@ -6,7 +6,7 @@
 // selects. Most work in double and round once, so their error is that of the
 // final rounding (0.50x ulp of f32); exp, sigmoid, silu, tanh and gelu, which
 // models are full of, work in f32. The largest error over the domain, measured by
-// test/unittests/core/MathTest.cpp against libm in double, stands beside each.
+// test/unittests/core/MathTest.cpp against libm in double, stands next to each.
 //
 // Special values (NaN, +-Inf, +-0, overflow) are those of torch. Where the
 // argument reduction of a function ends (sin, cos, tan, remainder), the caller
@@ -24,7 +24,7 @@
 
 #define TT_INLINE [[gnu::always_inline]] inline
 
-namespace tt::ttnn::math {
+namespace ttmlir::scalars {
 
 template <class T, size_t N> TT_INLINE T horner(T x, const T (&c)[N]) {
   T y = c[N - 1];
@@ -36,6 +36,7 @@ template <class T, size_t N> TT_INLINE T horner(T x, const T (&c)[N]) {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double pi = 3.14159265358979323846;
+constexpr double ln2 = 0.6931471805599453;
 
 //===----------------------------------------------------------------------===//
 // Order
@@ -71,6 +72,8 @@ template <int n> TT_INLINE void takeMinimum(Vector<float, n> &least, const Vecto
 }
 /// The maximum of x and 0, in fewer steps.
 template <class T> TT_INLINE T relu(T x) { return (x < 0 ? T(0) : x) + T(0); }
+/// The minimum of relu(x) and 6.
+template <class T> TT_INLINE T relu6(T x) { return relu(x > 6 ? T(6) : x); }
 /// minimum(maximum(x, low), high) in fewer steps, for bounds that are the same in a whole loop.
 TT_INLINE float clamp(float x, float low, float high) {
   // -0 + 0 is 0, and x + -0 is x. Below a bound of -0 every result has the sign. NaN keeps its own.
@@ -123,7 +126,7 @@ TT_INLINE double logd(double x) {
   constexpr double series[] = {0x1.0000000000002p+0, 0x1.5555555551441p-2, 0x1.999999a95ca0fp-3, 0x1.24923da8825aep-3,
                                0x1.c72470ceca176p-4, 0x1.72ef6e68a7c0dp-4, 0x1.5b37084389437p-4};
   const double s = (m - 1.0) / (m + 1.0);
-  double y = e * 0.6931471805599453 + 2.0 * s * horner(s * s, series);
+  double y = e * ln2 + 2.0 * s * horner(s * s, series);
   y = x == infinity ? x : y;
   y = x == 0.0 ? -infinity : y;
   return x >= 0.0 ? y : notANumber;
@@ -300,6 +303,11 @@ TT_INLINE float gelu(float x) {
   const float near = 0.5f + x * horner(square, series);
   return x * (square < 0.5f ? near : far);
 }
+/// The approximation of gelu by tanh.
+TT_INLINE float geluTanh(float x) {
+  const float u = 0.7978845608f * (x + 0.044715f * x * x * x); // sqrt(2 / pi)
+  return 0.5f * x * (1.0f + tanh(u));
+}
 /// Phi(x) + x * phi(x), NaN at the infinities
 TT_INLINE float geluSlope(float x) {
   const double d = x;
@@ -371,4 +379,4 @@ inline float remainderSlow(float x, float y) {
   return r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r;
 }
 
-} // namespace tt::ttnn::math
+} // namespace ttmlir::scalars
