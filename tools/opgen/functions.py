@@ -98,12 +98,9 @@ DEFAULTS = {"ceil_mode": "false", "keep_dim": "false", "reduce_type": "sum"}
 # Functions that write their results to tensors that are there, by the name of the parameter that takes these.
 INTO = {
     "output_tensor": """
-        abs acos add all_gather all_to_all_combine argmax asin asinh assign atan bitcast bitwise_and bitwise_left_shift
-        bitwise_not bitwise_or bitwise_xor cbrt ceil clamp concat cos dequantize div embedding embedding_bw eq erf erfc
-        exp experimental.nlp_concat_heads_decode expm1 floor ge gelu gt hardsigmoid isfinite le leaky_relu log log1p
-        log2 logical_and logical_left_shift logical_not logical_or logical_right_shift logical_xor lt maximum minimum
-        mish mul ne neg pow prod quantize reciprocal reduce_scatter relu relu6 remainder requantize rsqrt sampling
-        sigmoid sign silu sin slice sqrt sub tan tanh to_memory_config topk typecast where
+        all_gather all_to_all_combine argmax assign concat dequantize embedding embedding_bw
+        experimental.nlp_concat_heads_decode prod quantize reduce_scatter requantize sampling slice
+        to_memory_config topk
     """,
     "output_tensors": "all_to_all_dispatch experimental.nlp_create_qkv_heads_decode",
     "output": "batch_norm",
@@ -111,6 +108,9 @@ INTO = {
     "optional_output_tensor": "linear matmul repeat sparse_matmul",
     "optional_tensor": "full",
 }
+
+# Shape rules of ops that take an output_tensor, without being named above: those of elementwise ops.
+INTO_OUTPUT_TENSOR = {"elementwise", "integerElementwise"}
 
 # Names of enums in flatbuffers, where they are not the dialect's name and the enum's in snake case; by ODS record.
 ENUM_TYPES = {"TTCore_MoEActivationFunction": "ttcore.moe_activation_function"}
