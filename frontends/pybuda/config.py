@@ -86,15 +86,15 @@ class CompilerConfig:
     op_overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def place_on_new_epoch(self, op_names: str | Sequence[str]) -> None:
-        """The op, or ops together, begin a new epoch."""
+        """Begins a new epoch with the op, or with ops together."""
         self.op_names_to_epoch_break.append(names(op_names, "place_on_new_epoch"))
 
     def place_on_new_chip(self, op_names: str | Sequence[str]) -> None:
-        """The op, or ops together, begin a new chip."""
+        """Begins a new chip with the op, or with ops together."""
         self.op_names_to_chip_break.append(names(op_names, "place_on_new_chip"))
 
     def dont_fuse(self, op_name: str) -> None:
-        """The op is not fused with others."""
+        """Keeps the op from being fused with others."""
         self.op_names_dont_fuse += names(op_name, "dont_fuse")
 
     def __post_init__(self) -> None:
@@ -230,12 +230,12 @@ def names(op_names: str | Sequence[str], where: str) -> list[str]:
 
 
 def set_epoch_break(op_names: str | Sequence[str]) -> None:
-    """The op, or ops, begin a new epoch."""
+    """Begins a new epoch with the op, or with each of the ops."""
     _config.place_on_new_epoch(names(op_names, "set_epoch_break"))
 
 
 def set_chip_break(op_names: str | Sequence[str]) -> None:
-    """The op, or ops, begin a new chip."""
+    """Begins a new chip with the op, or with each of the ops."""
     _config.place_on_new_chip(names(op_names, "set_chip_break"))
 
 
@@ -251,8 +251,8 @@ def configure_mixed_precision(
     input_df: dict[int, Any] | DataFormat | None = None,
     is_gradient_op: bool | None = None,
 ) -> None:
-    """How ops compute, and formats of ops, parameters and inputs that fit: of the type and with a name in which the
-    pattern is found.
+    """Sets how ops compute, and formats of ops, parameters and inputs that fit: of the type and with a name in which
+    the pattern is found.
 
     Args:
         epoch_type: "fwd", "bwd" or "opt"; without it ops of all three.
@@ -332,7 +332,7 @@ def is_type_of_ops(name: Any) -> bool:
 
 
 def precisions() -> list[Precision]:
-    """Rules of the calls of `configure_mixed_precision`, and before them those of the environment's switches.
+    """Returns rules of the calls of `configure_mixed_precision`, and before them those of the environment's switches.
 
     Raises:
         OptionError: a switch has a value that it does not have.
@@ -412,7 +412,7 @@ def _two(value: Any, what: str, op_name: str) -> tuple[int, int]:
 
 
 def override_op_size(op_name: str, grid_size: tuple[int, int]) -> None:
-    """Rows and columns of cores of an op."""
+    """Sets rows and columns of cores of an op."""
     _override(op_name, grid_shape=_two(grid_size, "the grid size", op_name))
 
 
@@ -424,7 +424,7 @@ def override_op_placement(
     transpose_op: bool = False,
     temporal_epoch_break: bool = False,
 ) -> None:
-    """Where an op lies: its first core (row, column), its chip, whether its grid is turned."""
+    """Sets where an op lies: its first core (row, column), its chip, whether its grid is turned."""
     two = isinstance(start, tuple | list) and len(start) == 2
     if start is not None and not (two and all(_is_number(x, 0) for x in start)):
         raise OptionError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")
@@ -436,12 +436,12 @@ def override_op_placement(
 
 
 def override_t_stream_shape(op_name: str, factors: tuple[int, int]) -> None:
-    """Vertical and horizontal streaming factors of an op."""
+    """Sets vertical and horizontal streaming factors of an op."""
     _override(op_name, t_stream_shape=_two(factors, "the streaming shape", op_name))
 
 
 def override_t_stream_dir(op_name: str, direction: str) -> None:
-    """The direction of streaming of an op: by rows ("R"), columns ("C"), or both orders."""
+    """Sets the direction of streaming of an op: by rows ("R"), columns ("C"), or both orders."""
     known = ("R", "C", "RZ", "CZ", "Z")
     if direction not in known:
         raise OptionError(f"the streaming direction of op {op_name!r} is {direction!r}; expected {', '.join(known)}")
@@ -449,28 +449,28 @@ def override_t_stream_dir(op_name: str, direction: str) -> None:
 
 
 def override_u_kt(op_name: str, u_kt: int) -> None:
-    """How many tiles of the inner dimension a product takes at a time."""
+    """Sets how many tiles of the inner dimension a product takes at a time."""
     _override(op_name, u_kt=_number(u_kt, "u_kt", op_name))
 
 
 def override_input_buffer_multiplier(op_name: str, operand_index: int, multiplier: int) -> None:
-    """How many buffers an operand of an op has."""
+    """Sets how many buffers an operand of an op has."""
     number = _number(operand_index, "the operand index", op_name, 0)
     _override(op_name, **{f"input_buffer_{number}": _number(multiplier, "the buffer multiplier", op_name)})
 
 
 def override_multi_op_fracture_factor(op_name: str, fracture_factor: int) -> None:
-    """Into how many ops an op of several is cut."""
+    """Sets into how many ops an op of several is cut."""
     _override(op_name, fracture_factor=_number(fracture_factor, "the fracture factor", op_name))
 
 
 def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
-    """Whether the parameters of an op stay in DRAM."""
+    """Sets whether the parameters of an op stay in DRAM."""
     _override(op_name, force_dram_parameters=bool(force_dram_parameters))
 
 
 def override_dram_queue_placement(queue_name: str, *, channel: int | None = None, chip_id: int | None = None) -> None:
-    """The DRAM channel, or chip, of a queue."""
+    """Sets the DRAM channel, or chip, of a queue."""
     for what, value in (("channel", channel), ("chip", chip_id)):
         if value is not None and not _is_number(value, 0):
             raise OptionError(f"the {what} of queue {queue_name!r} is {value!r}; expected 0 or more")
@@ -478,12 +478,12 @@ def override_dram_queue_placement(queue_name: str, *, channel: int | None = None
 
 
 def add_schedule_constraint(partial_order: Sequence[str]) -> None:
-    """Ops that are scheduled in this order."""
+    """Orders ops in the schedule."""
     _config.scheduler_constraints.append(names(partial_order, "add_schedule_constraint"))
 
 
 def insert_fracture_group(nodes: Sequence[Any], chip_ids: Sequence[int] = ()) -> None:
-    """Ops, dimensions and factors by which they are cut into parts."""
+    """Cuts ops into parts along dimensions, by factors."""
     if not isinstance(nodes, list | tuple) or not all(isinstance(node, list | tuple) for node in nodes):
         raise OptionError(f"insert_fracture_group gets {nodes!r}; expected a list of (op, dimension, factor)")
     if not isinstance(chip_ids, list | tuple):
@@ -492,7 +492,7 @@ def insert_fracture_group(nodes: Sequence[Any], chip_ids: Sequence[int] = ()) ->
 
 
 def insert_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = True, **_: Any) -> None:
-    """A copy between an op, or an input, and some of its users; its name is `buffer_0_<src>_<first dest>`.
+    """Inserts a copy between an op, or an input, and some of its users; its name is `buffer_0_<src>_<first dest>`.
 
     The names are checked when the pipeline is compiled.
     """
@@ -500,7 +500,7 @@ def insert_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = 
 
 
 def insert_buffering_nop(src_op: str, dest_ops: str | Sequence[str], *, hoist_tms: bool = True) -> None:
-    """A copy between an op and some of its users, to buffer values."""
+    """Inserts a copy between an op and some of its users, to buffer values."""
     insert_nop(src_op, dest_ops, hoist_tms=hoist_tms)
 
 

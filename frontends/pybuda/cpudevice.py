@@ -141,7 +141,7 @@ class CPUDevice(CompilingDevice):
         return self.get_parameter_checkpoint()
 
     def set_debug_gradient_trace_queue(self, q: Any) -> None:
-        """A queue that gets a pair for each backward pass: gradients that came in, and that go out."""
+        """Sets a queue that gets a pair for each backward pass: gradients that came in, and that go out."""
         self._gradient_trace = q
 
     def sync(self) -> None:
@@ -154,7 +154,7 @@ class CPUDevice(CompilingDevice):
     forward_pt = forward
 
     def forward_tf(self, loop_count: int) -> None:
-        """A forward run of modules of TensorFlow, of which there are none here."""
+        """Refuses a forward run of modules of TensorFlow, of which there are none here."""
         raise PyBudaError(f"device {self.name!r} has modules of PyTorch; expected forward_pt")
 
     compile_for_pt = CompilingDevice.compile_for
@@ -167,7 +167,7 @@ class CPUDevice(CompilingDevice):
         microbatch_size: int = 0,
         verify_cfg: Any = None,
     ) -> tuple[Tensor, ...]:
-        """As `forward_tf`."""
+        """Refuses as `forward_tf` does."""
         raise PyBudaError(f"device {self.name!r} has modules of PyTorch; expected compile_for_pt")
 
     def cpueval_forward(
@@ -189,7 +189,7 @@ class CPUDevice(CompilingDevice):
         save_for_backward: bool,
         targets: Sequence[torch.Tensor] = [],
     ) -> list[torch.Tensor]:
-        """As `forward_tf`."""
+        """Refuses as `forward_tf` does."""
         raise PyBudaError(f"device {self.name!r} has modules of PyTorch; expected cpueval_forward_pt")
 
 

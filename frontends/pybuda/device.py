@@ -243,11 +243,11 @@ class Device:
         raise NotImplementedError
 
     def step_forward(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """One set of inputs through the modules; in training what the backward pass needs is kept."""
+        """Runs one set of inputs through the modules; in training what the backward pass needs is kept."""
         raise NotImplementedError
 
     def step_backward(self, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
-        """Gradients of the inputs of the oldest forward pass whose backward pass has not run yet."""
+        """Returns gradients of the inputs of the oldest forward pass whose backward pass has not run yet."""
         raise NotImplementedError
 
     def needs_targets(self) -> bool:
@@ -291,7 +291,7 @@ class Device:
         return {name: Tensor(value.detach().clone(), name) for name, value in self.gradients().items()}
 
     def update_parameters(self, values: Mapping[str, Any]) -> None:
-        """New values, by the names of a checkpoint.
+        """Sets new values, by the names of a checkpoint.
 
         Raises:
             PyBudaError: a name that no parameter has. ShapeError: another shape.
@@ -351,7 +351,7 @@ class Device:
         API["run_backward"](loop_count, zero_grad)
 
     def generate(self, loop_count: int, write_index: int) -> None:
-        """A forward run. Caches are inputs and outputs of modules here: `write_index` has no effect."""
+        """Runs forward. Caches are inputs and outputs of modules here: `write_index` has no effect."""
         self.forward(loop_count)
 
     def dc_transfer(self, direction: str) -> None:

@@ -163,7 +163,7 @@ def check_fidelity(value: object, what: str) -> None:
 
 @torch.library.custom_op("pybuda::round_to", mutates_args=())
 def round_to(x: torch.Tensor, data_format: str, read: bool = False) -> torch.Tensor:
-    """The values of `x` as the chip's format holds them; the chip's, not PyTorch's, to compute.
+    """Returns the values of `x` as the chip's format holds them; the chip's, not PyTorch's, to compute.
 
     read: as one op reads them (`input_df`); else as they are stored.
     """
@@ -224,8 +224,8 @@ def _truncated_to_lf8(lowering: Lowering, x: Value) -> Value:
 
 @torch.library.custom_op("pybuda::product_by_parts", mutates_args=())
 def product_by_parts(x: torch.Tensor, y: torch.Tensor, inner: int, data_format: str) -> torch.Tensor:
-    """The product of matrices, added up over parts of `inner` columns of `x`; between parts the sum is in memory, in
-    the format. The chip's to compute."""
+    """Returns the product of matrices, added up over parts of `inner` columns of `x`; between parts the sum is in
+    memory, in the format. The chip's to compute."""
     raise FormatError("a product of parts is computed outside of a program")
 
 

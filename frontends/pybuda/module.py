@@ -49,7 +49,7 @@ class Module:
         return API["run_inference"](self, inputs=[args]).get()
 
     def state(self) -> dict[str, torch.Tensor]:
-        """Parameters and buffers; those that are trained require gradients."""
+        """Returns parameters and buffers; those that are trained require gradients."""
         raise NotImplementedError
 
     def formats(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Module:
         return {}
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
-        """The results, as tensors of PyTorch."""
+        """Returns the results, as tensors of PyTorch."""
         raise NotImplementedError
 
     def _parameters_of_forward(self) -> inspect.Signature:
@@ -107,7 +107,7 @@ class PyBudaModule(Module):
         return self.forward(*args, **kwargs)
 
     def pre_forward(self, *args: Any, **kwargs: Any) -> None:
-        """Called before forward, with what it gets; a subclass may have its own."""
+        """Runs before forward, with its arguments; a subclass may have its own."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         tables = {Parameter: "_parameters", PyBudaModule: "_submodules"}
@@ -151,7 +151,7 @@ class PyBudaModule(Module):
         self.get_parameter(name).set_value(data)
 
     def load_parameter_dict(self, data: Mapping[str, Any]) -> None:
-        """New values of parameters, by name."""
+        """Sets new values of parameters, by name."""
         for name, value in data.items():
             self.set_parameter(name, value)
 
@@ -261,7 +261,7 @@ class PyTorchModule(Module):
         return tuple(leaves(result))
 
     def backward(self, *args: tuple[torch.Tensor, torch.Tensor]) -> None:
-        """The gradients of parameters, from pairs of an output and its gradient."""
+        """Returns the gradients of parameters, from pairs of an output and its gradient."""
         torch.autograd.backward([output for output, _ in args], [gradient for _, gradient in args])
 
     def add_parameter(self, name: str, parameter: Parameter) -> None:
@@ -269,7 +269,7 @@ class PyTorchModule(Module):
         self.module.register_parameter(name, torch.nn.Parameter(parameter.value().detach().clone()))
 
     def set_parameters(self, **kwargs: Any) -> None:
-        """New values of parameters, by name."""
+        """Sets new values of parameters, by name."""
         known = dict(self.module.named_parameters())
         for name, value in kwargs.items():
             if name not in known:

@@ -44,7 +44,7 @@ class Optimizer:
     def update(
         self, w: torch.Tensor, g: torch.Tensor, kept: Mapping[str, torch.Tensor], n: Mapping[str, torch.Tensor]
     ) -> tuple[torch.Tensor, ...]:
-        """The new weight, and what is kept of it."""
+        """Returns the new weight, and what is kept of it."""
         raise NotImplementedError
 
     def _step(self, data_format: DataFormat) -> OnChip:
@@ -157,7 +157,7 @@ class AdamW(Adam):
 
 
 def trust_ratio(w: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
-    """|w| / |direction|; 1 where one of them is 0."""
+    """Returns |w| / ||direction|; 1 where one of them is 0."""
     weight, step = (w * w).sum().sqrt(), (direction * direction).sum().sqrt()
     ratio = weight / torch.where(step > 0, step, torch.ones_like(step))
     return torch.where((weight > 0) & (step > 0), ratio, torch.ones_like(ratio))

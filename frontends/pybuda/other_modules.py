@@ -65,7 +65,7 @@ class OnnxModule(Module):
         return inspect.Signature([inspect.Parameter(part(x.name), kind) for x in self.model.inputs])
 
     def state(self) -> dict[str, torch.Tensor]:
-        """None: weights are those of the file."""
+        """Returns None: weights are those of the file."""
         return {}
 
     def compute(self, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor], trace: Trace) -> list[Any]:
@@ -85,7 +85,7 @@ class OnnxModule(Module):
         return self.forward(*args, **kwargs)
 
     def backward(self, *args: tuple[Any, Any]) -> None:
-        """Refuses: gradients of ONNX models are not computed."""
+        """Refuses, because gradients of ONNX models are not computed."""
         raise PyBudaError(f"OnnxModule {self.name!r} has no backward pass; train its PyTorch version")
 
 
@@ -129,11 +129,11 @@ class FrameworkModule(Module):
         return tuple(torch.from_numpy(np.array(x)) for x in results)
 
     def call(self, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
-        """As forward."""
+        """Runs as forward does."""
         return self.forward(*args, **kwargs)
 
     def backward(self, *args: tuple[Any, Any]) -> None:
-        """There is none: gradients of other frameworks are not computed."""
+        """Refuses, because gradients of other frameworks are not computed."""
         raise PyBudaError(f"{type(self).__name__} {self.name!r} has no backward pass; train its PyTorch version")
 
 

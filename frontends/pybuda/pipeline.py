@@ -242,7 +242,7 @@ class Pipeline:
                     return
 
     def forward(self, count: int) -> None:
-        """So many inputs through all devices; 0: until the run is cancelled. Sequential: those that are there."""
+        """Runs so many inputs through all devices; 0: until the run is cancelled. Sequential: those that are there."""
         done = 0
         kept, self._undelivered = self._undelivered, []
         for results, values in kept:
@@ -310,7 +310,7 @@ class Pipeline:
         return [device.get_parameter_checkpoint() for device in self.devices]
 
     def train(self, epochs: int, steps: int, accumulation: int, microbatches: int, interval: int) -> None:
-        """A whole training; the schedulers are stepped after each epoch."""
+        """Runs a whole training; the schedulers are stepped after each epoch."""
         taken = 0
         for _ in range(epochs):
             for _ in range(steps):

@@ -6,6 +6,6 @@ from .config import _clear_global_compiler_config
 
 
 def pybuda_reset() -> None:
-    """Nothing is left of what was done before: no device, no placed module, no option."""
+    """Resets everything: no device, no placed module and no option is left."""
     run.reset()
     _clear_global_compiler_config()

@@ -61,7 +61,7 @@ class Reports(CompilingDevice):
         )
 
     def set_active_subgraph(self, subgraph_index: int) -> None:
-        """The subgraph whose queues are used; there is one, number 0."""
+        """Sets the subgraph whose queues are used; there is one, number 0."""
         if subgraph_index != 0:
             raise PyBudaError(f"device {self.name!r} has one subgraph, number 0; requested {subgraph_index}")
         self._active_subgraph = subgraph_index
@@ -103,7 +103,7 @@ class Reports(CompilingDevice):
     def generate(  # type: ignore[override]
         self, loop_count: int, write_index: int, tokens_per_iter: int, token_id: int
     ) -> None:
-        """A forward run. Caches are inputs and outputs of modules here: the other arguments have no effect."""
+        """Runs forward. Caches are inputs and outputs of modules here: the other arguments have no effect."""
         self.forward(loop_count)
 
     def cpueval_forward(
@@ -142,13 +142,13 @@ class Reports(CompilingDevice):
         return super().get_parameter_gradients()
 
     def get_optimizer_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """For each parameter what its optimizer keeps: the learning rate, and moments where it has them."""
+        """Returns what the optimizer keeps for each parameter: the learning rate, and moments where it has them."""
         if self.optimizer is None:
             return {}
         return {name: self.optimizer.get_optimizer_params(name) for name in self.trained()}
 
     def get_scheduler_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """For each parameter what the scheduler changes: the learning rate."""
+        """Returns what the scheduler changes for each parameter: the learning rate."""
         if self.scheduler is None or self.optimizer is None:
             return {}
         return {name: {"lr": self.optimizer.get_optimizer_params(name)["lr"]} for name in self.trained()}

@@ -211,7 +211,7 @@ def run_forward(input_count: int = 1, _sequential: bool = False) -> None:
 
 
 def run_generate(input_count: int = 1, write_index: int = 0, _sequential: bool = False) -> None:
-    """A forward run. Caches are inputs and outputs of modules here: `write_index` has no effect."""
+    """Runs forward. Caches are inputs and outputs of modules here: `write_index` has no effect."""
     run_forward(input_count, _sequential)
 
 
@@ -268,7 +268,7 @@ def update_device_parameters(
     parameters: Sequence[Mapping[str, Any]] = [],
     _sequential: bool = False,
 ) -> None:
-    """New values of parameters: a dictionary for the device, or one for each.
+    """Sets new values of parameters: a dictionary for the device, or one for each.
 
     Raises:
         PyBudaError: another number of dictionaries than devices, or a name that no parameter has.

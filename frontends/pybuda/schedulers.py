@@ -20,5 +20,5 @@ class LearningRateScheduler:
         self.optimizer.learning_rate = self.get_lr()
 
     def get_pytorch_scheduler(self, optimizer: Any) -> Any:
-        """The same schedule for an optimizer of PyTorch, for a CPUDevice."""
+        """Returns the same schedule for an optimizer of PyTorch, for a CPUDevice."""
         raise NotImplementedError(f"{type(self).__name__} has no get_pytorch_scheduler")

@@ -171,7 +171,7 @@ class Parameter(Tensor):
         return self._data_format
 
     def set_data_format(self, df: DataFormat) -> None:
-        """The format that the parameter has on the device.
+        """Sets the format that the parameter has on the device.
 
         Raises:
             FormatError: no format of the chip; one of integers for floats, or of floats for integers.
@@ -189,7 +189,7 @@ class Parameter(Tensor):
         return self._value
 
     def set_value(self, data: Any) -> None:
-        """New values, written in place.
+        """Writes new values in place.
 
         Raises:
             ShapeError: another shape.

@@ -72,7 +72,7 @@ def last_said(
 
 
 def shown(value: Any) -> str:
-    """As it is written in a program."""
+    """Returns it as it is written in a program."""
     if isinstance(value, tuple):
         return str({x.number: (x.data_format.name, x.activations) for x in value})
     return value.name if isinstance(value, DataFormat | MathFidelity) else repr(value)
@@ -165,7 +165,7 @@ class Formats:
         return replace(self, rules=rules).setting("output_df", name, None, OPTIMIZER)
 
     def unused(self) -> list[Precision]:
-        """Rules of which nothing was seen that they fit."""
+        """Returns rules that fitted nothing that was seen."""
         return [rule for rule in self.rules if not any(rule.fits(*x) for x in self.seen)]
 
 
@@ -206,7 +206,7 @@ class Trace:
 
     @contextmanager
     def module(self, name: str) -> Iterator[None]:
-        """The time in which the ops of a module are made."""
+        """Marks the ops that are made in the block as those of a module."""
         outer = self._module, self._names
         self._module, self._names = name, set()
         _current.trace = self

@@ -369,7 +369,7 @@ class TTDevice(Reports):
         return dict(self._gradients)
 
     def step_optimizer(self) -> None:
-        """New weights, computed on the chip. They have the format of the parameter, with amp_level 0; Float32 else."""
+        """Computes new weights on the chip. They have the format of the parameter, with amp_level 0; Float32 else."""
         if self.optimizer is None:
             return
         assert self._formats is not None

@@ -88,7 +88,7 @@ def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Pre
 
 
 def regard_as_gradient(op: Op, how: Precisions, kind: str) -> None:
-    """An op whose result is the gradient of a parameter: rules with is_gradient_op are about it."""
+    """Marks an op whose result is the gradient of a parameter: rules with is_gradient_op are about it."""
     op.attributes["gradient_op"] = True
     op.df = how.setting("output_df", op.source, kind, True)
     op.fidelity = how.setting("math_fidelity", op.source, kind, True).name
@@ -191,7 +191,7 @@ def backward(
 
 
 def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precisions) -> None:
-    """The steps of the optimizer, one for each parameter that has a gradient."""
+    """Adds the steps of the optimizer, one for each parameter that has a gradient."""
     step = traced.optimizing
     assert step is not None
     known: dict[tuple[int, ...], FxGraph] = {}
@@ -301,7 +301,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
 
 
 def share(layouts: dict[Queue, Any], output: str, source: str) -> None:
-    """An output that is an input of the next run has the input's memory, on the device."""
+    """Gives an output that is an input of the next run the input's memory, on the device."""
     by_name = {q.name: layout for q, layout in layouts.items()}
     a, b = by_name[output], by_name[source]
     a.on_host, a.chip, a.places, a.grid, a.bytes = b.on_host, b.chip, b.places, b.grid, b.bytes
@@ -309,7 +309,7 @@ def share(layouts: dict[Queue, Any], output: str, source: str) -> None:
 
 
 def assign_chips(graph: Graph, traced: Traced, config: CompilerConfig) -> None:
-    """Ops that `override_op_placement` puts on a chip."""
+    """Assigns ops to the chips that `override_op_placement` names."""
     for op in graph.ops:
         overrides = config.op_overrides.get(op.name, {}).get("placement")
         if overrides and overrides[1] is not None:

@@ -60,7 +60,8 @@ class Computing:
         return any(x is not None for x in (*said, self.math_fidelity, self.accumulate_df))
 
     def of_optimizer(self, amp_level: int) -> Computing:
-        """With an amp_level steps of optimizers have Float32 and HiFi4, but for rules about these alone."""
+        """Returns how steps of optimizers compute: with an amp_level steps of optimizers have Float32 and HiFi4, but
+        for rules about these alone."""
         if not amp_level or not self.is_exact:
             return self
         rules = tuple(rule for rule in self.rules if rule.epoch_type == OPTIMIZER)

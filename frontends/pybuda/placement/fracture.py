@@ -128,7 +128,7 @@ def gather(graph: Graph, made: dict[Op, list[Op]], dims: dict[Op, int]) -> None:
 
 
 def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -> None:
-    """A convolution as several, each with a part of the windows' places, whose results are added."""
+    """Cuts a convolution into several, each with a part of the windows' places, whose results are added."""
     products = [op for op in found if "conv" in op.attributes]
     if not products:
         kinds = ", ".join(sorted({op.type for op in found}))

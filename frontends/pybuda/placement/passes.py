@@ -27,7 +27,8 @@ def requested_copies(config: CompilerConfig) -> set[str]:
 
 
 def evaluate_constants(graph: Graph, training: bool, kept: Collection[str]) -> None:
-    """What is computed of constants, in inference of parameters, too, is computed once and is a constant."""
+    """Computes once what depends on constants only, in inference of parameters, too, is computed once and is a
+    constant."""
     kinds = ("constant",) if training else ("constant", "parameter")
     written, known = graph.written(), dict[Op, Queue]()
     left: list[Op] = []
@@ -47,7 +48,7 @@ def evaluate_constants(graph: Graph, training: bool, kept: Collection[str]) -> N
 
 
 def fuse(graph: Graph, kept: Collection[str], only: Collection[str] = ()) -> None:
-    """Elementwise ops whose one reader is elementwise, too, become a part of it."""
+    """Fuses elementwise ops into their one user where it is elementwise."""
     readers, written = graph.readers(), graph.written()
     leader: dict[Op, Op] = {}
     group: dict[Op, list[Op]] = {}
@@ -137,7 +138,7 @@ def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> 
 
 
 def prestride(graph: Graph) -> None:
-    """The host lays the pixels of a stride next to each other for convolutions that read inputs."""
+    """Lets the host lay the pixels of a stride next to each other for convolutions that read inputs."""
     matmuls = {op.operands[0].source: op for op in graph.ops if op.type == "matmul" and "conv" in op.attributes}
     for op in graph.ops:
         stride, kernel = op.attributes.get("stride"), op.attributes.get("kernel", ())
@@ -164,7 +165,7 @@ def prestride(graph: Graph) -> None:
 
 
 def tilize(graph: Graph) -> None:
-    """Inputs come in rows, and ops of the device make tiles of them."""
+    """Inserts ops that tilize inputs, which come in rows."""
     readers = graph.readers()
     for queue in [q for q in graph.queues if q.kind == "input" and q in readers]:
         op = Op(graph.unique(f"{queue.name}_tilizer"), queue.shape, queue.df, "tilizer", [Operand(queue, queue.shape)])

@@ -32,7 +32,7 @@ class Value:
     df: DataFormat | None = None
 
     def moved(self, shape: Sequence[int], text: str) -> Value:
-        """Behind one more manipulation; without `text` only dimensions of size 1 come or go."""
+        """Returns the value behind one more manipulation; without `text` only dimensions of size 1 come or go."""
         known = ("reshape",) if self.planes else ()
         return Value(self.node, tuple(shape), (*self.tms, *known, *((text,) if text else ())), df=self.df)
 
@@ -135,7 +135,7 @@ class Builder:
         return Operand(x.node, x.shape, x.tms, x.df)
 
     def matmul(self, x: Value, y: Value, bias: Value | None = None, shape: Shape | None = None) -> Value:
-        """A product; one of its rows is added to a bias that has no more."""
+        """Adds a product; one of its rows is added to a bias that has no more."""
         product = self.op("matmul", x, y, *([bias] if bias else []), shape=shape)
         assert isinstance(product.node, Op)
         product.node.inner = -(-matrix(x.shape)[1] // TILE)
@@ -144,7 +144,7 @@ class Builder:
         return product
 
     def reduce(self, x: Value, kind: str, dims: Sequence[int], shape: Shape | None = None) -> Value:
-        """Along dimensions, one op for each of columns, rows and the rest; the result has `shape`."""
+        """Reduces along dimensions, one op for each of columns, rows and the rest; the result has `shape`."""
         shape = tuple(self.out if shape is None else shape)
         now = tuple(flat(x.shape)) if x.planes else x.shape
         rank = len(x.shape)

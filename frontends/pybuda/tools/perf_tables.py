@@ -152,7 +152,7 @@ class PerfTables(App[None]):
         self.draw()
 
     def action_move(self, step: int) -> None:
-        """From the last epoch on there is nothing, and before the first the summary."""
+        """Moves between epochs; before the first is the summary, after the last nothing."""
         before = -1 if self.at is None else self.at
         at = min(max(before + step, -1), len(self.performance.epochs) - 1)
         self.show(None if at < 0 else at)

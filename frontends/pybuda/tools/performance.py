@@ -78,7 +78,7 @@ class Epoch:
 
     @property
     def cycles(self) -> int:
-        """Of the pipeline, for one input: those of the slowest op."""
+        """Returns cycles of the pipeline, for one input: those of the slowest op."""
         return max((op.bw_kernel for op in self.ops), default=0)
 
     @property
@@ -91,7 +91,7 @@ class Epoch:
 
     @property
     def balancer_utilization(self) -> float | None:
-        """By the estimates that the balancer had."""
+        """Returns the utilization by the estimates that the balancer had."""
         known = [op for op in self.ops if op.est is not None]
         if len(known) < len(self.ops):
             return None
@@ -134,7 +134,7 @@ class Performance:
 
     @property
     def cycles(self) -> int:
-        """For one input, one epoch after the other."""
+        """Returns cycles for one input, one epoch after the other."""
         return sum(epoch.cycles for epoch in self.epochs)
 
     @property

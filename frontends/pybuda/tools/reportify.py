@@ -75,7 +75,7 @@ def graphs_of(module: Any) -> dict[str, Any]:
 
 
 def functions_in(operations: Any) -> Iterator[Any]:
-    """Of a module, and of modules in it."""
+    """Returns functions of a module, and of modules in it."""
     for op in operations:
         name = op.operation.name
         if name == "func.func":
@@ -87,7 +87,7 @@ def functions_in(operations: Any) -> Iterator[Any]:
 
 
 def argument_kinds(function: Any) -> list[str]:
-    """ "parameter" or "input" of each argument."""
+    """Returns "parameter" or "input" of each argument."""
     count = len(function.regions[0].blocks[0].arguments)
     if "arg_attrs" not in function.attributes:
         return ["input"] * count
@@ -102,7 +102,7 @@ def named(location: Any) -> str:
 
 
 def short_type(kind: Any) -> str:
-    """ "32x64 bf16, tile, L1" """
+    """Returns text like "32x64 bf16, tile, L1"."""
     text = str(kind)
     if not text.startswith("tensor<"):
         return text[:60]
@@ -152,7 +152,7 @@ class Log:
 
     @contextmanager
     def compiling(self, kind: str) -> Iterator[None]:
-        """While it is open, modules that are compiled are programs of the device."""
+        """Makes modules that are compiled while it is open programs of the device."""
         from ttmlir.torch.report import record
 
         found: list[CompiledProgram] = []

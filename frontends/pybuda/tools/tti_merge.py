@@ -37,7 +37,7 @@ class Channels:
         return self.kept[channel] + self.shared[channel]
 
     def keep(self, name: str, size: int) -> None:
-        """Memory for a parameter, in the next channel; in another one when that is full and `switch` is on.
+        """Keeps memory for a parameter, in the next channel; in another one when that is full and `switch` is on.
 
         Raises:
             PyBudaError: there is none; says how much was requested and how much is free.
@@ -53,7 +53,8 @@ class Channels:
         raise PyBudaError(f"{name} needs {size} bytes of {self.what}; a channel has {free} left{more}")
 
     def queues(self, name: str, sizes: Sequence[int]) -> None:
-        """Memory for the queues of one model. Models run one after another: they share it when `overlap` is on."""
+        """Keeps memory for the queues of one model. Models run one after another: they share it when `overlap` is
+        on."""
         expected = [0] * len(self.kept)
         for i, size in enumerate(sizes):
             expected[i % len(expected)] += size
