@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -196,11 +196,16 @@ def test_every_row_has_a_reference() -> None:
 PUBLIC = {"clamp_scalar": "clamp", "clamp_tensor": "clamp", "pow_scalar": "pow", "pow_tensor": "pow"}
 
 
-@pytest.mark.parametrize("name", sorted(OPS - {"typecast"}))
-@pytest.mark.parametrize("dtype", ["f32", "si32"])
+def has(name: str, is_float: bool) -> bool:
+    return name in (HAVE_FLOATS if is_float else INTEGERS)
+
+
+def runs(names: Iterable[str], dtypes: Sequence[str]) -> list[tuple[str, str]]:
+    return [(name, dtype) for name in sorted(names) for dtype in dtypes if has(name, dtype == "f32")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), runs(OPS - {"typecast"}, ("f32", "si32")))
 def test_kernels(name: str, dtype: str) -> None:
-    if name not in (HAVE_FLOATS if dtype == "f32" else INTEGERS):
-        return
     count, exact = ROWS[name][1], ROWS[name][0] != "approximated"
     function = getattr(ttnn, PUBLIC.get(name, name))
     operands: Sequence[Any] = floats(count) if dtype == "f32" else integers(count, 32, signed=True)
@@ -270,11 +275,8 @@ EXACT = sorted(
 )
 
 
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("dtype", ["f32", "i32"])
+@pytest.mark.parametrize(("name", "dtype"), runs(EXACT, ("f32", "i32")))
 def test_folds(name: str, dtype: str) -> None:
-    if name not in (HAVE_FLOATS if dtype == "f32" else INTEGERS):
-        return
     count = ROWS[name][1]
     operands: Sequence[Any] = floats(count) if dtype == "f32" else integers(count, 32, signed=True)
     if dtype == "f32":
@@ -297,20 +299,36 @@ TYPES = {"f32": (32, True), "f64": (64, True), "i8": (8, True), "i32": (32, True
          "ui8": (8, False), "ui32": (32, False), "ui64": (64, False)}  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("op", sorted([*STABLEHLO, *(f"compare {x}" for x in DIRECTIONS)]))
-def test_evaluated_constants(op: str, dtype: str) -> None:
+def function_of(op: str) -> str:
+    """Returns the name of the function that an op or a comparison is."""
     op, _, direction = op.partition(" ")
-    name = DIRECTIONS[direction] if direction else STABLEHLO[op]
+    return DIRECTIONS[direction] if direction else STABLEHLO[op]
+
+
+def is_evaluated(op: str, dtype: str) -> bool:
+    """Returns whether the op takes elements of the type, and its function is computed in it."""
+    name, is_float, signed = function_of(op), dtype.startswith("f"), TYPES[dtype][1]
+    if op in ("floor", "ceil", "is_finite") and not is_float:
+        return False
+    if name in ("sign_or_self", "neg", "abs") and not signed:
+        return False
+    return has(name, is_float) and not (dtype == "f64" and ROWS[name][0] == "approximated")
+
+
+# The predicates of a select are of another type.
+EVALUATED = sorted([*(STABLEHLO.keys() - {"select"}), *(f"compare {x}" for x in DIRECTIONS)])
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype"), [(op, dtype) for op in EVALUATED for dtype in TYPES if is_evaluated(op, dtype)]
+)
+def test_evaluated_constants(op: str, dtype: str) -> None:
+    name = function_of(op)
+    op, _, direction = op.partition(" ")
     width, signed = TYPES[dtype]
     is_float = dtype.startswith("f")
     kind, count = ROWS[name]
     exact = kind != "approximated"
-    takes = name in (HAVE_FLOATS if is_float else INTEGERS) and not (dtype == "f64" and not exact)
-    if not takes or (op == "select") or (name in ("sign_or_self", "neg", "abs") and not signed):
-        return
-    if op in ("floor", "ceil", "is_finite") and not is_float:
-        return
     operands: Sequence[Any] = floats(count, wide=width == 64) if is_float else integers(count, width, signed)
     if is_float:
         expected = expected_floats(name, operands, wide=width == 64)
