@@ -4,7 +4,7 @@
 #include "tt/runtime/fabric.h"
 #include "program/pipeline.h"
 #include "tt/sim/chip.h"
-#include "ttmlir/Target/CostModel.h"
+#include "ttmlir/costs/CostModel.h"
 
 namespace tt::runtime {
 

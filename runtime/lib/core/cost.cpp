@@ -1,9 +1,13 @@
-//===- cost.cpp - what ops cost on the chip -------------------------------===//
+//===- cost.cpp - calls as the cost rules see them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0
+//
+// The rules stand in lib/costs, the row of each op in the registry has its rule.
+//
+//===----------------------------------------------------------------------===//
 
-#include "core/op.h"
-
-#include <algorithm>
+#include "core/shapes.h"
+#include "tt/ttnn/fabric.h"
+#include "ttmlir/costs/Costs.h"
 
 namespace tt::ttnn {
 namespace {
@@ -27,33 +31,41 @@ Shards shardsOf(const MemoryConfig &memory) {
   return Shards::Other;
 }
 
-std::vector<PlacedTensor> operandsOf(const OpCall &call) {
-  std::vector<PlacedTensor> operands;
-  for (const auto &in : call.ins)
-    if (in)
-      operands.push_back(placedTensor(*in));
-  return operands;
+/// 32x32 tiles of a tensor.
+int64_t tilesOf(const TensorSpec &spec) {
+  TensorSpec tiled = spec;
+  tiled.layout = Layout::Tile;
+  return static_cast<int64_t>(sim::deviceBytes(tiled) / sim::tileBytes(spec.dtype));
 }
 
-Cost trafficOf(const OpCall &call, bool moves) {
-  Cost cost;
-  const std::vector<PlacedTensor> operands = operandsOf(call);
-  if (call.outs.empty()) {
-    for (const PlacedTensor &operand : operands)
-      addTransfer(cost, operand);
-    return cost;
+PlacedTensor placedTensor(const TensorSpec &spec) {
+  PlacedTensor result;
+  const MemoryConfig &memory = spec.memory;
+  result.memory = memory.buffer == BufferType::SystemMemory ? Memory::Host
+                  : memory.buffer == BufferType::DRAM       ? Memory::DRAM
+                                                            : Memory::L1;
+  result.shards = shardsOf(memory);
+  result.tiled = spec.layout == Layout::Tile;
+  result.isF32 = spec.dtype == DataType::Float32;
+  result.bytes = static_cast<int64_t>(sim::deviceBytes(spec));
+  const bool isEmpty = !spec.shape.empty() && spec.shape.back() == 0;
+  result.columns = spec.shape.empty() ? 1 : spec.shape.back();
+  result.rows = spec.shape.empty() || isEmpty ? 1 : volume(spec.shape) / spec.shape.back();
+  result.tiles = tilesOf(spec);
+  result.tileBytes = static_cast<int64_t>(sim::tileBytes(spec.dtype));
+  result.shape = spec.shape;
+  if (result.shards != Shards::None && memory.shardShape.size() == 2 && !memory.grid.empty()) {
+    result.gridRows = memory.grid.front();
+    result.gridColumns = memory.grid.back();
+    result.shardRows = memory.shardShape.front();
+    result.shardColumns = memory.shardShape.back();
   }
-  addTraffic(cost, operands, placedTensor(call.outs[0]), moves);
-  for (size_t i = 1; i < call.outs.size(); ++i)
-    addTransfer(cost, placedTensor(call.outs[i]));
-  return cost;
+  return result;
 }
 
-int phasesOf(const OpCall &call, Origin origin) {
-  if (const Attribute *fidelity = field(call, "compute_config", "math_fidelity"))
-    if (const auto *value = std::get_if<EnumAttribute>(&fidelity->value))
-      return static_cast<int>(std::clamp<int64_t>(value->value, 1, 4)); // LoFi is 0
-  if (origin == Origin::Program || call.ins.empty() || !call.ins[0])
+/// The phases of a product of the library, by the data type of its first operand.
+int libraryPhases(const OpCall &call) {
+  if (call.ins.empty() || !call.ins[0])
     return 4;
   switch (call.ins[0]->dtype) {
   case DataType::BFloat16:
@@ -70,83 +82,45 @@ int phasesOf(const OpCall &call, Origin origin) {
   }
 }
 
+/// A call with the places of its operands and results.
+class PlacedCall final : public ttmlir::cost::Op {
+public:
+  explicit PlacedCall(const OpCall &call) : attributes(call.attributes) {
+    operands.reserve(call.ins.size());
+    for (const auto &in : call.ins)
+      operands.push_back(in ? std::optional(placedTensor(*in)) : std::nullopt);
+    results.reserve(call.outs.size());
+    for (const TensorSpec &out : call.outs)
+      results.push_back(placedTensor(out));
+    name = call.name;
+    ins = operands;
+    outs = results;
+  }
+  PlacedCall(const PlacedCall &) = delete;
+
+  shapes::Attribute attribute(std::string_view name) const override { return attributeOf(attributes, name); }
+
+private:
+  const Attributes &attributes;
+  std::vector<std::optional<PlacedTensor>> operands;
+  std::vector<PlacedTensor> results;
+};
+
 } // namespace
 
-int64_t tiles(const TensorSpec &spec) {
-  TensorSpec tiled = spec;
-  tiled.layout = Layout::Tile;
-  return static_cast<int64_t>(sim::deviceBytes(tiled) / sim::tileBytes(spec.dtype));
-}
-
-PlacedTensor placedTensor(const TensorSpec &spec) {
-  PlacedTensor result;
-  const MemoryConfig &memory = spec.memory;
-  result.memory = memory.buffer == BufferType::SystemMemory ? Memory::Host
-                  : memory.buffer == BufferType::DRAM       ? Memory::DRAM
-                                                            : Memory::L1;
-  result.shards = shardsOf(memory);
-  result.tiled = spec.layout == Layout::Tile;
-  result.bytes = static_cast<int64_t>(sim::deviceBytes(spec));
-  const bool isEmpty = !spec.shape.empty() && spec.shape.back() == 0;
-  result.columns = spec.shape.empty() ? 1 : spec.shape.back();
-  result.rows = spec.shape.empty() || isEmpty ? 1 : volume(spec.shape) / spec.shape.back();
-  result.tiles = tiles(spec);
-  result.tileBytes = static_cast<int64_t>(sim::tileBytes(spec.dtype));
-  if (result.shards != Shards::None && memory.shardShape.size() == 2 && !memory.grid.empty()) {
-    result.gridRows = memory.grid.front();
-    result.gridColumns = memory.grid.back();
-    result.shardRows = memory.shardShape.front();
-    result.shardColumns = memory.shardShape.back();
-  }
-  return result;
-}
-
-Cost traffic(const OpCall &call) { return trafficOf(call, /*moves=*/true); }
-
-Cost trafficOfShards(const OpCall &call) { return trafficOf(call, /*moves=*/false); }
-
-Cost vectorCost(const OpCall &call) {
-  Cost cost = trafficOfShards(call);
-  for (const TensorSpec &out : call.outs)
-    addVectorPass(cost, call.name, placedTensor(out), out.dtype == DataType::Float32);
-  return cost;
-}
-
-Cost noCost(const OpCall &) {
-  Cost cost;
-  cost.launched = false;
-  return cost;
-}
-
-Cost defaultCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  for (const TensorSpec &out : call.outs)
-    if (out.memory.buffer != BufferType::SystemMemory)
-      cost.fpuTiles += tiles(out);
-  return cost;
-}
-
-void takeChunks(const OpCall &call, ttmlir::cost::Attended &attended) {
-  auto take = [&](std::string_view name, int64_t &chunk) {
-    const Attribute *found = field(call, "program_config", name);
-    const int64_t *size = found ? std::get_if<int64_t>(&found->value) : nullptr;
-    if (size && *size > 0)
-      chunk = *size;
-  };
-  take("q_chunk_size", attended.rowChunk);
-  take("k_chunk_size", attended.columnChunk);
-}
-
-bool fetchesByTurns(const OpCall &call) {
-  return std::ranges::any_of(call.ins, [](const auto &in) { return in && placedTensor(*in).isInterleavedInDram(); });
-}
-
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin) {
-  Cost cost = info.cost ? info.cost(call) : defaultCost(call);
-  cost.phases = phasesOf(call, origin);
-  if (!call.outs.empty() && !cost.cores)
-    cost.cores = ttmlir::cost::busyCores(placedTensor(call.outs[0]));
+  PlacedCall op(call);
+  if (origin != Origin::Program)
+    op.phases = libraryPhases(call);
+  Cost cost = workOf(*info.rule, op);
+  addFabric(cost, call);
   return {cost, sim::estimate(chip, cost)};
+}
+
+int64_t circularBytes(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call) {
+  return info.rule->circular
+             ? circularBytes(*info.rule, PlacedCall(call), chip.cores(), chip.l1Size - chip.l1UnreservedBase)
+             : 0;
 }
 
 } // namespace tt::ttnn

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "tt/ttnn/kernel.h"
-#include "ttmlir/Target/OpWork.h"
 
 #include <functional>
 #include <initializer_list>
@@ -14,9 +13,8 @@ namespace tt::ttnn {
 // Rows
 //===----------------------------------------------------------------------===//
 
-using KernelMaker = std::unique_ptr<Kernel> (*)(const OpCall &);
-using MeshKernelMaker = std::unique_ptr<MeshKernel> (*)(const OpCall &);
-using CostFunction = Cost (*)(const OpCall &);
+using KernelFactory = std::unique_ptr<Kernel> (*)(const OpCall &);
+using MeshKernelFactory = std::unique_ptr<MeshKernel> (*)(const OpCall &);
 
 // The rows of each family, in any order.
 std::vector<OpInfo> elementwiseOps();
@@ -101,30 +99,5 @@ public:
 private:
   size_t size = 0;
 };
-
-//===----------------------------------------------------------------------===//
-// Cost
-//===----------------------------------------------------------------------===//
-
-/// 32x32 tiles of a tensor.
-int64_t tiles(const TensorSpec &spec);
-/// A tensor as what counts work sees it.
-ttmlir::cost::PlacedTensor placedTensor(const TensorSpec &spec);
-/// Reading all operands and writing all results, as ops do that bring values to other places.
-Cost traffic(const OpCall &call);
-/// The same where cores read what they have of an operand in place.
-Cost trafficOfShards(const OpCall &call);
-/// trafficOfShards, and one pass of the vector unit over the results.
-Cost vectorCost(const OpCall &call);
-/// No time on the chip: views and host bookkeeping.
-Cost noCost(const OpCall &call);
-/// The cost of an op that reports none: every operand read, every result written, each tile of the result once through
-/// the matrix unit.
-Cost defaultCost(const OpCall &call);
-/// The chunks of a program config (`q_chunk_size`, `k_chunk_size`); the library's own are 32.
-void takeChunks(const OpCall &call, ttmlir::cost::Attended &attended);
-/// Whether an operand is fetched page by page from DRAM: kernels of products that nobody configured do not fetch the
-/// next block while they compute on one (docs/cost-model.md).
-bool fetchesByTurns(const OpCall &call);
 
 } // namespace tt::ttnn

@@ -106,19 +106,24 @@ static shapes::Attribute convert(const Attribute &attribute) {
   return Attribute::of(shapes::View(numbers));
 }
 
-shapes::Attribute CallOp::attribute(std::string_view name) const {
-  const size_t dot = name.find('.');
-  for (const auto &[key, attribute] : attributes.all()) {
-    if (key != name.substr(0, dot))
-      continue;
-    if (dot == name.npos)
-      return convert(attribute);
-    const auto *config = std::get_if<StructAttribute>(&attribute.value);
-    const Attribute *found = config ? field(*config, name.substr(dot + 1)) : nullptr;
-    return found ? convert(*found) : shapes::Attribute();
+shapes::Attribute attributeOf(const Attributes &attributes, std::string_view name) {
+  const Attribute *found = nullptr;
+  const size_t first = name.find('.');
+  for (const auto &[key, attribute] : attributes.all())
+    if (key == name.substr(0, first)) {
+      found = &attribute;
+      break;
+    }
+  for (size_t dot = first; found && dot != name.npos;) {
+    const size_t next = name.find('.', dot + 1);
+    const auto *config = std::get_if<StructAttribute>(&found->value);
+    found = config ? field(*config, name.substr(dot + 1, next == name.npos ? next : next - dot - 1)) : nullptr;
+    dot = next;
   }
-  return {};
+  return found ? convert(*found) : shapes::Attribute();
 }
+
+shapes::Attribute CallOp::attribute(std::string_view name) const { return attributeOf(attributes, name); }
 
 std::string CallOp::text(shapes::View shape) const { return toString(Shape(shape.begin(), shape.end())); }
 

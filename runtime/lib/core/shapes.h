@@ -22,6 +22,9 @@ struct ShapeRule {
 /// Of an op that Api.def has, or nullptr.
 const ShapeRule *findShapeRule(const OpInfo &info);
 
+/// An attribute as the rules of lib/shapes and lib/costs read it: by name, or a field of a struct as "config.field".
+shapes::Attribute attributeOf(const Attributes &attributes, std::string_view name);
+
 /// A call, or what is known of one.
 class CallOp : public shapes::Op {
 public:

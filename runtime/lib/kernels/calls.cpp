@@ -11,10 +11,10 @@ namespace tt::ttnn {
 
 std::vector<OpInfo> callOps() {
   return {
-      {"ttcore.load_cached", nullptr, nullptr, noCost},
-      {"ttcore.while", nullptr, nullptr, noCost},
-      {"ttcore.case", nullptr, nullptr, noCost},
-      {"ttnn.capture_or_execute_trace", nullptr, nullptr, noCost},
+      {"ttcore.load_cached"},
+      {"ttcore.while"},
+      {"ttcore.case"},
+      {"ttnn.capture_or_execute_trace"},
   };
 }
 

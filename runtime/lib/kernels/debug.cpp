@@ -37,12 +37,12 @@ public:
     if (!caller || !*caller)
       throw OpError("debug.host_call: this process knows no function of the host, and the program calls \"" + function +
                     "\"; it runs in the process that made it");
-    std::vector<HostArray> given, wanted;
+    std::vector<HostArray> given, expected;
     for (size_t i = 0; i < ins.size(); ++i)
       given.push_back({&ins[i], const_cast<std::byte *>(buffers.ins[i])});
     for (size_t i = 0; i < outs.size(); ++i)
-      wanted.push_back({&outs[i], buffers.outs[i]});
-    (*caller)(function, given, wanted);
+      expected.push_back({&outs[i], buffers.outs[i]});
+    (*caller)(function, given, expected);
   }
 
 private:
@@ -120,14 +120,14 @@ void setHostCaller(HostCaller caller) {
 
 std::vector<OpInfo> debugOps() {
   return {
-      {"debug.annotate", makePass<0>, nullptr, noCost},        {"debug.begin_trace", makePass<0>, nullptr, noCost},
-      {"debug.end_trace", makePass<0>, nullptr, noCost},       {"debug.hook", makePass<0>, nullptr, noCost},
-      {"debug.profiler_end", makePass<0>, nullptr, noCost},    {"debug.profiler_start", makePass<0>, nullptr, noCost},
-      {"debug.region_end", makePass<0>, nullptr, noCost},      {"debug.region_start", makePass<0>, nullptr, noCost},
-      {"debug.snapshot", makePass<0>, nullptr, noCost},        {"debug.timestamp", makePass<0>, nullptr, noCost},
-      {"debug.breakpoint", makeNothing, nullptr, noCost},      {"debug.dump", makeNothing, nullptr, noCost},
-      {"debug.memory_snapshot", makeNothing, nullptr, noCost}, {"debug.print", makeNothing, nullptr, noCost},
-      {"debug.overwrite", makePass<1>, nullptr, noCost},       {"debug.host_call", makeHostCall, nullptr, noCost},
+      {"debug.annotate", makePass<0>},        {"debug.begin_trace", makePass<0>},
+      {"debug.end_trace", makePass<0>},       {"debug.hook", makePass<0>},
+      {"debug.profiler_end", makePass<0>},    {"debug.profiler_start", makePass<0>},
+      {"debug.region_end", makePass<0>},      {"debug.region_start", makePass<0>},
+      {"debug.snapshot", makePass<0>},        {"debug.timestamp", makePass<0>},
+      {"debug.breakpoint", makeNothing},      {"debug.dump", makeNothing},
+      {"debug.memory_snapshot", makeNothing}, {"debug.print", makeNothing},
+      {"debug.overwrite", makePass<1>},       {"debug.host_call", makeHostCall},
   };
 }
 

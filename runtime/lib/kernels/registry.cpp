@@ -3,6 +3,7 @@
 
 #include "core/op.h"
 #include "core/shapes.h"
+#include "ttmlir/costs/Costs.h"
 
 #include <algorithm>
 #include <array>
@@ -138,6 +139,11 @@ std::vector<OpInfo> collect() {
   for (const Family &family : families)
     for (OpInfo &info : family.rows()) {
       info.computes |= family.computes;
+      info.rule = ttmlir::cost::findRule(info.name);
+      if (!info.rule && family.rows == elementwiseOps)
+        info.rule = &ttmlir::cost::elementwise;
+      if (!info.rule)
+        throw Error(std::string(info.name) + " has no rule in lib/costs");
       all.push_back(described(std::move(info)));
     }
   std::ranges::sort(all, {}, &OpInfo::name);

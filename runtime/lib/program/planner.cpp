@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "program/planner.h"
+#include "core/deferred.h"
 #include "core/mesh.h"
 #include "core/op.h"
 #include "program/inputs.h"
@@ -22,6 +23,7 @@ static bool callsOthers(const Program &program) {
 
 std::shared_ptr<const Plan> Planner::make() {
   const size_t values = program.values.size();
+  ttnn::DeferredWork work;
   made.isFirst = !previous;
   made.chips = program.devices() > 1 ? device->chips() : sim::Chips{0, 1};
   made.rootOf.resize(values);
@@ -74,6 +76,7 @@ std::shared_ptr<const Plan> Planner::make() {
   describeOutputs();
   describeParameters();
   made.groupOf = std::move(groupOf);
+  work.finish();
   return plan;
 }
 
@@ -453,7 +456,7 @@ void Planner::planDeviceMemory(int alias) {
   } else {
     made.durations[op] =
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
-    made.circular[op] = located([&] { return ttnn::circularBytes(chip, call()); });
+    made.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
   }
   if (made.circular[op]) {
     sim::Footprint footprint;

@@ -28,27 +28,27 @@ class Layer:
 
 FAMILIES = (
     "kernels.elementwise kernels.matmul kernels.window kernels.attention kernels.normalization kernels.exact "
-    "kernels.circular kernels.others"
+    "kernels.others"
 )
 LAYERS = {
     # What the compiler and the runtime both know: the schemas and the tables of functions and tile operations.
     "schema": Layer(
         "include/ttmlir/Target/TTNN/Schema.h include/ttmlir/Target/TTNN/Api.h lib/Target/Api/ "
         "include/ttmlir/Target/TTMetal/CoreTypes.def include/ttmlir/Target/TTMetal/TileOps.def "
-        "include/ttmlir/Target/OutputFile.h include/ttmlir/Target/CostModel.h include/ttmlir/Target/OpWork.h "
-        "include/ttmlir/Target/CircularBuffers.h"
+        "include/ttmlir/Target/OutputFile.h"
     ),
     "scalars": Layer("include/ttmlir/scalars/ lib/scalars/"),
     "shapes": Layer("include/ttmlir/shapes/ lib/shapes/"),
+    "costs": Layer("include/ttmlir/costs/ lib/costs/", "shapes"),
     # The runtime: nothing of MLIR.
     "base": Layer("runtime/lib/base/ runtime/include/tt/", "schema"),
-    "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base"),
+    "sim": Layer("runtime/lib/sim/ runtime/include/tt/sim/", "base costs"),
     "mpi": Layer("runtime/mpi/", "sim"),
     "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
     "core": Layer(
         "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h "
         "runtime/include/tt/ttnn/fabric.h",
-        "tensor shapes scalars",
+        "tensor costs scalars",
     ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
     "kernels.matmul": Layer("runtime/lib/kernels/matmul/", "kernels.elementwise"),
@@ -56,9 +56,6 @@ LAYERS = {
     "kernels.attention": Layer("runtime/lib/kernels/attention/", "core"),
     "kernels.normalization": Layer("runtime/lib/kernels/normalization/", "kernels.elementwise"),
     "kernels.exact": Layer("runtime/lib/kernels/exact/", "kernels.matmul kernels.window"),
-    "kernels.circular": Layer(
-        "runtime/lib/kernels/circular.cpp", "kernels.elementwise kernels.window kernels.attention"
-    ),
     "kernels.others": Layer("runtime/lib/kernels/", "core"),
     "binary": Layer("runtime/lib/binary/ runtime/include/tt/runtime/binary.h", "core"),
     "run": Layer("runtime/lib/run/ runtime/include/tt/runtime/run.h", f"binary {FAMILIES}"),
@@ -75,7 +72,10 @@ LAYERS = {
     ),
     "runtime.python": Layer("runtime/python/ runtime/tools/", "api"),
     # The compiler: nothing of the runtime.
-    "dialects": Layer("include/ttmlir/Dialect/ lib/Dialect/", "schema shapes scalars"),
+    "dialects": Layer(
+        "include/ttmlir/Dialect/ lib/Dialect/ include/ttmlir/Target/TTNN/AttributeVisitor.h",
+        "schema costs scalars",
+    ),
     "passes": Layer(
         " ".join(
             f"{side}/Dialect/{dialect}/Transforms/"

@@ -27,7 +27,7 @@ int64_t bytesOf(const std::string &op, std::vector<TensorSpec> ins, TensorSpec o
   OpCall call{op, {}, {std::move(out)}, Attributes(op, std::move(attributes)), {1, 1}, {}};
   for (TensorSpec &in : ins)
     call.ins.emplace_back(std::move(in));
-  return circularBytes(sim::chip(Arch::WormholeB0), call);
+  return circularBytes(sim::chip(Arch::WormholeB0), *findOp(call.name), call);
 }
 
 Attribute blocks(int64_t inner, int64_t rows, int64_t columns) {

@@ -1,4 +1,4 @@
-//===- CostTest.cpp - estimated times beside published ones ---------------===//
+//===- CostTest.cpp - estimated and published times -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times measured on an n150 that were published, in microseconds, and whether
@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ttnn/OpTest.h"
+#include "ttmlir/costs/Costs.h"
 
 #include <cmath>
+#include <set>
 
 using namespace tt;
 using namespace tt::ttnn;
@@ -172,6 +174,18 @@ TEST(Cost, AttentionReadsItsKeysForEachChunkOfQueries) {
   EXPECT_EQ(once.dramBytes, 2 * (8 * keys + 8 * keys)); // queries, results, and the keys and values of 8 heads
   EXPECT_EQ(each.dramBytes - once.dramBytes, 2 * 8 * 15 * keys);
   EXPECT_EQ(estimated(128, true).cost.matmulTiles, 8 * (64 * 65 / 2) * 8);
+}
+
+TEST(Cost, EveryOpHasOneRule) {
+  std::set<std::string_view> names;
+  for (const api::Op &op : api::ops()) {
+    names.insert(op.name);
+    const OpInfo *info = findOp(op.name);
+    const bool isElementwise = info && info->rule == &ttmlir::cost::elementwise;
+    EXPECT_NE(isElementwise, ttmlir::cost::findRule(op.name) != nullptr) << op.name << " in lib/costs";
+  }
+  for (const ttmlir::cost::Rule &rule : ttmlir::cost::rules())
+    EXPECT_TRUE(names.contains(rule.op)) << rule.op << " is no op";
 }
 
 TEST(Cost, WhatTheChipDoesNotSeeTakesNoTime) {

@@ -243,7 +243,7 @@ TEST(Registry, EveryRowIsCompleteAndSorted) {
     // Calls of other programs are the executor's.
     const bool isCall = info.name.starts_with("ttcore.") || info.name == "ttnn.capture_or_execute_trace";
     EXPECT_EQ((info.make != nullptr) + (info.makeMesh != nullptr), isCall ? 0 : 1) << info.name;
-    EXPECT_TRUE(info.cost != nullptr) << info.name;
+    EXPECT_TRUE(info.rule != nullptr) << info.name;
     EXPECT_EQ(findOp(info.name), &info);
   }
   EXPECT_EQ(findOp("ttnn.nothing"), nullptr);

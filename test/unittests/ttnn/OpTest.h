@@ -144,7 +144,7 @@ inline std::unique_ptr<Kernel> kernelFor(const std::string &name, const std::vec
   if (!info)
     throw OpError(name + " is not known");
   check(*info, call);
-  EXPECT_TRUE(info->cost(call).dramBytes >= 0);
+  EXPECT_TRUE(estimateOf(sim::chip(Arch::WormholeB0), *info, call, Origin::Program).cost.dramBytes >= 0);
   for (size_t i = 0; i < constant.size(); ++i)
     call.constantIns.push_back(constant[i] ? ins[i]->bytes.data() : nullptr);
   return info->make(call);
@@ -262,7 +262,7 @@ inline std::vector<Value> runOnMesh(const std::string &name, const std::vector<s
   const OpInfo *info = findOp(name);
   check(*info, call);
   const auto kernel = info->makeMesh(call);
-  EXPECT_GE(info->cost(call).fabricBytes, 0);
+  EXPECT_GE(estimateOf(sim::chip(Arch::WormholeB0), *info, call, Origin::Program).cost.fabricBytes, 0);
   std::vector<std::vector<const std::byte *>> from(ins.size());
   std::vector<std::byte *> to;
   for (size_t i = 0; i < ins.size(); ++i)

@@ -1,6 +1,8 @@
 //===- CollectPerfMetrics.cpp - figures of programs in a file ------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "Optimizer/LegalLayouts.h"
+#include "Optimizer/OpCost.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
@@ -44,6 +46,8 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
 
   void runOnOperation() override {
     Figures figures;
+    auto system = getOperation()->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
+    chip = system && !system.getChipDescs().empty() ? system.getChipDescs().front() : ttcore::ChipDescAttr();
     llvm::json::Array operations;
     const bool onlyTraces = enableTrace && hasTraces();
     getOperation().walk([&](func::FuncOp function) {
@@ -69,6 +73,8 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
   }
 
 private:
+  ttcore::ChipDescAttr chip; // null where the module names none
+
   bool hasTraces() {
     return getOperation()
         .walk([](func::FuncOp function) {
@@ -78,7 +84,7 @@ private:
         .wasInterrupted();
   }
 
-  static llvm::json::Object described(func::FuncOp function, Operation *op, TTNNLayoutAttr layout) {
+  llvm::json::Object described(func::FuncOp function, Operation *op, TTNNLayoutAttr layout) const {
     std::string location, type;
     llvm::raw_string_ostream(location) << op->getLoc();
     auto tensor = cast<RankedTensorType>(op->getResult(0).getType());
@@ -91,6 +97,11 @@ private:
                             {"grid", llvm::json::Array(layout.getGridShape())}};
     if (TensorMemoryLayoutAttr memory = layout.getMemLayout())
       made["memory_layout"] = stringifyTensorMemoryLayout(memory.getValue());
+    if (chip) {
+      made["estimated_ns"] = OpCost(chip).opNs(op);
+      const ChipMemory memory(chip);
+      made["circular_buffer_bytes"] = OpCost::circularBytes(op, OpTensors(op), memory.usable(), memory.cores());
+    }
     return made;
   }
 

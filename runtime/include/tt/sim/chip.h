@@ -8,7 +8,7 @@
 
 #include "tt/sim/formats.h"
 #include "tt/types.h"
-#include "ttmlir/Target/CostModel.h"
+#include "ttmlir/costs/CostModel.h"
 
 #include <optional>
 #include <span>

@@ -23,6 +23,10 @@
 #include <variant>
 #include <vector>
 
+namespace ttmlir::cost {
+struct Rule;
+}
+
 namespace tt::ttnn {
 
 struct Attribute;
@@ -211,7 +215,6 @@ struct OpInfo {
   std::string_view name;                                     // "ttnn.add"
   std::unique_ptr<Kernel> (*make)(const OpCall &) = nullptr; // throws OpError
   std::unique_ptr<MeshKernel> (*makeMesh)(const OpCall &) = nullptr;
-  Cost (*cost)(const OpCall &) = nullptr;
   /// Operands that the kernel also writes, in place (running statistics): their bytes in Buffers::ins must be writable
   /// and the value's own, and what follows in the program sees the new values.
   std::vector<int> writes = {};
@@ -226,6 +229,7 @@ struct OpInfo {
   bool joins = false;   // it makes one tensor of what the chips have; other ops of a mesh give one to each chip
   std::span<const api::Operand> operands = {};
   std::span<const AttributeSpec> attributes = {};
+  const ttmlir::cost::Rule *rule = nullptr; // its work on the chip, in lib/costs
 };
 
 struct Estimate {
@@ -237,7 +241,7 @@ Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall 
 
 /// What the card's kernels of an op keep in the L1 of each core while they run, in bytes from its base; 0 where no rule
 /// is known.
-int64_t circularBytes(const sim::ChipDesc &chip, const OpCall &call);
+int64_t circularBytes(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call);
 
 /// The kernel of an op on one device, with the arithmetic that the call asks for.
 std::unique_ptr<Kernel> makeKernel(const OpInfo &info, const OpCall &call);

@@ -236,36 +236,12 @@ std::unique_ptr<Kernel> makeAttention(const OpCall &call, const Attention &a) {
 std::unique_ptr<Kernel> makePrefill(const OpCall &call) { return makeAttention(call, prefillOf(call)); }
 std::unique_ptr<Kernel> makeDecode(const OpCall &call) { return makeAttention(call, decodeOf(call)); }
 
-Cost attentionCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  addAttention(cost, attendedOf(call), placedTensor(operand(call, 1)), placedTensor(operand(call, 2)));
-  return cost;
-}
-
-Cost decodeCost(const OpCall &call) {
-  Cost cost = attentionCost(call);
-  cost.isDividedByUnits = false; // cores share the keys of each user out
-  return cost;
-}
-
 } // namespace
-
-ttmlir::cost::Attended attendedOf(const OpCall &call) {
-  const bool decodes = call.name == "ttnn.scaled_dot_product_attention_decode";
-  const Attention a = decodes ? decodeOf(call) : prefillOf(call);
-  ttmlir::cost::Attended attended{a.batch, a.heads, a.rows, a.columns, a.size, a.valueSize};
-  attended.isCausal = call.attributes.get<bool>("is_causal", true);
-  attended.isMasked = optionalOperand(call, a.maskIndex) != nullptr;
-  if (decodes) // the heads that meet the same keys are the rows of a tile
-    attended = decoded(attended, a.keyHeads);
-  takeChunks(call, attended);
-  return attended;
-}
 
 std::vector<OpInfo> attentionOps() {
   return {
-      {"ttnn.scaled_dot_product_attention", makePrefill, nullptr, attentionCost},
-      {"ttnn.scaled_dot_product_attention_decode", makeDecode, nullptr, decodeCost},
+      {"ttnn.scaled_dot_product_attention", makePrefill},
+      {"ttnn.scaled_dot_product_attention_decode", makeDecode},
   };
 }
 

@@ -50,9 +50,6 @@ private:
   size_t maskBytes = 0, sinkBytes = 0, positionBytes = 0;
 };
 
-/// Prefill or decode, as the cost model sees it.
-ttmlir::cost::Attended attendedOf(const OpCall &call);
-
 /// The kernel for many rows, in panels; nullptr where the machine lacks the units or the rows are few.
 std::unique_ptr<Kernel> makePanelAttention(const OpCall &call, const Attention &attention);
 

@@ -111,22 +111,15 @@ std::unique_ptr<Kernel> makePagedFill(const OpCall &call) {
   });
 }
 
-/// What is written is as large as the input; the rest of the cache is not touched.
-Cost cacheCost(const OpCall &call) {
-  OpCall written = call;
-  written.ins = {call.ins[1], call.ins[1]};
-  return traffic(written);
-}
-
 } // namespace
 
 std::vector<OpInfo> cacheOps() {
   const std::vector<int> cache = {0};
   return {
-      {"ttnn.fill_cache", makeFill, nullptr, cacheCost, cache},
-      {"ttnn.update_cache", makeUpdate, nullptr, cacheCost, cache},
-      {"ttnn.paged_update_cache", makePagedUpdate, nullptr, cacheCost, cache},
-      {"ttnn.paged_fill_cache", makePagedFill, nullptr, cacheCost, cache},
+      {"ttnn.fill_cache", makeFill, nullptr, cache},
+      {"ttnn.update_cache", makeUpdate, nullptr, cache},
+      {"ttnn.paged_update_cache", makePagedUpdate, nullptr, cache},
+      {"ttnn.paged_fill_cache", makePagedFill, nullptr, cache},
   };
 }
 

@@ -204,13 +204,13 @@ std::unique_ptr<Kernel> makeRotaryEmbeddingLlama(const OpCall &call) {
 
 std::vector<OpInfo> headOps() {
   return {
-      {"ttnn.concatenate_heads", makeConcatenateHeads, nullptr, traffic},
-      {"ttnn.nlp_concat_heads", makeConcatenateHeads, nullptr, traffic},
-      {"ttnn.nlp_concat_heads_decode", makeConcatenateDecodedHeads, nullptr, traffic},
-      {"ttnn.nlp_create_qkv_heads_decode", makeDecodedHeads, nullptr, traffic},
-      {"ttnn.split_query_key_value_and_split_heads", makeSplitHeads, nullptr, traffic},
-      {"ttnn.rotary_embedding", makeRotaryEmbedding, nullptr, vectorCost, {}, 0, /*computes=*/true},
-      {"ttnn.rotary_embedding_llama", makeRotaryEmbeddingLlama, nullptr, vectorCost, {}, 0, /*computes=*/true},
+      {"ttnn.concatenate_heads", makeConcatenateHeads},
+      {"ttnn.nlp_concat_heads", makeConcatenateHeads},
+      {"ttnn.nlp_concat_heads_decode", makeConcatenateDecodedHeads},
+      {"ttnn.nlp_create_qkv_heads_decode", makeDecodedHeads},
+      {"ttnn.split_query_key_value_and_split_heads", makeSplitHeads},
+      {"ttnn.rotary_embedding", makeRotaryEmbedding, nullptr, {}, 0, /*computes=*/true},
+      {"ttnn.rotary_embedding_llama", makeRotaryEmbeddingLlama, nullptr, {}, 0, /*computes=*/true},
   };
 }
 

@@ -70,30 +70,12 @@ std::unique_ptr<Kernel> makePagedDecode(const OpCall &call) {
   return std::make_unique<LatentAttention>(call, "ttnn.paged_scaled_dot_product_attention_decode");
 }
 
-/// Two products of as many tiles as the query and the keys that it meets have.
-Cost latentCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  const Shape &query = operand(call, 0).shape, &key = operand(call, 1).shape;
-  const TensorSpec *table = call.ins.size() > 4 ? optionalOperand(call, 3) : nullptr;
-  if (query.size() == 4 && key.size() == 4) {
-    const int64_t columns = key[2] * (table && table->shape.size() == 2 ? table->shape[1] : 1);
-    ttmlir::cost::Attended attended{
-        query[0], query[1], query[2], columns, query[3], call.attributes.get<int64_t>("head_dim_v"), false, false};
-    takeChunks(call, attended);
-    // The values are the first elements of the keys, and read with them.
-    auto values = placedTensor(operand(call, 1));
-    values.memory = ttmlir::cost::Memory::Host;
-    addAttention(cost, attended, placedTensor(operand(call, 1)), values);
-  }
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> latentAttentionOps() {
   return {
-      {"ttnn.flash_mla_prefill", makePrefill, nullptr, latentCost},
-      {"ttnn.paged_flash_multi_latent_attention_decode", makePagedDecode, nullptr, latentCost},
+      {"ttnn.flash_mla_prefill", makePrefill},
+      {"ttnn.paged_flash_multi_latent_attention_decode", makePagedDecode},
   };
 }
 

@@ -151,24 +151,12 @@ private:
 std::unique_ptr<Kernel> makePagedDecode(const OpCall &call) { return std::make_unique<PagedDecode>(call); }
 std::unique_ptr<Kernel> makeChunked(const OpCall &call) { return std::make_unique<ChunkedAttention>(call); }
 
-/// Two products of as many tiles as the query and the pages of a user have.
-Cost pagedCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  const Shape &query = operand(call, 0).shape, &key = operand(call, 1).shape, &table = operand(call, 3).shape;
-  if (query.size() == 4 && key.size() == 4 && table.size() == 2) {
-    ttmlir::cost::Attended attended{query[0], query[1], query[2], table[1] * key[2], query[3], query[3], false, false};
-    takeChunks(call, attended);
-    addAttention(cost, attended, placedTensor(operand(call, 1)), placedTensor(operand(call, 2)));
-  }
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> pagedAttentionOps() {
   return {
-      {"ttnn.paged_scaled_dot_product_attention_decode", makePagedDecode, nullptr, pagedCost},
-      {"ttnn.chunked_scaled_dot_product_attention", makeChunked, nullptr, pagedCost},
+      {"ttnn.paged_scaled_dot_product_attention_decode", makePagedDecode},
+      {"ttnn.chunked_scaled_dot_product_attention", makeChunked},
   };
 }
 

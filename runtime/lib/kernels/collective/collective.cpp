@@ -430,7 +430,7 @@ std::unique_ptr<MeshKernel> makeCollectivePermute(const OpCall &call) {
   return std::make_unique<SendKernel>(call, rowsOf(call, "source_target_pairs", 2));
 }
 
-/// Device i of a group gets part i of each, which is cut out and put beside those before.
+/// Device i of a group gets part i of each, which is cut out and put next to those before.
 class AllToAllKernel final : public MeshKernel {
 public:
   AllToAllKernel(const OpCall &call, std::vector<std::vector<size_t>> groups, size_t split, size_t joined)
@@ -484,27 +484,14 @@ std::unique_ptr<MeshKernel> makeAllToAll(const OpCall &call) {
                                           static_cast<size_t>(dimension(call, "concat_dim", rank)));
 }
 
-//===----------------------------------------------------------------------===//
-// Cost: of one device
-//===----------------------------------------------------------------------===//
-
-Cost movingCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  addFabric(cost, call);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> collectiveOps() {
   std::vector<OpInfo> ops = {
-      {"ttnn.distribute_tensor", nullptr, makeDistribute, traffic},
-      {"ttnn.aggregate_tensor", nullptr, makeAggregate, traffic},
-      {"ttnn.all_gather", nullptr, makeAllGather, movingCost},
-      {"ttnn.mesh_partition", nullptr, makeMeshPartition, traffic},
-      {"ttnn.point_to_point", nullptr, makePointToPoint, movingCost},
-      {"ttnn.collective_permute", nullptr, makeCollectivePermute, movingCost},
-      {"ttnn.all_to_all", nullptr, makeAllToAll, movingCost},
+      {"ttnn.distribute_tensor", nullptr, makeDistribute}, {"ttnn.aggregate_tensor", nullptr, makeAggregate},
+      {"ttnn.all_gather", nullptr, makeAllGather},         {"ttnn.mesh_partition", nullptr, makeMeshPartition},
+      {"ttnn.point_to_point", nullptr, makePointToPoint},  {"ttnn.collective_permute", nullptr, makeCollectivePermute},
+      {"ttnn.all_to_all", nullptr, makeAllToAll},
   };
   for (OpInfo &op : reducingCollectiveOps())
     ops.push_back(std::move(op));

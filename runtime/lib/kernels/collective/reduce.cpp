@@ -134,19 +134,13 @@ std::unique_ptr<MeshKernel> makeReduceScatter(const OpCall &call) {
   return reduceKernel(call, dim);
 }
 
-Cost reduceCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  addFabric(cost, call);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> reducingCollectiveOps() {
   return {
-      {"ttnn.all_reduce", nullptr, makeAllReduce, reduceCost},
-      {"ttnn.all_reduce_async", nullptr, makeAllReduce, reduceCost},
-      {"ttnn.reduce_scatter", nullptr, makeReduceScatter, reduceCost},
+      {"ttnn.all_reduce", nullptr, makeAllReduce},
+      {"ttnn.all_reduce_async", nullptr, makeAllReduce},
+      {"ttnn.reduce_scatter", nullptr, makeReduceScatter},
   };
 }
 

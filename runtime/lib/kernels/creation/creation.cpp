@@ -146,14 +146,14 @@ std::unique_ptr<Kernel> makeRand(const OpCall &call) {
 
 std::vector<OpInfo> creationOps() {
   return {
-      {"ttnn.zeros", makeZeros, nullptr, traffic},
-      {"ttnn.ones", makeOnes, nullptr, traffic},
+      {"ttnn.zeros", makeZeros},
+      {"ttnn.ones", makeOnes},
       // What is never written reads as zero, so that no run depends on what memory held before.
-      {"ttnn.empty", makeZeros, nullptr, noCost},
-      {"ttnn.full", makeFull, nullptr, traffic},
-      {"ttnn.constant", makeConstant, nullptr, noCost},
-      {"ttnn.arange", makeArange, nullptr, traffic},
-      {"ttnn.rand", makeRand, nullptr, vectorCost},
+      {"ttnn.empty", makeZeros},
+      {"ttnn.full", makeFull},
+      {"ttnn.constant", makeConstant},
+      {"ttnn.arange", makeArange},
+      {"ttnn.rand", makeRand},
   };
 }
 

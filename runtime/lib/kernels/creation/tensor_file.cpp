@@ -173,8 +173,8 @@ void writeTensorFile(const std::string &path, const Tensor &given) {
 
 std::vector<OpInfo> tensorFileOps() {
   return {
-      {"ttnn.load_tensor", makeLoad, nullptr, traffic},
-      {"ttnn.dump_tensor", nullptr, makeDump, traffic},
+      {"ttnn.load_tensor", makeLoad},
+      {"ttnn.dump_tensor", nullptr, makeDump},
   };
 }
 

@@ -20,13 +20,6 @@ std::unique_ptr<Kernel> makeMove(const OpCall &call) {
   return conversionKernel(in, out);
 }
 
-/// Everything is moved, and what changes between rows and tiles goes through the cores.
-Cost moveCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  addLayoutChange(cost, placedTensor(operand(call, 0)), placedTensor(result(call)));
-  return cost;
-}
-
 std::unique_ptr<Kernel> makeNothing(const OpCall &) {
   return kernelOf([](const Buffers &) {});
 }
@@ -48,11 +41,11 @@ std::unique_ptr<Kernel> makeCopy(const OpCall &call) {
 
 std::vector<OpInfo> conversionOps() {
   return {
-      {"ttnn.to_layout", makeMove, nullptr, moveCost},      {"ttnn.to_memory_config", makeMove, nullptr, moveCost},
-      {"ttnn.to_tensor_spec", makeMove, nullptr, moveCost}, {"ttnn.to_device", makeMove, nullptr, traffic},
-      {"ttnn.from_device", makeMove, nullptr, traffic},     {"ttnn.to_dtype", makeMove, nullptr, traffic},
-      {"ttnn.copy", makeCopy, nullptr, traffic, {1}},       {"ttnn.write_tensor", makeCopy, nullptr, traffic, {1}},
-      {"ttnn.deallocate", makeNothing, nullptr, noCost},
+      {"ttnn.to_layout", makeMove},          {"ttnn.to_memory_config", makeMove},
+      {"ttnn.to_tensor_spec", makeMove},     {"ttnn.to_device", makeMove},
+      {"ttnn.from_device", makeMove},        {"ttnn.to_dtype", makeMove},
+      {"ttnn.copy", makeCopy, nullptr, {1}}, {"ttnn.write_tensor", makeCopy, nullptr, {1}},
+      {"ttnn.deallocate", makeNothing},
   };
 }
 

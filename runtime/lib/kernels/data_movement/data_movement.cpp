@@ -31,21 +31,6 @@ std::unique_ptr<Kernel> reinterpreted(const OpCall &call) {
 
 std::unique_ptr<Kernel> makeReshape(const OpCall &call) { return reinterpreted(call); }
 
-/// Nothing moves where the chip has the result under another name.
-Cost reshapeCost(const OpCall &call) {
-  const TensorSpec &in = operand(call, 0), &out = result(call);
-  auto size = [](const Shape &shape, size_t fromEnd) {
-    return shape.size() > fromEnd ? shape[shape.size() - 1 - fromEnd] : 1;
-  };
-  if (in.dtype != out.dtype || !haveSamePlacement(placedTensor(in), placedTensor(out)) ||
-      !ttmlir::cost::keepsPlaces(size(in.shape, 1), size(in.shape, 0), size(out.shape, 1), size(out.shape, 0),
-                                 in.layout == Layout::Tile))
-    return traffic(call);
-  Cost cost;
-  cost.launched = false;
-  return cost;
-}
-
 /// Copies operand 0 through strides; a view where these lead from one element to the next.
 class StridedKernel final : public Kernel {
 public:
@@ -156,7 +141,7 @@ std::unique_ptr<Kernel> makeRepeatInterleave(const OpCall &call) {
   return strided(call, dims, strides, 0);
 }
 
-/// Copies rows of each operand beside one another.
+/// Copies rows of each operand next to one another.
 std::unique_ptr<Kernel> makeConcat(const OpCall &call) {
   const Shape &first = operand(call, 0).shape;
   const auto dim = static_cast<size_t>(dimension(call, "dim", first.size()));
@@ -267,14 +252,14 @@ std::unique_ptr<Kernel> makePad(const OpCall &call) {
 
 std::vector<OpInfo> dataMovementOps() {
   return {
-      {"ttnn.reshape", makeReshape, nullptr, reshapeCost},
-      {"ttnn.permute", makePermute, nullptr, traffic},
-      {"ttnn.transpose", makeTranspose, nullptr, traffic},
-      {"ttnn.slice_static", makeSlice, nullptr, traffic},
-      {"ttnn.repeat", makeRepeat, nullptr, traffic},
-      {"ttnn.repeat_interleave", makeRepeatInterleave, nullptr, traffic},
-      {.name = "ttnn.concat", .make = makeConcat, .cost = traffic, .minIns = 1},
-      {"ttnn.pad", makePad, nullptr, traffic},
+      {"ttnn.reshape", makeReshape},
+      {"ttnn.permute", makePermute},
+      {"ttnn.transpose", makeTranspose},
+      {"ttnn.slice_static", makeSlice},
+      {"ttnn.repeat", makeRepeat},
+      {"ttnn.repeat_interleave", makeRepeatInterleave},
+      {.name = "ttnn.concat", .make = makeConcat, .minIns = 1},
+      {"ttnn.pad", makePad},
   };
 }
 

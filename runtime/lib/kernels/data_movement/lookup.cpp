@@ -358,11 +358,11 @@ std::unique_ptr<Kernel> makeSliceDynamic(const OpCall &call) {
 
 std::vector<OpInfo> lookupOps() {
   return {
-      {"ttnn.embedding", makeEmbedding, nullptr, traffic},
-      {"ttnn.embedding_bw", makeEmbeddingBackward, nullptr, vectorCost, {}, 0, /*computes=*/true},
-      {"ttnn.gather", makeGather, nullptr, traffic},
-      {"ttnn.scatter", makeScatter, nullptr, vectorCost},
-      {"ttnn.slice_dynamic", makeSliceDynamic, nullptr, traffic},
+      {"ttnn.embedding", makeEmbedding},
+      {"ttnn.embedding_bw", makeEmbeddingBackward, nullptr, {}, 0, /*computes=*/true},
+      {"ttnn.gather", makeGather},
+      {"ttnn.scatter", makeScatter},
+      {"ttnn.slice_dynamic", makeSliceDynamic},
   };
 }
 

@@ -81,8 +81,6 @@ std::unique_ptr<Kernel> makeUpsample(const OpCall &call) {
   return roundedTo(out, produced, kernelOf(run));
 }
 
-Cost upsampleCost(const OpCall &call) { return vectorCost(call); }
-
 //===----------------------------------------------------------------------===//
 // group_norm
 //===----------------------------------------------------------------------===//
@@ -162,13 +160,6 @@ std::unique_ptr<Kernel> makeGroupNorm(const OpCall &call) {
   return roundedTo(out, produced, kernelOf(run));
 }
 
-/// Two statistics passes and one that applies them.
-Cost groupNormCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  cost.fpuTiles += 2 * tiles(operand(call, 0));
-  return cost;
-}
-
 //===----------------------------------------------------------------------===//
 // bitcast_convert, dropout
 //===----------------------------------------------------------------------===//
@@ -217,10 +208,10 @@ std::unique_ptr<Kernel> makeDropout(const OpCall &call) {
 
 std::vector<OpInfo> resamplingOps() {
   return {
-      {"ttnn.upsample", makeUpsample, nullptr, upsampleCost},
-      {"ttnn.group_norm", makeGroupNorm, nullptr, groupNormCost},
-      {"ttnn.bitcast_convert", makeBitcast, nullptr, noCost},
-      {"ttnn.dropout", makeDropout, nullptr, vectorCost},
+      {"ttnn.upsample", makeUpsample},
+      {"ttnn.group_norm", makeGroupNorm},
+      {"ttnn.bitcast_convert", makeBitcast},
+      {"ttnn.dropout", makeDropout},
   };
 }
 

@@ -135,13 +135,6 @@ const ElementwiseRow &specialised(const OpCall &call, const ElementwiseRow &row)
   return row;
 }
 
-Cost elementwiseCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  if (ttmlir::cost::isOfMatrixUnit(call.name))
-    std::swap(cost.sfpuTiles, cost.fpuTiles);
-  return cost;
-}
-
 /// Whether integers are cast in f32, which has the same values and more of them in a vector.
 bool isCastInFloats(const OpCall &call) {
   if (call.name != "ttnn.typecast")
@@ -184,7 +177,7 @@ std::vector<OpInfo> elementwiseOps() {
   std::vector<OpInfo> ops;
   for (const ElementwiseRow &row : elementwiseRows())
     if (row.name.starts_with("ttnn."))
-      ops.push_back({row.name, makeElementwise, nullptr, elementwiseCost});
+      ops.push_back({row.name, makeElementwise});
   return ops;
 }
 

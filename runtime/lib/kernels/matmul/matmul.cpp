@@ -5,7 +5,7 @@
 // machine has the units, the kernel library where it has not or is faster, direct
 // loops where either would cost more than the product itself, and exact loops of
 // integers of 32 bits. Weights that are constants are brought into the order that
-// is wanted once.
+// is needed once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ bool isSmall(const Product &p) { return double(p.batches()) * double(p.m) * doub
 /// Direct loops cost least up to these many multiplications in all, but for a right matrix whose columns lie together:
 /// panels are packed from it faster than it is copied row by row at each run (measured: 7 us of 18 for 1x512x64). Of a
 /// constant one each kernel has a copy of its own, and all that read it share panels: steps of a recurrent net, whose
-/// weights then stay in cache (measured: 226 us beside 626 us for a GRU of 100 steps of 128 values).
+/// weights then stay in cache (measured: 226 us instead of 626 us for a GRU of 100 steps of 128 values).
 bool suitsDirect(const Product &p, bool constantRight) {
   constexpr int64_t mostTransposed = 4096, mostCopied = 8192;
   const double work = double(p.m) * double(p.n) * double(p.k);
@@ -269,31 +269,12 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
   }
 }
 
-int64_t tilesOfCore(const OpCall &call, std::string_view part) {
-  const Attribute *found = field(call, "matmul_program_config", part);
-  const auto *value = found ? std::get_if<int64_t>(&found->value) : nullptr;
-  return value ? *value : 0;
-}
-
-Cost matmulCost(const OpCall &call) {
-  const Product p = productOf(call);
-  Cost cost = trafficOfShards(call);
-  const bool byTurns = !call.attributes.find<StructAttribute>("matmul_program_config") && fetchesByTurns(call);
-  addProduct(cost, {p.batches(), p.m, p.k, p.n, byTurns, volume(operand(call, 1).shape) == p.k * p.n});
-  cost.cores = ttmlir::cost::coresOfProduct(placedTensor(result(call)),
-                                            {tilesOfCore(call, "per_core_m"), tilesOfCore(call, "per_core_n")});
-  if (optionalOperand(call, 2))
-    cost.fpuTiles += tiles(result(call));
-  addActivation(cost, activationOf(call), placedTensor(result(call)));
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> matmulOps() {
   return {
-      {"ttnn.matmul", makeMatmul, nullptr, matmulCost},
-      {"ttnn.linear", makeMatmul, nullptr, matmulCost},
+      {"ttnn.matmul", makeMatmul},
+      {"ttnn.linear", makeMatmul},
   };
 }
 

@@ -176,14 +176,6 @@ std::unique_ptr<MeshKernel> makeDistributedRmsNorm(const OpCall &call) {
   return std::make_unique<DistributedNorm>(call, Operands{1, 4, 2, 3}, false, 1e-12);
 }
 
-/// Two passes over the rows, and tiles of their sums to the other devices of the group.
-Cost distributedCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  cost.fpuTiles += 2 * tiles(operand(call, 0));
-  addFabric(cost, call);
-  return cost;
-}
-
 //===----------------------------------------------------------------------===//
 // On one device
 //===----------------------------------------------------------------------===//
@@ -306,13 +298,13 @@ std::unique_ptr<Kernel> makeNormOfSums(const OpCall &call) { return std::make_un
 
 std::vector<OpInfo> distributedNormalizationOps() {
   return {
-      {"ttnn.distributed_layer_norm", nullptr, makeDistributedLayerNorm, distributedCost},
-      {"ttnn.distributed_rms_norm", nullptr, makeDistributedRmsNorm, distributedCost},
-      {"ttnn.dit_rms_norm_unary_fused", makeResidualNorm, nullptr, vectorCost},
-      {"ttnn.rms_norm_pre_all_gather", makeRmsSums, nullptr, vectorCost},
+      {"ttnn.distributed_layer_norm", nullptr, makeDistributedLayerNorm},
+      {"ttnn.distributed_rms_norm", nullptr, makeDistributedRmsNorm},
+      {"ttnn.dit_rms_norm_unary_fused", makeResidualNorm},
+      {"ttnn.rms_norm_pre_all_gather", makeRmsSums},
       // recip: reciprocals for another way to the same sums.
-      {"ttnn.layer_norm_pre_all_gather", makeLayerSums, nullptr, vectorCost},
-      {"ttnn.layer_norm_post_all_gather", makeNormOfSums, nullptr, vectorCost},
+      {"ttnn.layer_norm_pre_all_gather", makeLayerSums},
+      {"ttnn.layer_norm_post_all_gather", makeNormOfSums},
   };
 }
 

@@ -189,39 +189,16 @@ std::unique_ptr<Kernel> makeRowNorm(const OpCall &call, bool centred) {
 std::unique_ptr<Kernel> makeLayerNorm(const OpCall &call) { return makeRowNorm(call, true); }
 std::unique_ptr<Kernel> makeRmsNorm(const OpCall &call) { return makeRowNorm(call, false); }
 
-/// Two statistics passes and one that applies them.
-Cost batchNormCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  cost.fpuTiles += 2 * tiles(operand(call, 0));
-  return cost;
-}
-
-Cost softmaxCost(const OpCall &call) {
-  Cost cost = trafficOfShards(call);
-  const auto rows = placedTensor(operand(call, 0));
-  addRows(cost, rows, ttmlir::cost::softmaxPasses);
-  cost.sfpuTiles += rows.tiles;
-  cost.sfpuCycles += rows.tiles * ttmlir::cost::exponentialCycles;
-  return cost;
-}
-
-template <bool isCentred> Cost normCost(const OpCall &call) {
-  Cost cost = trafficOfShards(call);
-  const auto weights = std::ranges::count_if(call.ins, [](const auto &in) { return in.has_value(); }) - 1;
-  addRows(cost, placedTensor(operand(call, 0)), ttmlir::cost::normPasses(isCentred, weights));
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> normalizationOps() {
   return {
-      {"ttnn.softmax", makeSoftmax, nullptr, softmaxCost},
+      {"ttnn.softmax", makeSoftmax},
       // running_mean and running_var are updated in place.
-      {"ttnn.batch_norm_training", makeBatchNormTraining, nullptr, batchNormCost, {1, 2}},
-      {"ttnn.batch_norm_inference", makeBatchNormInference, nullptr, vectorCost},
-      {"ttnn.layer_norm", makeLayerNorm, nullptr, normCost<true>},
-      {"ttnn.rms_norm", makeRmsNorm, nullptr, normCost<false>},
+      {"ttnn.batch_norm_training", makeBatchNormTraining, nullptr, {1, 2}},
+      {"ttnn.batch_norm_inference", makeBatchNormInference},
+      {"ttnn.layer_norm", makeLayerNorm},
+      {"ttnn.rms_norm", makeRmsNorm},
   };
 }
 

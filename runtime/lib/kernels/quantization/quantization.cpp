@@ -113,9 +113,9 @@ std::unique_ptr<Kernel> makeRequantize(const OpCall &call) {
 
 std::vector<OpInfo> quantizationOps() {
   return {
-      {"ttnn.quantize", makeQuantize, nullptr, vectorCost},
-      {"ttnn.dequantize", makeDequantize, nullptr, vectorCost},
-      {"ttnn.requantize", makeRequantize, nullptr, vectorCost},
+      {"ttnn.quantize", makeQuantize},
+      {"ttnn.dequantize", makeDequantize},
+      {"ttnn.requantize", makeRequantize},
   };
 }
 

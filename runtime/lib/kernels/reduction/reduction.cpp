@@ -340,19 +340,12 @@ std::unique_ptr<Kernel> makeArgMax(const OpCall &call) {
   });
 }
 
-Cost reductionCost(const OpCall &call) {
-  Cost cost = trafficOfShards(call);
-  cost.fpuTiles = tiles(operand(call, 0)); // the matrix unit reduces
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> reductionOps() {
   return {
-      {"ttnn.sum", makeSum, nullptr, reductionCost},   {"ttnn.mean", makeMean, nullptr, reductionCost},
-      {"ttnn.max", makeMax, nullptr, reductionCost},   {"ttnn.min", makeMin, nullptr, reductionCost},
-      {"ttnn.prod", makeProd, nullptr, reductionCost}, {"ttnn.argmax", makeArgMax, nullptr, reductionCost},
+      {"ttnn.sum", makeSum}, {"ttnn.mean", makeMean}, {"ttnn.max", makeMax},
+      {"ttnn.min", makeMin}, {"ttnn.prod", makeProd}, {"ttnn.argmax", makeArgMax},
   };
 }
 

@@ -162,10 +162,10 @@ std::unique_ptr<Kernel> makeTopK(const OpCall &call) {
 
 std::vector<OpInfo> scanOps() {
   return {
-      {"ttnn.cumsum", makeScan<false>, nullptr, vectorCost},
-      {"ttnn.cumprod", makeScan<true>, nullptr, vectorCost},
-      {"ttnn.sort", makeSort, nullptr, vectorCost},
-      {"ttnn.topk", makeTopK, nullptr, vectorCost},
+      {"ttnn.cumsum", makeScan<false>},
+      {"ttnn.cumprod", makeScan<true>},
+      {"ttnn.sort", makeSort},
+      {"ttnn.topk", makeTopK},
   };
 }
 

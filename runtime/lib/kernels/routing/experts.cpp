@@ -211,20 +211,14 @@ std::unique_ptr<MeshKernel> makeRemap(const OpCall &call) {
   return std::make_unique<RemapKernel>(call);
 }
 
-Cost movingCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  addFabric(cost, call);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> expertOps() {
   return {
-      {"ttnn.all_to_all_combine", nullptr, makeCombine, movingCost},
-      {"ttnn.all_to_all_dispatch", nullptr, makeDispatch, movingCost},
-      {"ttnn.all_to_all_dispatch_metadata", nullptr, makeDispatch, movingCost},
-      {"ttnn.moe_expert_token_remap", nullptr, makeRemap, traffic},
+      {"ttnn.all_to_all_combine", nullptr, makeCombine},
+      {"ttnn.all_to_all_dispatch", nullptr, makeDispatch},
+      {"ttnn.all_to_all_dispatch_metadata", nullptr, makeDispatch},
+      {"ttnn.moe_expert_token_remap", nullptr, makeRemap},
   };
 }
 

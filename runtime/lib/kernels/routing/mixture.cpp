@@ -221,24 +221,13 @@ private:
 
 std::unique_ptr<MeshKernel> makeExperts(const OpCall &call) { return std::make_unique<ExpertsKernel>(call); }
 
-/// As if all experts had as many tokens: who chose them is known when the op runs.
-Cost expertsCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  addFabric(cost, call);
-  const Shape &first = operand(call, firstOperand).shape, &out = result(call).shape;
-  const int64_t experts = std::max<int64_t>(1, first[1]), each = (out[0] * out[1] + experts - 1) / experts;
-  cost.matmulTiles += ttmlir::cost::productTiles(experts, each, out[2], first[3]) +
-                      ttmlir::cost::productTiles(experts, each, first[3] / 2, out[2]);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> mixtureOps() {
   return {
-      {"ttnn.moe_compute", nullptr, makeExperts, expertsCost},
-      {"ttnn.prepare_moe_compute_w0_w1_weights", makePackFirst, nullptr, traffic},
-      {"ttnn.prepare_moe_compute_w2_weights", makePackLast, nullptr, traffic},
+      {"ttnn.moe_compute", nullptr, makeExperts},
+      {"ttnn.prepare_moe_compute_w0_w1_weights", makePackFirst},
+      {"ttnn.prepare_moe_compute_w2_weights", makePackLast},
   };
 }
 

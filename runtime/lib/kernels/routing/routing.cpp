@@ -243,28 +243,14 @@ std::unique_ptr<Kernel> makeIndexer(const OpCall &call) {
   });
 }
 
-/// As if all products were computed: which are not is known only when the program runs.
-Cost productCost(const OpCall &call) {
-  Cost cost = traffic(call);
-  cost.fpuTiles += tiles(call.name == "ttnn.sparse_matmul" ? result(call) : operand(call, 1)) *
-                   ((operand(call, 0).shape.back() + 31) / 32);
-  return cost;
-}
-
-Cost indexerCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  cost.matmulTiles = tiles(operand(call, 0)) * ((operand(call, 1).shape[2] + 31) / 32);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> routingOps() {
   return {
-      {"ttnn.sampling", makeSampling, nullptr, vectorCost},
-      {"ttnn.topk_router_gpt", makeRouter, nullptr, productCost},
-      {"ttnn.sparse_matmul", makeSparse, nullptr, productCost},
-      {"ttnn.indexer_score_dsa", makeIndexer, nullptr, indexerCost},
+      {"ttnn.sampling", makeSampling},
+      {"ttnn.topk_router_gpt", makeRouter},
+      {"ttnn.sparse_matmul", makeSparse},
+      {"ttnn.indexer_score_dsa", makeIndexer},
   };
 }
 

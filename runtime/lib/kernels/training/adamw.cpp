@@ -105,17 +105,8 @@ private:
 
 std::unique_ptr<Kernel> makeAdamW(const OpCall &call) { return std::make_unique<AdamW>(call); }
 
-/// All operands are read, and all but the gradient written.
-Cost adamwCost(const OpCall &call) {
-  OpCall moved = call;
-  for (size_t i = 0; i < call.ins.size(); ++i)
-    if (i != 1 && call.ins[i])
-      moved.outs.push_back(*call.ins[i]);
-  return vectorCost(moved);
-}
-
 } // namespace
 
-std::vector<OpInfo> optimizerOps() { return {{"ttnn.adamw", makeAdamW, nullptr, adamwCost, {0, 2, 3, 4}}}; }
+std::vector<OpInfo> optimizerOps() { return {{"ttnn.adamw", makeAdamW, nullptr, {0, 2, 3, 4}}}; }
 
 } // namespace tt::ttnn

@@ -207,20 +207,12 @@ std::unique_ptr<Kernel> makeBackward(const OpCall &call) {
   });
 }
 
-/// `products` matrix products over the scores, in tiles through the matrix unit.
-template <size_t query, int64_t products> Cost attentionCost(const OpCall &call) {
-  Cost cost = vectorCost(call);
-  const TensorSpec &q = operand(call, query);
-  cost.fpuTiles += products * tiles(q) * ((operand(call, query + 1).shape[2] + 31) / 32);
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> attentionTrainingOps() {
   return {
-      {"ttnn.sdpa_fw", makeForward, nullptr, attentionCost<0, 2>},
-      {"ttnn.sdpa_bw", makeBackward, nullptr, attentionCost<2, 5>},
+      {"ttnn.sdpa_fw", makeForward},
+      {"ttnn.sdpa_bw", makeBackward},
   };
 }
 

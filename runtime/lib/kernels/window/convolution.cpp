@@ -159,7 +159,7 @@ private:
       strides.push_back(a.stride);
       dilations.push_back(a.dilation - 1);
       before.push_back(a.low);
-      // The padding after the image is what the last window needs: less than asked for when the stride skips some.
+      // The padding after the image is what the last window needs: less than requested when the stride skips some.
       const int64_t windows = c.transposed ? a.size : a.out, covered = c.transposed ? a.out : a.size;
       behind.push_back((windows - 1) * a.stride + a.extent() - covered - a.low);
     }
@@ -182,9 +182,13 @@ private:
     std::optional<library::Threads> one;
     if (pieces)
       one.emplace(1);
-    const typename Forward::primitive_desc plan(describe(anyOrder), library::attributes(activation), library::engine());
+    const Description description = describe(anyOrder);
+    const auto code = library::Code::make(description.data, activation, [&] {
+      return typename Forward::primitive_desc(description, library::attributes(activation), library::engine());
+    });
+    const dnnl::primitive_desc_base &plan = code->plan();
     for (int64_t slot = 0; slot < slots; ++slot) {
-      library::Primitive convolution{Forward(plan)};
+      library::Primitive convolution(code);
       convolution.add(DNNL_ARG_SRC, source);
       convolution.add(DNNL_ARG_WEIGHTS, plan.weights_desc());
       convolution.add(DNNL_ARG_DST, target);
@@ -200,8 +204,8 @@ private:
     one.reset();
     padBytes = (plan.scratchpad_desc().get_size() + 63) / 64 * 64;
     scratchpad = layout.take(static_cast<size_t>(slots) * padBytes);
-    const memory::desc wanted = paddedPixels ? withoutPadding(plan.weights_desc()) : plan.weights_desc();
-    ordered = library::Ordered(weights, given, wanted, layout, store);
+    const memory::desc requested = paddedPixels ? withoutPadding(plan.weights_desc()) : plan.weights_desc();
+    ordered = library::Ordered(weights, given, requested, layout, store);
   }
 
   /// Makes of `c` the convolution of a piece, an image of one line.
@@ -331,15 +335,6 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
     fail(call, "the kernel library refuses input " + toString(operand(call, 0).shape) + " with weights " +
                    toString(operand(call, 1).shape) + ": " + error.what());
   }
-}
-
-Cost convolutionCost(const OpCall &call, const Convolution &c) {
-  Cost cost = trafficOfShards(call);
-  const auto made = placedTensor(result(call));
-  addConvolution(cost, {c.window.slid(c.transposed), c.out, optionalOperand(call, 2) != nullptr},
-                 placedTensor(operand(call, 0)), placedTensor(operand(call, 1)), made);
-  addActivation(cost, activationOf(call), made);
-  return cost;
 }
 
 } // namespace tt::ttnn

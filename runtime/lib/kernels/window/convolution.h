@@ -47,7 +47,4 @@ bool usesBf16();
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
 std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convolution &c);
 
-/// As the chip does it: a matrix of window contents times the weights, group by group.
-Cost convolutionCost(const OpCall &call, const Convolution &c);
-
 } // namespace tt::ttnn

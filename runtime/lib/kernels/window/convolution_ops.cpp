@@ -35,7 +35,6 @@ Convolution sequence(const OpCall &call) {
 }
 
 template <Reader read> std::unique_ptr<Kernel> make(const OpCall &call) { return makeConvolution(call, read(call)); }
-template <Reader read> Cost cost(const OpCall &call) { return convolutionCost(call, read(call)); }
 
 //===----------------------------------------------------------------------===//
 // Volumes
@@ -84,11 +83,11 @@ std::unique_ptr<Kernel> makeVolumes(const OpCall &call) {
 
 std::vector<OpInfo> convolutionOps() {
   return {
-      {"ttnn.conv1d", make<sequence>, nullptr, cost<sequence>},
-      {"ttnn.conv2d", make<flat<2>>, nullptr, cost<flat<2>>},
-      {"ttnn.conv_transpose2d", make<flat<2, true>>, nullptr, cost<flat<2, true>>},
-      {"ttnn.conv3d", makeVolumes, nullptr, cost<volumes>},
-      {"ttnn.conv_transpose3d", make<spreadVolumes>, nullptr, cost<spreadVolumes>},
+      {"ttnn.conv1d", make<sequence>},
+      {"ttnn.conv2d", make<flat<2>>},
+      {"ttnn.conv_transpose2d", make<flat<2, true>>},
+      {"ttnn.conv3d", makeVolumes},
+      {"ttnn.conv_transpose3d", make<spreadVolumes>},
   };
 }
 

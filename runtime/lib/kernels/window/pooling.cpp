@@ -212,20 +212,14 @@ std::unique_ptr<Kernel> makeGlobalAveragePool(const OpCall &call) {
   return findOp(mean.name)->make(mean);
 }
 
-Cost poolCost(const OpCall &call) {
-  Cost cost = trafficOfShards(call);
-  addPool(cost, windowOf(call, "channels").slid(), placedTensor(operand(call, 0)), placedTensor(result(call)));
-  return cost;
-}
-
 } // namespace
 
 std::vector<OpInfo> poolingOps() {
   return {
-      {"ttnn.max_pool2d", makeMaxPool, nullptr, poolCost},
-      {"ttnn.max_pool2d_with_indices", makeMaxPool, nullptr, poolCost},
-      {"ttnn.avg_pool2d", makeAveragePool, nullptr, poolCost},
-      {"ttnn.global_avg_pool2d", makeGlobalAveragePool, nullptr, vectorCost},
+      {"ttnn.max_pool2d", makeMaxPool},
+      {"ttnn.max_pool2d_with_indices", makeMaxPool},
+      {"ttnn.avg_pool2d", makeAveragePool},
+      {"ttnn.global_avg_pool2d", makeGlobalAveragePool},
   };
 }
 

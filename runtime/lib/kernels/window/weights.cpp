@@ -68,11 +68,9 @@ std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
 
 std::vector<OpInfo> convolutionWeightOps() {
   return {
-      {"ttnn.prepare_conv2d_weights", makePrepare, nullptr, traffic},
-      {"ttnn.prepare_conv2d_bias", makePrepare, nullptr, traffic},
-      {"ttnn.prepare_conv_transpose2d_weights", makePrepare, nullptr, traffic},
-      {"ttnn.prepare_conv_transpose2d_bias", makePrepare, nullptr, traffic},
-      {"ttnn.prepare_conv3d_weights", makePrepareVolumes, nullptr, traffic},
+      {"ttnn.prepare_conv2d_weights", makePrepare},           {"ttnn.prepare_conv2d_bias", makePrepare},
+      {"ttnn.prepare_conv_transpose2d_weights", makePrepare}, {"ttnn.prepare_conv_transpose2d_bias", makePrepare},
+      {"ttnn.prepare_conv3d_weights", makePrepareVolumes},
   };
 }
 

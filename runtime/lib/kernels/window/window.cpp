@@ -77,15 +77,6 @@ int64_t Window::sources() const { return productOf(*this, &Axis::size, batch); }
 int64_t Window::positions() const { return productOf(*this, &Axis::out, batch); }
 int64_t Window::area() const { return productOf(*this, &Axis::kernel, 1); }
 
-ttmlir::cost::Slid Window::slid(bool spread) const {
-  const bool isPixel = !spread && area() == 1 && std::ranges::all_of(axes, [](const Axis &axis) {
-    return axis.stride == 1 && axis.low == 0 && axis.high == 0;
-  });
-  // Elements of a row of the window lie side by side unless there are others between them.
-  const int64_t run = axes.empty() || axes.back().dilation != 1 ? 1 : axes.back().kernel;
-  return {positions(), area(), area() / std::max<int64_t>(1, run), channels, isPixel};
-}
-
 Window windowOf(const OpCall &call, std::string_view channels, size_t rank) {
   const bool ceil = call.attributes.get<bool>("ceil_mode", false);
   Window window = readWindow(call, channels, rank);

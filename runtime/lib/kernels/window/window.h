@@ -26,8 +26,6 @@ struct Window {
   int64_t positions() const;
   /// Elements under the window in one channel.
   int64_t area() const;
-  /// As the cost model sees it. `spread`: a transposed convolution, whose windows are over an image with gaps.
-  ttmlir::cost::Slid slid(bool spread = false) const;
 };
 
 /// Reads batch_size, input_height, input_width, kernel_size, stride, padding ([h, w] or [top, bottom, left, right]) and

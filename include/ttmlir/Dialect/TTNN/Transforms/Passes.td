@@ -354,7 +354,9 @@ def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp
     Changes nothing. The file is JSON: `summary` counts ops with a result in memory (`total_ops`), by the memory
     (`dram_ops`, `l1_ops`, `system_memory_ops`), and those whose result is sharded (`sharded_ops`,
     `sharded_percentage`); `op_counts` counts by name. With `ttnn-perf-metrics-verbose-output-enabled`, `operations` has
-    each op: function, name, location, shape, data type, memory, grid. What is evaluated once is not counted.
+    each op: function, name, location, shape, data type, memory, grid; and, where the module names its chip, the time on
+    it and the circular buffers of a core that the cost rules estimate (`estimated_ns`, `circular_buffer_bytes`). What is
+    evaluated once is not counted.
 
     Before:
     ```mlir

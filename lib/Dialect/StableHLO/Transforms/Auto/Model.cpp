@@ -4,8 +4,9 @@
 #include "Model.h"
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
-#include "ttmlir/Target/OpWork.h"
+#include "ttmlir/costs/Costs.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -77,8 +78,33 @@ Time Model::timeOf(const Work &work) const {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The product of what the dimensions say, of these parts of both operands.
-static void addProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, ArrayRef<int64_t> right, Work &work) {
+namespace {
+/// The op of TTNN that an op is lowered to, on the parts of one chip. Sizes are those that the rules read.
+class LoweredOp final : public ::ttmlir::cost::Op {
+public:
+  explicit LoweredOp(std::string_view op) { name = op; }
+
+  void set(StringRef attribute, ArrayRef<int64_t> values) {
+    attributes.emplace_back(attribute, ::tt::shapes::Attribute::of(::tt::shapes::View(values.data(), values.size())));
+  }
+  void set(StringRef attribute, int64_t value) {
+    attributes.emplace_back(attribute, ::tt::shapes::Attribute::of(value));
+  }
+  ::tt::shapes::Attribute attribute(std::string_view name) const override {
+    for (const auto &[attribute, value] : attributes)
+      if (attribute == StringRef(name))
+        return value;
+    return {};
+  }
+
+private:
+  SmallVector<std::pair<StringRef, ::tt::shapes::Attribute>, 6> attributes;
+};
+} // namespace
+
+/// The product as matrices: [batches, m, k] times [batches, k, n].
+static void readProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, ArrayRef<int64_t> right,
+                        SmallVectorImpl<int64_t> &leftSizes, SmallVectorImpl<int64_t> &rightSizes) {
   auto numbers = op.getDotDimensionNumbers();
   auto along = [](ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims) {
     int64_t all = 1;
@@ -93,37 +119,32 @@ static void addProduct(stablehlo::DotGeneralOp op, ArrayRef<int64_t> left, Array
         all *= size;
     return all;
   };
-  ::ttmlir::cost::addProduct(work,
-                             {along(left, numbers.getLhsBatchingDimensions()),
-                              outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()),
-                              along(left, numbers.getLhsContractingDimensions()),
-                              outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions()),
-                              /*byTurns=*/true, numbers.getLhsBatchingDimensions().empty()});
+  const int64_t batches = along(left, numbers.getLhsBatchingDimensions()),
+                k = along(left, numbers.getLhsContractingDimensions());
+  leftSizes.assign(
+      {batches, outside(left, numbers.getLhsBatchingDimensions(), numbers.getLhsContractingDimensions()), k});
+  rightSizes.assign(
+      {batches, k, outside(right, numbers.getRhsBatchingDimensions(), numbers.getRhsContractingDimensions())});
 }
 
-/// The convolution of these parts.
-static void addConvolution(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
-                           ArrayRef<int64_t> result, const PlacedTensor &read, const PlacedTensor &weight,
-                           const PlacedTensor &made, Work &work) {
+/// The window of the convolution of these parts.
+static void readWindow(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, ArrayRef<int64_t> kernel,
+                       ArrayRef<int64_t> result, LoweredOp &lowered) {
   auto numbers = op.getDimensionNumbers();
-  int64_t area = 1, run = 1;
-  for (int64_t dim : numbers.getKernelSpatialDimensions()) {
-    area *= kernel[dim];
-    run = std::max<int64_t>(1, kernel[dim]);
-  }
-  const int64_t results = std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]),
-                channels = image[numbers.getInputFeatureDimension()] * static_cast<int64_t>(op.getBatchGroupCount());
-  auto isNot = [](int64_t value) { return [value](int64_t each) { return each != value; }; };
-  const bool strided = llvm::any_of(op.getWindowStrides().value_or(ArrayRef<int64_t>()), isNot(1)) ||
-                       llvm::any_of(op.getLhsDilation().value_or(ArrayRef<int64_t>()), isNot(1)) ||
-                       (op.getPadding() && llvm::any_of(op.getPadding()->getValues<int64_t>(), isNot(0)));
-  // Elements of a row of the window lie side by side unless there are others between them.
-  auto spread = op.getRhsDilation();
-  if (spread && !spread->empty() && spread->back() != 1)
-    run = 1;
-  ::ttmlir::cost::addConvolution(
-      work, {{llvm::product_of(result) / results, area, area / run, channels, area == 1 && !strided}, results, false},
-      read, weight, made);
+  SmallVector<int64_t> window, steps, padding;
+  for (int64_t dim : numbers.getKernelSpatialDimensions())
+    window.push_back(kernel[dim]);
+  // Gaps between the elements of an image, as of a transposed convolution, are steps, too.
+  llvm::append_range(steps, op.getWindowStrides().value_or(ArrayRef<int64_t>()));
+  llvm::append_range(steps, op.getLhsDilation().value_or(ArrayRef<int64_t>()));
+  if (op.getPadding())
+    llvm::append_range(padding, op.getPadding()->getValues<int64_t>());
+  lowered.set("kernel_size", window);
+  lowered.set("stride", steps);
+  lowered.set("padding", padding);
+  lowered.set("dilation", op.getRhsDilation().value_or(ArrayRef<int64_t>()));
+  lowered.set("in_channels", image[numbers.getInputFeatureDimension()] * static_cast<int64_t>(op.getBatchGroupCount()));
+  lowered.set("out_channels", std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]));
 }
 
 /// Moves elements without a vector unit: neither chooses element by element nor orders them.
@@ -131,39 +152,63 @@ static bool isMovement(Operation *op) {
   return op->hasTrait<trait::MovesValues>() && !sdy::isElementwise(op) && op->getNumRegions() == 0;
 }
 
+/// The op of TTNN whose cost rule stands for an op.
+static std::string_view loweredName(Operation *op) {
+  if (isa<stablehlo::ReshapeOp>(op))
+    return "ttnn.reshape";
+  if (isa<stablehlo::DotGeneralOp>(op))
+    return "ttnn.matmul";
+  if (isa<stablehlo::ConvolutionOp>(op))
+    return "ttnn.conv3d";
+  return isMovement(op) ? "ttnn.permute" : "";
+}
+
+/// Functions with figures of their own have the same names in both dialects but for these.
+static std::string elementwiseName(Operation *op) {
+  return llvm::StringSwitch<std::string>(op->getName().stripDialect())
+      .Case("exponential", "ttnn.exp")
+      .Case("logistic", "ttnn.sigmoid")
+      .Case("convert", "ttnn.typecast")
+      .Default("ttnn." + op->getName().stripDialect().str());
+}
+
 Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
-  Work work;
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
   // All devices compute the whole of what has no static shape, for as long as it takes: nothing depends on a choice.
   if (llvm::any_of(types, [](Type type) { return isa<TensorType>(type) && !sdy::getStaticTensor(type); }))
     return {};
   SmallVector<SmallVector<int64_t>, 4> parts(types.size());
-  SmallVector<PlacedTensor, 4> lies(types.size());
+  SmallVector<std::optional<PlacedTensor>, 4> ins(op->getNumOperands());
+  SmallVector<PlacedTensor, 2> outs(op->getNumResults());
   int64_t mostTiles = 0;
   for (auto [index, type] : llvm::enumerate(types))
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      PlacedTensor placed = placedTensor(tensor, tensors[index]);
       parts[index] = partOf(tensor, tensors[index]);
-      lies[index] = placedTensor(tensor, tensors[index]);
-      mostTiles = std::max(mostTiles, lies[index].tiles);
+      placed.shape = {parts[index].data(), parts[index].size()};
+      mostTiles = std::max(mostTiles, placed.tiles);
+      index < ins.size() ? void(ins[index] = placed) : void(outs[index - ins.size()] = placed);
     }
-  if (isa<stablehlo::ReshapeOp>(op) && ::ttmlir::cost::keepsPlaces(sizeFromEnd(parts[0], 1), sizeFromEnd(parts[0], 0),
-                                                                   sizeFromEnd(parts[1], 1), sizeFromEnd(parts[1], 0),
-                                                                   /*tiled=*/true))
-    return {};
-  auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op);
-  // Weights of convolutions are prepared once, and read as they are then.
-  if (convolution)
-    lies[1].memory = ::ttmlir::cost::Memory::Host;
-  for (const PlacedTensor &each : lies)
-    ::ttmlir::cost::addTransfer(work, each);
-  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op))
-    addProduct(product, parts[0], parts[1], work);
-  else if (convolution)
-    addConvolution(convolution, parts[0], parts[1], parts[2], lies[0], lies[1], lies[2], work);
-  else if (::ttmlir::cost::isOfMatrixUnit("ttnn." + op->getName().stripDialect().str()))
-    work.fpuTiles = mostTiles;
-  else if (!isMovement(op))
+  std::string_view name = loweredName(op);
+  const std::string elementwise = elementwiseName(op);
+  LoweredOp lowered(name.empty() ? std::string_view(elementwise) : name);
+  SmallVector<int64_t, 3> left, right;
+  if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op)) {
+    readProduct(product, parts[0], parts[1], left, right);
+    ins[0]->shape = {left.data(), left.size()};
+    ins[1]->shape = {right.data(), right.size()};
+  } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+    readWindow(convolution, parts[0], parts[1], parts[2], lowered);
+    // Weights are prepared once, and read as they are then.
+    ins[1]->memory = ::ttmlir::cost::Memory::Host;
+  }
+  lowered.ins = {ins.data(), ins.size()};
+  lowered.outs = {outs.data(), outs.size()};
+  const ::ttmlir::cost::Rule *rule = name.empty() ? &::ttmlir::cost::elementwise : ::ttmlir::cost::findRule(name);
+  Work work = workOf(*rule, lowered);
+  // Other ops than elementwise ones are passes over what they read or write most of.
+  if (work.sfpuTiles && name.empty())
     work.sfpuTiles = mostTiles;
   return timeOf(work);
 }

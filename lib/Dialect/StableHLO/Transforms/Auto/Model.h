@@ -6,7 +6,7 @@
 #include "../../../Sdy/Transforms/Common/Factors.h"
 #include "../../../Sdy/Transforms/Export/Planner.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
-#include "ttmlir/Target/CostModel.h"
+#include "ttmlir/costs/CostModel.h"
 
 #include <map>
 

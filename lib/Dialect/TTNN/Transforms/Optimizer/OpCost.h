@@ -4,24 +4,11 @@
 #define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_OPTIMIZER_OPCOST_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
-#include "ttmlir/Target/OpWork.h"
+#include "ttmlir/costs/Costs.h"
 
 namespace mlir::tt::ttnn {
 
-/// What ops have in common where it comes to time and to layouts.
-enum class Family {
-  None, // takes no time, or does not run on the chip
-  Elementwise,
-  Product,
-  Convolution,
-  Pool,
-  Norm, // softmax, too
-  Reduction,
-  Reshape,
-  Movement,
-  Attention,
-  Other
-};
+using ::ttmlir::cost::Family;
 Family familyOf(Operation *op);
 
 /// Whether the order of the elements in rows is the same before and after an op that only moves: the runtime's memory
@@ -55,7 +42,7 @@ public:
 
   ::ttmlir::cost::Times times(Operation *op, const OpTensors &tensors) const;
   static ::ttmlir::cost::Work work(Operation *op, const OpTensors &tensors);
-  /// The time of an op whose work is known, with some of its tensor operands lying otherwise: takes as long as there
+  /// The time of an op whose work is known, with some of its tensor operands placed otherwise: takes as long as there
   /// are such operands, not as the op has.
   double nsWith(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Work &work,
                 ArrayRef<std::pair<unsigned, ::ttmlir::cost::PlacedTensor>> changed) const;

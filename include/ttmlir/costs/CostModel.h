@@ -5,8 +5,8 @@
 // docs/cost-model.md names the source of each figure, and which are fitted.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TTMLIR_TARGET_COSTMODEL_H
-#define TTMLIR_TARGET_COSTMODEL_H
+#ifndef TTMLIR_COSTS_COSTMODEL_H
+#define TTMLIR_COSTS_COSTMODEL_H
 
 #include <algorithm>
 #include <array>
@@ -28,9 +28,9 @@ struct Speed {
   double pieceCycles, pieceBytesPerCycle;
   // DRAM: what comes in long bursts, and pages of interleaved tensors, each of which a channel takes so long for.
   double dramBytesPerSecond, dramChannels, dramPageCycles, dramPageBytesPerCycle;
-  double castBytesPerCycle;  // of DRAM, that one core reads and sends on to the others
-  double blockNs;            // until the cores of a product have passed a block of operands on
-  double rowTileNs;          // of a change between rows and tiles in pages: what a core takes beside the DRAM's time
+  double castBytesPerCycle; // of DRAM, that one core reads and sends on to the others
+  double blockNs;           // until the cores of a product have passed a block of operands on
+  double rowTileNs; // of a change between rows and tiles in pages: what a core takes in addition to the DRAM's time
   double linkBytesPerSecond; // to a neighbour
   double ringBytesPerSecond; // of a ring of neighbours, both ways
   double ringStepNs;         // a step of a ring, with its synchronisation
@@ -203,4 +203,4 @@ inline Times timesOf(const Speed &speed, double cores, const Work &work) {
 
 } // namespace ttmlir::cost
 
-#endif // TTMLIR_TARGET_COSTMODEL_H
+#endif // TTMLIR_COSTS_COSTMODEL_H

@@ -1,0 +1,89 @@
+//===- Costs.h - the cost rules of all ops ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// One rule an op of TTNN: the work that it takes on a chip, and the circular
+// buffers that its kernels keep in L1. The optimizer, the search for shardings
+// and the clock of the runtime ask the same rule. Standard C++ only: no LLVM,
+// nothing of the runtime. docs/cost-model.md has the rules in words.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_COSTS_COSTS_H
+#define TTMLIR_COSTS_COSTS_H
+
+#include "ttmlir/costs/CostModel.h"
+#include "ttmlir/costs/PlacedTensor.h"
+#include "ttmlir/shapes/Shapes.h"
+
+#include <optional>
+
+namespace ttmlir::cost {
+
+/// An op with placed operands and results, as the rules read it.
+class Op {
+public:
+  std::string_view name; // "ttnn.matmul"
+  /// In the order of the dialect, without the device; absent operands are empty, or left out at the end.
+  std::span<const std::optional<PlacedTensor>> ins;
+  std::span<const PlacedTensor> outs;
+  int phases = 4; // of the matrix unit, where no compute config says so
+
+  /// An attribute by the name of the dialect, or a field: "conv2d_config.activation.op_type". Symbols of enums are
+  /// texts.
+  virtual ::tt::shapes::Attribute attribute(std::string_view name) const = 0;
+
+  const PlacedTensor *in(size_t index) const { return index < ins.size() && ins[index] ? &*ins[index] : nullptr; }
+
+protected:
+  ~Op() = default;
+};
+
+/// Ops whose kernels take the same memory layouts.
+enum class Family : uint8_t {
+  None, // takes no time, or does not run on the chip
+  Elementwise,
+  Product,
+  Convolution,
+  Pool,
+  Norm, // softmax, too
+  Reduction,
+  Reshape,
+  Movement,
+  Attention,
+  Other
+};
+
+/// What an op reads of its operands.
+enum class Traffic : uint8_t {
+  None,    // the op takes no time: a view, or bookkeeping of the host
+  Shards,  // each operand once; cores read their own shards in place
+  Network, // each operand once, over the network: values go to other places
+  Own,     // the rule counts it; it depends on where operands lie
+};
+
+struct Rule {
+  std::string_view op;
+  Family family;
+  Traffic traffic;
+  /// Adds the work besides the traffic, unless this is the rule's own.
+  void (*work)(const Op &op, Work &work) = nullptr;
+  /// Bytes of circular buffers of each of `cores`, of which `usable` are there for tensors and buffers.
+  int64_t (*circular)(const Op &op, int64_t cores, int64_t usable) = nullptr;
+};
+
+/// Returns the rule of an op that has a row, or nullptr.
+const Rule *findRule(std::string_view op);
+/// The rule of elementwise ops, which have no rows.
+extern const Rule elementwise;
+/// All rows, sorted by name.
+std::span<const Rule> rules();
+
+/// Returns the work of an op on one chip, without what it sends to other chips.
+Work workOf(const Rule &rule, const Op &op);
+/// Returns the work of reading an operand, for rules whose traffic is not their own.
+Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &result);
+/// Returns the bytes of circular buffers of each core; 0 where no rule is known.
+int64_t circularBytes(const Rule &rule, const Op &op, int64_t cores, int64_t usable);
+
+} // namespace ttmlir::cost
+
+#endif // TTMLIR_COSTS_COSTS_H

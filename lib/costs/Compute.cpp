@@ -1,0 +1,120 @@
+//===- Compute.cpp - cost rules of elementwise ops, products, reductions --===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Rules.h"
+
+namespace ttmlir::cost {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+/// The matrix unit adds, subtracts and multiplies; all else is the vector unit's.
+void elementwiseWork(const Op &op, Work &work) {
+  vectorPasses(op, work);
+  if (op.name == "ttnn.add" || op.name == "ttnn.subtract" || op.name == "ttnn.multiply")
+    std::swap(work.sfpuTiles, work.fpuTiles);
+}
+
+/// Two tiles of each operand and result.
+int64_t elementwiseBuffers(const Op &op, int64_t, int64_t) {
+  int64_t bytes = 0;
+  for (const auto &in : op.ins)
+    bytes += in ? room(*in, 2) : 0;
+  for (const PlacedTensor &out : op.outs)
+    bytes += room(out, 2);
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Cores that share the right operand, which is one matrix, pass it on in blocks of two tiles of K. Without a program
+/// config, kernels do not fetch the next block while they compute on one.
+void productWork(const Op &op, Work &work) {
+  addTraffic(work, op, /*moves=*/false);
+  const PlacedTensor *a = op.in(0), *b = op.in(1);
+  if (!a || !b || op.outs.empty())
+    return;
+  const PlacedTensor &out = op.outs[0];
+  const bool isRow = a->shape.size() == 1, isColumn = b->shape.size() == 1;
+  const bool transposesA = !isRow && flag(op, "transpose_a"), transposesB = !isColumn && flag(op, "transpose_b");
+  const int64_t m = isRow ? 1 : a->sizeFromEnd(transposesA ? 0 : 1), k = a->sizeFromEnd(transposesA ? 1 : 0),
+                n = isColumn ? 1 : b->sizeFromEnd(transposesB ? 1 : 0);
+  const int64_t batches = m && n ? out.elements() / (m * n) : 0;
+  work.kind = Kind::Product;
+  work.matmulTiles = productTiles(batches, m, k, n);
+  work.fetchesByTurns =
+      op.attribute("matmul_program_config").kind == tt::shapes::Attribute::Kind::Absent &&
+      std::any_of(op.ins.begin(), op.ins.end(), [](const auto &in) { return in && in->isInterleavedInDram(); });
+  if (work.fetchesByTurns && b->elements() == k * n)
+    work.blocks = (tilesAlong(k) + 1) / 2;
+  // Cores that the program config keeps as busy as the busiest.
+  const int64_t each = number(op, "matmul_program_config.per_core_m") * number(op, "matmul_program_config.per_core_n");
+  work.cores = each > 0 ? std::max<int64_t>(1, out.tiles / each) : 0;
+  if (op.in(2))
+    work.fpuTiles += out.tiles;
+  addActivation(op, work);
+}
+
+/// Of a multicast program config; what the library chooses without one is not known.
+int64_t productBuffers(const Op &op, int64_t, int64_t) {
+  const PlacedTensor *a = op.in(0), *b = op.in(1), *bias = op.in(2), &out = op.outs[0];
+  // A core works on a block of its part of the result at a time.
+  auto blockOf = [&](std::string_view block, std::string_view part) {
+    const int64_t size = number(op, block), whole = number(op, part);
+    return size > 0 ? std::min(size, whole) : whole;
+  };
+  const int64_t inner = number(op, "matmul_program_config.in0_block_w");
+  const int64_t rows = blockOf("matmul_program_config.out_block_h", "matmul_program_config.per_core_m");
+  const int64_t columns = blockOf("matmul_program_config.out_block_w", "matmul_program_config.per_core_n");
+  if (!rows || !a || !b)
+    return 0;
+  const int64_t partialTile = accumulatesF32(op) ? f32Tile : std::max(bf16Tile, out.tileBytes);
+  // Partial sums have the room of the result when they have its format.
+  const int64_t results = room(out, rows * columns), partials = rows * columns * partialTile;
+  return room(*a, 2 * inner * rows) + room(*b, 2 * inner * columns) +
+         (partialTile == out.tileBytes ? std::max(results, partials) : results + partials) +
+         (bias ? room(*bias, columns) : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The matrix unit reduces.
+void reductionWork(const Op &op, Work &work) { work.fpuTiles = op.in(0) ? op.in(0)->tiles : 0; }
+
+} // namespace
+
+constinit const Rule elementwise = {"", Family::Elementwise, Traffic::Shards, elementwiseWork, elementwiseBuffers};
+
+std::span<const Rule> computeRules() {
+  static constexpr Rule rows[] = {
+      {"ttnn.matmul", Family::Product, Traffic::Own, productWork, productBuffers},
+      {"ttnn.linear", Family::Product, Traffic::Own, productWork, productBuffers},
+      {"ttnn.assign", Family::Other, Traffic::Shards, vectorPasses, elementwiseBuffers},
+      {"ttnn.sum", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.mean", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.max", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.min", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.prod", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.argmax", Family::Reduction, Traffic::Shards, reductionWork},
+      {"ttnn.cumsum", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.cumprod", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.sort", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.topk", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.quantize", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.dequantize", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.requantize", Family::Other, Traffic::Shards, vectorPasses},
+      // Kernels of the program, whose work is not known.
+      {"ttnn.generic", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.d2m_subgraph", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.tt_lang_op", Family::Other, Traffic::Shards, vectorPasses},
+  };
+  return rows;
+}
+
+} // namespace ttmlir::cost

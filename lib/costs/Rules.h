@@ -1,0 +1,81 @@
+//===- Rules.h - what the cost rules share ----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A rule trusts nothing of what it is given: it counts what it can read.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_COSTS_RULES_H
+#define TTMLIR_LIB_COSTS_RULES_H
+
+#include "ttmlir/costs/Costs.h"
+
+#include <string>
+
+namespace ttmlir::cost {
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+/// An integer; `absent` where the op has none of that name.
+int64_t number(const Op &op, std::string_view name, int64_t absent = 0);
+bool flag(const Op &op, std::string_view name, bool absent = false);
+/// A list of integers, or one of a single integer.
+::tt::shapes::Sizes numbers(const Op &op, std::string_view name);
+/// "" where there is none.
+std::string text(const Op &op, std::string_view name);
+/// Whether partial results have 32 bits: as the compute config says, else as the result.
+bool accumulatesF32(const Op &op);
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// Operands that are there.
+int64_t present(const Op &op);
+/// A transfer: to or from a memory, over the network.
+void addTransfer(Work &work, const PlacedTensor &tensor);
+/// Reading operands and writing results. A shard is written where its core is, and read there by who has the same part
+/// of the result; `moves`: ops that bring values to other places read everything over the network.
+void addTraffic(Work &work, std::span<const std::optional<PlacedTensor>> ins, std::span<const PlacedTensor> outs,
+                bool moves);
+inline void addTraffic(Work &work, const Op &op, bool moves) { addTraffic(work, op.ins, op.outs, moves); }
+/// A pass of the vector unit over a result.
+void addVectorPass(Work &work, std::string_view op, const PlacedTensor &result);
+/// Passes over all results.
+void vectorPasses(const Op &op, Work &work);
+/// What a product or a convolution does to its result before it packs it: the packer has relu.
+void addActivation(const Op &op, Work &work);
+/// Steps over rows of `operand`, each of which is one core's unless it is sharded: passes of the matrix unit, and the
+/// exponentials of a softmax.
+void addRows(Work &work, const PlacedTensor &operand, int64_t passes);
+
+/// Cycles of a tile of exponentials in the vector unit.
+inline constexpr int64_t exponentialCycles = 640;
+inline constexpr int64_t bf16Tile = 2048, f32Tile = 4096;
+
+/// Tile products of matrices of tensors.
+inline int64_t productTiles(int64_t batches, int64_t m, int64_t k, int64_t n) {
+  return batches * tilesAlong(m) * tilesAlong(k) * tilesAlong(n);
+}
+inline int64_t divided(int64_t size, int64_t parts) { return (size + parts - 1) / parts; }
+
+/// So many tiles of a tensor in a circular buffer; a shard in L1 is the buffer itself.
+inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
+  return tensor.onDevice() && !tensor.isShardInL1() ? tiles * tensor.tileBytes : 0;
+}
+
+// The rows of each family.
+std::span<const Rule> attentionRules();
+std::span<const Rule> collectiveRules();
+std::span<const Rule> computeRules();
+std::span<const Rule> dataMovementRules();
+std::span<const Rule> debugRules();
+std::span<const Rule> normalizationRules();
+std::span<const Rule> routingRules();
+std::span<const Rule> trainingRules();
+std::span<const Rule> windowRules();
+
+} // namespace ttmlir::cost
+
+#endif // TTMLIR_LIB_COSTS_RULES_H

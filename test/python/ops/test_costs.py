@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The compiler's estimate of an op and the runtime's are the same: both ask the rules of lib/costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import _ttmlir_runtime as rt
+import pytest
+from op_cases import TABLE, built, lowered
+from op_gaps import GAPS
+from ttmlir.passes import ttnn_to_flatbuffer_bin
+from ttmlir.passmanager import PassManager
+
+NAMES = [name for name in sorted(TABLE) if name not in GAPS]
+
+
+def estimates_of_compiler(module: Any, file: Path) -> dict[str, list[dict[str, Any]]]:
+    """The ops of each function of a TTNN module, with what the optimizer estimates of them."""
+    options = f"ttnn-perf-metrics-output-file={file} ttnn-perf-metrics-verbose-output-enabled=true"
+    with module.context:
+        PassManager.parse(f"builtin.module(ttnn-collect-perf-metrics{{{options}}})").run(module.operation)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for op in json.loads(file.read_text())["operations"]:
+        found.setdefault(op["function"], []).append(op)
+    return found
+
+
+def disagreements(name: str, options: str, file: Path) -> tuple[int, list[str]]:
+    """How many ops of a row's programs were compared, and those of which compiler and runtime estimate otherwise."""
+    made = TABLE[name]
+    module = lowered(built(name, made.dtypes[0])[0], made.mesh, options)
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(module))
+    by_function = estimates_of_compiler(module, file)
+    count, wrong = 0, []
+    for index in range(binary.get_num_programs()):
+        function = binary.get_program_name(index)
+        if function not in by_function:
+            continue
+        report = rt.runtime.estimate(binary, index, "wormhole_b0", list(made.mesh))
+        estimated = {op["op"] for op in by_function[function]}
+        ops = [op for op in report.ops if op.name in estimated]
+        expected = [op for op in by_function[function] if op["op"] in {op.name for op in ops}]
+        assert [op.name for op in ops] == [op["op"] for op in expected]
+        for op, other in zip(ops, expected, strict=True):
+            if op.fabric_bytes:  # the compiler counts the work of one chip
+                continue
+            count += 1
+            if (
+                abs(op.device_ns - other["estimated_ns"]) > 1e-6 * op.device_ns
+                or op.circular_buffer_bytes != other["circular_buffer_bytes"]
+            ):
+                wrong.append(
+                    f"{function} {op.name}: compiler {other['estimated_ns']} ns, "
+                    f"{other['circular_buffer_bytes']} bytes; runtime {op.device_ns} ns, "
+                    f"{op.circular_buffer_bytes} bytes"
+                )
+    return count, wrong
+
+
+@pytest.mark.parametrize("options", ["", "optimization-level=2"])
+@pytest.mark.parametrize("name", NAMES)
+def test_compiler_and_runtime_estimate_alike(name: str, options: str, tmp_path: Path) -> None:
+    """Time and circular buffers of every op that a row of the table is lowered to."""
+    count, wrong = disagreements(name, options, tmp_path / "metrics.json")
+    print(f"{name}: {count} ops")
+    assert not wrong, "\n".join(wrong)
