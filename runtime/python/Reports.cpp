@@ -48,7 +48,10 @@ void bindReports(nb::module_ &module) {
       .def_prop_ro("fabric_bytes", [](const OpPerf &self) { return self.cost.fabricBytes; })
       .def_prop_ro("matmul_tiles", [](const OpPerf &self) { return self.cost.matmulTiles; })
       .def_prop_ro("fpu_tiles", [](const OpPerf &self) { return self.cost.fpuTiles; })
-      .def_prop_ro("sfpu_tiles", [](const OpPerf &self) { return self.cost.sfpuTiles; });
+      .def_prop_ro("sfpu_tiles", [](const OpPerf &self) { return self.cost.sfpuTiles; })
+      .def_prop_ro(
+          "sfpu_cycles", [](const OpPerf &self) { return self.cost.sfpuCycles; },
+          "Of all sfpu_tiles, where they are known; else 0.");
   nb::class_<StagePerf>(module, "StagePerf", "What a stage of a program took, for all micro-batches.")
       .def_prop_ro(
           "name", [](const StagePerf &self) { return self.name; }, "Of its program.")

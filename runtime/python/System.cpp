@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
+#include "tt/ttnn/kernel.h"
 #include "ttmlir/Target/OutputFile.h"
 
 #include <nanobind/stl/filesystem.h>
@@ -184,6 +185,37 @@ std::tuple<double, double, double, double, double> timesByName(const std::string
   return {times.computeNs, times.l1Ns, times.dramNs, times.fabricNs, times.launchNs};
 }
 
+/// The work of an op on tiled tensors of one data type that lie in L1 in pages.
+sim::Cost workOfOp(const std::string &arch, const std::string &op, const std::vector<Ints<int64_t>> &operands,
+                   const std::vector<Ints<int64_t>> &results, HostType type) {
+  const ttnn::OpInfo *info = ttnn::findOp(op);
+  if (!info)
+    throw Error("estimate_op: there is no op " + op + "; expected one of list_ops()");
+  const auto atMost = [&](const char *what, size_t count, int most) {
+    if (most >= 0 && static_cast<int>(count) > most)
+      throw Error("estimate_op: " + op + " has " + std::to_string(count) + " " + what + "; expected at most " +
+                  std::to_string(most));
+  };
+  atMost("operands", operands.size(), info->maxIns);
+  atMost("results", results.size(), info->outs);
+  const auto specOf = [&](const Ints<int64_t> &shape, const char *what) {
+    TensorSpec spec;
+    spec.dtype = deviceType(type);
+    spec.shape = shape.in(what, 0);
+    spec.layout = Layout::Tile;
+    spec.memory.buffer = BufferType::L1;
+    spec.memory.layout = MemoryLayout::Interleaved;
+    return spec;
+  };
+  ttnn::OpCall call;
+  call.name = op;
+  for (const Ints<int64_t> &shape : operands)
+    call.ins.push_back(specOf(shape, "operands"));
+  for (const Ints<int64_t> &shape : results)
+    call.outs.push_back(specOf(shape, "results"));
+  return estimateOf(sim::chip(sim::parseArch(arch)), *info, call, ttnn::Origin::Program).cost;
+}
+
 void writeFile(const std::filesystem::path &path, const std::string &text) {
   ttmlir::OutputFile file(path.string());
   file.write(text + "\n");
@@ -228,17 +260,31 @@ void bindSystem(nb::module_ &runtime, nb::module_ &binary) {
       "Of estimated times of ops, by kind of op: one standard deviation, as a share of the time (docs/cost-model.md).");
   runtime.def(
       "estimate_times",
-      [](const std::string &arch, double cores, int64_t matmulTiles, int64_t sfpuTiles, int64_t fpuTiles,
-         int64_t l1Bytes, int64_t dramBytes, int64_t fabricBytes, int phases) {
+      [](const std::string &arch, double cores, int64_t matmulTiles, int64_t sfpuTiles, int64_t sfpuCycles,
+         int64_t fpuTiles, int64_t l1Bytes, int64_t dramBytes, int64_t fabricBytes, int phases) {
         sim::Cost work;
         work.matmulTiles = matmulTiles, work.sfpuTiles = sfpuTiles, work.fpuTiles = fpuTiles;
+        work.sfpuCycles = sfpuCycles;
         work.l1Bytes = l1Bytes, work.dramBytes = dramBytes, work.fabricBytes = fabricBytes, work.phases = phases;
         return timesByName(arch, cores, work);
       },
       nb::arg("arch"), nb::arg("cores"), nb::kw_only(), nb::arg("matmul_tiles") = 0, nb::arg("sfpu_tiles") = 0,
-      nb::arg("fpu_tiles") = 0, nb::arg("l1_bytes") = 0, nb::arg("dram_bytes") = 0, nb::arg("fabric_bytes") = 0,
-      nb::arg("phases") = 4,
-      "What work takes on so many cores of a chip, by the cost model, in ns: computing, L1, DRAM, fabric, launch.");
+      nb::arg("sfpu_cycles") = 0, nb::arg("fpu_tiles") = 0, nb::arg("l1_bytes") = 0, nb::arg("dram_bytes") = 0,
+      nb::arg("fabric_bytes") = 0, nb::arg("phases") = 4,
+      "What work takes on so many cores of a chip, by the cost model, in ns: computing, L1, DRAM, fabric, launch. "
+      "sfpu_cycles: of all sfpu_tiles, where they are known.");
+  runtime.def(
+      "estimate_op",
+      [](const std::string &arch, const std::string &op, const std::vector<Ints<int64_t>> &operands,
+         const std::vector<Ints<int64_t>> &results, double cores, HostType dataType, int phases) {
+        sim::Cost work = workOfOp(arch, op, operands, results, dataType);
+        work.phases = phases;
+        return timesByName(arch, cores, work);
+      },
+      nb::arg("arch"), nb::arg("op"), nb::arg("operands"), nb::arg("results"), nb::kw_only(), nb::arg("cores") = 1,
+      nb::arg("data_type") = HostType::BFloat16, nb::arg("phases") = 4,
+      "What an op (\"ttnn.add\") on tiled tensors of these shapes in L1 takes on so many cores of a chip, by its cost "
+      "rule, in ns: computing, L1, DRAM, fabric, launch. Operands that are left out count nothing.");
 }
 
 } // namespace tt::python

@@ -60,12 +60,12 @@ HEADER = re.compile(r"^(\w+):\s*([\w.]+)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Costs:
-    """Nanoseconds of one core: for a tile of a product in one phase, through the vector unit, the matrix unit, and for
-    a byte of L1; of the chip for a byte of DRAM; from one epoch to the next."""
+    """Nanoseconds of one core for a byte of L1; of the chip for a byte of DRAM; from one epoch to the next.
 
-    matmul: float
-    sfpu: float
-    fpu: float
+    arch: the runtime's chip, whose cost rules say what ops take.
+    """
+
+    arch: str
     l1_byte: float
     dram_byte: float
     launch: float
@@ -79,8 +79,7 @@ def costs(arch: str) -> Costs:
 
     many = 1 << 20
     return Costs(
-        times(matmul_tiles=1, phases=1)[0], times(sfpu_tiles=1)[0], times(fpu_tiles=1)[0],
-        times(l1_bytes=many)[1] / many, times(dram_bytes=many)[2] / many, times()[4],
+        arch, times(l1_bytes=many)[1] / many, times(dram_bytes=many)[2] / many, times()[4],
         runtime.chip_figures(arch)["clock_ghz"],
     )  # fmt: skip
 
@@ -112,7 +111,7 @@ class Chip:
 
 
 def grid_of(arch: BackendDevice, config: CompilerConfig) -> tuple[int, int]:
-    """Rows and columns of cores that the configuration leaves.
+    """Returns rows and columns of cores that the configuration leaves.
 
     Raises:
         PyBudaError: a product of another architecture, or a descriptor that has no grid.
@@ -122,7 +121,7 @@ def grid_of(arch: BackendDevice, config: CompilerConfig) -> tuple[int, int]:
 
 
 def chip_of(arch: BackendDevice, config: CompilerConfig) -> Chip:
-    """The chip that the configuration describes.
+    """Returns the chip that the configuration describes.
 
     Raises:
         PyBudaError: a product of another architecture, a descriptor without a grid, no rows left.
@@ -153,7 +152,7 @@ def chip_of(arch: BackendDevice, config: CompilerConfig) -> Chip:
 
 
 def described(chip: Chip, path: Path) -> Chip:
-    """The chip of a device descriptor (YAML): its workers, named x-y, its L1, and its channels of DRAM.
+    """Returns the chip of a device descriptor (YAML): its workers, named x-y, its L1, and its channels of DRAM.
 
     Raises:
         PyBudaError: there is no such file, its workers are no rectangle, or it is of another architecture.
@@ -187,7 +186,7 @@ def described(chip: Chip, path: Path) -> Chip:
 
 
 def descriptor(chip: Chip) -> str:
-    """The device descriptor of a chip: what `described` reads."""
+    """Returns the device descriptor of a chip: what `described` reads."""
     workers = "\n".join("  " + " ".join(f"{x}-{y}," for x in chip.x) for y in chip.y)
     dram = ", ".join(f"[{x}-{y}]" for x, y in chip.memory.places)
     return (
@@ -198,7 +197,7 @@ def descriptor(chip: Chip) -> str:
 
 
 def host_chips(path: Path, chips: Sequence[int]) -> list[int]:
-    """The chips that a cluster descriptor (YAML) has at the host.
+    """Returns the chips that a cluster descriptor (YAML) has at the host.
 
     Raises:
         PyBudaError: there is no such file, or it lacks one of these chips.
@@ -223,7 +222,7 @@ def cores(text: str) -> Sequence[tuple[int, int]]:
 
 
 def hops(a: tuple[int, int], b: tuple[int, int]) -> int:
-    """Steps between two places of the network, whose ends meet."""
+    """Returns steps between two places of the network, whose ends meet."""
     width, height = 10, 12
     x, y = (abs(a[0] - b[0]), abs(a[1] - b[1]))
     return min(x, width - x) + min(y, height - y)

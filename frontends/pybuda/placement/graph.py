@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from _ttmlir_runtime import runtime
 
 from ..enums import FORWARD
 from ..errors import PyBudaError
@@ -26,12 +29,12 @@ class PlacementError(PyBudaError):
 
 
 def round_up(size: int, alignment: int) -> int:
-    """The least multiple of the alignment that is not less."""
+    """Returns the least multiple of the alignment that is not less."""
     return -(-size // alignment) * alignment
 
 
 def tile_bytes(data_format: DataFormat) -> int:
-    """Bytes of a tile; block formats have an exponent for 16 values."""
+    """Returns bytes of a tile; block formats have an exponent for 16 values."""
     values = TILE * TILE
     exponents = values // 16 if data_format.name.startswith("Bfp") else 0
     return values * BITS[data_format] // 8 + exponents
@@ -77,7 +80,7 @@ class Queue(Node):
 
     @property
     def is_ram(self) -> bool:
-        """Whether it keeps its values from run to run."""
+        """Returns whether it keeps its values from run to run."""
         return self.kind in ("parameter", "constant", "gradient", "state")
 
 
@@ -134,15 +137,29 @@ class Op(Node):
 
 
 MATMULS = frozenset({"matmul", "sparse_matmul"})
-# Ops that the vector unit computes; other elementwise ops are the matrix unit's.
-SFPU = frozenset({
+# The op of TTNN that an op is, and whose cost it has, where the name is another.
+OF_TTNN = {
+    "sine": "sin", "cosine": "cos", "power": "pow_tensor", "clip": "clamp_scalar", "lrelu": "leaky_relu", "elu": "exp",
+    "softplus": "log1p", "compare": "gt", "gelu_derivative": "gelu_bw", "nop": "assign", "tilizer": "to_layout",
+    "splice": "concat", "index": "gather", "sparse_matmul": "matmul", "reduce_avg": "mean",
+}  # fmt: skip
+ELEMENTWISE = frozenset({
     "exp", "log", "sqrt", "reciprocal", "gelu", "gelu_derivative", "sigmoid", "tanh", "sine", "cosine", "power",
-    "log1p", "expm1", "erf", "softplus", "clip", "lrelu", "elu", "silu", "rsqrt", "dropout", "where", "compare",
+    "log1p", "expm1", "erf", "softplus", "clip", "lrelu", "elu", "silu", "rsqrt", "dropout", "where", "compare", "add",
+    "subtract", "multiply", "maximum", "minimum", "nop", "relu", "abs", "tilizer",
 })  # fmt: skip
-FPU = frozenset({"add", "subtract", "multiply", "maximum", "minimum", "nop", "relu", "abs", "tilizer"})
+# Copies, which no program runs: values stay where they are.
+COPIES = frozenset({"nop", "tilizer"})
 # Ops that only move elements.
 MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
-TYPES = MATMULS | SFPU | FPU | MOVES | {"fused_op", *(f"reduce_{x}" for x in ("sum", "avg", "max", "min", "prod"))}
+TYPES = MATMULS | ELEMENTWISE | MOVES | {"fused_op", *(f"reduce_{x}" for x in ("sum", "avg", "max", "min", "prod"))}
+
+
+@functools.cache
+def ttnn_name(kind: str) -> str:
+    """Returns the op of TTNN whose cost an op of this type has; one that TTNN lacks is a pass of the vector unit."""
+    name = "ttnn." + OF_TTNN.get(kind, kind.removeprefix("reduce_"))
+    return name if name in runtime.list_ops() else "ttnn.where"
 
 
 @dataclass
@@ -160,7 +177,7 @@ class Graph:
     _names: set[str] = field(default_factory=set)
 
     def unique(self, name: str) -> str:
-        """A name that no node has: `name`, or with a number behind it."""
+        """Returns a name that no node has: `name`, or with a number behind it."""
         found, number = name, 0
         while found in self._names:
             number += 1
@@ -178,7 +195,7 @@ class Graph:
         return next((x for x in self.ops if x.name == name), None)
 
     def readers(self) -> dict[Node, list[tuple[Op, int]]]:
-        """For each node the ops that read it, with the number of the operand."""
+        """Returns for each node the ops that read it, with the number of the operand."""
         found: dict[Node, list[tuple[Op, int]]] = {}
         for op in self.ops:
             for number, operand in enumerate(op.operands):
@@ -186,7 +203,7 @@ class Graph:
         return found
 
     def written(self) -> dict[Op, list[Queue]]:
-        """For each op the queues that it writes."""
+        """Returns for each op the queues that it writes."""
         found: dict[Op, list[Queue]] = {}
         for queue in self.queues:
             if queue.producer is not None:
@@ -198,6 +215,6 @@ class Graph:
 
 
 def divisors(n: int) -> list[int]:
-    """From 1 to n."""
+    """Returns the divisors from 1 to n."""
     low = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
     return low + [n // d for d in reversed(low) if d * d != n]

@@ -24,7 +24,7 @@ from .values import Builder, Precisions, Value, constant
 OF_CHIP = {name: data_format for data_format, name in FLOATS.items()}
 
 # Ops of PyBuda, in small letters, that are one manipulation whatever functions of PyTorch they call.
-MOVEMENTS = frozenset({"hslice", "hstack", "vslice", "vstack", "transpose", "reshape", "index", "select", "repeat"})
+DATA_MOVEMENT = frozenset({"hslice", "hstack", "vslice", "vstack", "transpose", "reshape", "index", "select", "repeat"})
 # What ops are called that come from functions of other names.
 LABELS = {
     "mm": "matmul", "bmm": "matmul", "addmm": "matmul", "baddbmm": "matmul", "convolution": "conv2d",
@@ -36,7 +36,7 @@ LABELS = {
 
 
 def label_of(function: str) -> str:
-    """What ops of a function of PyTorch are called."""
+    """Returns what ops of a function of PyTorch are called."""
     return LABELS.get(function, SIMPLE.get(function, function)).lstrip("_")
 
 
@@ -61,7 +61,7 @@ def values_in(arguments: Sequence[Any]) -> list[Value]:
 
 
 def shape_of(fake: Any) -> Any:
-    """The shape of a result, or of each."""
+    """Returns the shape of a result, or of each."""
     if isinstance(fake, torch.Tensor):
         return tuple(int(n) for n in fake.shape)
     if isinstance(fake, tuple | list):
@@ -163,7 +163,7 @@ class Lowering:
             return None if fake is None else constant(self.graph, f"constant_{node.name}", shape_of(fake),
                                                       self.format_of(fake))  # fmt: skip
         first = values[0]
-        if b.kind in MOVEMENTS:
+        if b.kind in DATA_MOVEMENT:
             self.entries.setdefault(b.source, first)
             if name in ("cat", "stack"):
                 return self.entries[b.source].moved(out, f"{b.kind}: {len(values)}")
@@ -198,7 +198,7 @@ class Lowering:
         return b.reduce(x, REDUCTIONS[name], dims, shape)
 
     def rounded(self, x: Any, name: str, read: bool = False) -> Any:
-        """A result in its format, or as one op reads it."""
+        """Returns a result in its format, or as one op reads it."""
         if isinstance(x, Value) and read:
             return replace(x, df=OF_CHIP[name])
         if isinstance(x, Value) and not x.tms and isinstance(x.node, Op | Queue):
@@ -206,7 +206,7 @@ class Lowering:
         return x
 
     def on_host(self, b: Builder, node: FxNode, arguments: list[Any], fake: Any) -> Any:
-        """An op that PyTorch runs: its operands leave the chip, and its results come back."""
+        """Returns an op that PyTorch runs: its operands leave the chip, and its results come back."""
         for x in values_in(arguments):
             if isinstance(x.node, Op):
                 self.output(b, x, f"host_{node.name}_{x.node.type}", "output")
@@ -222,14 +222,14 @@ class Lowering:
         return found[0] if isinstance(fake, torch.Tensor) else found
 
     def write(self, b: Builder, x: Any, target: Any) -> Any:
-        """A buffer of the module gets a new value."""
+        """Writes a new value to a buffer of the module."""
         if isinstance(x, Value) and isinstance(target, Queue):
             op = self.computed(b, x)
             target.producer = op
         return x
 
     def computed(self, b: Builder, x: Value) -> Op:
-        """The op whose result a value is; one that copies where there is none, or elements move behind it."""
+        """Returns the op whose result a value is; one that copies where there is none, or elements move behind it."""
         if isinstance(x.node, Op) and not x.tms:
             return x.node
         operand = Operand(x.node, x.shape, x.tms)
@@ -241,12 +241,12 @@ class Lowering:
         return self.graph.queue(name, x.shape, x.node.df, kind, self.computed(b, x))
 
     def keep(self, epoch_type: str) -> Builder:
-        """A builder for what is added behind a graph."""
+        """Returns a builder for what is added behind a graph."""
         return Builder(self.graph, self.precisions, epoch_type)
 
 
 def model_outputs(fx: FxGraph, results: int) -> tuple[int, int]:
-    """Where the results of the modules begin and end among what a forward graph returns."""
+    """Returns where the results of the modules begin and end among what a forward graph returns."""
     (output,) = [n for n in fx.nodes if n.op == "output"]
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     end = output.meta.get(MODEL_OUTPUTS, len(returned))

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from _ttmlir_runtime import runtime
 
 from ..config import CompilerConfig
 from ..formats import DataFormat
 from .chip import Chip
-from .graph import FPU, MOVES, Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles
+from .graph import TILE, Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles, ttnn_name
 
 # Tiles of half of the destination register, of which one half computes while the other is packed.
 DST_TILES, DST_TILES_F32 = 8, 4
@@ -55,17 +58,25 @@ class Model:
 
 
 def work_ns(op: Op, chip: Chip) -> float:
-    """What computing an op takes on one core."""
+    """Returns the nanoseconds that computing an op takes on one core, by the cost rule of the TTNN op that it is."""
     if op.parts:
         return sum(work_ns(part, chip) for part in op.parts)
-    c, out = chip.costs, op.tiles
     if op.is_matmul:
-        return out.count * op.inner * PHASES.get(op.fidelity, 4) * c.matmul
-    if op.type.startswith("reduce"):
-        return max(out.count, *(tiles(x.shape).count for x in op.operands)) * c.fpu
-    if op.type in MOVES:
-        return 0.0
-    return out.count * (c.fpu if op.type in FPU else c.sfpu)
+        out, inner = op.tiles, op.inner * TILE
+        operands = ((out.z, out.r * TILE, inner), (inner, out.c * TILE))
+        return compute_ns(chip.costs.arch, "ttnn.matmul", operands, (out.z, out.r * TILE, out.c * TILE),
+                          op.df is DataFormat.Float32, PHASES.get(op.fidelity, 4))  # fmt: skip
+    reads = (op.operands[0].shape,) if op.type.startswith("reduce") else ()
+    return compute_ns(chip.costs.arch, ttnn_name(op.type), reads, op.shape, op.df is DataFormat.Float32)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def compute_ns(
+    arch: str, name: str, operands: tuple[Sequence[int], ...], result: Sequence[int], is_f32: bool, phases: int = 4
+) -> float:
+    """Returns the nanoseconds that a TTNN op computes on one core."""
+    data_type = runtime.DataType.Float32 if is_f32 else runtime.DataType.BFloat16
+    return runtime.estimate_op(arch, name, operands, [result], data_type=data_type, phases=phases)[0]
 
 
 class Models:
@@ -77,7 +88,7 @@ class Models:
         self._signatures: dict[Op, Any] = {}
 
     def signature(self, op: Op) -> Any:
-        """Equal for ops whose models are the same."""
+        """Returns equal for ops whose models are the same."""
         known = self._signatures.get(op)
         if known is None:
             overrides = self.config.op_overrides.get(op.name, {})
@@ -90,7 +101,7 @@ class Models:
         return known
 
     def of(self, op: Op) -> list[Model]:
-        """The models that fit, one at least.
+        """Returns the models that fit, one at least.
 
         Raises:
             PlacementError: there is none; says why.
@@ -174,7 +185,8 @@ class Models:
 
     @staticmethod
     def directions(op: Op) -> list[str]:
-        """In which an op can stream: a reduction needs whole rows (of columns: whole columns), images all rows."""
+        """Returns the directions in which an op can stream: a reduction needs whole rows (of columns: whole columns),
+        images all rows."""
         dim = op.attributes.get("dim")
         if op.type == "sparse_matmul":
             return ["z", "c"]
@@ -275,7 +287,7 @@ class Models:
 
 
 def block(rows: int, columns: int, most: int) -> tuple[int, int]:
-    """The largest micro-block of `most` tiles that rows and columns are made of; of equal ones the squarest."""
+    """Returns the largest micro-block of `most` tiles that rows and columns are made of; of equal ones the squarest."""
     best = (1, 1)
     for r in divisors(rows):
         if r > most:

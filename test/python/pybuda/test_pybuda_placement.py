@@ -14,6 +14,7 @@ import pytest
 import torch
 from netlists import check_netlist
 from pybuda import op
+from pybuda.placement.models import Model
 from pybuda.placement.summary import Result
 
 Setting = Callable[[], None]
@@ -97,6 +98,11 @@ def _asks(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Set
     return lambda: function(*arguments, **keywords)
 
 
+def block_of_rows(model: Model) -> int:
+    """Bytes of a block of a product's first operand."""
+    return model.mblock[0] * model.ublock[0] * model.u_kt * 2048
+
+
 OVERRIDES: dict[str, tuple[Setting, Callable[[Result], bool]]] = {
     "op size": (
         _asks(config.override_op_size, "second", (4, 1)),
@@ -128,7 +134,7 @@ OVERRIDES: dict[str, tuple[Setting, Callable[[Result], bool]]] = {
     ),
     "input buffers": (
         _asks(config.override_input_buffer_multiplier, "second", 0, 4),
-        lambda r: dict(r.placed("second").model.buffers)["input 0"] == 4 * 8 * 2048,
+        lambda r: dict(r.placed("second").model.buffers)["input 0"] == 4 * block_of_rows(r.placed("second").model),
     ),
     "parameters in L1": (
         _asks(config.override_dram_parameters, "second", False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import _ttmlir_runtime as rt
 import pytest
@@ -95,5 +96,43 @@ def test_times_of_work() -> None:
     for wrong, message in (((0, 4), "cores is 0.0"), ((1, 5), "phases is 5; expected 1 to 4")):
         with pytest.raises(rt.Error, match=message):
             rt.runtime.estimate_times("wormhole_b0", wrong[0], phases=wrong[1])
+    assert rt.runtime.estimate_times("wormhole_b0", 2, sfpu_tiles=3, sfpu_cycles=1920)[0] == pytest.approx(960)
     with pytest.raises(rt.Error, match="quasar"):
         rt.runtime.chip_figures("quasar")
+
+
+def test_times_of_ops() -> None:
+    """An op takes what its rule says: tiles of the result, of what it reads, or tile products (docs/cost-model.md)."""
+
+    def computing(op: str, *operands: list[int], result: list[int], **options: Any) -> float:
+        return rt.runtime.estimate_op("wormhole_b0", f"ttnn.{op}", operands, [result], **options)[0]
+
+    assert computing("exp", [3, 40, 70], result=[3, 40, 70]) == pytest.approx(3 * 2 * 3 * 640)
+    assert computing("add", [64, 64], [64, 64], result=[64, 64], cores=2) == pytest.approx(4 * 55 / 2)
+    assert computing("sum", [96, 160], result=[96, 1]) == pytest.approx(3 * 5 * 55)
+    product = computing("matmul", [3, 40, 64], [64, 70], result=[3, 40, 70], phases=2)
+    assert product == pytest.approx(3 * 2 * 2 * 3 * 16 / 0.75 * 2)
+    tanh = [
+        computing("tanh", result=[32, 32], data_type=x)
+        for x in (rt.runtime.DataType.BFloat16, rt.runtime.DataType.Float32)
+    ]
+    assert tanh == pytest.approx([530, 1601])
+    assert computing("concat", [32, 32], [32, 32], result=[64, 32]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("wormhole_b0", "ttnn.nothing", [], [[1]]), {}, "there is no op ttnn.nothing; expected one of list_ops"),
+        (("wormhole_b0", "ttnn.exp", [[1], [1], [1]], [[1]]), {}, "ttnn.exp has 3 operands; expected at most 1"),
+        (("wormhole_b0", "ttnn.exp", [[1]], [[1], [1]]), {}, "ttnn.exp has 2 results; expected at most 1"),
+        (("wormhole_b0", "ttnn.exp", [[1]], [[-1]]), {}, "results"),
+        (("wormhole_b0", "ttnn.exp", [[1]], [[1 << 40, 1 << 40]]), {}, "has more than 2.63 elements"),
+        (("quasar", "ttnn.exp", [[1]], [[1]]), {}, "quasar"),
+        (("wormhole_b0", "ttnn.exp", [[1]], [[1]]), {"cores": 0}, "cores is 0"),
+        (("wormhole_b0", "ttnn.exp", [[1]], [[1]]), {"phases": 5}, "phases is 5; expected 1 to 4"),
+    ],
+)
+def test_wrong_ops_are_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises((rt.Error, ValueError, TypeError), match=message):
+        rt.runtime.estimate_op(*arguments, **options)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The netlist compared with the program that runs: the same ops, by the same cost rules, and the clock's figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pybuda
+import pytest
+import torch
+from _ttmlir_runtime import runtime
+from modules import Function
+from pybuda import op
+from pybuda.placement.chip import SIMULATED, chip_of
+from pybuda.placement.graph import COPIES, OF_TTNN, TYPES
+from pybuda.placement.models import work_ns
+from pybuda.placement.program import CONVERSION, moving_ops
+from pybuda.placement.summary import Result
+
+ARCH = SIMULATED[pybuda.BackendDevice.Wormhole_B0]
+
+
+def compiled(module: Any, *inputs: torch.Tensor, **options: Any) -> pybuda.TTDevice:
+    """A device with a module that is compiled for inference."""
+    pybuda.set_configuration_options(**options)
+    tt0 = pybuda.TTDevice("tt0", module=module)
+    pybuda.initialize_pipeline(False, sample_inputs=inputs)
+    return tt0
+
+
+def placement_of(device: pybuda.TTDevice) -> Result:
+    assert device.placement is not None
+    return device.placement
+
+
+@pytest.mark.parametrize("kind", sorted(TYPES - {"fused_op"}))
+def test_each_type_has_the_cost_of_an_op_of_ttnn(kind: str) -> None:
+    assert "ttnn." + OF_TTNN.get(kind, kind.removeprefix("reduce_")) in runtime.list_ops()
+
+
+X = torch.rand(96, 160)
+# Modules of one op, which is one op of the program, too.
+SINGLE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "exp": (lambda x: op.Exp("the_op", x), (X,)),
+    "gelu": (lambda x: op.Gelu("the_op", x), (X,)),
+    "sqrt": (lambda x: op.Sqrt("the_op", x), (X,)),
+    "tanh": (lambda x: op.Tanh("the_op", x), (X,)),
+    "sigmoid": (lambda x: op.Sigmoid("the_op", x), (X,)),
+    "reciprocal": (lambda x: op.Reciprocal("the_op", x), (X,)),
+    "log": (lambda x: op.Log("the_op", x), (X,)),
+    "relu": (lambda x: op.Relu("the_op", x), (X,)),
+    "abs": (lambda x: op.Abs("the_op", x), (X,)),
+    "add": (lambda x, y: op.Add("the_op", x, y), (X, X)),
+    "subtract": (lambda x, y: op.Subtract("the_op", x, y), (X, X)),
+    "multiply": (lambda x, y: op.Multiply("the_op", x, y), (X, X)),
+    "maximum": (lambda x, y: op.Max("the_op", x, y), (X, X)),
+    "reduce_sum": (lambda x: op.ReduceSum("the_op", x, dim=-1), (X,)),
+    "reduce_avg": (lambda x: op.ReduceAvg("the_op", x, dim=-2), (X,)),
+    "matmul": (lambda x, y: op.Matmul("the_op", x, y), (X, torch.rand(160, 70))),
+    "matmul of a batch": (lambda x, y: op.Matmul("the_op", x, y), (torch.rand(3, 40, 64), torch.rand(3, 64, 70))),
+}
+
+
+@pytest.mark.parametrize("data_format", ["Float16_b", "Float32"])
+@pytest.mark.parametrize("name", SINGLE)
+def test_an_op_computes_as_long_as_in_the_program(name: str, data_format: str) -> None:
+    """The balancer's work on one core is that of the runtime's clock."""
+    function, inputs = SINGLE[name]
+    device = compiled(
+        Function("single", function), *inputs, default_df_override=pybuda.DataFormat[data_format],
+        math_fidelity=pybuda.MathFidelity.HiFi2,
+    )  # fmt: skip
+    placed = placement_of(device).placed("the_op").op
+    ran = [x for x in runtime.estimate(device.compiled.executables[0].binary).ops
+           if x.programs and x.name != CONVERSION and x.name not in moving_ops()]  # fmt: skip
+    assert [x.name for x in ran] == ["ttnn." + OF_TTNN.get(placed.type, placed.type.removeprefix("reduce_"))]
+    expected = runtime.estimate_times(
+        ARCH, 1, matmul_tiles=ran[0].matmul_tiles, fpu_tiles=ran[0].fpu_tiles, sfpu_tiles=ran[0].sfpu_tiles,
+        sfpu_cycles=ran[0].sfpu_cycles, phases=2,
+    )[0]  # fmt: skip
+    assert work_ns(placed, chip_of(device.arch, pybuda.config._get_global_compiler_config())) == expected > 0
+
+
+class Attention(pybuda.PyBudaModule):
+    """Products, a softmax, a normalization, elementwise ops, and moves of two kinds."""
+
+    def __init__(self) -> None:
+        super().__init__("attention")
+        self.q, self.k = pybuda.Parameter(torch.rand(64, 64)), pybuda.Parameter(torch.rand(64, 64))
+        self.weights, self.bias = pybuda.Parameter(torch.ones(64)), pybuda.Parameter(torch.zeros(64))
+
+    def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+        q, k = op.Matmul("q", x, self.q), op.Matmul("k", x, self.k)
+        scores = op.Softmax("softmax", op.Matmul("scores", q, op.Transpose("turned", k, -1, -2)), dim=-1)
+        both = op.Concatenate("both", op.Matmul("mixed", scores, x), op.Gelu("gelu", x), axis=-2)
+        return op.Exp("exp", op.Layernorm("norm", both, self.weights, self.bias))
+
+
+def convolutions() -> torch.nn.Module:
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(3, 32, 3, 2, 1), torch.nn.BatchNorm2d(32), torch.nn.ReLU()]
+    layers += [torch.nn.Conv2d(32, 64, 3, padding=1), torch.nn.MaxPool2d(2), torch.nn.Flatten()]
+    return torch.nn.Sequential(*layers, torch.nn.Linear(64 * 64, 8)).eval()
+
+
+MODULES: dict[str, tuple[Callable[[], Any], torch.Tensor, dict[str, Any]]] = {
+    "attention": (Attention, torch.rand(1, 64, 64), {}),
+    "attention, not fused": (Attention, torch.rand(1, 64, 64), {"enable_auto_fusing": False}),
+    "convolutions": (lambda: pybuda.PyTorchModule("m", convolutions()), torch.rand(1, 3, 32, 32), {}),
+    "a copy": (Attention, torch.rand(1, 64, 64), {"breaks": "softmax", "nop": ("q", "scores")}),
+    "the host's part": (
+        lambda: pybuda.PyTorchModule("m", torch.nn.Sequential(torch.nn.Embedding(9, 64), torch.nn.Linear(64, 32))),
+        torch.tensor([[1, 2, 3, 8]]), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_program_computes_the_ops_of_the_netlist(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each op of the netlist is computed by an op that runs, each of these computes some, and the clock is the same."""
+    monkeypatch.chdir(tmp_path)
+    make, x, options = MODULES[name]
+    module = make()
+    if "nop" in options:
+        pybuda.insert_nop(options["nop"][0], [options["nop"][1]])
+        pybuda.set_epoch_break(options["breaks"])
+    device = compiled(module, x, **{k: v for k, v in options.items() if k not in ("nop", "breaks")})
+    result = placement_of(device)
+    ran = [x for program in result.programs for x in program.ops]
+    epochs = {x.op.name: e.number for e in result.epochs for x in e.placed if x.op.type not in COPIES}
+    assert {y for x in ran for y in x.computes} == set(epochs)
+    for row in ran:
+        assert row.epochs == tuple(sorted({epochs[y] for y in row.computes})), row
+        if row.name != CONVERSION and row.name not in moving_ops():
+            assert row.computes, f"{row.name} computes no op of the netlist"
+    file = result.name + "_placement.json"
+    assert json.loads((tmp_path / "tt_build" / file).read_text())["programs"] == json.loads(
+        json.dumps([program.as_dict() for program in result.programs])
+    )
+
+
+def test_the_program_takes_what_the_run_takes() -> None:
+    device = compiled(Attention(), torch.rand(1, 64, 64))
+    (program,) = placement_of(device).programs
+    runtime.set_perf_recording(True)
+    try:
+        device.push_to_inputs(torch.rand(1, 64, 64))
+        pybuda.run_forward(1)
+        pybuda.sync()
+    finally:
+        runtime.set_perf_recording(False)
+    report = runtime.last_run(device.chip())
+    assert report is not None
+    ran = [x for x in report.ops if x.programs]
+    figures = [
+        (x.name, x.cycles, x.bound, x.circular_buffer_bytes, x.l1_resident_bytes_per_bank,
+         x.dram_resident_bytes_per_bank) for x in ran
+    ]  # fmt: skip
+    assert [(x.name, x.cycles, x.bound, x.l1_bytes, x.l1_resident, x.dram_resident) for x in program.ops] == figures
+    assert (program.cycles, program.device_ns) == (report.cycles, report.device_ns)
+    assert sum(x.cycles for x in program.ops) == pytest.approx(program.cycles, abs=len(ran))
+
+
+def test_ops_that_run_as_one_are_seen() -> None:
+    """What the netlist has in two epochs runs as one op where the compiler fuses it."""
+    pybuda.set_epoch_break("gelu")
+    matrix = torch.rand(64, 64)
+    device = compiled(Function("two", lambda x, w: op.Gelu("gelu", op.Matmul("matmul", x, w))), matrix, matrix)
+    rows = [x for program in placement_of(device).programs for x in program.ops if x.computes]
+    assert [(x.computes, x.epochs) for x in rows] == [(("matmul", "gelu"), (0, 1))]
