@@ -34,7 +34,8 @@ COST = "python:docs/test_cost_model.py"
 TESTS = {
     "schema": f"{CPP} {COST} lit:Target python:ttrt/test_ttrt_read.py python:runtime/test_names.py",
     "scalars": "cpp:ttnn-tests python:ops/special lit:Transforms/StableHLO lit:Dialect/TTIR",
-    "shapes": "cpp:shapes-tests python:ops/test_shape_rules.py lit:Dialect/TTIR lit:Dialect/TTNN",
+    "shapes": "cpp:shapes-tests python:ops/rules/test_shape_rules.py lit:Dialect/TTIR lit:Dialect/TTNN",
+    "costs": f"{CPP} {COST} python:ops/rules/test_costs.py python:runtime/test_circular_buffers.py lit:Transforms/TTNN",
     "base": f"{CPP} python:runtime/test_interrupts.py python:runtime/test_fork.py",
     "sim": f"{CPP} python:runtime/test_systems.py python:runtime/test_sub_meshes.py python:tt_smi/test_smi_chips.py",
     "mpi": "python:mpi",
@@ -46,7 +47,6 @@ TESTS = {
     "kernels.attention": "cpp:ttnn-tests units:*attention* units:*heads*",
     "kernels.normalization": "cpp:ttnn-tests units:*norm* units:*softmax*",
     "kernels.exact": "python:runtime/exact python:runtime/test_chip_arithmetic.py",
-    "kernels.circular": f"{COST} python:runtime/test_circular_buffers.py",
     "kernels.others": "cpp:ttnn-tests units:*",
     "binary": "cpp:ttrt-tests python:runtime/test_names.py python:ttrt/test_ttrt_read.py",
     "run": "cpp:ttrt-tests python:runtime",
