@@ -248,20 +248,18 @@ def folded(dtype: str, result: str, calls: Sequence[str], operands: Sequence[Any
         module = ir.Module.parse(f"func.func @f() -> ({results}) {{\n{body}\nreturn {', '.join(names)} : {results}\n}}")
         PassManager.parse(f"builtin.module(func.func({passes}))").run(module.operation)
         block = module.body.operations[0].regions[0].blocks[0]
-        return [number_of(value.owner, dtype) for value in block.operations[len(block.operations) - 1].operands]
+        return [number_of(value.owner) for value in block.operations[len(block.operations) - 1].operands]
 
 
-def number_of(op: Any, dtype: str) -> float | None:
+def number_of(op: Any) -> Any:
     attributes = op.attributes
     key = next((key for key in ("value", "fill_value") if key in attributes), None)
     if key is None or op.name.rpartition(".")[2] not in ("constant", "full"):
         return None
     attribute = attributes[key]
-    if ir.DenseElementsAttr.isinstance(attribute):
-        attribute = ir.DenseElementsAttr(attribute).get_splat_value()
-    if ir.FloatAttr.isinstance(attribute):
-        return float(ir.FloatAttr(attribute).value)
-    return int(ir.IntegerAttr(attribute).value) if ir.IntegerAttr.isinstance(attribute) else int(attribute.value)
+    if isinstance(attribute, ir.DenseElementsAttr):
+        attribute = attribute.get_splat_value()
+    return attribute.value
 
 
 def batches(operands: Sequence[Any]) -> Iterator[Sequence[Any]]:
