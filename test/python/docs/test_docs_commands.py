@@ -26,12 +26,16 @@ PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in
 ELSEWHERE = {
     ("docs/builder.md", "python"): "builder/test_docs.py",
     ("docs/emitted-code.md", "python"): "builder/test_emitted_docs.py",
+    ("docs/first-pass.md", "tablegen"): "docs/test_first_pass.py",
+    ("docs/first-pass.md", "cpp"): "docs/test_first_pass.py",
+    ("docs/first-pass.md", "cmake"): "docs/test_first_pass.py",
+    ("docs/first-pass.md", "mlir"): "docs/test_first_pass.py",
     ("docs/profiler.md", "python"): "profiler/test_profiler_docs.py",
     ("docs/pybuda.md", "cpp"): "pybuda/test_pybuda_embedded.py",
     ("docs/ttnn.md", "python"): "ttnn/test_ttnn_docs.py",
     ("docs/ttrt.md", "sh"): "ttrt/test_ttrt_docs.py",
 }
-LANGUAGES = ("python", "cpp", "mlir", "sh", "text")
+LANGUAGES = ("python", "cpp", "mlir", "tablegen", "cmake", "sh", "text")
 FOLDERS = "test|tools|docs|scripts|examples|bench|lib|include|runtime|python"
 NET = """func.func @main(%x: tensor<32x64xf32>, %y: tensor<32x64xf32>) -> tensor<32x64xf32> {
   %0 = "ttir.add"(%x, %y) : (tensor<32x64xf32>, tensor<32x64xf32>) -> tensor<32x64xf32>
