@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compiles with jemalloc and through ccache where they are installed. Set `TTMLIR_CCACHE_ROOT`, the folder of the sources,
-# before. A launcher that was asked for (CMAKE_CXX_COMPILER_LAUNCHER) is used instead of both.
+# before. A launcher that the user sets (CMAKE_CXX_COMPILER_LAUNCHER) is used instead of both.
 #
 # Paths below that folder are hashed as seen from the build folder, so that a clone elsewhere, or the build of a wheel,
 # takes what another has compiled. Build folders are therefore siblings directly below the sources. Files keep relative

@@ -24,7 +24,7 @@ if(LLD AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 option(TTMLIR_WERROR "Treat warnings in our own code as errors" ON)
-# Warnings are asked for by target, so that nanobind's and MLIR's sources are not held to them.
+# Warnings are requested by target, so that nanobind's and MLIR's sources are not held to them.
 add_library(ttmlir_warnings INTERFACE)
 target_compile_options(ttmlir_warnings INTERFACE -Wall -Wextra -Wno-unused-parameter
   $<$<BOOL:${TTMLIR_WERROR}>:-Werror>)

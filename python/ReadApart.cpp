@@ -50,8 +50,8 @@ void writeAll(const void *from, size_t size) {
 void limitMemory(uint64_t bytes) {
   rlimit limit;
   ::getrlimit(RLIMIT_AS, &limit);
-  const rlim_t wanted = (rlim_t(4) << 30) + 64 * rlim_t(bytes);
-  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? wanted : std::min(wanted, limit.rlim_max);
+  const rlim_t requested = (rlim_t(4) << 30) + 64 * rlim_t(bytes);
+  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY ? requested : std::min(requested, limit.rlim_max);
   ::setrlimit(RLIMIT_AS, &limit);
 }
 

@@ -1,4 +1,4 @@
-//===- kernels.cpp - kernels beside bare oneDNN -------------------------------===//
+//===- kernels.cpp - kernels compared with bare oneDNN -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times the op library's kernels and, in turns with them, the same work given to
@@ -142,9 +142,9 @@ class Bare {
 public:
   Bare() : engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
 
-  /// `values`, which are in `plain` order, in the order of `wanted`.
-  memory in(const memory::desc &plain, const memory::desc &wanted, std::byte *values) {
-    memory given(plain, engine, values), ordered(wanted, engine);
+  /// `values`, which are in `plain` order, in the order of `requested`.
+  memory in(const memory::desc &plain, const memory::desc &requested, std::byte *values) {
+    memory given(plain, engine, values), ordered(requested, engine);
     dnnl::reorder(given, ordered).execute(stream, given, ordered);
     stream.wait();
     return ordered;

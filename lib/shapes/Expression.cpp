@@ -122,7 +122,7 @@ std::optional<size_t> onlySize(CodeView code) {
   return found;
 }
 
-std::optional<int64_t> solve(CodeView code, int64_t wanted, int64_t least, int64_t most) {
+std::optional<int64_t> solve(CodeView code, int64_t expected, int64_t least, int64_t most) {
   const auto size = onlySize(code);
   // The size is one of few that a file has.
   if (!size || *size >= maxCode)
@@ -136,12 +136,12 @@ std::optional<int64_t> solve(CodeView code, int64_t wanted, int64_t least, int64
     const int64_t middle = least + (most - least) / 2;
     const auto found = at(middle);
     // Beyond 64 bits it is above.
-    if (found && *found < wanted)
+    if (found && *found < expected)
       least = middle + 1;
     else
       most = middle;
   }
-  return at(least) == wanted ? std::optional(least) : std::nullopt;
+  return at(least) == expected ? std::optional(least) : std::nullopt;
 }
 
 std::string toText(CodeView code, std::span<const std::string_view> names) {

@@ -69,8 +69,8 @@ void sparseMatmul(const Op &op, Results &results) {
 
 void indexerScores(const Op &op, Results &results) {
   const View query = shapeOf(op, "query", 4), key = shapeOf(op, "key", 4);
-  if (const Sizes wanted = {query[0], 1, key[2], query[3]}; !equal(key, wanted))
-    failOperand(op, "key", "has shape ", key, "; expected ", View(wanted));
+  if (const Sizes expected = {query[0], 1, key[2], query[3]}; !equal(key, expected))
+    failOperand(op, "key", "has shape ", key, "; expected ", View(expected));
   expectShape(op, "weights", resized(query, 3, 1));
   results.push_back({query[0], 1, query[2], key[2]});
 }
@@ -134,8 +134,8 @@ void combineTokens(const Op &op, Results &results) {
   expectIntegers(op, operand(op, "expert_metadata"));
   if (input[0] != experts)
     failOperand(op, "input_tensor", "has shape ", input, "; expected ", experts, " experts of a device first");
-  if (const Sizes wanted = {1, input[1], input[2], k}; !equal(metadata, wanted))
-    failOperand(op, "expert_metadata", "has shape ", metadata, "; expected ", View(wanted));
+  if (const Sizes expected = {1, input[1], input[2], k}; !equal(metadata, expected))
+    failOperand(op, "expert_metadata", "has shape ", metadata, "; expected ", View(expected));
   if (dim != 1 && dim != 2)
     failAttribute(op, "output_shard_dim", "is ", dim, "; expected 1 (batch) or 2 (sequence)");
   const auto split = static_cast<size_t>(dim);
@@ -197,8 +197,9 @@ Experts packedExperts(const Op &op) {
   if (found.size < 0 || first[3] % 2 != 0)
     failOperand(op, "matmul_w0_w1_tensor", "has shape ", first,
                 "; expected layers x experts x rows x columns of two weights", bias ? ", and a row of biases" : "");
-  if (const Sizes wanted = {found.layers, found.experts, found.intermediate + bias, found.size}; !equal(last, wanted))
-    failOperand(op, "matmul_w2_tensor", "has shape ", last, "; expected ", View(wanted));
+  if (const Sizes expected = {found.layers, found.experts, found.intermediate + bias, found.size};
+      !equal(last, expected))
+    failOperand(op, "matmul_w2_tensor", "has shape ", last, "; expected ", View(expected));
   return found;
 }
 
@@ -255,9 +256,9 @@ void computeExperts(const Op &op, Results &results) {
 
 /// 'hidden_size' and 'intermediate_size' are those of the weights.
 void expectSizes(const Op &op, int64_t hidden, int64_t intermediate) {
-  for (const auto &[name, wanted] : {std::pair("hidden_size", hidden), std::pair("intermediate_size", intermediate)})
-    if (const int64_t size = integer(op, name); size != wanted)
-      failAttribute(op, name, "is ", size, "; expected ", wanted, ", as the weights have");
+  for (const auto &[name, expected] : {std::pair("hidden_size", hidden), std::pair("intermediate_size", intermediate)})
+    if (const int64_t size = integer(op, name); size != expected)
+      failAttribute(op, name, "is ", size, "; expected ", expected, ", as the weights have");
 }
 
 void packFirstWeights(const Op &op, Results &results) {

@@ -113,20 +113,20 @@ ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device
                                 std::move(allocation));
 }
 
-ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &wanted,
+ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what) {
   ttnn::Tensor::Shards shards;
   for (const ttnn::Tensor &part : parts)
     shards.push_back(part.share());
-  TensorSpec spec = wanted;
+  TensorSpec spec = expected;
   if (spec.memory.buffer == BufferType::SystemMemory)
     return ttnn::Tensor::fromShards(std::move(spec), std::move(shards),
-                                    wanted.distributed ? mesh->meshShape() : std::vector<uint32_t>());
+                                    expected.distributed ? mesh->meshShape() : std::vector<uint32_t>());
   auto allocation = mesh->allocate(sim::footprint(mesh->chip(), spec), what);
   return ttnn::Tensor::onDevice(std::move(spec), std::move(shards), mesh, std::move(allocation));
 }
 
-ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &wanted,
+ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &expected,
                             const std::string &what) {
   std::lock_guard lock(buffer.mutex);
   requireAlive(buffer, what);
@@ -135,8 +135,8 @@ ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const Tens
             ", and the program runs on " + device.description->debug);
   const auto fits = [&](const ttnn::Tensor &tensor) {
     const TensorSpec &spec = tensor.spec();
-    return spec.dtype == wanted.dtype && spec.layout == wanted.layout && spec.memory == wanted.memory &&
-           spec.shape == wanted.shape;
+    return spec.dtype == expected.dtype && spec.layout == expected.layout && spec.memory == expected.memory &&
+           spec.shape == expected.shape;
   };
   // Nobody writes an array of JAX: what is taken a second time may have a form that kernels like.
   const bool again = buffer.uses++ > 0;
@@ -150,13 +150,13 @@ ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const Tens
   if (buffer.converted && fits(buffer.converted))
     return taken(buffer.converted);
   ttnn::Tensor source = buffer.tensor ? buffer.tensor : toTensor(*buffer.type, buffer.dims, buffer.values, what);
-  if (source.shape() != wanted.shape)
+  if (source.shape() != expected.shape)
     source = runtime::toHost(source).front().withSpec([&] {
       TensorSpec spec;
-      spec.dtype = source.dtype(), spec.shape = wanted.shape;
+      spec.dtype = source.dtype(), spec.shape = expected.shape;
       return spec;
     }());
-  buffer.converted = runtime::toLayout(source, device.chip(), wanted);
+  buffer.converted = runtime::toLayout(source, device.chip(), expected);
   return taken(buffer.converted);
 }
 
@@ -188,7 +188,7 @@ void clientBufferFromHost(PJRT_Client_BufferFromHostBuffer_Args &args) {
       for (size_t i = 0; i < dims.size(); ++i)
         if (dims[i] > 1 && layout[i] != rowStrides(type, dims)[i])
           unimplemented("the array " + shapeText(type, dims) +
-                        " is wanted in another order than rows; arrays of tt are rows to JAX");
+                        " is needed in another order than rows; arrays of tt are rows to JAX");
   const size_t bytes = elementCount(dims) * type.bytes;
   if (bytes && !args.data)
     invalid("the array " + shapeText(type, dims) + " was given no data");

@@ -19,7 +19,7 @@ struct PJRT_Buffer {
   // One of these two has the values; both are empty when the buffer is deleted.
   tt::ttnn::Tensor tensor;
   std::shared_ptr<std::byte> values; // rows, as on the host
-  /// The values as the last program wanted them, where that is another type than theirs.
+  /// The values as the last program expected them, where that is another type than theirs.
   tt::ttnn::Tensor converted;
   /// Calls that took the buffer: what is taken again and again is a weight.
   uint32_t uses = 0;
@@ -40,10 +40,10 @@ PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vecto
 /// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
 /// What chips hold as one tensor of the mesh, which has the values in common with them.
-ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &wanted,
+ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what);
 /// The buffer as a program wants it. Throws PluginError for a deleted one; `what` names it.
-ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &wanted,
+ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &expected,
                             const std::string &what);
 /// Gives the values up.
 void deleteBuffer(PJRT_Buffer &buffer);

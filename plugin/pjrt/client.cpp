@@ -51,7 +51,7 @@ namespace {
 
 //===- The mesh that is simulated -----------------------------------------===//
 
-struct Asked {
+struct Requested {
   std::string value, where;
 };
 
@@ -75,7 +75,7 @@ std::optional<std::pair<uint32_t, uint32_t>> parseShape(std::string_view text) {
   return std::pair(numbers[0], numbers[1]);
 }
 
-Asked option(std::span<const PJRT_NamedValue> given, std::string_view name, const char *variable) {
+Requested option(std::span<const PJRT_NamedValue> given, std::string_view name, const char *variable) {
   for (const PJRT_NamedValue &row : given) {
     if (std::string_view(row.name, row.name_size) != name)
       continue;
@@ -99,7 +99,7 @@ sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given) {
     if (const std::string_view name(row.name, row.name_size); name != "mesh" && name != "arch")
       invalid("option " + std::string(name) + " is not known; known: arch, mesh");
   sim::MeshOptions mesh;
-  const Asked shape = option(given, "mesh", "TTMLIR_MESH"), arch = option(given, "arch", "TTMLIR_ARCH");
+  const Requested shape = option(given, "mesh", "TTMLIR_MESH"), arch = option(given, "arch", "TTMLIR_ARCH");
   try {
     if (!shape.value.empty()) {
       if (const auto size = parseShape(shape.value))
@@ -272,15 +272,15 @@ void clientAddressableMemories(PJRT_Client_AddressableMemories_Args &args) {
 void clientUpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args &) {}
 
 void clientDefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args &args) {
-  const size_t wanted = static_cast<size_t>(args.num_replicas) * static_cast<size_t>(args.num_partitions);
-  if (args.num_replicas < 1 || args.num_partitions < 1 || wanted > args.client->devices.size())
+  const size_t expected = static_cast<size_t>(args.num_replicas) * static_cast<size_t>(args.num_partitions);
+  if (args.num_replicas < 1 || args.num_partitions < 1 || expected > args.client->devices.size())
     invalid("a program of " + std::to_string(args.num_replicas) + " replicas and " +
             std::to_string(args.num_partitions) + " partitions does not fit a mesh of " +
             std::to_string(args.client->devices.size()) + " chips");
-  if (args.default_assignment_size < wanted)
+  if (args.default_assignment_size < expected)
     invalid("the device assignment has room for " + std::to_string(args.default_assignment_size) + " of " +
-            std::to_string(wanted) + " devices");
-  for (size_t i = 0; i < wanted; ++i)
+            std::to_string(expected) + " devices");
+  for (size_t i = 0; i < expected; ++i)
     args.default_assignment[i] = static_cast<int>(i);
 }
 

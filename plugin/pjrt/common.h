@@ -74,12 +74,12 @@ inline PJRT_Error *currentError() {
 inline constexpr int apiMinor = std::max(PJRT_API_MINOR, 93);
 inline std::string apiVersion() { return std::to_string(PJRT_API_MAJOR) + "." + std::to_string(apiMinor); }
 
-template <Name name, size_t wanted, auto function, class Args> PJRT_Error *call(Args *args) {
+template <Name name, size_t expected, auto function, class Args> PJRT_Error *call(Args *args) {
   try {
-    if (args->struct_size < wanted)
+    if (args->struct_size < expected)
       throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,
                         std::string(name) + ": the caller's arguments have " + std::to_string(args->struct_size) +
-                            " bytes, expected " + std::to_string(wanted) + " (PJRT API " + apiVersion() +
+                            " bytes, expected " + std::to_string(expected) + " (PJRT API " + apiVersion() +
                             "); jaxlib speaks an older version than this plugin: use jax 0.10.2");
     function(*args);
     return nullptr;
@@ -98,7 +98,7 @@ template <class A> struct ArgumentOf<void (*)(A &)> {
   using type = A;
 };
 
-template <Name name, size_t wanted, auto function>
-inline constexpr auto guarded = &call<name, wanted, function, typename ArgumentOf<decltype(function)>::type>;
+template <Name name, size_t expected, auto function>
+inline constexpr auto guarded = &call<name, expected, function, typename ArgumentOf<decltype(function)>::type>;
 
 } // namespace tt::pjrt

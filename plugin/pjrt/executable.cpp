@@ -35,11 +35,11 @@ void requireOneReplica(const CompileOptions &options) {
 PJRT_LoadedExecutable *load(PJRT_Client &client, ProgramPtr program) {
   auto loaded = std::make_unique<PJRT_LoadedExecutable>();
   loaded->client = &client;
-  const std::vector<int64_t> &wanted = program->options.devices;
-  for (int64_t id : wanted) {
-    if (std::ranges::count(wanted, id) != 1)
+  const std::vector<int64_t> &expected = program->options.devices;
+  for (int64_t id : expected) {
+    if (std::ranges::count(expected, id) != 1)
       invalid("the program " + program->compiled.name + " has device " + std::to_string(id) + " for " +
-              std::to_string(std::ranges::count(wanted, id)) + " partitions; expected each device once");
+              std::to_string(std::ranges::count(expected, id)) + " partitions; expected each device once");
     loaded->devices.push_back(&deviceById(client, id));
   }
   const int64_t partitions = program->options.partitions;
@@ -307,9 +307,9 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   if (args.num_devices != devices)
     invalid("the program " + name + " is to run on " + std::to_string(args.num_devices) + " devices; expected " +
             std::to_string(devices));
-  const std::vector<Slot> &wanted = program.compiled.arguments;
-  if (args.num_args != wanted.size())
-    invalid("the program " + name + " takes " + std::to_string(wanted.size()) + " arguments, and was given " +
+  const std::vector<Slot> &expected = program.compiled.arguments;
+  if (args.num_args != expected.size())
+    invalid("the program " + name + " takes " + std::to_string(expected.size()) + " arguments, and was given " +
             std::to_string(args.num_args));
   if (args.options && (args.options->num_send_ops || args.options->num_recv_ops))
     unimplemented("the program " + name + " sends to the host or receives from it while it runs");
@@ -321,8 +321,8 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
   const sim::MeshOptions shape = program.mesh();
   const runtime::Device &mesh = devices == 1 ? on.front()->chip() : loaded.client->mesh(shape.rows, shape.columns);
   std::vector<runtime::Tensor> inputs, parts;
-  inputs.reserve(wanted.size());
-  for (size_t i = 0; i < wanted.size(); ++i) {
+  inputs.reserve(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
     const std::string what = "argument " + std::to_string(i) + " of " + name;
     const TensorSpec spec = runtime::inputSpec(program.binary, program.main, i);
     TensorSpec own = spec;
@@ -330,9 +330,9 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
     parts.clear();
     for (size_t d = 0; d < (spec.distributed ? devices : 1); ++d) {
       PJRT_Buffer &buffer = *args.argument_lists[d][i];
-      if (buffer.type != wanted[i].type || buffer.dims != wanted[i].dims)
+      if (buffer.type != expected[i].type || buffer.dims != expected[i].dims)
         invalid(what + " is " + buffer.text() + (devices > 1 ? " on device " + std::to_string(d) : "") + ", expected " +
-                shapeText(*wanted[i].type, wanted[i].dims));
+                shapeText(*expected[i].type, expected[i].dims));
       parts.push_back(argumentTensor(buffer, *on[d], own, what));
     }
     inputs.push_back(devices == 1 ? parts.front() : joined(parts, mesh, spec, what));

@@ -33,10 +33,10 @@ struct Program {
 
   /// Rows and columns of the mesh that it runs on.
   sim::MeshOptions mesh() const;
-  /// What running it would take, computed when it is asked for.
+  /// What running it would take, computed when it is requested.
   const runtime::RunReport &cost() const;
   const std::vector<PJRT_NamedValue> &properties() const;
-  /// What each device runs, in StableHLO, made when it is asked for.
+  /// What each device runs, in StableHLO, made when it is requested.
   const std::string &text() const;
 
 private:

@@ -121,9 +121,9 @@ void ttPjrtSetHostFunction(TtPjrtHostFunction function) {
       bool failed = false, ended = false;
       std::string text;
     } failure;
-    const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), wanted = tt::pjrt::arrays(outs);
+    const std::vector<TtPjrtArray> given = tt::pjrt::arrays(ins), expected = tt::pjrt::arrays(outs);
     function(
-        name.c_str(), given.size(), given.data(), wanted.size(), wanted.data(),
+        name.c_str(), given.size(), given.data(), expected.size(), expected.data(),
         [](const char *text, size_t size, void *to) {
           auto &failure = *static_cast<Failure *>(to);
           failure.ended = true;

@@ -85,7 +85,7 @@ std::vector<Run> runs;
 std::atomic<int> active = 0;
 
 struct Profiler {
-  std::string data; // the message, once it was asked for
+  std::string data; // the message, once it was requested
   bool started = false, collected = false;
 };
 

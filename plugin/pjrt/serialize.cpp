@@ -39,7 +39,7 @@ struct Reader {
   std::string_view take(uint64_t size) {
     if (size > rest.size())
       throw PluginError(PJRT_Error_Code_DATA_LOSS, "a serialised program of tt is cut off: " + std::to_string(size) +
-                                                       " bytes are wanted and " + std::to_string(rest.size()) +
+                                                       " bytes are needed and " + std::to_string(rest.size()) +
                                                        " are left");
     const std::string_view found = rest.substr(0, size);
     rest.remove_prefix(size);

@@ -253,9 +253,9 @@ private:
         arguments.push_back(parameters[number][from]);
         continue;
       }
-      const TensorSpec &wanted = program.spec(program.inputs[i]);
-      const runtime::Tensor cast = runtime::castTensor(given[from - count], wanted.dtype);
-      arguments.push_back(cast.withSpec(onHost(wanted.dtype, wanted.shape)));
+      const TensorSpec &expected = program.spec(program.inputs[i]);
+      const runtime::Tensor cast = runtime::castTensor(given[from - count], expected.dtype);
+      arguments.push_back(cast.withSpec(onHost(expected.dtype, expected.shape)));
     }
     const runtime::Tensors found = runtime::submit(deviceOf(of), of.binary, 0, arguments);
     std::vector<runtime::Tensor> results;

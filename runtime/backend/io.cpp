@@ -72,10 +72,10 @@ Shape shapeFor(const Port &port, bool one) {
 }
 
 /// The values as the queue has them. Throws Error that says what does not fit.
-runtime::Tensor fitted(const tt_PytorchTensorDesc &tensor, const Port &port, const Shape &wanted) {
+runtime::Tensor fitted(const tt_PytorchTensorDesc &tensor, const Port &port, const Shape &expected) {
   const Shape shape = shapeOf(tensor);
-  if (inner(shape) != inner(wanted))
-    throw Error(port.name + " takes " + toString(wanted) + "; the tensor has " + toString(shape));
+  if (inner(shape) != inner(expected))
+    throw Error(port.name + " takes " + toString(expected) + "; the tensor has " + toString(shape));
   const DataType dtype = dataTypeOf(tensor.format);
   if (isFloat(dtype) != isFloat(port.dtype))
     throw Error(port.name + " takes " + std::string(toString(port.dtype)) + "; the tensor has " +

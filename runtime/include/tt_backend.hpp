@@ -6,7 +6,7 @@
 
 /// The programs of an image on a simulated chip, and the queues of its inputs and outputs.
 ///
-/// Programs run in a thread of their own, in the order in which they were asked for, and wait for inputs and for room
+/// Programs run in a thread of their own, in the order in which they were requested, and wait for inputs and for room
 /// for outputs. Only the process that initializes the backend runs programs; another one that creates it for an image
 /// with the same output path can push and pop.
 class tt_backend {

@@ -48,10 +48,10 @@ DataType deviceType(HostType type);
 /// Throws Error for a block format, which exists on the device only.
 size_t hostBytes(HostType type);
 
-/// A tensor of values that lie in host memory with strides in elements: of type `wanted`, by default of the nearest
+/// A tensor of values that lie in host memory with strides in elements: of type `requested`, by default of the nearest
 /// that the device has. Throws RangeError where an integer does not fit.
 ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize, HostType type,
-                      std::optional<DataType> wanted = std::nullopt);
+                      std::optional<DataType> requested = std::nullopt);
 /// An array of a Python program; the memory is the array's.
 struct HostArray {
   const void *data;

@@ -37,7 +37,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   // What PyTorch keeps of compiled functions until the interpreter ends holds programs and a device: no leak.
   nb::set_leak_warnings(false);
 
-  // The most special exception is registered last: the translators are asked in the reverse order.
+  // The most special exception is registered last: the translators are tried in the reverse order.
   const nb::object error = addError<Error>(module, "Error", PyExc_RuntimeError);
   addError<DeviceError>(module, "DeviceError", error);
   addError<OutOfMemoryError>(module, "OutOfMemoryError", error);

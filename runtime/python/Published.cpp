@@ -44,7 +44,7 @@ void bindPublished(nb::module_ &module) {
       .def_ro("cycles", &PublishedMesh::cycles, "Of each chip, estimated.")
       .def_ro("chip_ns", &PublishedMesh::chipNs, "The time of each chip, estimated.")
       .def_ro("busy_ns", &PublishedMesh::busyNs, "The time on the host in which something ran.")
-      .def_ro("reset_asked_by", &PublishedMesh::resetAskedBy, "A process, or 0.");
+      .def_ro("reset_requested_by", &PublishedMesh::resetRequestedBy, "A process, or 0.");
   module.def(
       "published_meshes",
       [] {

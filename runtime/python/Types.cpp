@@ -93,13 +93,13 @@ template <class From> void convertIntegers(const void *source, ttnn::Tensor &res
   }
 }
 
-/// The type that integers of a host type the device lacks are converted to on the way to `wanted`.
-DataType integersAs(DataType own, DataType wanted) {
-  if (wanted == DataType::Bool)
+/// The type that integers of a host type the device lacks are converted to on the way to `requested`.
+DataType integersAs(DataType own, DataType requested) {
+  if (requested == DataType::Bool)
     return own;
-  const bool isInteger = wanted == DataType::Int32 || wanted == DataType::UInt32 || wanted == DataType::UInt16 ||
-                         wanted == DataType::UInt8;
-  return isInteger ? wanted : DataType::Float32;
+  const bool isInteger = requested == DataType::Int32 || requested == DataType::UInt32 ||
+                         requested == DataType::UInt16 || requested == DataType::UInt8;
+  return isInteger ? requested : DataType::Float32;
 }
 
 } // namespace
@@ -115,7 +115,7 @@ size_t hostBytes(HostType type) {
 }
 
 ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize, HostType type,
-                      std::optional<DataType> wanted) {
+                      std::optional<DataType> requested) {
   if (itemsize != hostBytes(type))
     throw Error("itemsize is " + std::to_string(itemsize) + ", but an element of " + row(type).name + " has " +
                 std::to_string(hostBytes(type)) + " bytes");
@@ -123,7 +123,7 @@ ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> 
   if (storageBytes(device) == itemsize && type != HostType::Int64 && type != HostType::UInt64)
     if (hostType(device) == type) {
       ttnn::Tensor same = runtime::createHostTensor(data, std::move(shape), stride, device);
-      return runtime::castTensor(same, wanted.value_or(device));
+      return runtime::castTensor(same, requested.value_or(device));
     }
   // Gathered in the host's type first, under a type of the device that has as many bytes.
   const int64_t n = volume(shape);
@@ -143,7 +143,7 @@ ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> 
   values = gathered.data();
   TensorSpec spec;
   spec.shape = std::move(shape);
-  spec.dtype = type == HostType::Float64 ? device : integersAs(device, wanted.value_or(device));
+  spec.dtype = type == HostType::Float64 ? device : integersAs(device, requested.value_or(device));
   ttnn::Tensor result = ttnn::Tensor::onHost(spec);
   switch (type) {
   case HostType::Float64:
@@ -164,7 +164,7 @@ ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> 
   default:
     throw Error(std::string("no conversion from ") + row(type).name);
   }
-  return runtime::castTensor(result, wanted.value_or(device));
+  return runtime::castTensor(result, requested.value_or(device));
 }
 
 void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type) {

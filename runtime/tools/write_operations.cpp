@@ -231,7 +231,7 @@ Argument argumentOf(const Callable &callable, const Parameter &parameter) {
 }
 
 std::vector<Argument> argumentsOf(const Callable &callable) {
-  // What every function with results takes beside its own.
+  // What every function with results takes in addition to its own.
   static const Parameter trailing[] = {{"dtype", "dtype", {}, Role::Result, true, false, false, true},
                                        {"memory_config", "memory_config", {}, Role::Result, true, false, false, true},
                                        {"layout", "layout", {}, Role::Result, true, false, false, true}};

@@ -29,7 +29,7 @@ def _found(path: str, pattern: str) -> str | None:
 
 
 def memory_bytes() -> tuple[int, int]:
-    """Of the host: in all, and available."""
+    """Returns bytes of memory of the host: in all, and available."""
     values = [_found("/proc/meminfo", rf"^{name}:\s*(\d+) kB") for name in ("MemTotal", "MemAvailable")]
     total, free = (int(value or 0) << 10 for value in values)
     return total, free
@@ -61,10 +61,10 @@ class Check:
 
 
 def compatibility(machine: Machine) -> list[Check]:
-    """The requirements of host and devices."""
+    """Returns the requirements of host and devices."""
     total, _ = memory_bytes()
     problem = runtime.publication_problem()
-    asked = [chip.index for chip in machine.chips if chip.reset_asked]
+    requested = [chip.index for chip in machine.chips if chip.reset_requested]
     damaged = len(machine.problems)
     python = tuple(map(int, platform.python_version_tuple()[:2]))
     return [
@@ -74,7 +74,8 @@ def compatibility(machine: Machine) -> list[Check]:
         Check("Runtime", True, version()),
         Check("Published chips", not problem, problem or runtime.publication_folder()),
         Check("Published files", not damaged, f"{damaged} damaged" if damaged else "good"),
-        Check("Devices", not asked, f"reset asked of {_listed(asked)}" if asked else f"{len(machine.chips)} ready"),
+        Check("Devices", not requested,
+              f"reset requested of {_listed(requested)}" if requested else f"{len(machine.chips)} ready"),
     ]  # fmt: skip
 
 

@@ -84,7 +84,7 @@ class Chip:
     process: Process | None = None
     device: int = 0
     work: Work = field(default_factory=Work)
-    reset_asked: bool = False
+    reset_requested: bool = False
 
     @property
     def place(self) -> tuple[int, int]:
@@ -92,13 +92,13 @@ class Chip:
 
     @property
     def key(self) -> tuple[int, int, int]:
-        """Of this chip as long as its process has it open."""
+        """Returns the key of this chip, which holds as long as its process has it open."""
         return (self.process.number if self.process else 0, self.device, self.number)
 
     @property
     def status(self) -> str:
-        if self.reset_asked:
-            return "reset asked"
+        if self.reset_requested:
+            return "reset requested"
         return "open" if self.process else "idle"
 
 
@@ -111,7 +111,7 @@ class Machine:
 
 
 def board_of(arch: str, mesh: tuple[int, int]) -> str:
-    """The board or box that has such a mesh."""
+    """Returns the board or box that has such a mesh."""
     for name, preset in runtime.get_mesh_presets().items():
         if preset == (arch, *mesh):
             return name
@@ -119,7 +119,7 @@ def board_of(arch: str, mesh: tuple[int, int]) -> str:
 
 
 def idle_chip() -> Chip:
-    """The machine that programs get when they ask for none: one chip."""
+    """Returns the machine that programs get when they ask for none: one chip."""
     system = json.loads(runtime.get_current_system_desc().as_json())
     (chip,) = system["chips"]
     mesh = tuple(system["mesh_shape"])
@@ -130,7 +130,7 @@ def idle_chip() -> Chip:
 
 
 def clock_of(arch: str) -> int:
-    """MHz."""
+    """Returns the clock in MHz."""
     return round(runtime.get_clock_mhz(arch))
 
 
@@ -147,7 +147,7 @@ def process_of(number: int, opened_ns: int) -> Process:
 
 
 def printable(text: str) -> str:
-    """Without characters that a terminal acts on."""
+    """Returns text without characters that a terminal acts on."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
@@ -156,12 +156,13 @@ def work_of(mesh: Any) -> Work:
 
 
 def chips_of(mesh: Any, parts: Iterable[Any]) -> list[Chip]:
-    """The chips of a mesh that its process simulates. parts: its sub-meshes, whose memory is some of its chips'."""
+    """Returns the chips of a mesh that its process simulates. parts: its sub-meshes, whose memory is some of its
+    chips'."""
     rows, columns = mesh.mesh_shape
     first = Chip(
         0, board_of(mesh.arch, (rows, columns)), mesh.arch, (rows, columns), 0, mesh.clock_mhz,
         {name: Memory(*figures) for name, figures in mesh.memories.items()},
-        process_of(mesh.process, mesh.opened_ns), mesh.device, work_of(mesh), mesh.reset_asked_by != 0,
+        process_of(mesh.process, mesh.opened_ns), mesh.device, work_of(mesh), mesh.reset_requested_by != 0,
     )  # fmt: skip
     chips = [replace(first, number=number) for number in range(*mesh.local_chips)]
     for part in parts:
@@ -181,7 +182,7 @@ def chips_of(mesh: Any, parts: Iterable[Any]) -> list[Chip]:
 
 
 def discover() -> Machine:
-    """The chips of the meshes that are open now, the oldest first; one idle chip when there are none."""
+    """Returns the chips of the meshes that are open now, the oldest first; one idle chip when there are none."""
     meshes, problems = runtime.published_meshes()
     whole = sorted((m for m in meshes if m.parent < 0), key=lambda m: (m.opened_ns, m.process, m.device))
     found: list[Chip] = []

@@ -31,7 +31,7 @@ def answer(prompt: str) -> str:
 
 
 def numbers_in(text: str, known: Sequence[int], what: str) -> list[int]:
-    """The numbers that somebody entered, in order; all for "all".
+    """Returns the numbers that somebody entered, in order; all for "all".
 
     Raises:
         SmiError: one that there is none of, or something else.
@@ -66,7 +66,7 @@ def warm_reset() -> int:
 
 
 def boards(machine: Machine) -> list[list[Chip]]:
-    """The meshes, each with its chips."""
+    """Returns the meshes, each with its chips."""
     found: dict[tuple[int, int], list[Chip]] = {}
     for chip in machine.chips:
         found.setdefault(chip.key[:2], []).append(chip)
@@ -114,13 +114,13 @@ def reset(chips: Sequence[Chip], name: Callable[[Chip], str]) -> int:
         if has_gone(mesh):
             print(f"{name(chip)}: reset{with_mesh}; what ran on it in {process} has ended")
         else:
-            print(f"{name(chip)}: reset{with_mesh} is asked; {process} runs nothing on it now, and is told by an error "
-                  "when it wants to")  # fmt: skip
+            print(f"{name(chip)}: reset{with_mesh} is requested; {process} runs nothing on it now, and is told by an "
+                  "error when it wants to")  # fmt: skip
     return 1 if failed else 0
 
 
 def has_gone(mesh: tuple[int, int]) -> bool:
-    """Whether its process has closed a mesh; waits for a moment."""
+    """Returns whether its process has closed a mesh; waits for a moment."""
     end = time.monotonic() + WAIT
     while True:
         if not any((m.process, m.device) == mesh for m in runtime.published_meshes()[0]):

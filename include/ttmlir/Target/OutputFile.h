@@ -98,7 +98,7 @@ private:
     file = ::open(target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | flags);
     return file < 0 ? errno : 0;
   }
-  /// Beside its place, so that it can be renamed.
+  /// Next to its place, so that it can be renamed.
   int create(mode_t mode, const struct stat *older) {
     static std::atomic<uint32_t> number{0};
     if (target.empty() || target.back() == '/')

@@ -74,15 +74,15 @@ public:
 
   /// The dimensions of which a slice is a part; all others are whole in it.
   SmallVector<int64_t> parts() const { return dimensions(true); }
-  SmallVector<int64_t> wholes() const { return dimensions(false); }
+  SmallVector<int64_t> fullDims() const { return dimensions(false); }
   /// Both, the parts in front.
   SmallVector<int64_t> order() const {
     SmallVector<int64_t> all = parts();
-    llvm::append_range(all, wholes());
+    llvm::append_range(all, fullDims());
     return all;
   }
   int64_t rows() const { return product(of(shape, parts())); }
-  int64_t width() const { return product(of(shape, wholes())); }
+  int64_t width() const { return product(of(shape, fullDims())); }
   int64_t rowsOfSlice() const { return product(of(sizes, parts())); }
 
   /// The tensor as a matrix of rows, and the other way.

@@ -62,17 +62,17 @@ static bool isFloatConstant(Value value, llvm::function_ref<bool(const APFloat &
 static Compared comparedOf(Value value) {
   Compared compared;
   while (auto select = value.getDefiningOp<stablehlo::SelectOp>()) {
-    auto asked = select.getPred().getDefiningOp<stablehlo::CompareOp>();
-    if (!asked)
+    auto requested = select.getPred().getDefiningOp<stablehlo::CompareOp>();
+    if (!requested)
       return {};
     auto isZero = [](const APFloat &number) { return number.isZero(); };
     auto isNaN = [](const APFloat &number) { return number.isNaN(); };
-    const bool zeros = asked.getComparisonDirection() == ComparisonDirection::EQ &&
-                       isFloatConstant(asked.getRhs(), isZero) && isFloatConstant(select.getOnTrue(), isZero);
-    const bool nans = asked.getComparisonDirection() == ComparisonDirection::NE && asked.getLhs() == asked.getRhs() &&
-                      isFloatConstant(select.getOnTrue(), isNaN);
+    const bool zeros = requested.getComparisonDirection() == ComparisonDirection::EQ &&
+                       isFloatConstant(requested.getRhs(), isZero) && isFloatConstant(select.getOnTrue(), isZero);
+    const bool nans = requested.getComparisonDirection() == ComparisonDirection::NE &&
+                      requested.getLhs() == requested.getRhs() && isFloatConstant(select.getOnTrue(), isNaN);
     // It asks about the value itself, or about what it was before.
-    BlockArgument argument = comparedOf(asked.getLhs()).argument;
+    BlockArgument argument = comparedOf(requested.getLhs()).argument;
     if ((!zeros && !nans) || !argument || argument != comparedOf(select.getOnFalse()).argument)
       return {};
     compared.oneZero |= zeros;

@@ -153,7 +153,7 @@ private:
     Operation *producer = value.getDefiningOp();
     return producer && producer->getBlock() == &block && !isFree(producer) ? producer : nullptr;
   }
-  void eachMaker(Operation *op, function_ref<void(Operation *)> take) const {
+  void eachProducer(Operation *op, function_ref<void(Operation *)> take) const {
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (Operation *producer = producerOf(operand))
@@ -168,7 +168,7 @@ private:
         continue;
       const bool isHost = isForHost(&op);
       int64_t phase = base;
-      eachMaker(&op, [&](Operation *producer) {
+      eachProducer(&op, [&](Operation *producer) {
         const bool ends = isForHost(producer) && (!isHost || observed.contains(producer));
         phase = std::max(phase, phases.lookup(producer) + ends);
       });
@@ -203,7 +203,7 @@ private:
       if (!phases.contains(&op) || !isForHost(&op))
         continue;
       classes.insert(&op);
-      eachMaker(&op, [&](Operation *producer) {
+      eachProducer(&op, [&](Operation *producer) {
         if (isForHost(producer) && phases.lookup(producer) == phases.lookup(&op))
           classes.unionSets(producer, &op);
       });

@@ -73,14 +73,14 @@ static bool isUnsigned(Type type) {
   return integer && integer.isUnsigned();
 }
 
-/// An argument of the function as the value of type `wanted` that it stands for.
-Value HostRegion::enter(Value argument, Type wanted) {
+/// An argument of the function as the value of type `target` that it stands for.
+Value HostRegion::enter(Value argument, Type target) {
   Location loc = argument.getLoc();
-  Type element = getElementTypeOrSelf(wanted);
-  Value value = convertElements(builder, loc, argument, signless(element), isUnsigned(wanted));
-  if (!isa<RankedTensorType>(wanted))
+  Type element = getElementTypeOrSelf(target);
+  Value value = convertElements(builder, loc, argument, signless(element), isUnsigned(target));
+  if (!isa<RankedTensorType>(target))
     return tensor::ExtractOp::create(builder, loc, value, ValueRange());
-  return withSign(builder, loc, value, wanted);
+  return withSign(builder, loc, value, target);
 }
 
 /// A value as a result of the function, of type `given`.

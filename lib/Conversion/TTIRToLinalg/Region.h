@@ -28,7 +28,7 @@ public:
 private:
   LogicalResult findValues();
   func::FuncOp makeFunction(TypeRange declaredIns, TypeRange declaredOuts);
-  Value enter(Value argument, Type wanted);
+  Value enter(Value argument, Type target);
   Value leave(Value value, Type given);
 
   ArrayRef<Operation *> ops;

@@ -179,7 +179,7 @@ struct LowerBatchNormInference : OpConversionPattern<ttir::BatchNormInferenceOp>
 };
 
 /// The TTNN op would update running statistics in place; TTIR returns them, so
-/// they are computed beside it.
+/// separate ops compute them.
 struct LowerBatchNormTraining : OpConversionPattern<ttir::BatchNormTrainingOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::BatchNormTrainingOp op, OpAdaptor adaptor,
@@ -187,12 +187,12 @@ struct LowerBatchNormTraining : OpConversionPattern<ttir::BatchNormTrainingOp> {
     Value device = findDevice(rewriter, op);
     if (!device)
       return failure();
-    ImplicitLocOpBuilder beside(ttcore::withoutSourceNumber(op.getLoc()), rewriter), builder(op.getLoc(), rewriter);
+    ImplicitLocOpBuilder separate(ttcore::withoutSourceNumber(op.getLoc()), rewriter), builder(op.getLoc(), rewriter);
     Channels channels(shapeOf(op.getOperand()), op.getDimensionAttr().getInt());
-    Value input = channels.fold(beside, adaptor.getOperand());
+    Value input = channels.fold(separate, adaptor.getOperand());
     Value mean, variance;
     if (!op.getBatchMean().use_empty() || !op.getBatchVariance().use_empty()) {
-      Statistics statistics(beside, device, input, channels, op.getMomentum().convertToDouble());
+      Statistics statistics(separate, device, input, channels, op.getMomentum().convertToDouble());
       mean = statistics.update(adaptor.getRunningMean(), statistics.mean, typeOf(op.getBatchMean()));
       variance = statistics.update(adaptor.getRunningVariance(), statistics.variance, typeOf(op.getBatchVariance()));
     }

@@ -28,7 +28,7 @@ struct AttributeChange {
   Attribute (*convert)(Attribute) = nullptr;
 };
 
-/// What differs beside the name. `onDevice`: the TTNN op takes a device after its operands, where its result lies on
+/// Differences other than the name. `onDevice`: the TTNN op takes a device after its operands, where its result lies on
 /// one. `without`: an operand that
 /// it does not have, a tensor that TTIR names to take the result, with none or only single ones before it.
 struct Row {

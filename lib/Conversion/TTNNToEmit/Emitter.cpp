@@ -254,8 +254,9 @@ LogicalResult Emitter::run() {
   mesh = meshOf(module);
   if (mesh.size() != 2)
     return module.emitError() << "the mesh of the device has " << mesh.size() << " axes; expected rows and columns";
-  InputMaker inputs(module, options.loadInputs ? std::optional(InputFiles{options.inputDirectory, options.inputPrefix})
-                                               : std::nullopt);
+  InputBuilder inputs(module, options.loadInputs
+                                  ? std::optional(InputFiles{options.inputDirectory, options.inputPrefix})
+                                  : std::nullopt);
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
     if (!function->hasAttr(inputsOfAttr))
       place(function);
@@ -379,7 +380,7 @@ LogicalResult Emitter::convert(Operation &op) {
     return failure();
   // Inputs read from files are named relative to the program.
   if (auto load = dyn_cast<ttnn::LoadTensorOp>(op); load && op.getParentOp()->hasAttr(inputsOfAttr))
-    made->arguments.front().text = besidePath(load.getFilePath());
+    made->arguments.front().text = adjacentPath(load.getFilePath());
   SmallVector<SmallVector<Value, 1>> operands;
   for (const Argument &argument : made->arguments)
     operands.emplace_back(llvm::map_range(argument.operands, [&](Value value) { return values.lookup(value); }));
@@ -412,7 +413,7 @@ LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
   if (!layout)
     return op.emitOpError() << "result 0 is " << op->getResult(0).getType()
                             << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
-  // As the op that the library has for it, beside the constant, for the time of the conversion.
+  // As the op that the library has for it, next to the constant, for the time of the conversion.
   OperationState state(op.getLoc(), "");
   state.addTypes(op->getResultTypes());
   state.addOperands(op->getOperands());

@@ -75,8 +75,8 @@ protected:
                                          ArrayRef<std::string> names) = 0;
   /// The expression for the file of a constant.
   virtual std::string tensorPath(StringRef file) const = 0;
-  /// The expression for a file beside the program.
-  virtual std::string besidePath(StringRef file) const = 0;
+  /// The expression for a file next to the program.
+  virtual std::string adjacentPath(StringRef file) const = 0;
 
   /// Whether functions that are evaluated in every run read constants, or code of the host, from files.
   bool readsTensors();

@@ -92,8 +92,8 @@ static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, Ar
 
 /// The input of a program: read from a file, random floats, or zeros of other types, which are valid indices and
 /// booleans. One that comes in shards is made whole and distributed.
-Value InputMaker::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
-                              function_ref<Value()> meshDevice) {
+Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
+                                function_ref<Value()> meshDevice) {
   MLIRContext *context = builder.getContext();
   auto type = cast<RankedTensorType>(argument.getType());
   std::string name = argumentName(program, argument);
@@ -153,7 +153,7 @@ Value InputMaker::createInput(func::FuncOp program, BlockArgument argument, unsi
 }
 
 /// A function of TTNN ops that makes inputs for a program.
-func::FuncOp InputMaker::create(func::FuncOp program) {
+func::FuncOp InputBuilder::create(func::FuncOp program) {
   builder.setInsertionPointAfter(program);
   SmallVector<Type> types;
   for (Type type : program.getArgumentTypes())
@@ -182,7 +182,7 @@ func::FuncOp InputMaker::create(func::FuncOp program) {
   return function;
 }
 
-func::FuncOp InputMaker::functionOf(func::FuncOp program) {
+func::FuncOp InputBuilder::functionOf(func::FuncOp program) {
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     if (function->getAttr(inputsOfAttr) == program.getSymNameAttr())
       return function;
@@ -194,7 +194,7 @@ func::FuncOp InputMaker::functionOf(func::FuncOp program) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult makeInputs(ModuleOp module, std::optional<InputFiles> files) {
-  InputMaker producer(module, std::move(files));
+  InputBuilder producer(module, std::move(files));
   for (func::FuncOp program : programsOf(module)) {
     if (failed(checkArguments(program)))
       return failure();

@@ -28,10 +28,10 @@ struct InputFiles {
   std::string directory, prefix;
 };
 
-class InputMaker {
+class InputBuilder {
 public:
   /// Without files, inputs are made up.
-  InputMaker(ModuleOp module, std::optional<InputFiles> files)
+  InputBuilder(ModuleOp module, std::optional<InputFiles> files)
       : module(module), builder(module.getContext()), mesh(meshOf(module)), files(std::move(files)) {}
 
   /// The function of TTNN ops that makes the inputs of a program, whose arguments are checked: that which the module

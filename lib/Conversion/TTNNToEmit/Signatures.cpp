@@ -243,7 +243,7 @@ FailureOr<llvm::StringMap<TupleForm>> emit::flattenTuples(ModuleOp module) {
       if (!isTuple(type)) {
         if (!isa<ttnn::DeviceType>(type))
           return function.emitOpError() << "argument " << number << " is " << type
-                                        << " beside a tuple; expected tuples and the device";
+                                        << " next to a tuple; expected tuples and the device";
         ++number;
         continue;
       }

@@ -42,9 +42,9 @@ private:
                                  ArrayRef<Value> operands, Value device, unsigned count,
                                  ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override {
-    return besidePath((options.tensorDirectory + "/" + file).str());
+    return adjacentPath((options.tensorDirectory + "/" + file).str());
   }
-  std::string besidePath(StringRef file) const override {
+  std::string adjacentPath(StringRef file) const override {
     return "ttnn::beside(__FILE__, " + spelling.string(file) + ")";
   }
 };

@@ -39,7 +39,7 @@ private:
                                  ArrayRef<Value> operands, Value device, unsigned count,
                                  ArrayRef<std::string> names) override;
   std::string tensorPath(StringRef file) const override { return "TENSORS / " + spelling.string(file); }
-  std::string besidePath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
+  std::string adjacentPath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
 
   void beginFile(bool usesPath, bool hasTensorFiles);
   bool isOneDevice() const { return mesh[0] == 1 && mesh[1] == 1; }
@@ -62,7 +62,7 @@ void PythonEmitter::beginFile(bool usesPath, bool hasTensorFiles) {
   emitpy::ImportOp::create(builder, location, builder.getStringAttr("ttnn"), ArrayAttr());
   if (hasTensorFiles)
     emitpy::GlobalOp::create(builder, location, "TENSORS",
-                             cast<emitpy::OpaqueAttr>(expression(besidePath(options.tensorDirectory))));
+                             cast<emitpy::OpaqueAttr>(expression(adjacentPath(options.tensorDirectory))));
 }
 
 void PythonEmitter::begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) {

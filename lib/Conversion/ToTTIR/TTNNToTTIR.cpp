@@ -141,7 +141,7 @@ static LogicalResult lower(ToTTIR &lowering) {
   StringRef to = listed ? StringRef(row->to) : name;
   if (!hasTTIROp(to, op->getContext()))
     return lowering.refuse("there is no ttir." + to);
-  OperationName wanted(("ttir." + to).str(), op->getContext());
+  OperationName target(("ttir." + to).str(), op->getContext());
   SmallVector<NamedAttribute> attributes;
   StringAttr activation;
   for (NamedAttribute attribute : op->getAttrs()) {
@@ -158,7 +158,7 @@ static LogicalResult lower(ToTTIR &lowering) {
       attributes.push_back(lowering.named(change->to, change->convert(lowering.b, attribute.getValue())));
     else if (from == "activation")
       activation = cast<StringAttr>(attribute.getValue());
-    else if (llvm::is_contained(wanted.getAttributeNames(), attribute.getName()) || from.contains('.') ||
+    else if (llvm::is_contained(target.getAttributeNames(), attribute.getName()) || from.contains('.') ||
              from == "operandSegmentSizes")
       attributes.push_back(attribute);
     else if (!saysHow(from))

@@ -17,8 +17,8 @@ namespace mlir::tt::folds {
 
 inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 inline Type elementType(Value value) { return tensorType(value).getElementType(); }
-inline bool areAll(ArrayRef<int64_t> values, int64_t wanted) {
-  return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+inline bool areAll(ArrayRef<int64_t> values, int64_t expected) {
+  return llvm::all_of(values, [&](int64_t value) { return value == expected; });
 }
 inline SmallVector<int64_t> integersOf(ArrayAttr values) {
   return llvm::map_to_vector(values.getAsRange<IntegerAttr>(), [](IntegerAttr value) { return value.getInt(); });
@@ -51,8 +51,8 @@ template <class Ops> OpFoldResult movement(Operation *op, Attribute constant) {
   return viewOf(constant, source, result, view);
 }
 
-/// Two movements that one op can do.
-template <class Ops, class Op> struct ComposeMovements : OpRewritePattern<Op> {
+/// Replaces two data movement ops by one that does both.
+template <class Ops, class Op> struct ComposeDataMovement : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Value between = op->getOperand(0);
@@ -332,8 +332,9 @@ template <class Ops, class Op> struct ReductionOfSingles : OpRewritePattern<Op> 
 /// What both dialects have.
 template <class Ops, class Permute, class Transpose, class Reshape, class Slice, class Concat>
 void populateMovementCanonicalizations(RewritePatternSet &patterns) {
-  patterns.add<ComposeMovements<Ops, Permute>, ComposeMovements<Ops, Transpose>, ComposeMovements<Ops, Reshape>,
-               SliceOfSlice<Ops, Slice>, FlattenConcat<Concat>>(patterns.getContext());
+  patterns.add<ComposeDataMovement<Ops, Permute>, ComposeDataMovement<Ops, Transpose>,
+               ComposeDataMovement<Ops, Reshape>, SliceOfSlice<Ops, Slice>, FlattenConcat<Concat>>(
+      patterns.getContext());
 }
 
 } // namespace mlir::tt::folds

@@ -70,7 +70,7 @@ static Code plus(const Code &code, int64_t addend) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// factor * b + addend is a at every point. `a` and `b` give their values at a point, of which few are asked for where
+/// factor * b + addend is a at every point. `a` and `b` give their values at a point, of which few are requested where
 /// there is no such line.
 template <class A, class B> static std::optional<std::pair<int64_t, int64_t>> line(size_t count, A a, B b) {
   const int64_t firstA = a(0), firstB = b(0);
@@ -100,7 +100,7 @@ static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, Arra
 }
 
 namespace {
-/// The product of some leaves, whose values are computed as they are asked for.
+/// The product of some leaves, whose values are computed as they are requested.
 class Product {
 public:
   Product(std::initializer_list<const Leaf *> leaves) : leaves(leaves) {}

@@ -19,7 +19,7 @@
 
 namespace tt {
 
-/// A call was ended because somebody asked for it. Not an Error: nothing is wrong.
+/// A call was ended because somebody requested it. Not an Error: nothing is wrong.
 class Interrupted : public std::exception {
 public:
   const char *what() const noexcept override { return "interrupted"; }
@@ -37,7 +37,7 @@ public:
   Interruptible &operator=(const Interruptible &) = delete;
   /// Of the calling thread, or nullptr.
   static Interruptible *current() noexcept;
-  /// Whether somebody has asked since it was made, or last decided. In any thread.
+  /// Whether somebody has requested it since it was made, or last decided. In any thread.
   bool isRequested() const noexcept;
   /// What checkInterrupt() does, in its own thread.
   void check();
@@ -56,7 +56,7 @@ extern std::atomic<bool> interruptPending;
 void checkInterrupt();
 } // namespace detail
 
-/// Called between ops by what takes long: throws Interrupted when somebody has asked for it. Costs a load otherwise.
+/// Called between ops by what takes long: throws Interrupted when somebody has requested it. Costs a load otherwise.
 inline void checkInterrupt() {
   if (detail::interruptPending.load(std::memory_order_relaxed)) [[unlikely]]
     detail::checkInterrupt();

@@ -135,7 +135,7 @@ class OpError : public Error {
 class OutOfMemoryError : public Error {
   using Error::Error;
 };
-/// A device that is closed, missing or of another shape than asked for.
+/// A device that is closed, missing or of another shape than requested.
 class DeviceError : public Error {
   using Error::Error;
 };

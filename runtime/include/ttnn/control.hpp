@@ -13,7 +13,7 @@ double selector(const Tensor &tensor, const char *what);
 /// owner may let them go.
 std::vector<Tensor> owned(std::vector<Tensor> results, std::span<const Tensor> inputs);
 /// Throws Error when a function returned another number of tensors.
-void checkResults(const char *what, size_t wanted, size_t found);
+void checkResults(const char *what, size_t expected, size_t found);
 
 template <size_t count> std::array<Tensor, count> asArray(std::vector<Tensor> tensors) {
   std::array<Tensor, count> made;

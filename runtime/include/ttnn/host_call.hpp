@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the chip lacks, a program computes by machine code of its own, in a
-// library beside its constants. A flatbuffer with such code asks for permission
+// library next to its constants. A flatbuffer with such code asks for permission
 // first; this is called by a program that could do by itself what the library
 // can.
 //

@@ -47,7 +47,7 @@ const Tensor &input(const std::vector<Tensor> &inputs, size_t index);
 /// A list of tensors, as functions take it.
 template <class... Tensors> std::vector<Tensor> tensors(const Tensors &...each) { return {each...}; }
 
-/// The path of a file that lies beside a source file: `beside(__FILE__, "weights.tensorbin")`.
+/// The path of a file that lies next to a source file: `beside(__FILE__, "weights.tensorbin")`.
 std::string beside(std::string_view source, std::string_view file);
 
 /// Runs programs one after the other with the inputs that they make, on a mesh of its own, and prints what they return.
@@ -112,22 +112,22 @@ inline std::vector<Tensor> asList(Tensor tensor) { return {std::move(tensor)}; }
 inline std::vector<Tensor> asList(std::vector<Tensor> tensors) { return tensors; }
 
 /// Throws Error.
-void checkCount(const std::string &program, size_t wanted, size_t given);
+void checkCount(const std::string &program, size_t expected, size_t given);
 
 template <class Result, class... Arguments>
 bool add(std::string name, Result (*function)(Arguments...),
          std::function<std::vector<Tensor>(const Device &)> inputs) {
-  constexpr size_t wanted = tensorCount<Arguments...>;
+  constexpr size_t expected = tensorCount<Arguments...>;
   auto run = [name, function](std::span<const Tensor> given, const Device &device) {
-    if constexpr (wanted != anyNumber)
-      checkCount(name, wanted, given.size());
+    if constexpr (expected != anyNumber)
+      checkCount(name, expected, given.size());
     return asList(apply(function, given, device));
   };
-  programs().push_back({std::move(name), wanted, run, std::move(inputs)});
+  programs().push_back({std::move(name), expected, run, std::move(inputs)});
   return true;
 }
 
-template <class Function> std::function<std::vector<Tensor>(const Device &)> inputMaker(Function *function) {
+template <class Function> std::function<std::vector<Tensor>(const Device &)> inputBuilder(Function *function) {
   return [function](const Device &device) { return asList(apply(function, {}, device)); };
 }
 
@@ -205,4 +205,4 @@ extern "C" __attribute__((visibility("default"), weak)) const uint32_t *ttnn_mes
 /// Offers a function, and the one that makes inputs for it, as a program of this library.
 #define TTNN_PROGRAM(function, inputs)                                                                                 \
   [[maybe_unused]] static const bool ttnn_program_##function =                                                         \
-      ::tt::ttnn::detail::add(#function, &function, ::tt::ttnn::detail::inputMaker(&inputs));
+      ::tt::ttnn::detail::add(#function, &function, ::tt::ttnn::detail::inputBuilder(&inputs));

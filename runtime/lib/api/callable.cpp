@@ -315,7 +315,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       first = false;
     }
     like.distributed |= operand->distributed;
-    // A sharded operand's memory would not fit another shape: results are interleaved unless asked for.
+    // A sharded operand's memory would not fit another shape: results are interleaved unless requested.
     if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory)
       like.memory = {operand->memory.buffer, MemoryLayout::Interleaved, {}, {}};
   }

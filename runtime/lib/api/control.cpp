@@ -41,9 +41,9 @@ std::vector<Tensor> detail::owned(std::vector<Tensor> results, std::span<const T
   return results;
 }
 
-void detail::checkResults(const char *what, size_t wanted, size_t found) {
-  if (wanted != found)
-    throw Error(std::string(what) + ": " + std::to_string(found) + " tensors; expected " + std::to_string(wanted));
+void detail::checkResults(const char *what, size_t expected, size_t found) {
+  if (expected != found)
+    throw Error(std::string(what) + ": " + std::to_string(found) + " tensors; expected " + std::to_string(expected));
 }
 
 } // namespace tt::ttnn

@@ -68,9 +68,9 @@ int runPrograms(std::span<const Program> programs, uint32_t rows, uint32_t colum
 
 namespace detail {
 
-void checkCount(const std::string &program, size_t wanted, size_t given) {
-  if (wanted != given)
-    throw Error("program '" + program + "' takes " + std::to_string(wanted) + " inputs, " + std::to_string(given) +
+void checkCount(const std::string &program, size_t expected, size_t given) {
+  if (expected != given)
+    throw Error("program '" + program + "' takes " + std::to_string(expected) + " inputs, " + std::to_string(given) +
                 " were given");
 }
 

@@ -188,8 +188,8 @@ void checkInto(const Callable &callable, const Made &made, const Into &into, con
     const Tensor &tensor = into.tensors[i];
     tensor.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
     const TensorSpec &found = tensor.spec(), &expected = made.results[i].description->spec;
-    const auto fail = [&](const std::string &has, const std::string &wanted) {
-      failCall(callable, name + " has " + has + "; expected " + wanted + ", as the result has");
+    const auto fail = [&](const std::string &has, const std::string &requested) {
+      failCall(callable, name + " has " + has + "; expected " + requested + ", as the result has");
     };
     if (found.shape != expected.shape)
       fail("shape " + toString(found.shape), toString(expected.shape));

@@ -250,15 +250,15 @@ Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spe
   const bool isToHost = spec.memory.buffer == BufferType::SystemMemory;
   const Tensor tensor = isToHost ? given.gathered("to_layout") : given;
   const Tensor rounded = castTensor(tensor, spec.dtype);
-  TensorSpec wanted = spec;
-  wanted.shape = tensor.shape();
-  wanted.distributed = tensor.shards() > 1;
+  TensorSpec requested = spec;
+  requested.shape = tensor.shape();
+  requested.distributed = tensor.shards() > 1;
   Tensor::Shards shards;
   for (size_t i = 0; i < rounded.shards(); ++i)
     shards.push_back(rounded.share(i));
   if (isToHost) {
     // A copy: a host tensor may be written by its owner.
-    Tensor copy = Tensor::onHost(wanted, tensor.meshShape());
+    Tensor copy = Tensor::onHost(requested, tensor.meshShape());
     for (size_t i = 0; i < shards.size() && copy.bytes(); ++i)
       std::memcpy(copy.data(i), shards[i].get(), copy.bytes());
     return copy;
@@ -267,10 +267,10 @@ Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spe
     throw DeviceError("to_layout: no device");
   sim::endIfReset(*device);
   device->requireOpen("to_layout");
-  if (wanted.distributed && tensor.meshShape() != device->meshShape())
+  if (requested.distributed && tensor.meshShape() != device->meshShape())
     throw DeviceError("to_layout: the tensor is distributed over a mesh of " + meshText(tensor.meshShape()) +
                       ", but device " + std::to_string(device->id()) + " is " + meshText(device->meshShape()));
-  Tensor moved = Tensor::onDevice(wanted, device, "tensor " + toString(wanted.shape) + " moved by to_layout");
+  Tensor moved = Tensor::onDevice(requested, device, "tensor " + toString(requested.shape) + " moved by to_layout");
   for (size_t i = 0; i < shards.size() && moved.bytes(); ++i)
     if (moved.has(i))
       std::memcpy(moved.data(i), shards[i].get(), moved.bytes());

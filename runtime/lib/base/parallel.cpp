@@ -23,7 +23,7 @@ void omp_set_num_threads(int count);
 namespace tt {
 namespace {
 
-std::atomic<int> wanted{0};
+std::atomic<int> requested{0};
 thread_local bool inside = false;
 
 // Read when the library is loaded: later, the kernel library may be inside of a scope that lets it use one thread only.
@@ -43,7 +43,7 @@ struct Loop {
 
 void runPieces(void *data) {
   auto &loop = *static_cast<Loop *>(data);
-  // libgomp may give fewer threads than were asked for, so pieces are dealt out by the count there really is.
+  // libgomp may give fewer threads than were requested, so pieces are dealt out by the count there really is.
   const int64_t thread = omp_get_thread_num(), count = omp_get_num_threads();
   const bool before = std::exchange(inside, true);
   try {
@@ -63,7 +63,7 @@ void runPieces(void *data) {
 } // namespace
 
 int threads() {
-  const int count = wanted.load(std::memory_order_relaxed);
+  const int count = requested.load(std::memory_order_relaxed);
   return count > 0 ? count : defaultThreads;
 }
 
@@ -71,7 +71,7 @@ void setThreads(int count) {
   if (count < 0 || count > mostThreads())
     throw Error("setThreads: " + std::to_string(count) + " threads; expected 0 (default) to " +
                 std::to_string(mostThreads()));
-  wanted.store(count, std::memory_order_relaxed);
+  requested.store(count, std::memory_order_relaxed);
   omp_set_num_threads(threads()); // oneDNN asks OpenMP
 }
 

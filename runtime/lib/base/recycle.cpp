@@ -39,8 +39,8 @@ constexpr bool keep = true;
 
 /// Sizes are rounded up to 1, 1.25, 1.5 or 1.75 times a power of two, and to whole units.
 struct SizeClass {
-  explicit SizeClass(size_t wanted) {
-    const size_t units = std::max((wanted + unit - 1) / unit, size_t(1));
+  explicit SizeClass(size_t requested) {
+    const size_t units = std::max((requested + unit - 1) / unit, size_t(1));
     const auto exponent = static_cast<size_t>(std::bit_width(units)) - 1;
     const size_t step = exponent < 2 ? 1 : size_t(1) << (exponent - 2);
     const size_t steps = (units + step - 1) / step; // 4 to 8 from 4 units on
@@ -346,11 +346,11 @@ Slabs &slabs() {
 } // namespace
 
 void poison(void *data, size_t bytes) noexcept {
-  static const bool wanted = [] {
+  static const bool requested = [] {
     const char *value = std::getenv("TTRT_POISON");
     return value && std::strcmp(value, "1") == 0;
   }();
-  if (wanted && data)
+  if (requested && data)
     std::memset(data, 0xff, bytes);
 }
 

@@ -63,11 +63,11 @@ private:
     for (uint32_t i = 0; i < callee.inputs.size(); ++i) {
       const std::string input = field + ".inputs[" + std::to_string(i) + "]";
       const StageValue value = readValue(*from.inputs()->Get(i), input);
-      const TensorSpec &wanted = callee.spec(callee.inputs[i]);
+      const TensorSpec &expected = callee.spec(callee.inputs[i]);
       if (value.isInput())
-        requireParts(program.spec(program.inputs[value.index]), wanted, input);
+        requireParts(program.spec(program.inputs[value.index]), expected, input);
       else
-        requireSame(pipeline.stages[value.stage], value.index, callee, wanted, input);
+        requireSame(pipeline.stages[value.stage], value.index, callee, expected, input);
       stage.inputs.push_back(value);
     }
     pipeline.stages.push_back(std::move(stage));
@@ -119,15 +119,15 @@ private:
   }
 
   /// What a stage gives to another: on each chip of a sub-mesh, or on all of them alike.
-  void requireSame(const Stage &from, uint32_t output, const Program &to, const TensorSpec &wanted,
+  void requireSame(const Stage &from, uint32_t output, const Program &to, const TensorSpec &expected,
                    const std::string &field) const {
     const Program &producer = programOf(from);
     const TensorSpec &given = producer.spec(producer.outputs[output]);
-    if (given.shape != wanted.shape || given.dtype != wanted.dtype)
-      place.fail(field, "is " + text(given), text(wanted));
-    if (given.distributed && producer.devices() > 1 && !(wanted.distributed && producer.meshShape == to.meshShape))
+    if (given.shape != expected.shape || given.dtype != expected.dtype)
+      place.fail(field, "is " + text(given), text(expected));
+    if (given.distributed && producer.devices() > 1 && !(expected.distributed && producer.meshShape == to.meshShape))
       place.fail(field, "is distributed over " + sim::toString(from.place),
-                 wanted.distributed ? "the mesh of the stage that takes it" : "a tensor that is not distributed");
+                 expected.distributed ? "the mesh of the stage that takes it" : "a tensor that is not distributed");
   }
 
   void readOutput(const target::StageValue &from, const TensorSpec &whole, const std::string &field) {

@@ -127,9 +127,9 @@ constexpr std::array namingOps = {
 
 std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns) {
   std::vector<uint32_t> route = {from};
-  const auto go = [&](uint32_t step, uint32_t now, uint32_t wanted) {
-    for (; now != wanted; now += now < wanted ? 1 : -1)
-      route.push_back(now < wanted ? route.back() + step : route.back() - step);
+  const auto go = [&](uint32_t step, uint32_t now, uint32_t requested) {
+    for (; now != requested; now += now < requested ? 1 : -1)
+      route.push_back(now < requested ? route.back() + step : route.back() - step);
   };
   go(1, from % columns, to % columns);
   go(columns, from / columns, to / columns);

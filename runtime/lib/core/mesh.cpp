@@ -60,9 +60,9 @@ ExchangePlan planExchange(std::span<const MeshKernel::Need> needs, const sim::Pa
       continue;
     const auto from = static_cast<uint32_t>(chip);
     const uint32_t owner = partition.owner(from);
-    const bool isWanted = device == MeshKernel::everywhere;
+    const bool isExpected = device == MeshKernel::everywhere;
     for (uint32_t rank = 0; rank < size; ++rank) {
-      if (rank == owner || !(isWanted || partition.of(rank).has(device)))
+      if (rank == owner || !(isExpected || partition.of(rank).has(device)))
         continue;
       if (owner == self)
         sends.insert({operand, from, rank});

@@ -218,15 +218,15 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
                 std::to_string(inputs.size()));
   std::vector<Tensor> result(inputs.begin(), inputs.end());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const TensorSpec &wanted = program.spec(program.inputs[i]);
+    const TensorSpec &expected = program.spec(program.inputs[i]);
     const auto fail = [&](const std::string &what) { throw Error(name + ": input " + std::to_string(i) + " " + what); };
     if (!inputs[i])
       fail("is empty");
     inputs[i].requireAllocated("submit");
-    if (inputs[i].shape() != wanted.shape)
-      fail("has shape " + toString(inputs[i].shape()) + "; expected " + toString(wanted.shape));
+    if (inputs[i].shape() != expected.shape)
+      fail("has shape " + toString(inputs[i].shape()) + "; expected " + toString(expected.shape));
     result[i] = inputs[i].gathered(name.c_str()); // every rank runs the whole program
-    const uint32_t devices = wanted.distributed ? program.devices() : 1;
+    const uint32_t devices = expected.distributed ? program.devices() : 1;
     if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
       if (devices != 1 || inputs[i].shards() != program.devices())
         fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " + std::to_string(program.devices()));
@@ -238,11 +238,11 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
                         std::to_string(device->id()));
     // Booleans often come as bytes, and the other way round.
     const auto byte = [](DataType type) { return type == DataType::Bool || type == DataType::UInt8; };
-    if (inputs[i].dtype() != wanted.dtype) {
-      if (!byte(inputs[i].dtype()) || !byte(wanted.dtype))
+    if (inputs[i].dtype() != expected.dtype) {
+      if (!byte(inputs[i].dtype()) || !byte(expected.dtype))
         fail("has data type " + std::string(toString(inputs[i].dtype())) + "; expected " +
-             std::string(toString(wanted.dtype)));
-      result[i] = runtime::castTensor(result[i], wanted.dtype);
+             std::string(toString(expected.dtype)));
+      result[i] = runtime::castTensor(result[i], expected.dtype);
     }
   }
   return result;

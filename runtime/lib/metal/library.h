@@ -50,7 +50,7 @@ struct Kept {
   std::unique_ptr<L1> l1; // of the last run
 };
 
-/// The kernels of an image, compiled when it is asked for the first time. Throws OpError where they are not allowed.
+/// The kernels of an image, compiled when it is first requested. Throws OpError where they are not allowed.
 std::shared_ptr<const CompiledKernels> compiledKernels(runtime::BinaryImage &image);
 
 } // namespace tt::metal

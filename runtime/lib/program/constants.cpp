@@ -119,7 +119,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
     for (size_t i = 0; i < ins.size(); ++i)
       if (ins[i] != absentOperand && kernel->reads(i))
         isRead[made.rootOf[ins[i]]] = true;
-  // The step is that of one of them; those of the others lie beside it.
+  // The step is that of one of them; those of the others lie next to it.
   addStep(std::move(kernels.front()));
   for (size_t k = 1; k < kernels.size(); ++k) {
     made.scratchBytes = std::max(made.scratchBytes, kernels[k]->scratchBytes());

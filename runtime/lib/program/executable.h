@@ -29,7 +29,7 @@ public:
   Results evaluate(std::span<const Argument> arguments);
 
   std::shared_ptr<const Plan> planned() const { return owner; }
-  /// Asked when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
+  /// Requested when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
   bool wouldKeepMore();
   /// Times and costs op by op, without host times.
   RunReport report();

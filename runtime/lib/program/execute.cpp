@@ -48,10 +48,10 @@ private:
   Device on;
 };
 
-template <class F> class AtEnd {
+template <class F> class ScopeExit {
 public:
-  explicit AtEnd(F f) : f(std::move(f)) {}
-  ~AtEnd() { f(); }
+  explicit ScopeExit(F f) : f(std::move(f)) {}
+  ~ScopeExit() { f(); }
 
 private:
   F f;
@@ -304,7 +304,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
   if (running)
     throw Error(name() + " was submitted from a hook of its own run");
   running = true;
-  const AtEnd ended([&] {
+  const ScopeExit ended([&] {
     running = false;
     bound.clear();
     results.shards.clear();
@@ -429,7 +429,7 @@ std::vector<sim::Allocation> Executable::runObserved(const Binary &binary, const
       bank.resetPeak();
     }
   });
-  const AtEnd ended([&] {
+  const ScopeExit ended([&] {
     context->end();
     plan.memory.abandon(*device, blocks);
     device->withMemories([&](sim::Memories &memories) {

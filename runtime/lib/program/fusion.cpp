@@ -103,7 +103,7 @@ std::vector<Planner::Chain> Planner::findChains() const {
     const size_t elements = link ? ttnn::chainElements(*step.kernel) : 0;
     const size_t slots = link ? ttnn::chainSlots(*step.kernel) : 0;
     // Whatever uses a result and does not become a part of its chain ends the chain: so does a part of a result, also
-    // beside a whole one of the same chain.
+    // next to a whole one of the same chain.
     const auto chainBefore = [&](uint32_t in) { return in == absentOperand ? none : chainOf[made.rootOf[in]]; };
     for (uint32_t in : operands[s].ins)
       if (const uint32_t other = chainBefore(in);

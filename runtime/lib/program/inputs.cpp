@@ -16,7 +16,7 @@ void bindInputs(const Program &program, const Device &device, const std::vector<
   moved.assign(inputs.size(), false);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const uint32_t value = program.inputs[i];
-    const TensorSpec &wanted = program.spec(value);
+    const TensorSpec &expected = program.spec(value);
     const std::string_view label = program.values[value].name;
     const auto fail = [&](const std::string &what) {
       throw Error(name + ": input " + std::to_string(i) + (label.empty() ? "" : " (" + std::string(label) + ")") + " " +
@@ -26,10 +26,10 @@ void bindInputs(const Program &program, const Device &device, const std::vector<
       fail("is empty");
     inputs[i].requireAllocated("submit");
     const TensorSpec &given = inputs[i].spec();
-    if (given.shape != wanted.shape)
-      fail("has shape " + toString(given.shape) + "; expected " + toString(wanted.shape) +
-           (wanted.distributed && program.devices() > 1 ? " on each device" : ""));
-    const uint32_t devices = wanted.distributed ? program.devices() : 1;
+    if (given.shape != expected.shape)
+      fail("has shape " + toString(given.shape) + "; expected " + toString(expected.shape) +
+           (expected.distributed && program.devices() > 1 ? " on each device" : ""));
+    const uint32_t devices = expected.distributed ? program.devices() : 1;
     if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
       // What the program wants once, every chip may have.
       if (devices != 1 || inputs[i].shards() != program.devices())
@@ -43,18 +43,18 @@ void bindInputs(const Program &program, const Device &device, const std::vector<
       throw DeviceError(name + ": input " + std::to_string(i) + " lies on device " +
                         std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
                         std::to_string(device->id()));
-    if (given.dtype != wanted.dtype) {
+    if (given.dtype != expected.dtype) {
       // A block format has no host tensors, and booleans often come as bytes: both are rounded here as by to_layout.
       const bool blocks =
-          sim::isBlockFormat(wanted.dtype) && (given.dtype == DataType::Float32 || given.dtype == DataType::BFloat16);
-      const bool booleans = wanted.dtype == DataType::Bool && given.dtype == DataType::UInt8;
+          sim::isBlockFormat(expected.dtype) && (given.dtype == DataType::Float32 || given.dtype == DataType::BFloat16);
+      const bool booleans = expected.dtype == DataType::Bool && given.dtype == DataType::UInt8;
       if (!blocks && !booleans)
-        fail("has type " + std::string(toString(given.dtype)) + "; expected " + std::string(toString(wanted.dtype)));
-      bound[i] = castTensor(bound[i], wanted.dtype);
+        fail("has type " + std::string(toString(given.dtype)) + "; expected " + std::string(toString(expected.dtype)));
+      bound[i] = castTensor(bound[i], expected.dtype);
     }
-    moved[i] = wanted.memory.buffer != BufferType::SystemMemory &&
-               !(inputs[i].isOnDevice() && given.memory == wanted.memory && given.layout == wanted.layout &&
-                 given.dtype == wanted.dtype);
+    moved[i] = expected.memory.buffer != BufferType::SystemMemory &&
+               !(inputs[i].isOnDevice() && given.memory == expected.memory && given.layout == expected.layout &&
+                 given.dtype == expected.dtype);
   }
 }
 

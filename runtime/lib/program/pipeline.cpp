@@ -177,13 +177,13 @@ private:
       throw Error(name + " takes " + std::to_string(program.inputs.size()) + " inputs and was given " +
                   std::to_string(from.size()));
     for (size_t i = 0; i < from.size(); ++i) {
-      const TensorSpec &wanted = program.spec(program.inputs[i]);
+      const TensorSpec &expected = program.spec(program.inputs[i]);
       const std::string input = name + ": input " + std::to_string(i);
       if (!from[i])
         throw Error(input + " is empty");
       from[i].requireAllocated("submit");
-      if (from[i].shape() != wanted.shape)
-        throw Error(input + " has shape " + toString(from[i].shape()) + "; expected " + toString(wanted.shape));
+      if (from[i].shape() != expected.shape)
+        throw Error(input + " has shape " + toString(from[i].shape()) + "; expected " + toString(expected.shape));
       if (from[i].isOnDevice() && from[i].device() != device)
         throw DeviceError(input + " lies on device " + std::to_string(from[i].device()->id()) +
                           ", but the program runs on device " + std::to_string(device->id()));
@@ -192,25 +192,25 @@ private:
   }
 
   /// A micro-batch of an input, or all of it.
-  Tensor part(uint32_t input, const TensorSpec &wanted, uint32_t microBatch) const {
+  Tensor part(uint32_t input, const TensorSpec &expected, uint32_t microBatch) const {
     const Tensor &whole = inputs[input];
-    if (whole.shape() == wanted.shape)
+    if (whole.shape() == expected.shape)
       return whole;
     TensorSpec spec = whole.spec();
-    spec.shape = wanted.shape;
+    spec.shape = expected.shape;
     const size_t bytes = spec.bytes();
     return whole.view(std::move(spec), bytes * microBatch);
   }
 
   void collect(size_t k, const Tensor &tensor, uint32_t microBatch) {
-    const TensorSpec &wanted = program.spec(program.outputs[k]);
+    const TensorSpec &expected = program.spec(program.outputs[k]);
     Tensor &whole = outputs[k];
     if (!whole) {
       TensorSpec spec = tensor.spec();
-      spec.shape = wanted.shape;
+      spec.shape = expected.shape;
       whole = Tensor::onHost(std::move(spec), tensor.meshShape());
     }
-    const size_t offset = tensor.shape() == wanted.shape ? 0 : tensor.bytes() * microBatch;
+    const size_t offset = tensor.shape() == expected.shape ? 0 : tensor.bytes() * microBatch;
     for (size_t shard = 0; shard < tensor.shards() && tensor.bytes(); ++shard)
       std::memcpy(whole.data(shard) + offset, tensor.data(shard), tensor.bytes());
   }

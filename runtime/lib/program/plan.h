@@ -94,7 +94,7 @@ public:
   /// Adds to `bytes` (per bank, by sim::Memory) what the events before op `op` allocate and free, from position `next`
   /// on, which is advanced.
   void addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const;
-  /// Raises each peak to what the program takes beside its inputs, at most.
+  /// Raises each peak to what the program takes in addition to its inputs, at most.
   void addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const;
   /// All allocations, with every input moved, in memories that are thrown away. Throws OutOfMemoryError.
   void simulate(sim::Memories &memories) const;

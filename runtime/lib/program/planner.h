@@ -53,7 +53,7 @@ private:
   void checkSize(uint32_t value) const;
   std::string resultLabel() const;
   void planInputs();
-  /// The values of the inputs where they are known; asked for when they are needed first.
+  /// The values of the inputs where they are known; requested when they are needed first.
   const std::vector<Argument> &knownArguments() const;
   void planOperation();
   void planDeallocation();

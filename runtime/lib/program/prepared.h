@@ -37,7 +37,7 @@ public:
 
   /// The form of the values that a kernel keeps, or nullptr.
   std::shared_ptr<std::byte> find(const Identity &values, const Form &form);
-  /// Makes a form known. `isSecond`: the values stay beside it, in memory of somebody else.
+  /// Makes a form known. `isSecond`: the values stay as well, in memory of somebody else.
   void keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond);
 
   /// The weights of a program that somebody else owns, by address: they are counted once, however many programs have

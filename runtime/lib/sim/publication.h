@@ -24,7 +24,7 @@ static_assert(Figure::is_always_lock_free && std::atomic<uint32_t>::is_always_lo
 /// A mesh. What does not change is written before `device`.
 struct Row {
   std::atomic<uint32_t> device; // its id, and one; 0 in a row that is free
-  std::atomic<uint32_t> reset;  // the process that asked for it
+  std::atomic<uint32_t> reset;  // the process that requested it
   std::atomic<uint32_t> rows, columns;
   uint32_t firstChip, lastChip;
   uint32_t whole; // of a sub-mesh: the id of its mesh, and one

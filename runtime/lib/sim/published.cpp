@@ -33,7 +33,7 @@ namespace {
 struct Own {
   ForkMutex mutex{2};
   std::string path;
-  std::map<uint32_t, uint32_t> resets; // device -> who asked for what closed it
+  std::map<uint32_t, uint32_t> resets; // device -> who requested what closed it
 };
 Own &own() {
   static Own *const only = new Own; // threads may still use it at exit
@@ -124,8 +124,8 @@ std::string resetText(uint32_t process) {
   return "reset from outside (tt-smi, process " + std::to_string(process) + "); open it anew";
 }
 
-/// Who asked for a reset of the mesh that the device is, or is a part of; 0: nobody.
-uint32_t asked(const MeshDevice &device) {
+/// Who requested a reset of the mesh that the device is, or is a part of; 0: nobody.
+uint32_t requested(const MeshDevice &device) {
   const Row *row = find(wholeOf(device).id());
   return row ? row->reset.load(std::memory_order_acquire) : 0;
 }
@@ -247,12 +247,12 @@ std::string published::closedBy(uint32_t device) {
 }
 
 void detail::checkReset(const MeshDevice &device) {
-  if (const uint32_t process = asked(device))
+  if (const uint32_t process = requested(device))
     throwReset(device, process);
 }
 
 void detail::endIfReset(MeshDevice &device) {
-  const uint32_t process = asked(device);
+  const uint32_t process = requested(device);
   if (!process)
     return;
   const auto whole = device.parent() ? device.parent() : device.shared_from_this();

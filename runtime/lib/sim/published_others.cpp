@@ -81,7 +81,7 @@ PublishedMesh meshOf(const Row &row, uint32_t process, int64_t now) {
   mesh.chipNs = row.chipNs.load();
   const int64_t since = row.busySince.load();
   mesh.busyNs = row.busyNs.load() + (since ? std::max<int64_t>(now - since, 0) : 0);
-  mesh.resetAskedBy = row.reset.load();
+  mesh.resetRequestedBy = row.reset.load();
   return mesh;
 }
 
@@ -138,7 +138,7 @@ void requestReset(uint32_t process, uint32_t device) {
         uint32_t nobody = 0;
         page.pendingResets.fetch_add(1, std::memory_order_acq_rel);
         if (!row.reset.compare_exchange_strong(nobody, static_cast<uint32_t>(::getpid())))
-          page.pendingResets.fetch_sub(1, std::memory_order_acq_rel); // somebody has asked already
+          page.pendingResets.fetch_sub(1, std::memory_order_acq_rel); // somebody has requested it already
         return;
       }
   }

@@ -45,21 +45,21 @@ std::shared_ptr<Contents> newContents(bool tracked) {
 class Descriptions {
 public:
   using Pointer = std::shared_ptr<const Tensor::Description>;
-  Pointer get(Tensor::Description wanted) {
-    const size_t hash = hashOf(wanted);
+  Pointer get(Tensor::Description requested) {
+    const size_t hash = hashOf(requested);
     std::lock_guard lock(mutex);
     const auto [begin, end] = known.equal_range(hash);
     auto gone = end;
     for (auto it = begin; it != end; ++it) {
       const Pointer found = it->second.lock();
-      if (found && *found == wanted)
+      if (found && *found == requested)
         return found;
       if (!found)
         gone = it;
     }
     // In the place of one that nobody has any more, so that calls with tensors that come and go find few.
     if (gone != end) {
-      auto made = std::make_shared<const Tensor::Description>(std::move(wanted));
+      auto made = std::make_shared<const Tensor::Description>(std::move(requested));
       gone->second = made;
       return made;
     }
@@ -67,7 +67,7 @@ public:
       std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
       limit = std::max(leastLimit, 2 * known.size());
     }
-    auto made = std::make_shared<const Tensor::Description>(std::move(wanted));
+    auto made = std::make_shared<const Tensor::Description>(std::move(requested));
     known.emplace(hash, made);
     return made;
   }

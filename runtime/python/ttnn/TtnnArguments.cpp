@@ -213,10 +213,10 @@ std::vector<std::string_view> typesOf(const ttnn::AttributeSpec &attribute) {
   return ttnn::api::split(attribute.type, '|');
 }
 
-/// An enum or config of a wanted type.
+/// An enum or config of the expected type.
 bool toTyped(PyObject *value, const Argument &argument, Attribute &attribute, Mismatch &mismatch) {
   const auto types = typesOf(*argument.attribute);
-  const auto wanted = [&](const std::string &type) {
+  const auto expected = [&](const std::string &type) {
     return types.empty() || std::ranges::find(types, type) != types.end();
   };
   for (const std::string_view type : types)
@@ -227,9 +227,9 @@ bool toTyped(PyObject *value, const Argument &argument, Attribute &attribute, Mi
     return false;
   const bool isEnum = argument.attribute->kind == AttributeKind::Enum;
   if (const auto *found = std::get_if<EnumAttribute>(&attribute.value))
-    return isEnum && wanted(found->type);
+    return isEnum && expected(found->type);
   const auto *found = std::get_if<StructAttribute>(&attribute.value);
-  return found && !isEnum && wanted(found->type);
+  return found && !isEnum && expected(found->type);
 }
 
 /// Whether a string is the place of a file.
@@ -262,7 +262,7 @@ std::string kindText(AttributeKind kind) {
 bool isNumber(PyObject *value) {
   if (PyFloat_Check(value) || PyLong_Check(value))
     return true;
-  // Those of numpy and the like; an array is no number, though it may be asked for one.
+  // Those of numpy and the like; an array is no number, though it may convert to one.
   const PyNumberMethods *methods = Py_TYPE(value)->tp_as_number;
   if (!methods || !(methods->nb_float || methods->nb_index) || nb::isinstance<Tensor>(nb::handle(value)))
     return false;

@@ -73,9 +73,9 @@ private:
   bool readArgument(PyObject *value, const Argument &argument, size_t place) {
     switch (argument.parameter->role) {
     case Role::Fixed: {
-      const bool wanted = argument.parameter->defaultValue == "true";
-      mismatch.expected = !PyBool_Check(value) ? "True or False" : wanted ? "True" : "False";
-      return PyBool_Check(value) && (value == Py_True) == wanted;
+      const bool expected = argument.parameter->defaultValue == "true";
+      mismatch.expected = !PyBool_Check(value) ? "True or False" : expected ? "True" : "False";
+      return PyBool_Check(value) && (value == Py_True) == expected;
     }
     case Role::Device:
       mismatch.expected = "an open device";
@@ -137,7 +137,7 @@ private:
     return true;
   }
 
-  /// The tensor that numbers beside it are like: the one that the data type of the result follows, or else the last.
+  /// The tensor that numbers next to it are like: the one that the data type of the result follows, or else the last.
   const Tensor *numbersLike() const {
     const std::string_view named = row.callable->function->defaultType(0);
     const std::string_view followed = named.empty() ? row.callable->operands.front()->name : named;
@@ -169,7 +169,7 @@ private:
       if (!place && !isNone(value) && !numberTensor(value, like, place, mismatch))
         return false;
     }
-    // Numbers beside a block format are bf16; the result is of the tensor's format, wherever the number stands.
+    // Numbers next to a block format are bf16; the result is of the tensor's format, wherever the number stands.
     if (sim::isBlockFormat(like.dtype())) {
       if (call.outputs.empty())
         call.outputs.resize(1);

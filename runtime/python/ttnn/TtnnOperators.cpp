@@ -124,7 +124,7 @@ private:
       result.push_back(count);
       return;
     }
-    // An array may be asked for an integer, and only one of its own says no.
+    // An array may convert to an integer, and only one of its own refuses.
     if (PyBool_Check(item.ptr()) || !isNumber(item.ptr()) || !PyIndex_Check(item.ptr()))
       throw nb::type_error(("index of dimension " + std::to_string(dim) + " is " + reprOf(item) + " of type " +
                             Py_TYPE(item.ptr())->tp_name + "; expected an integer or a slice")

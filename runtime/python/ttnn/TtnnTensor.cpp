@@ -27,7 +27,7 @@ nb::object &shapeType() {
 // Values from the host
 //===----------------------------------------------------------------------===//
 
-/// Values in the wanted type, in one pass over the memory where that is possible.
+/// Values in the expected type, in one pass over the memory where that is possible.
 Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
   const DataType own = deviceType(array.type);
   if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)

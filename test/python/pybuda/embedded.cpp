@@ -77,7 +77,7 @@ public:
 private:
   std::string next() { return given.at(at++); }
 
-  /// Asked for once, as programs do.
+  /// Requested once, as programs do.
   const tt::tt_dram_io_desc &queue(const std::string &name) {
     const auto found = queues.find(name);
     return found != queues.end() ? found->second

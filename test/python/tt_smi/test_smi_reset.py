@@ -36,9 +36,9 @@ def test_a_process_that_runs_nothing_is_told_later(smi, worker, net):
     one = worker("open_mesh a 1 1", "submit a")
     outcome = smi("-wr", given="0\n")
     assert outcome.code == 0
-    assert f"device 0: reset is asked; process {one.pid} (" in outcome.out and "is told by an error" in outcome.out
+    assert f"device 0: reset is requested; process {one.pid} (" in outcome.out and "is told by an error" in outcome.out
     (chip,) = discover().chips
-    assert chip.status == "reset asked"
+    assert chip.status == "reset requested"
     one.send("submit a")
     assert "was reset from outside" in one.answer()
     assert discover().chips[0].process is None
@@ -81,7 +81,7 @@ def test_a_mesh_is_reset_as_one(smi, worker, net):
     one = worker("open_mesh a 1 2", "open_mesh b 1 1", "part c a 1 1 0 1")
     outcome = smi("-wr", given="0, 1\n")
     assert outcome.code == 0
-    assert "device 0: reset with its mesh of 1x2 chips is asked" in outcome.out
+    assert "device 0: reset with its mesh of 1x2 chips is requested" in outcome.out
     assert "device 1: reset with its mesh\n" in outcome.out
     one.do("submit b")  # another mesh of the process
     one.send("submit c")
@@ -118,8 +118,8 @@ def test_idle_devices(smi):
 def test_the_mobo(smi, worker, net):
     one = worker("open_mesh a 1 2", "open_mesh b 1 1")
     outcome = smi("-mr", given=f"{platform.node()}\n1\n")
-    assert outcome.code == 0 and "port 1: reset is asked" in outcome.out
-    assert [c.status for c in discover().chips] == ["open", "open", "reset asked"]
+    assert outcome.code == 0 and "port 1: reset is requested" in outcome.out
+    assert [c.status for c in discover().chips] == ["open", "open", "reset requested"]
     assert smi("-mr", given="localhost\nall\n").code == 0
     for name in ("a", "b"):
         one.send(f"submit {name}")

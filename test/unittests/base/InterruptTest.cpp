@@ -114,15 +114,15 @@ TEST(Interrupt, ConcernsThreadsThatCanBeInterruptedOnly) {
   checkInterrupt();
 }
 
-TEST(Interrupt, TheOneWhoIsAskedMayGoOn) {
+TEST(Interrupt, TheOneWhoIsRequestedMayGoOn) {
   struct Counting : Interruptible {
-    bool decide() override { return ++asked > 1; }
-    int asked = 0;
+    bool decide() override { return ++requested > 1; }
+    int requested = 0;
   } here;
   requestInterrupt();
   checkInterrupt();
   checkInterrupt();
-  EXPECT_EQ(here.asked, 1);
+  EXPECT_EQ(here.requested, 1);
   requestInterrupt();
   EXPECT_THROW(checkInterrupt(), Interrupted);
 }

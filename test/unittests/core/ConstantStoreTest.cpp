@@ -94,7 +94,7 @@ public:
   bool affords(std::span<const std::byte>, size_t) const override { return false; }
 };
 
-// Few rows read the matrix where it is, when its columns are contiguous: no store is told of it, nor asked.
+// Few rows read the matrix where it is, when its columns are contiguous: no store is told of it, nor queried.
 TEST(ConstantStore, MatricesOfFewRowsStayWhereTheyAre) {
   if (!panels::supported(panels::Unit::F32))
     GTEST_SKIP() << "this machine has no units for panels";
@@ -133,11 +133,11 @@ class Deferring final : public ConstantStore {
 public:
   void release(std::span<const std::byte>) const override {}
   bool defers(std::span<const std::byte> values) const override {
-    asked = values.size();
+    requested = values.size();
     return true;
   }
   void readInPlace(std::span<const std::byte> values) const override { inPlace = values.size(); }
-  mutable size_t asked = 0, inPlace = 0;
+  mutable size_t requested = 0, inPlace = 0;
 };
 
 // A program that runs again keeps panels, and nothing else changes: each bit of the results stays.
@@ -155,14 +155,14 @@ TEST(ConstantStore, MatricesArePackedAtEachRunWhileTheirFormIsDeferred) {
         const Value expected = resultWith("ttnn.matmul", x, constant, out, attributes, nullptr);
         EXPECT_TRUE(resultWith("ttnn.matmul", x, constant, out, attributes, &store).bytes == expected.bytes)
             << toString(type) << " of " << m << " rows of " << k << (transposed ? ", transposed" : "");
-        EXPECT_EQ(store.asked, constant.bytes.size());
+        EXPECT_EQ(store.requested, constant.bytes.size());
         EXPECT_EQ(store.inPlace, 0u);
       }
   const Value x = random(DataType::BFloat16, {1, 1500}, -1, 1), weight = counted(DataType::BFloat16, {203, 1500});
   const Deferring store;
   (void)resultWith("ttnn.matmul", x, weight, Value(DataType::BFloat16, {1, 203}), {{"transpose_b", flag(true)}},
                    &store);
-  EXPECT_EQ(store.asked, 0u);
+  EXPECT_EQ(store.requested, 0u);
   EXPECT_EQ(store.inPlace, weight.bytes.size());
 }
 

@@ -42,7 +42,7 @@ struct Bytes {
 int64_t placeInPanel(Unit unit, bool narrow, int64_t i, int64_t j) {
   if (unit == Unit::BF16) // [k / 32][column / 16][pair][column][2]
     return i / 32 * 2048 + j / 16 * 1024 + i % 32 / 2 * 64 + j % 16 * 4 + i % 2 * 2;
-  if (narrow) // columns i and i + 8 of sixteen beside each other
+  if (narrow) // columns i and i + 8 of sixteen next to each other
     return (i * 64 + j / 16 * 16 + j % 8 * 2 + j % 16 / 8) * 2;
   return (i * 64 + j) * 4;
 }

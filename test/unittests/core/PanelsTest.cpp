@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Edges, Panels,
                                          Sizes{49, 100, 333}, Sizes{197, 65, 129}, Sizes{300, 257, 40},
                                          Sizes{33, 96, 20000}));
 
-// One times a value, and zero times zeros, is that value, whatever stands beside it: what is not finite must not reach
+// One times a value, and zero times zeros, is that value, whatever stands next to it: what is not finite must not reach
 // other columns. So much work that panels do it; denormals are left out, which units for bf16 may flush.
 TEST(PanelsConstant, SpecialValuesOfBf16StayInTheirColumns) {
   const std::vector<double> special = {NaN, Inf, -Inf, 0.0, 0x1p-126, -0x1p-126, 0x1.fep127, 1.0, -3.0};

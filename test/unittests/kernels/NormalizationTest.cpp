@@ -94,9 +94,9 @@ TEST_P(DistributedNorms, AreTheNormOfTheWholeTensor) {
         const auto results = runOnMesh(centred ? "ttnn.distributed_layer_norm" : "ttnn.distributed_rms_norm", ins, type,
                                        part, {{"cluster_axis", integer(mesh.axis)}, {"epsilon", real(1e-5)}}, mesh.rows,
                                        mesh.columns, mesh.devices());
-        const auto wanted = cut(expected, mesh.rows, mesh.columns, mesh.axis);
+        const auto reference = cut(expected, mesh.rows, mesh.columns, mesh.axis);
         for (size_t device = 0; device < mesh.devices(); ++device)
-          expectNear(results[device], wanted[device].values(), type == bf16 ? 0x1p-8 : 2e-6,
+          expectNear(results[device], reference[device].values(), type == bf16 ? 0x1p-8 : 2e-6,
                      type == bf16 ? 1e-5 : 2e-6);
       }
 }
@@ -113,7 +113,7 @@ TEST_P(DistributedNorms, InSteps) {
   const Value expected(f32, shape, normOf(sum.values(), static_cast<size_t>(shape.back()), true, {}, {}, 1e-5));
   const auto xs = cut(x, mesh.rows, mesh.columns, mesh.axis), residuals = cut(more, mesh.rows, mesh.columns, mesh.axis),
              sums = cut(sum, mesh.rows, mesh.columns, mesh.axis),
-             wanted = cut(expected, mesh.rows, mesh.columns, mesh.axis);
+             reference = cut(expected, mesh.rows, mesh.columns, mesh.axis);
   std::vector<Value> statistics;
   for (size_t device = 0; device < mesh.devices(); ++device) {
     statistics.push_back(run("ttnn.layer_norm_pre_all_gather", {&xs[device], &residuals[device]}, f32, {2, 3, 64}));
@@ -129,7 +129,7 @@ TEST_P(DistributedNorms, InSteps) {
   for (size_t device = 0; device < mesh.devices(); ++device)
     expectNear(run("ttnn.layer_norm_post_all_gather", {&sums[device], &gathered[device]}, f32, {2, 3, length},
                    {{"epsilon", real(1e-5)}}),
-               wanted[device].values(), 1e-5, 1e-5);
+               reference[device].values(), 1e-5, 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes, DistributedNorms,

@@ -63,18 +63,18 @@ std::string spelled(const Shape &shape) {
 
 /// Equal to what a type holds of the exact sums.
 testing::AssertionResult holds(const Value &found, const std::vector<double> &sums) {
-  const Value wanted(found.spec.dtype, found.spec.shape, sums);
+  const Value expected(found.spec.dtype, found.spec.shape, sums);
   int64_t wrong = 0;
   size_t first = 0;
-  for (size_t i = wanted.size(); i-- > 0;)
-    if (found.get(i) != wanted.get(i)) {
+  for (size_t i = expected.size(); i-- > 0;)
+    if (found.get(i) != expected.get(i)) {
       ++wrong;
       first = i;
     }
   if (wrong == 0)
     return testing::AssertionSuccess();
-  return testing::AssertionFailure() << wrong << " of " << wanted.size() << " values are wrong; element " << first
-                                     << " is " << found.get(first) << ", expected " << wanted.get(first);
+  return testing::AssertionFailure() << wrong << " of " << expected.size() << " values are wrong; element " << first
+                                     << " is " << found.get(first) << ", expected " << expected.get(first);
 }
 
 //===----------------------------------------------------------------------===//

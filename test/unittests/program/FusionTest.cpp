@@ -104,7 +104,7 @@ struct RandomProgram {
         const auto changed = builder.op("ttnn.exp", {view}, flatSpec);
         whole.push_back(builder.op("ttnn.reshape", {changed}, deviceSpec(shape), {builder.integers("shape", shape)}));
       }
-      // A part of a result, which the next op may read beside the whole one.
+      // A part of a result, which the next op may read next to the whole one.
       if (random() % 5 == 0) {
         const size_t rank = shape.size();
         Shape begins(rank, 0), ends(rank, 1), row(rank, 1);
@@ -221,7 +221,7 @@ TEST(Fusion, TakesNoPlaceThatIsStillRead) {
     const auto x = builder.input(spec), y = builder.input(row);
     const auto a = heavy(x, spec);
     const auto inner = builder.op("ttnn.exp", {a}, spec);                      // stored, and
-    const auto later = builder.op("ttnn.add", {inner, a}, spec);               // read beside what it came from
+    const auto later = builder.op("ttnn.add", {inner, a}, spec);               // read next to its source
     const auto cast = builder.op("ttnn.typecast", {heavy(later, spec)}, wide); // another width
     const auto b = heavy(y, row);
     const auto sum = builder.op("ttnn.add", {heavy(inner, spec), b}, spec); // broadcast

@@ -85,9 +85,9 @@ void decide(Fit fit, uint32_t seed, int steps) {
   for (int i = 0; i < steps; ++i) {
     if (random() % 2 || blocks.empty()) {
       const auto bytes = static_cast<int64_t>(random() % 1024);
-      const int64_t wanted = expectedUnit(taken, std::max<int64_t>(1, (bytes + 31) / 32), fit);
+      const int64_t expected = expectedUnit(taken, std::max<int64_t>(1, (bytes + 31) / 32), fit);
       const auto block = bank.allocate(bytes, "x");
-      ASSERT_EQ(block ? block->address / 32 : -1, wanted);
+      ASSERT_EQ(block ? block->address / 32 : -1, expected);
       if (block) {
         for (int64_t unit = block->address / 32; unit < (block->address + block->bytes) / 32; ++unit) {
           ASSERT_FALSE(taken[static_cast<size_t>(unit)]);

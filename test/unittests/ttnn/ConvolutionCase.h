@@ -1,4 +1,4 @@
-//===- ConvolutionCase.h - convolutions beside loops in double ------*- C++ -*-===//
+//===- ConvolutionCase.h - convolutions and loops in double ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

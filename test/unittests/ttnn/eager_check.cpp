@@ -103,12 +103,12 @@ private:
       return;
     }
     for (size_t i = 0; i < operation.outs.size(); ++i) {
-      const TensorSpec &wanted = program.spec(operation.outs[i]);
-      if (results[i].shape() != wanted.shape || results[i].dtype() != wanted.dtype)
+      const TensorSpec &expected = program.spec(operation.outs[i]);
+      if (results[i].shape() != expected.shape || results[i].dtype() != expected.dtype)
         report(binary, program,
                std::string(name) + ": result " + std::to_string(i) + " is " + toString(results[i].shape()) + " of " +
-                   std::string(toString(results[i].dtype())) + "; the program says " + toString(wanted.shape) + " of " +
-                   std::string(toString(wanted.dtype)));
+                   std::string(toString(results[i].dtype())) + "; the program says " + toString(expected.shape) +
+                   " of " + std::string(toString(expected.dtype)));
       values[operation.outs[i]] = results[i];
     }
   }

@@ -145,7 +145,7 @@ def LowerCPUHoistedCalls : Pass<"ttir-lower-cpu-hoisted-calls", "::mlir::ModuleO
 def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower TTIR to linalg on tensors";
   let description = [{
-    Elementwise ops, reductions, products and movements of data become `linalg.generic`, or ops of the tensor dialect.
+    Elementwise ops, reductions, products and data movement ops become `linalg.generic`, or ops of the tensor dialect.
     Floats are computed in f32 and rounded once, integers in 64 bits. Integers of functions become signless. Every op
     that is left is named with the reason.
 

@@ -151,7 +151,7 @@ def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir:
 
 // On modules: which functions callers run.
 def TTNNSplitForwardFuncArgsByType : Pass<"ttnn-split-forward-func-args-by-type", "::mlir::ModuleOp"> {
-  let summary = "Give programs their weights as a tuple beside that of the inputs";
+  let summary = "Give programs their weights as a tuple after that of the inputs";
   let description = [{
     Weights are the elements of the tuple that `ttcore.argument_type` calls parameters or constants. A program without
     weights stays as it is. In Python these are two lists; in C++ one, of which the inputs are the first.

@@ -8,7 +8,7 @@
 namespace mlir::tt {
 
 /// What `ConcreteOp::create(builder, location, arguments...)` is, for any of the op's `build` functions. One template
-/// instead of the two functions that mlir-tblgen generates beside each of these (tools/opgen/split.py).
+/// instead of the two functions that mlir-tblgen generates in addition to each of these (tools/opgen/split.py).
 template <class ConcreteOp, class... Arguments>
 ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...arguments) {
   OperationState state(location, ConcreteOp::getOperationName());

@@ -20,7 +20,7 @@ inline constexpr size_t indentation = 4;
 /// Discardable attribute of an op of an emitted program: names wished for its results, strings. A function has them for
 /// its arguments.
 inline constexpr llvm::StringLiteral namesAttr = "ttnn.names";
-/// Discardable attribute of the module: values of the files beside the program, by file name.
+/// Discardable attribute of the module: values of the files next to the program, by file name.
 inline constexpr llvm::StringLiteral tensorFilesAttr = "ttnn.tensor_files";
 
 /// Words that must not name a variable: keywords, and what the language or the library gives a meaning.

@@ -16,7 +16,7 @@ inline constexpr uint32_t schemaVersion = 3;
 /// The same of TTMetal/metal.fbs.
 inline constexpr uint32_t metalSchemaVersion = 1;
 
-/// A function of native code has a list beside it, with this after its name: the number of its operands and results,
+/// A function of native code has a list next to it, with this after its name: the number of its operands and results,
 /// and the bytes of each, as uint64_t.
 inline constexpr const char *codeSizesSuffix = "_sizes";
 

@@ -177,7 +177,7 @@ private:
   }
 
   /// (values, positions, initial value, initial position): the largest, or smallest, along a dimension; exact ones are
-  /// as good as the approximate ones that are asked for. The initial value says which: it is the last in the order.
+  /// as good as the approximate ones that are requested. The initial value says which: it is the last in the order.
   static LogicalResult expandApproxTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     DictionaryAttr config = dyn_cast_if_present<DictionaryAttr>(op->getAttr("mhlo.backend_config"));
     if (!config)

@@ -283,7 +283,7 @@ static std::optional<Expr> writtenOut(Form &form) {
   // The dimension goes before the batch, [..., positions, batch, ...], and into it.
   const RankedTensorType whole = form.type;
   const int64_t batch = form.of.first, resultAt = form.ofResult.spatial.front(), resultBatch = form.ofResult.first;
-  auto besideBatch = [](int64_t rank, int64_t moved, int64_t batch) {
+  auto nextToBatch = [](int64_t rank, int64_t moved, int64_t batch) {
     Sizes order;
     for (int64_t d = 0; d < rank; ++d) {
       if (d == batch)
@@ -315,14 +315,14 @@ static std::optional<Expr> writtenOut(Form &form) {
   for (int64_t tap = 0; tap < window; ++tap) {
     Expr seen = input.slice(at, tap * gap, tap * gap + (positions - 1) * step + 1, step);
     const Sizes shape(seen.shape());
-    form.input = seen.transpose(besideBatch(seen.rank(), at, batch)).reshape(merged(shape, at, batch));
+    form.input = seen.transpose(nextToBatch(seen.rank(), at, batch)).reshape(merged(shape, at, batch));
     Sizes rest(kernel.shape());
     rest.erase(rest.begin() + kernelAt);
     form.kernel = kernel.slice(kernelAt, tap, tap + 1).reshape(rest);
     Expr each = form.make();
     sum = sum ? *sum + each : each;
   }
-  const Sizes order = besideBatch(whole.getRank(), resultAt, resultBatch);
+  const Sizes order = nextToBatch(whole.getRank(), resultAt, resultBatch);
   Sizes apart, back(order.size());
   for (auto [place, d] : llvm::enumerate(order)) {
     apart.push_back(whole.getDimSize(d));

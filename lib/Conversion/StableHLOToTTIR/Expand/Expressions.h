@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ops that others express are written as formulas: `(x & 1) == 0`. Numbers take
-// the type of the tensor beside them.
+// the type of the tensor operand.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_EXPRESSIONS_H

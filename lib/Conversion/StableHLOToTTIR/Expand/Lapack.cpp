@@ -248,7 +248,7 @@ private:
 
   /// (matrix) -> (itself, values in descending order, left vectors, right ones as rows, 0). One-sided Jacobi: columns
   /// rotate until they are orthogonal (Golub and Van Loan, 8.6.3). The left vectors are then those of a QR
-  /// factorization, which has them also where a value is 0, and as many as are asked for.
+  /// factorization, which has them also where a value is 0, and as many as are requested.
   static LogicalResult expandSingularValues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char mode = letterOf(op, "mode");
     if (!areFloats(op, 1, 5) || (mode != 'S' && mode != 'A' && mode != 'N') ||
@@ -305,9 +305,9 @@ private:
       // The diagonal has the values, some with a sign.
       Expr isDiagonal = position(packed, -2) == position(packed, -1);
       Expr diagonal = sum(isDiagonal.select(packed, packed.number(0)), row);
-      const int64_t wanted = mode == 'A' ? m : n;
+      const int64_t requested = mode == 'A' ? m : n;
       SmallVector<int64_t> none(packed.rank(), 0), more(none), ones(packed.rank(), 1);
-      more.back() = wanted - n;
+      more.back() = requested - n;
       Expr nothing = packed.number(0).slice(none, ones, ones).reshape({});
       packed = packed.pad(nothing, none, more, none);
       Expr signs = (diagonal < 0).select(diagonal.number(-1), diagonal.number(1));

@@ -62,9 +62,9 @@ static SmallVector<SmallVector<int64_t>> sorted(SmallVector<SmallVector<int64_t>
 
 static std::optional<SmallVector<uint32_t>> findAxes(const DeviceGroups &given, bool ordered) {
   static const SmallVector<uint32_t> all[] = {{}, {1}, {0}, {0, 1}, {1, 0}};
-  SmallVector<SmallVector<int64_t>> wanted = sorted(given.groups, !ordered);
+  SmallVector<SmallVector<int64_t>> requested = sorted(given.groups, !ordered);
   for (const SmallVector<uint32_t> &axes : all)
-    if (sorted(groupsAlong(given.rows, given.columns, axes), !ordered) == wanted)
+    if (sorted(groupsAlong(given.rows, given.columns, axes), !ordered) == requested)
       return axes;
   return std::nullopt;
 }

@@ -1,7 +1,7 @@
 //===- Bytecode.cpp - Shardy attributes in bytecode -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// As JAX writes them beside StableHLO, in portable artefacts too.
+// As JAX writes them with StableHLO, in portable artefacts too.
 
 #include "Bytecode.h"
 

@@ -177,7 +177,7 @@ LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emit
         for (int64_t factor : factors) {
           if (factors.size() > 1 && sizes[factor] == 1)
             return emitError() << "op_sharding_rule: " << what << index << " has factor " << factorName(factor)
-                               << " of size 1 beside others in a dimension; expected it alone, or not at all";
+                               << " of size 1 next to others in a dimension; expected it alone, or not at all";
           isUsed[factor] = true;
           isInResult[factor] = isInResult[factor] || isResult;
         }

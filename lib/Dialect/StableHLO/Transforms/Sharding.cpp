@@ -143,7 +143,7 @@ FailureOr<sdy::MeshOp> shlo::findMesh(ModuleOp module) {
     if (found && found.getMesh().getAxes().empty())
       found = {};
     if (found)
-      return mesh.emitOpError() << "is a second mesh of the module, beside @" << found.getSymName()
+      return mesh.emitOpError() << "is a second mesh of the module, after @" << found.getSymName()
                                 << "; expected one mesh";
     found = mesh;
   }

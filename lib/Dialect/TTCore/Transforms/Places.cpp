@@ -103,7 +103,7 @@ bool ttcore::Places::goForward(Operation *op) {
   return givesFloats && only && require(op);
 }
 
-/// Whether what the op computes is wanted as a place.
+/// Whether the result of the op is used as a place.
 bool ttcore::Places::goBackward(Operation *op) {
   if (ops.contains(op) || op->hasTrait<trait::Creation>() ||
       llvm::none_of(op->getResults(), [&](Value value) { return isPlace(value); }))

@@ -69,9 +69,9 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
                          << " has " << mesh->size();
       return signalPassFailure();
     }
-    size_t chips = system->getChipDescIndices().size(), wanted = ShapedType::getNumElements(*mesh);
-    if (wanted > chips) {
-      module.emitError() << "mesh " << spell(*mesh) << " needs " << wanted << " chips but the system has " << chips;
+    size_t chips = system->getChipDescIndices().size(), requested = ShapedType::getNumElements(*mesh);
+    if (requested > chips) {
+      module.emitError() << "mesh " << spell(*mesh) << " needs " << requested << " chips but the system has " << chips;
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());

@@ -153,10 +153,10 @@ LogicalResult ToLayoutOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &resul
 /// The greatest of windows of one value, next to each other; an average adds each to 0.0, which -0.0 does not survive.
 /// Sizes are one number, or one for each edge or dimension.
 static OpFoldResult window(Operation *op, Attribute kernel, Attribute stride, Attribute padding) {
-  auto areAll = [](Attribute sizes, int64_t wanted) {
+  auto areAll = [](Attribute sizes, int64_t expected) {
     if (auto one = dyn_cast<IntegerAttr>(sizes))
-      return one.getInt() == wanted;
-    return llvm::all_of(cast<DenseI32ArrayAttr>(sizes).asArrayRef(), [&](int32_t size) { return size == wanted; });
+      return one.getInt() == expected;
+    return llvm::all_of(cast<DenseI32ArrayAttr>(sizes).asArrayRef(), [&](int32_t size) { return size == expected; });
   };
   return areAll(kernel, 1) && areAll(stride, 1) && areAll(padding, 0) ? folds::sameType(op) : OpFoldResult();
 }
@@ -255,7 +255,7 @@ struct ClampByNumbers : OpRewritePattern<ClampTensorOp> {
 
 void TTIRDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
   folds::populateMovementCanonicalizations<Ops, PermuteOp, TransposeOp, ReshapeOp, SliceStaticOp, ConcatOp>(patterns);
-  patterns.add<folds::ComposeMovements<Ops, SqueezeOp>, folds::ComposeMovements<Ops, UnsqueezeOp>,
+  patterns.add<folds::ComposeDataMovement<Ops, SqueezeOp>, folds::ComposeDataMovement<Ops, UnsqueezeOp>,
                folds::ReductionOfSingles<Ops, MaxOp>, folds::ReductionOfSingles<Ops, MinOp>,
                folds::ReductionOfSingles<Ops, ProdOp>, SplatConstant, LinearWithoutBias, ClampByNumbers>(
       patterns.getContext());

@@ -1,9 +1,9 @@
 //===- EraseInverseOps.cpp - cancellation of inverse data movement --------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Movements next to each other become one, or none. To bring them next to each other, they are moved down through
-// elementwise ops, and permutes also through concats, slices and pads: a whole group of these at a time, and only where
-// fewer of them are left in the end. So the number of movements falls with every round, and rounds are few: a group is
+// Data movement ops next to each other become one, or none. To bring them next to each other, they are moved down
+// through elementwise ops, and permutes also through concats, slices and pads: a whole group of these at a time, and
+// only where fewer of them are left in the end. So their number falls with every round, and rounds are few: a group is
 // all that can be reached.
 //
 //===----------------------------------------------------------------------===//
@@ -43,7 +43,7 @@ static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 //===----------------------------------------------------------------------===//
-// Ops that do nothing, and movements in a row
+// Ops that do nothing, and data movement ops in a row
 //===----------------------------------------------------------------------===//
 
 /// Ops that may turn out to change nothing but a type that is the same.
@@ -59,7 +59,7 @@ static bool mayDoNothing(Operation *op) {
   return isa<TypecastOp, SliceStaticOp>(op) || (isa<ConcatOp>(op) && op->getNumOperands() == 1);
 }
 
-/// Why an op stays that a cache needs, or what reads it beside one.
+/// Why an op stays that a cache needs, or its user next to one.
 static constexpr StringLiteral isCopy = "what it reads or gives is written to, so that both are needed";
 
 namespace {
@@ -110,7 +110,7 @@ struct EraseCast : Erasure<TypecastOp> {
   }
 };
 
-/// Movements in a row that one op can do, or none needs to; a permute or a squeeze that only changes the shape.
+/// Data movement ops in a row that one op can do, or none needs to; a permute or a squeeze that only changes the shape.
 template <class Op> struct EraseMovement : Erasure<Op> {
   using Erasure<Op>::Erasure;
   LogicalResult erase(Op op, PatternRewriter &rewriter) const override {
@@ -156,7 +156,7 @@ public:
   bool commute();
 
 private:
-  /// Ops that movements pass through, in program order.
+  /// Ops that data movement ops pass through, in program order.
   using Group = SmallVector<Operation *>;
 
   std::optional<Movement> movementOf(Operation *op) const {
@@ -178,14 +178,14 @@ private:
   Block &body;
   IRRewriter rewriter;
   ttcore::FusionState &state;
-  /// Movements that values have behind them and that could come after the ops that made them.
+  /// Data movement ops that values have behind them and that could come after the ops that made them.
   DenseMap<Value, Movement> carried;
   DenseSet<Operation *> grouped;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Movements through ops
+// Data movement ops through ops
 //===----------------------------------------------------------------------===//
 
 /// Whether a permute of these sizes moves no values past each other.
@@ -269,7 +269,7 @@ static void permuteAttributes(Operation *op, const Movement &movement) {
   slice.setStepAttr(permuted(slice.getStep()));
 }
 
-/// The movement of all operands of an op that movements pass through, as far as they are more than constants.
+/// The movement of all operands of an op that data movement ops pass through, as far as they are more than constants.
 std::optional<Movement> Eraser::carriedBy(Operation *op) {
   auto result = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
   const bool isElementwise = op->hasTrait<trait::Elementwise>();
@@ -331,7 +331,7 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
   return llvm::to_vector<0>(llvm::make_second_range(groups));
 }
 
-/// By how many movements there are fewer when a group's come after it.
+/// By how many data movement ops there are fewer when a group's come after it.
 int64_t Eraser::gainOf(const Group &group) {
   grouped.clear();
   grouped.insert_range(group);

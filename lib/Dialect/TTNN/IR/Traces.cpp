@@ -58,7 +58,7 @@ static FailureOr<Trace> findTrace(BeginTraceCaptureOp begin) {
     if (user->getBlock() != block || (!end && !execution))
       return user->emitOpError() << "takes the number of a recording out of its program; expected it in "
                                  << EndTraceCaptureOp::getOperationName() << " and "
-                                 << ExecuteTraceOp::getOperationName() << " beside its "
+                                 << ExecuteTraceOp::getOperationName() << " next to its "
                                  << BeginTraceCaptureOp::getOperationName();
     if (end && trace.end)
       return end.emitOpError("ends a recording that has ended");

@@ -50,8 +50,8 @@ private:
   static SmallVector<Step> plan(ArrayRef<int64_t> shape, TTNNLayoutAttr from, TTNNLayoutAttr to) {
     SmallVector<Step> steps;
     TTNNLayoutAttr now = from;
-    auto step = [&](bool wanted, auto make, auto next) {
-      if (wanted)
+    auto step = [&](bool needed, auto make, auto next) {
+      if (needed)
         steps.push_back({make, now = next()});
     };
     step(!now.isOnDevice() && to.isOnDevice(), make<ToDeviceOp>,
@@ -88,7 +88,7 @@ private:
         if (!device)
           return failure();
       }
-      // The last step gives exactly what was asked for.
+      // The last step gives exactly what was requested.
       value =
           step.make(builder, op.getLoc(), &step == &steps.back() ? type : withLayout(type, step.layout), value, device);
     }

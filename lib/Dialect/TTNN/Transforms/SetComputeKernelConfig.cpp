@@ -65,7 +65,7 @@ struct SetComputeKernelConfig : ttnn::impl::TTNNSetComputeKernelConfigBase<SetCo
     std::optional<MathFidelity> fidelity = fidelityOf(mathFidelity);
     BoolAttr approximate = switched(mathApproxMode), wideSums = switched(fp32DestAccEn), packer = switched(packerL1Acc),
              fullSync = switched(dstFullSyncEn);
-    const auto asked =
+    const auto requested =
         DeviceComputeKernelConfigAttr::get(&getContext(), fidelity, approximate, wideSums, packer, fullSync);
     const bool asks = fidelity || approximate || wideSums || packer || fullSync;
     bool changed = false;
@@ -87,7 +87,7 @@ struct SetComputeKernelConfig : ttnn::impl::TTNNSetComputeKernelConfigBase<SetCo
       // What the op has itself, then what was said of it, then what was said of all.
       auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>(configName);
       config = completed(config, own);
-      op->setAttr(configName, declares ? completed(config, asked) : config);
+      op->setAttr(configName, declares ? completed(config, requested) : config);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

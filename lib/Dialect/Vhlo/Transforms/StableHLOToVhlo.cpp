@@ -1,7 +1,7 @@
 //===- StableHLOToVhlo.cpp - StableHLO to VHLO of the current version -----===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Wholes.h"
+#include "CompositeAttributes.h"
 
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 

@@ -1,7 +1,7 @@
 //===- VhloToStableHLO.cpp - VHLO of the current version to StableHLO -----===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Wholes.h"
+#include "CompositeAttributes.h"
 
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h"
 

@@ -80,7 +80,7 @@ static LogicalResult checkData(Operation *op, const Version &target) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a version asks of an op beside
+// What a version requires of an op in addition
 //===----------------------------------------------------------------------===//
 
 /// The type of the elements of a tensor, or the type itself.

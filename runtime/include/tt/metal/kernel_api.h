@@ -84,7 +84,7 @@ inline void noc_async_read(uint64_t from, uint32_t to, uint32_t bytes, uint8_t =
 inline void noc_async_write(uint32_t from, uint64_t to, uint32_t bytes, uint8_t = 0) {
   tt::metal::api->nocWrite(from, to, bytes);
 }
-// Transfers are done when they are asked for.
+// Transfers are done when they are requested.
 inline void noc_async_read_barrier(uint8_t = 0) {}
 inline void noc_async_write_barrier(uint8_t = 0) {}
 inline void noc_async_writes_flushed(uint8_t = 0) {}

@@ -60,7 +60,7 @@ public:
   const BankAllocator &operator[](Memory memory) const { return banks[static_cast<size_t>(memory)]; }
   int64_t bankCount(Memory memory) const;
   /// Room for a tensor; `label` says what for ("result of ttnn.matmul"). Throws OutOfMemoryError that tells what was
-  /// asked, what is free and what is resident.
+  /// requested it, what is free and what is resident.
   Block allocate(const Footprint &footprint, const Label &label);
   /// That so many bytes above the base of L1 are free, for the circular buffers of `label`, which a card does not
   /// allocate. Throws OutOfMemoryError that names the buffer they reach into.

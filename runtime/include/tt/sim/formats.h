@@ -16,7 +16,7 @@
 //     is below the smallest normal number of the exponent is all zero;
 //   * the exponent of all ones is IEEE's: magnitude 1.0 is Inf, above it NaN,
 //     below it a finite value. A group with Inf or NaN thus keeps them and
-//     loses the small values beside them. The 2-bit formats have no room for
+//     loses the small values next to them. The 2-bit formats have no room for
 //     NaN: it becomes Inf;
 //   * the formats with a 5-bit exponent (BFP_Float*) saturate finite values
 //     whose exponent is too large.

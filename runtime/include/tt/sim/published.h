@@ -54,7 +54,7 @@ inline void noteRun(uint32_t device, const RunTotals &run) {
 }
 void noteShape(uint32_t device, uint32_t rows, uint32_t columns);
 void withdraw(const MeshDevice &device);
-/// Who asked for the reset that closed the device, as the end of a message; "" when nothing did.
+/// Who requested the reset that closed the device, as the end of a message; "" when nothing did.
 std::string closedBy(uint32_t device);
 } // namespace published
 
@@ -80,14 +80,14 @@ private:
   void *row = nullptr; // that the device had
 };
 
-/// Another process has asked for a reset of the device.
+/// Another process has requested a reset of the device.
 class ResetError : public DeviceError {
 public:
   using DeviceError::DeviceError;
 };
 
 namespace detail {
-/// Counts the resets that were asked for and not done, of all meshes of the process.
+/// Counts the resets that were requested and not done, of all meshes of the process.
 extern std::atomic<const std::atomic<uint32_t> *> pendingResets;
 void checkReset(const MeshDevice &device);
 void endIfReset(MeshDevice &device);
@@ -122,9 +122,9 @@ struct PublishedMesh {
   };
   Figures memories[memoryCount]; // by Memory
   int64_t programs = 0, ops = 0, cycles = 0;
-  int64_t chipNs = 0;        // estimated, of each chip
-  int64_t busyNs = 0;        // measured on the host
-  uint32_t resetAskedBy = 0; // a process, 0: none
+  int64_t chipNs = 0;            // estimated, of each chip
+  int64_t busyNs = 0;            // measured on the host
+  uint32_t resetRequestedBy = 0; // a process, 0: none
 };
 
 struct PublishedMeshes {

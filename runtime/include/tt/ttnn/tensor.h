@@ -145,7 +145,7 @@ public:
 
   /// One shard as a tensor of its own, sharing the values; on the host.
   Tensor shard(size_t index) const;
-  /// What is wanted once, of a tensor that all chips may have: itself, or shard 0. Throws Error that says what was
+  /// What is needed once, of a tensor that all chips may have: itself, or shard 0. Throws Error that says what was
   /// tried and names the chips whose values differ.
   Tensor single(const char *action) const;
   /// The same tensor described differently: same storage type and number of elements.

@@ -83,7 +83,7 @@ private:
     place.program.clear();
   }
 
-  /// The tensors that callers see, beside the host buffers that hold them.
+  /// The tensors that callers see, and the host buffers that hold them.
   void readTensors(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorRef>> *tensors,
                    const std::vector<uint32_t> &buffers, const std::string &which, runtime::Program &to,
                    std::vector<uint32_t> &values) {

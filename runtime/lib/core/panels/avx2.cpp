@@ -78,11 +78,11 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
               reinterpret_cast<float *>(to + c / panelColumns * nextPanel));
 }
 
-// Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 beside each other. Shifted up and masked,
-// the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
+// Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 next to each other. Shifted up and
+// masked, the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
 
-/// Eight values of 16 bits from `low` on, each beside one from `high` on.
-__m256 beside(const uint16_t *low, const uint16_t *high) {
+/// Eight values of 16 bits from `low` on, each next to one from `high` on.
+__m256 interleaved(const uint16_t *low, const uint16_t *high) {
   const __m128i l = _mm_loadu_si128(reinterpret_cast<const __m128i *>(low));
   const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i *>(high));
   return _mm256_castsi256_ps(_mm256_set_m128i(_mm_unpackhi_epi16(l, h), _mm_unpacklo_epi16(l, h)));
@@ -98,14 +98,14 @@ void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t colum
     for (; i + 8 <= k; i += 8) {
       __m256 r[8];
       for (int64_t j = 0; j < 8; ++j)
-        r[j] = beside(from + j * s.column + i, from + (j + 8) * s.column + i);
+        r[j] = interleaved(from + j * s.column + i, from + (j + 8) * s.column + i);
       transpose(r);
       for (int64_t j = 0; j < 8; ++j)
         store(i + j, r[j]);
     }
   for (; i < k; ++i)
     if (columns >= 16 && s.column == 1)
-      store(i, beside(from + i * s.row, from + i * s.row + 8));
+      store(i, interleaved(from + i * s.row, from + i * s.row + 8));
     else
       for (int64_t j = 0; j < 16; ++j)
         to[i * panelColumns + 2 * (j % 8) + j / 8] = j < columns ? from[i * s.row + j * s.column] : uint16_t(0);
@@ -129,10 +129,10 @@ void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows wh
 
 /// Few rows take more columns at a time: twelve registers hold sums, or eight.
 template <int rows, bool narrow>
-void multiplyRows(const Block &block, const std::byte *panel, int64_t wanted, float *c) {
+void multiplyRows(const Block &block, const std::byte *panel, int64_t requested, float *c) {
   constexpr int64_t columns = rows == 1 ? 64 : rows <= 3 ? 32 : 16;
   constexpr int vectors = columns / 8, unroll = 4;
-  for (int64_t first = 0; first < wanted; first += columns) {
+  for (int64_t first = 0; first < requested; first += columns) {
     const std::byte *b = panel + first * (narrow ? 2 : 4);
     float *to = c + first;
     const float *a[rows];

@@ -301,11 +301,11 @@ void multiplyPanel(const IntegerColumns &columns, std::byte *packed, bool usesOf
                    int32_t *to, int64_t toRow) {
   constexpr int64_t wordsAtOnce = 128; // of a panel: 32 KB
   const int64_t width = integerWidth(), words = columns.words(), rowBytes = words * 4;
-  const int64_t wanted = std::min(width, columns.n - panel * width);
+  const int64_t requested = std::min(width, columns.n - panel * width);
   const int64_t chunk = count <= integerRows ? std::max<int64_t>(words, 1) : wordsAtOnce;
   IntegerBlock block{};
   block.aRow = rowBytes;
-  block.columns = wanted;
+  block.columns = requested;
   for (int plane = rows.planes - 1; plane >= 0; --plane) {
     const std::byte *values = a + plane * planeBytes;
     if (plane < rows.planes - 1)
@@ -329,10 +329,10 @@ void multiplyPanel(const IntegerColumns &columns, std::byte *packed, bool usesOf
     const auto *c = reinterpret_cast<const uint32_t *>(scratch + i * width);
     auto *out = reinterpret_cast<uint32_t *>(to + i * toRow);
     if (usesOffsets)
-      for (int64_t j = 0; j < wanted; ++j)
+      for (int64_t j = 0; j < requested; ++j)
         out[j] = c[j] + low * static_cast<uint32_t>(sums[j]) + sum * static_cast<uint32_t>(offsets[j]);
     else
-      for (int64_t j = 0; j < wanted; ++j)
+      for (int64_t j = 0; j < requested; ++j)
         out[j] = c[j] + low * static_cast<uint32_t>(sums[j]);
   }
 }

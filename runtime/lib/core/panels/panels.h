@@ -88,7 +88,7 @@ struct Block {
   int64_t rows;           // `Session::rowsFor` at most blockRows
   const std::byte *panel; // rows [first, first + k) of a panel, where `first` is a multiple of 32
   int64_t k;              // as padded: depth
-  int64_t columns;        // wanted of the (last) panel; others may stay as they are
+  int64_t columns;        // that are needed of the (last) panel; others may stay as they are
   float *c;               // contiguous, aligned to 64
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
@@ -108,7 +108,7 @@ public:
   Session(Unit unit, int64_t rows);
   ~Session();
   Session(const Session &) = delete;
-  /// Rows that a block of so many is computed with; those that are not wanted are read and written, too.
+  /// Rows that a block of so many is computed with; those that are not needed are read and written, too.
   int64_t rowsFor(int64_t rows) const { return tiles && !narrow ? (rows + 15) / 16 * 16 : rows; }
   void multiply(const Block &block) const { run(block); }
 

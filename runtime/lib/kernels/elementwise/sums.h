@@ -13,7 +13,7 @@ public:
   /// activation: as `activationOf` gives it. produced: f32 or bf16.
   SumsFinish(panels::Unit unit, DataType produced, const std::string &activation);
 
-  /// c: rows of `panels::width` sums of one panel, `columns` of which are wanted; changed. bias: those of its columns,
+  /// c: rows of `panels::width` sums of one panel, `columns` of which are needed; changed. bias: those of its columns,
   /// or nullptr. to: the first value of the result, whose rows are `rowBytes` apart.
   void operator()(float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) const;
 

@@ -3,7 +3,7 @@
 //
 // The window's pixels are rows of tiles, 32 at a time, which the matrix unit
 // reduces down their columns (compute_pool_2d.cpp of tt-metal): maxima with -Inf
-// beside the image, sums with 0 there, by factors in bf16 that are truncated.
+// outside the image, sums with 0 there, by factors in bf16 that are truncated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// Calls f(place in the window, pixel; -1 beside the image); gives how many places a mean is over.
+  /// Calls f(place in the window, pixel; -1 outside the image); gives how many places a mean is over.
   template <class F> int64_t gather(int64_t position, F f) const {
     const Axis &high = window.axes[0], &wide = window.axes[1];
     const int64_t top = position / wide.out % high.out * high.stride - high.low,
@@ -69,7 +69,7 @@ private:
     }
     return counted(high, top) * counted(wide, left);
   }
-  /// Of a dimension: padding counts where it is asked for, what the last window has beyond it never does.
+  /// Of a dimension: padding counts where it is requested, what the last window has beyond it never does.
   int64_t counted(const Axis &axis, int64_t first) const {
     const int64_t begin = countsPadding ? first : std::max<int64_t>(first, 0);
     const int64_t end = std::min(first + axis.kernel, axis.size + (countsPadding ? axis.high : 0));

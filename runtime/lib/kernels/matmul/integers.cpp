@@ -123,7 +123,7 @@ private:
   static constexpr size_t headBytes = 64;
   static std::array<int32_t, 2> &head(std::byte *at) { return *reinterpret_cast<std::array<int32_t, 2> *>(at); }
 
-  /// A form of its own beside the values, as `PanelMatmul` keeps it.
+  /// A form of its own next to the values, as `PanelMatmul` keeps it.
   bool isAfforded(const OpCall &call, const std::byte *values) const {
     if (!call.constants)
       return true;

@@ -94,7 +94,7 @@ private:
     int64_t rows, inPlace = 0;
   };
 
-  /// Whether panels are kept beside the values.
+  /// Whether panels are kept in addition to the values.
   bool keepsSecond(const OpCall &call) const {
     constexpr int64_t few = 64; // rows, which are too little work to pack a matrix for each time
     const std::span values{packedB.constantValues(), static_cast<size_t>(p.k * p.n * rightBytes)};
@@ -323,7 +323,7 @@ private:
       work.panels = count;
       work.panelStride = panelBytes;
       work.cStride = sumBytes;
-      // What lies behind is wanted soon: each group of rows brings a share of it.
+      // What lies behind is needed soon: each group of rows brings a share of it.
       work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
       work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
       for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {

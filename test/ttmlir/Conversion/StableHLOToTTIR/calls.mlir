@@ -1,6 +1,6 @@
 // RUN: ttmlir-opt %s --split-input-file --stablehlo-to-ttir-pipeline | FileCheck %s
 
-// Exact values are as good as approximate ones. The initial value says which end is asked for.
+// Exact values are as good as approximate ones. The initial value says which end is requested.
 // CHECK-LABEL: func.func @greatest
 func.func @greatest(%x: tensor<2x9xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
   // By the bits, in the total order of floats.

@@ -1,4 +1,4 @@
-// Attributes that front ends give ops of TTIR beside their own: what they say is computed, or refused.
+// Attributes that front ends give ops of TTIR in addition to their own: what they say is computed, or refused.
 // RUN: split-file %s %t
 // RUN: ttmlir-opt %t/good.mlir --ttir-to-ttnn-common-pipeline | FileCheck %s
 // RUN: not ttmlir-opt %t/gelu.mlir --ttir-to-ttnn-common-pipeline 2>&1 | FileCheck %s --check-prefix=GELU

@@ -1,6 +1,6 @@
 // RUN: ttmlir-opt %s --ttcore-register-device --ttnn-layout --convert-ttir-to-ttnn | FileCheck %s
 
-// The statistics that training returns are computed beside the op.
+// The statistics that training returns are computed by separate ops.
 // CHECK-LABEL: func.func @training
 // CHECK: "ttnn.permute"(%arg0) <{{{.*}}permutation = array<i64: 0, 3, 1, 2>}>
 // CHECK: "ttnn.mean"{{.*}}dim_arg = [0 : i32, 2 : i32, 3 : i32], keep_dim = false{{.*}} -> tensor<5xf32

@@ -4,7 +4,7 @@
 // RUN: ttmlir-opt %s --ttir-to-emitc-pipeline="cpu-fallback=true tensor-directory=out" | ttmlir-translate --mlir-to-cpp --tensor-directory=%t/out | FileCheck %s --check-prefix=CPP
 // RUN: ttmlir-opt %s --ttir-to-emitpy-pipeline=cpu-fallback=true | not ttmlir-translate --mlir-to-python 2>&1 | FileCheck %s --check-prefix=NOWHERE
 
-// What the host computes is a call of the library beside the program, which says what it gives.
+// What the host computes is a call of the library next to the program, which says what it gives.
 // CHECK: TENSORS = Path(__file__).parent / "out"
 // CHECK: def f(arg0, device):
 // CHECK: ttnn.host_call(

@@ -10,8 +10,8 @@ func.func @element(%x: tuple<i32>) { return }
 
 // -----
 
-// expected-error @+1 {{argument 0 is 'i32' beside a tuple; expected tuples and the device}}
-func.func @beside(%x: i32, %y: tuple<>) { return }
+// expected-error @+1 {{argument 0 is 'i32' next to a tuple; expected tuples and the device}}
+func.func @mixed(%x: i32, %y: tuple<>) { return }
 
 // -----
 
@@ -30,7 +30,7 @@ func.func @result(%x: tuple<tensor<2xf32>>) -> tuple<tensor<2xf32>> {
 
 // -----
 
-func.func @beside(%x: tensor<2xf32>) -> (tuple<tensor<2xf32>>, tensor<2xf32>) {
+func.func @mixed(%x: tensor<2xf32>) -> (tuple<tensor<2xf32>>, tensor<2xf32>) {
   %0 = ttcore.tuple %x : tuple<tensor<2xf32>>
   // expected-error @+1 {{returns a tuple; expected one alone, made by ttcore.tuple}}
   return %0, %x : tuple<tensor<2xf32>>, tensor<2xf32>

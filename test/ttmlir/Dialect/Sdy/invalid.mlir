@@ -223,8 +223,8 @@ func.func @rule_unused_factor(%a: tensor<8xf32>) {
 
 // -----
 
-func.func @rule_one_beside_others(%a: tensor<8xf32>) {
-  // expected-error@+1 {{op_sharding_rule: operand 0 has factor j of size 1 beside others in a dimension; expected it alone, or not at all}}
+func.func @rule_one_next_to_others(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: operand 0 has factor j of size 1 next to others in a dimension; expected it alone, or not at all}}
   %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=1}>} : tensor<8xf32>
   return
 }

@@ -19,7 +19,7 @@ func.func @leaves() -> !id {
   %d = "ttnn.get_device"() : () -> !ttnn.device
   %id = "ttnn.begin_trace_capture"(%d) : (!ttnn.device) -> !id
   "ttnn.end_trace_capture"(%d, %id) : (!ttnn.device, !id) -> ()
-  // expected-error@+1 {{'func.return' op takes the number of a recording out of its program; expected it in ttnn.end_trace_capture and ttnn.execute_trace beside its ttnn.begin_trace_capture}}
+  // expected-error@+1 {{'func.return' op takes the number of a recording out of its program; expected it in ttnn.end_trace_capture and ttnn.execute_trace next to its ttnn.begin_trace_capture}}
   return %id : !id
 }
 

@@ -9,7 +9,7 @@ func.func @not_divisible(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// expected-error@+1 {{'sdy.mesh' op is a second mesh of the module, beside @mesh; expected one mesh}}
+// expected-error@+1 {{'sdy.mesh' op is a second mesh of the module, after @mesh; expected one mesh}}
 sdy.mesh @other = <["x"=4, "y"=2]>
 func.func @two(%a: tensor<6xf32>) -> tensor<6xf32> {
   return %a : tensor<6xf32>

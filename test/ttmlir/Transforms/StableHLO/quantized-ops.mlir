@@ -14,7 +14,7 @@ func.func @add(%a: tensor<4x!quant.uniform<i8:f32, 0.5>>, %b: tensor<4x!quant.un
   return %0 : tensor<4x!quant.uniform<i8:f32, 0.5>>
 }
 
-// A float beside a quantized operand, and a sum that is used twice, stay.
+// A float next to a quantized operand, and a sum that is used twice, stay.
 // BACK-LABEL: func.func @mixed
 // BACK: stablehlo.add %{{.*}}, %arg1 : tensor<4xf32>
 // BACK: %[[M:.*]] = stablehlo.multiply %{{.*}} : tensor<4xf32>

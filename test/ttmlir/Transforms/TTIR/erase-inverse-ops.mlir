@@ -77,7 +77,7 @@ func.func @commutes(%x: tensor<1x8x8x3xf32>, %y: tensor<1x8x8x3xf32>, %s: tensor
 
 // -----
 
-// It would only be done later, or beside a value that is in the other order.
+// It would only be done later, or next to a value that is in the other order.
 // CHECK-LABEL: @stays
 // CHECK: %[[P:.*]] = "ttir.permute"(%arg0)
 // CHECK: "ttir.relu"(%[[P]])

@@ -29,7 +29,7 @@
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=insert-memreconfig=first 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: option insert-memreconfig: 'first' is not NAME=OPERAND:OPERAND
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=insert-memreconfig=second=1 2>&1 | FileCheck %s --check-prefix=INDEX
-// INDEX: option insert-memreconfig names 'second', which has 1 tensor operands; operand 1 is asked for (they are counted from 0)
+// INDEX: option insert-memreconfig names 'second', which has 1 tensor operands; operand 1 is requested (they are counted from 0)
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-conv2d-config=first=act_block_h_override#32 2>&1 | FileCheck %s --check-prefix=CONV
 // CONV: option override-conv2d-config names 'first', which is no conv2d or conv_transpose2d
 // RUN: not ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=chip=l1 2>&1 | FileCheck %s --check-prefix=HOST
@@ -37,7 +37,7 @@
 //
 // Parts that contradict each other.
 // RUN: not ttmlir-opt %s --ttcore-register-device "--ttnn-greedy-memory-layout-propagation=override-output-layout=first=8x8:dram" 2>&1 | FileCheck %s --check-prefix=SHARDS
-// SHARDS: 'ttnn.exp' op option override-output-layout: '8x8' is a grid of shards, and the result is interleaved; expected height_sharded, width_sharded or block_sharded beside it, or no grid
+// SHARDS: 'ttnn.exp' op option override-output-layout: '8x8' is a grid of shards, and the result is interleaved; expected height_sharded, width_sharded or block_sharded with it, or no grid
 // RUN: not ttmlir-opt %s --ttcore-register-device "--ttnn-greedy-memory-layout-propagation=override-output-layout=first=8x8:l1:interleaved" 2>&1 | FileCheck %s --check-prefix=SHARDS
 // RUN: not ttmlir-opt %s --ttcore-register-device "--ttnn-greedy-memory-layout-propagation=override-output-layout=first=8x8" 2>&1 | FileCheck %s --check-prefix=SHARDS
 // RUN: not ttmlir-opt %s --ttcore-register-device "--ttnn-greedy-memory-layout-propagation=override-output-layout=first=dram:l1" 2>&1 | FileCheck %s --check-prefix=BUFFERS

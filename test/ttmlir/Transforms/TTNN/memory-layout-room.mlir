@@ -12,7 +12,7 @@ func.func @alone(%x: tensor<8192x8192xbf16, #dram>) -> tensor<8192x8192xbf16, #d
 }
 
 // Each has room, and not both: the one that is needed again last goes back, with a warning. Nothing is said of what nobody
-// asked for.
+// requested.
 // RUN: ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=l1,second=l1 --ttnn-greedy-l1-spill-management=override-output-layout=first=l1,second=l1 -o %t 2>&1 | FileCheck %s --check-prefix=BOTH --implicit-check-not=warning
 // BOTH: warning: {{.*}}option override-output-layout: the result cannot stay in L1, and goes back to DRAM: op 1 (ttnn.tanh) needs 1048576 bytes of each core for its result
 // RUN: ttmlir-opt %s --ttcore-register-device --ttnn-greedy-memory-layout-propagation=override-output-layout=first=l1,second=l1 --ttnn-greedy-l1-spill-management=override-output-layout=second=l1 2>&1 | FileCheck %s --check-prefix=OTHER --implicit-check-not=warning

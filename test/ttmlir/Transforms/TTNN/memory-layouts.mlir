@@ -36,7 +36,7 @@ func.func @chain(%x: tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #d
 
 // -----
 
-// Two that do not fit beside each other: the one that is needed again last goes back.
+// Two that do not fit together: the one that is needed again last goes back.
 // FITS-LABEL: func.func @too_much
 #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<128x128x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<dram>>, <interleaved>>
 func.func @too_much(%x: tensor<4096x4096xf32, #dram>) -> tensor<4096x4096xf32, #dram> {

@@ -22,7 +22,7 @@ def StableHLO_InferredResults : NativeOpTrait<"InferredResults"> {
   let cppNamespace = "::mlir::stablehlo";
 }
 
-/// An op with one shape function, `inferTypes(location, adaptor, types)`, written beside its family. Builders call it
+/// An op with one shape function, `inferTypes(location, adaptor, types)`, written next to its family. Builders call it
 /// before any verifier, so operand count and attributes are checked first: the shape function may rely on them, and on
 /// nothing else. `compatible` says which declared results agree with an inferred one: `compatibleTypes`, or
 /// `compatibleShapes` where the element type is the author's choice.

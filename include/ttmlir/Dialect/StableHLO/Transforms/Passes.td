@@ -170,7 +170,7 @@ def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
   let summary = "Take the sharding rules that users gave to custom calls";
   let description = [{
     Before: `mhlo.frontend_attributes = {xla.sdy.custom_sharding_rule = "#sdy.op_sharding_rule<([i])->([i]) {i=8}>"}`
-    After: `sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>` beside it
+    After: `sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>` next to it
   }];
 }
 

@@ -176,7 +176,7 @@ def TTCore_DeviceAttr : TTCore_Attr<"Device", "device"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The device of a system: its first chip's grid, and the mesh asked for.
+    /// The device of a system: its first chip's grid, and the mesh requested.
     static DeviceAttr get(SystemDescAttr systemDesc, ArrayRef<int64_t> meshShape,
                           ArrayRef<Topology> meshTopology = {});
   }];

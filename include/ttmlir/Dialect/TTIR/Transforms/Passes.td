@@ -271,8 +271,8 @@ def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops"> {
   let summary = "Erase inverse data movement ops";
   let description = [{
     Consecutive permutes and transposes become one, as do reshapes, squeezes and unsqueezes; those that cancel vanish,
-    and so do slices, pads, broadcasts, repeats and casts that change nothing. Movements go down through elementwise ops
-    where fewer of them are left then; constants beside them are moved instead, ahead of every run. Values that
+    and so do slices, pads, broadcasts, repeats and casts that change nothing. Data movement ops move below elementwise
+    ops where fewer of them are left then; constants next to them are moved instead, ahead of every run. Values that
     `ttcore.observed` names stay.
 
     Before:

@@ -121,7 +121,7 @@ def TTMetal_EnqueueProgramOp : TTMetal_Op<"enqueue_program", "Runs kernels on co
   let hasVerifier = 1;
 }
 
-def TTMetal_FinishOp : TTMetal_Op<"finish", "Waits until everything that was asked for is done."> {
+def TTMetal_FinishOp : TTMetal_Op<"finish", "Waits until everything that was requested is done."> {
   let assemblyFormat = "attr-dict";
 }
 

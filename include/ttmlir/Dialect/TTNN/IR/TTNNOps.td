@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ops that TTIR has alike are rows of include/ttmlir/Dialect/Families; those with operands or attributes of TTNN's own
-// are in the files beside this one.
+// are in the files of this folder.
 //
 //===----------------------------------------------------------------------===//
 

@@ -378,7 +378,7 @@ def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp
 //===----------------------------------------------------------------------===//
 
 /// What a user asks for, by the names of locations. Who takes a result out of L1 again says so of these.
-defvar TTNN_AskedLayouts = [
+defvar TTNN_RequestedLayouts = [
   Option<"overrideOutputLayout", "override-output-layout", "std::string", "\"\"",
          "Layouts of results: NAME=8x8:l1:block_sharded,...">,
   Option<"insertMemReconfig", "insert-memreconfig", "std::string", "\"\"",
@@ -434,7 +434,7 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
            "Folder of these files, FUNCTION.json and FUNCTION.html">,
     Option<"enableCompileTimeStats", "enable-compile-time-stats", "bool", "false",
            "Changes nothing: --mlir-timing reports what each pass takes">
-  ] # TTNN_AskedLayouts;
+  ] # TTNN_RequestedLayouts;
 }
 
 // On modules: looks at the chip, and at functions that are called.
@@ -470,7 +470,7 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
     Option<"useMockAllocatorState", "use-mock-allocator-state", "bool", "true",
            "Only true: addresses are those of an empty chip">,
     Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">
-  ] # TTNN_AskedLayouts;
+  ] # TTNN_RequestedLayouts;
 }
 
 // On modules: looks at the chip, and counts over all functions.
@@ -497,7 +497,7 @@ def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fal
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
   let options = [
     Option<"maxFallbackAttempts", "max-fallback-attempts", "uint32_t", "10000", "Fallbacks of a module">
-  ] # TTNN_AskedLayouts;
+  ] # TTNN_RequestedLayouts;
 }
 
 //===----------------------------------------------------------------------===//

@@ -26,7 +26,7 @@ struct Search : States {
   // Plans without a permute
   //===--------------------------------------------------------------------===//
 
-  /// Adds what is wanted next and used nowhere.
+  /// Adds what is needed next and used nowhere.
   State grow(const State &state) const {
     State grown = state;
     SmallVector<bool> isUsed = used(state);
@@ -62,11 +62,11 @@ struct Search : States {
     return false;
   }
 
-  /// Tails that are wanted nowhere stand in the way of others.
+  /// Tails that are needed nowhere stand in the way of others.
   bool searchGather(const State &state, unsigned steps, Plan &plan, unsigned &budget) const {
     State after = state;
     for (Dim &dim : after)
-      while (!dim.empty() && wantedAt[dim.back()] < 0)
+      while (!dim.empty() && requestedAt[dim.back()] < 0)
         dim.pop_back();
     if (after == state || steps < 2 || shards(grow(after)) < fewestShards || shards(after) < fewestShards)
       return false;
@@ -93,7 +93,7 @@ struct Search : States {
       return true;
     if (isBusy[first])
       return false;
-    // A dimension that is as wanted needs no move.
+    // A dimension that is as requested needs no move.
     for (size_t count = 1; count <= state[first].size(); ++count)
       for (size_t target = 0; target < state.size(); ++target) {
         if (target == first || isBusy[target] || budget == 0)

@@ -36,7 +36,7 @@ struct Transfer {
 };
 using Round = SmallVector<Transfer>;
 
-/// Two shardings as lists of atoms, and what can be asked of such.
+/// Two shardings as lists of atoms, and queries about them.
 struct States {
   States(ArrayRef<int64_t> shape, ArrayRef<Axes> source, ArrayRef<Axes> target, ArrayRef<int64_t> axisSizes,
          bool changesMesh)
@@ -46,10 +46,10 @@ struct States {
       return;
     from = split(source), to = split(target);
     fewestShards = std::min(shards(from), shards(to));
-    wantedAt.assign(atoms.size(), -1);
+    requestedAt.assign(atoms.size(), -1);
     for (auto [dim, list] : llvm::enumerate(to))
       for (Atom atom : list)
-        wantedAt[atom] = dim;
+        requestedAt[atom] = dim;
   }
 
   bool canSplit;
@@ -148,7 +148,7 @@ struct States {
   ArrayRef<int64_t> shape, axisSizes;
   bool changesMesh;
   SmallVector<Axis> atoms;
-  SmallVector<int64_t> wantedAt;
+  SmallVector<int64_t> requestedAt;
   int64_t fewestShards = 1;
 };
 

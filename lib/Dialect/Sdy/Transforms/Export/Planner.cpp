@@ -42,8 +42,8 @@ private:
   // Plans with a permute
   //===--------------------------------------------------------------------===//
 
-  /// Slices to the wanted numbers of parts as far as axes are free, exchanges them for the wanted axes, moves what
-  /// other dimensions have too many of, and gathers the rest.
+  /// Slices to the requested numbers of parts as far as axes are free, exchanges them for the requested axes, moves
+  /// what other dimensions have too many of, and gathers the rest.
   Plan withPermute(unsigned laterDims) const {
     size_t rank = from.size();
     State sliced = from;
@@ -131,7 +131,7 @@ private:
   }
 
   /// Before the moves each dimension has what it keeps of the target, what it does not, and what leaves it, the first
-  /// to leave last. None if what comes is not the end of what is wanted.
+  /// to leave last. None if what comes is not the end of what is needed.
   std::optional<Plan> permuteThenMove(const State &sliced, ArrayRef<Round> rounds, ArrayRef<Primes> excess) const {
     State front(to), leaving(from.size());
     SmallVector<Step, 0> moves;
@@ -194,12 +194,12 @@ private:
                             [&](const Dim &x, const Dim &y) { return shards(ArrayRef(x)) == shards(ArrayRef(y)); });
   }
 
-  bool havePrimes(ArrayRef<Atom> list, Primes wanted) const {
+  bool havePrimes(ArrayRef<Atom> list, Primes requested) const {
     Primes sizes;
     for (Atom atom : list)
       sizes.push_back(atoms[atom].size);
-    llvm::sort(sizes), llvm::sort(wanted);
-    return sizes == wanted;
+    llvm::sort(sizes), llvm::sort(requested);
+    return sizes == requested;
   }
 
   static Step move(Step step, State &state) {
@@ -241,15 +241,15 @@ private:
     return arranged;
   }
 
-  /// A free atom: the one wanted next, if it may be.
+  /// A free atom: the one requested next, if it may be.
   Atom findFree(ArrayRef<bool> isUsed, int64_t prime, size_t dim, const Dim &current) const {
     if (isPrefix(current, to[dim]) && current.size() < to[dim].size())
       if (Atom next = to[dim][current.size()]; !isUsed[next] && atoms[next].size == prime)
         return next;
-    for (bool isWantedHere : {true, false})
+    for (bool isRequestedHere : {true, false})
       for (size_t atom = 0; atom < atoms.size(); ++atom)
         if (!isUsed[atom] && atoms[atom].size == prime &&
-            (!isWantedHere || wantedAt[atom] == static_cast<int64_t>(dim)))
+            (!isRequestedHere || requestedAt[atom] == static_cast<int64_t>(dim)))
           return atom;
     return -1;
   }
@@ -298,9 +298,9 @@ static SmallVector<Axes> relabel(ArrayRef<Axes> source, ArrayRef<Axes> target, A
     for (Axis axis : axes)
       addPrimes(primes, axis.index, axis.pre, axis.size);
     Axes chosen;
-    for (bool isWantedHere : {true, false})
+    for (bool isRequestedHere : {true, false})
       for (size_t at = 0; at < atoms.size(); ++at) {
-        if (isWantedHere && !overlapsAny(atoms[at], target[dim]))
+        if (isRequestedHere && !overlapsAny(atoms[at], target[dim]))
           continue;
         auto *found = llvm::find_if(primes, [&](Axis prime) { return prime.size == atoms[at].size; });
         if (found == primes.end())

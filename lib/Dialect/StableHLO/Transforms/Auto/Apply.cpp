@@ -50,12 +50,12 @@ void Problem::apply(ArrayRef<unsigned> choice, Attribute meshOrRef) const {
       if (source == values.end())
         continue;
       auto [value, dims] = source->second;
-      const Dims &wanted = candidate.operands[index];
-      if (auto copy = copies.find(input); copy != copies.end() && dims != wanted) {
+      const Dims &requested = candidate.operands[index];
+      if (auto copy = copies.find(input); copy != copies.end() && dims != requested) {
         value = bring(builder, value, dims, copy->second);
         dims = copy->second;
       }
-      value = bring(builder, value, dims, wanted);
+      value = bring(builder, value, dims, requested);
       if (index < variable.op->getNumOperands())
         variable.op->setOperand(index, value);
       else if (value != input)

@@ -126,9 +126,9 @@ Value CollectiveLowering::perDevice(ImplicitLocOpBuilder &builder, function_ref<
 Value CollectiveLowering::isAt(ImplicitLocOpBuilder &builder, AxisRefs axes, int64_t place) {
   Value index = perDevice(builder, [&](int64_t device) { return indexAlong(mesh, axes, device); });
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value wanted = stablehlo::ConstantOp::create(
+  Value requested = stablehlo::ConstantOp::create(
       builder, scalar, DenseElementsAttr::get(scalar, builder.getI32IntegerAttr(static_cast<int32_t>(place))));
-  return stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, wanted,
+  return stablehlo::CompareOp::create(builder, scalar.clone(builder.getI1Type()), index, requested,
                                       stablehlo::ComparisonDirection::EQ, stablehlo::ComparisonTypeAttr());
 }
 
@@ -239,15 +239,15 @@ Value CollectiveLowering::permute(Operation *op, ImplicitLocOpBuilder &builder, 
   auto sources = holders(fromMesh, from), targets = holders(toMesh, to);
   SmallVector<int64_t> pairs;
   bool moves = false;
-  for (auto &[part, wanted] : targets) {
+  for (auto &[part, requested] : targets) {
     SmallVector<int64_t> available = sources[part];
-    if (available.size() != wanted.size()) {
+    if (available.size() != requested.size()) {
       op->emitOpError() << "changes " << from << " to " << to << ", by which a dimension has another number of parts";
       return {};
     }
     // A device that has the part already keeps it.
     SmallVector<int64_t> others;
-    for (int64_t target : wanted) {
+    for (int64_t target : requested) {
       if (auto *it = llvm::find(available, target); it != available.end()) {
         llvm::append_values(pairs, target, target);
         available.erase(it);

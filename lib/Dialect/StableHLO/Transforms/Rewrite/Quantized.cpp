@@ -25,7 +25,7 @@ static Type expressed(Type type) {
   return quantized ? cast<ShapedType>(type).clone(quantized.getExpressedType()) : type;
 }
 
-/// An op that computes with elements. Conversions, constants and regions are not asked.
+/// An op that computes with elements. Excludes conversions, constants and regions.
 static bool computes(Operation *op) {
   return isa<stablehlo::StablehloDialect>(op->getDialect()) && op->getNumRegions() == 0 && op->getNumOperands() != 0 &&
          !op->hasTrait<OpTrait::IsTerminator>() &&

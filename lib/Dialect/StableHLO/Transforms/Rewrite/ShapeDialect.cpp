@@ -70,7 +70,7 @@ public:
         builder, DenseElementsAttr::get(type({}).clone(builder.getI1Type()), builder.getBoolAttr(true)));
   }
 
-  /// Extents with one beside a size give way to it; ranks may differ, ones come before.
+  /// Extents of one give way to the other size; ranks may differ, ones come before.
   Value broadcast(ArrayRef<Value> shapes) {
     SmallVector<SmallVector<Value>> all = aligned(shapes);
     SmallVector<Value> result = all.front();

@@ -44,9 +44,9 @@ static bool isFloat(Value value, double number) {
   if (!found)
     return false;
   bool ignored = false;
-  APFloat wanted(number);
-  wanted.convert(found.getValue().getSemantics(), APFloat::rmNearestTiesToEven, &ignored);
-  return wanted.bitwiseIsEqual(found.getValue());
+  APFloat expected(number);
+  expected.convert(found.getValue().getSemantics(), APFloat::rmNearestTiesToEven, &ignored);
+  return expected.bitwiseIsEqual(found.getValue());
 }
 
 static bool isPred(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(1); }
@@ -252,7 +252,7 @@ private:
   EvaluationLimits limits;
 };
 
-/// A call that does not say that it does something beside.
+/// A call that declares no side effect.
 struct DropUnusedCall : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {

@@ -29,8 +29,8 @@ static Value broadcastTo(OpBuilder &builder, Location location, Value value, Arr
                               builder.getI32ArrayAttr(SmallVector<int32_t>(sizes.begin(), sizes.end())));
   }
   SmallVector<int64_t> repeats;
-  for (auto [size, wanted] : llvm::zip(sizes, shape))
-    repeats.push_back(wanted / size);
+  for (auto [size, target] : llvm::zip(sizes, shape))
+    repeats.push_back(target / size);
   if (llvm::all_of(repeats, [](int64_t count) { return count == 1; }))
     return value;
   return BroadcastOp::create(builder, location, type.clone(shape), value, repeats);

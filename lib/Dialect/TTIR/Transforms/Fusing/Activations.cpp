@@ -224,7 +224,7 @@ private:
     if (!haveSameType(value, x))
       return false;
     if (auto where = group.take<WhereOp>(value)) {
-      // Above it, 1 is too little beside e^x.
+      // Above it, 1 is too small compared with e^x.
       auto above = group.take<GreaterThanOp>(where.getFirst());
       std::optional<double> threshold = above ? splat(above.getRhs()) : std::nullopt;
       return threshold && *threshold >= 17 && above.getLhs() == x && where.getSecond() == x &&

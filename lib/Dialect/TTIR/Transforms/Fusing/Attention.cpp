@@ -94,14 +94,14 @@ public:
     Value bias = mask ? buildMask(rewriter, own) : Value();
     SmallVector<int64_t> shape(scores);
     shape.back() = root.getType().getShape().back();
-    ArrayRef<int64_t> wanted = root.getType().getShape();
+    ArrayRef<int64_t> target = root.getType().getShape();
     RankedTensorType type = root.getType().clone(shape);
     auto made = ScaledDotProductAttentionOp::create(
-        rewriter, ArrayRef(shape) == wanted ? loc : own, type, operands[0], operands[1], operands[2], bias, Value(),
+        rewriter, ArrayRef(shape) == target ? loc : own, type, operands[0], operands[1], operands[2], bias, Value(),
         rewriter.getBoolAttr(false), rewriter.getF32FloatAttr(scale), IntegerAttr());
-    if (ArrayRef(shape) == wanted)
+    if (ArrayRef(shape) == target)
       return made;
-    SmallVector<int32_t> sizes(wanted.begin(), wanted.end());
+    SmallVector<int32_t> sizes(target.begin(), target.end());
     return ReshapeOp::create(rewriter, loc, root.getType(), made, rewriter.getI32ArrayAttr(sizes));
   }
 
@@ -128,7 +128,7 @@ private:
       for (unsigned i : {1, 2}) {
         std::optional<double> number = splat(where->getOperand(i));
         Value product = where->getOperand(3 - i);
-        // So little that a score beside it changes nothing.
+        // So large a negative number that adding a score changes nothing.
         if (!number || !(*number <= -1e30) || !haveSameType(product, where.getResult()))
           continue;
         mask = where.getFirst();

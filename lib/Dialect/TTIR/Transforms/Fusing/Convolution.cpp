@@ -256,10 +256,10 @@ struct FuseMultiply : Fusion<MultiplyOp> {
 //===----------------------------------------------------------------------===//
 
 /// Whether one number, or each of several, is this.
-static bool isAll(Attribute numbers, int64_t wanted) {
+static bool isAll(Attribute numbers, int64_t expected) {
   if (auto number = dyn_cast<IntegerAttr>(numbers))
-    return number.getInt() == wanted;
-  return llvm::all_of(cast<DenseI32ArrayAttr>(numbers).asArrayRef(), [&](int32_t each) { return each == wanted; });
+    return number.getInt() == expected;
+  return llvm::all_of(cast<DenseI32ArrayAttr>(numbers).asArrayRef(), [&](int32_t each) { return each == expected; });
 }
 
 namespace {

@@ -77,7 +77,7 @@ template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
     auto product = this->state.template only<MatmulOp>(op.getInput());
     if (!product || !swapsLastTwo(op) || tensorType(op.getInput()).getElementType() != op.getType().getElementType())
       return rewriter.notifyMatchFailure(op, "does not transpose a product that nothing else uses");
-    // One matrix beside a stack of matrices stays where it is: as the left side it would be read once for each.
+    // One matrix next to a stack of matrices stays where it is: as the left side it would be read once for each.
     ArrayRef<int64_t> a = tensorType(product.getA()).getShape(), b = tensorType(product.getB()).getShape();
     if (a.size() < 2 || b.size() < 2 || a.drop_back(2) != b.drop_back(2))
       return rewriter.notifyMatchFailure(op, "the operands' batch dimensions differ");

@@ -21,7 +21,7 @@ static std::optional<double> numberIn(Value value) {
 }
 
 /// Equal as far as bf16 tells numbers apart.
-static bool isAbout(double number, double wanted) { return std::abs(number - wanted) <= wanted / 128; }
+static bool isAbout(double number, double expected) { return std::abs(number - expected) <= expected / 128; }
 
 namespace {
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), where x is a product of matrices.

@@ -19,8 +19,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 /// Whether a slice takes the first, or the last, half of the last dimension, and all of the others.
 static bool isHalf(SliceStaticOp slice, bool last) {
   ArrayRef<int64_t> shape = typeOf(slice.getInput()).getShape();
-  auto is = [](ArrayAttr numbers, size_t dim, int64_t wanted) {
-    return cast<IntegerAttr>(numbers[dim]).getInt() == wanted;
+  auto is = [](ArrayAttr numbers, size_t dim, int64_t expected) {
+    return cast<IntegerAttr>(numbers[dim]).getInt() == expected;
   };
   for (auto [dim, size] : llvm::enumerate(shape)) {
     const bool halved = dim + 1 == shape.size();
@@ -34,8 +34,8 @@ static bool isHalf(SliceStaticOp slice, bool last) {
 /// One row for each position of `x`, the same for all heads.
 static bool isTable(Value value, Value x) {
   RankedTensorType type = typeOf(value), whole = typeOf(x);
-  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type), wanted = TTNNLayoutAttr::of(whole);
-  return layout && wanted && layout.getDataType() == wanted.getDataType() && layout.isOnDevice() &&
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(type), expected = TTNNLayoutAttr::of(whole);
+  return layout && expected && layout.getDataType() == expected.getDataType() && layout.isOnDevice() &&
          type.getRank() >= 2 && whole.getRank() >= 2 && type.getShape().take_back(2) == whole.getShape().take_back(2) &&
          llvm::all_of(type.getShape().drop_back(2), [](int64_t size) { return size == 1; });
 }

@@ -71,8 +71,9 @@ private:
         return;
       }
       evict(number,
-            llvm::formatv("op {0} ({1}) needs {2} bytes of each core for its result, beside {3} of {4} that are taken",
-                          number, facts.ops[number]->getName(), bytes, l1.used(), most)
+            llvm::formatv(
+                "op {0} ({1}) needs {2} bytes of each core for its result, in addition to {3} of {4} that are taken",
+                number, facts.ops[number]->getName(), bytes, l1.used(), most)
                 .str(),
             spills);
     }

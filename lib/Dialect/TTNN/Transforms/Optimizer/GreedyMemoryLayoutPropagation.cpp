@@ -63,7 +63,7 @@ struct Node {
   ::ttmlir::cost::Work work;
 };
 
-/// Changes of layout that are asked for before ops, by name and operand: null where one was inserted, else what was in
+/// Changes of layout that are requested before ops, by name and operand: null where one was inserted, else what was in
 /// the way.
 using Reconfigurations = std::map<std::pair<StringRef, int64_t>, std::optional<std::pair<Operation *, std::string>>>;
 
@@ -100,13 +100,13 @@ private:
   void reach(Node &node, Candidate &candidate);
   void settle(Node &node);
   void apply(Node &node);
-  TTNNLayoutAttr wantedLayout(Operation *op, unsigned index, Value operand, ArrayRef<TTNNLayoutAttr> results) const;
+  TTNNLayoutAttr targetLayout(Operation *op, unsigned index, Value operand, ArrayRef<TTNNLayoutAttr> results) const;
 
   const Node *producerOf(Value value) const {
     auto found = value.getDefiningOp() ? numbers.find(value.getDefiningOp()) : numbers.end();
     return found == numbers.end() ? nullptr : &nodes[found->second];
   }
-  static PlacedTensor lyingOf(const Node &producer, unsigned candidate, Value value) {
+  static PlacedTensor placedOf(const Node &producer, unsigned candidate, Value value) {
     return producer.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
   }
   /// Counts the work of an op with the operands that it chose, once for all that ask `timeWith`.
@@ -136,7 +136,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Where an op that does not take an operand as it lies would have it.
-TTNNLayoutAttr Propagation::wantedLayout(Operation *op, unsigned index, Value operand,
+TTNNLayoutAttr Propagation::targetLayout(Operation *op, unsigned index, Value operand,
                                          ArrayRef<TTNNLayoutAttr> results) const {
   auto type = cast<RankedTensorType>(operand.getType());
   TTNNLayoutAttr plain = TTNNLayoutAttr::get(op->getContext(), type.getShape(), TTNNLayoutAttr::of(type).getDataType(),
@@ -159,11 +159,11 @@ LogicalResult Propagation::propagate(Operation *op) {
   node.op = op;
   node.users = std::max<double>(1, llvm::range_size(op->getUsers()));
   auto layouts = legalLayouts(op, memory, settings.sharded, settings.mostLayouts);
-  FailureOr<TTNNLayoutAttr> asked = op->getNumResults() ? overrides.layoutOf(op, memory) : TTNNLayoutAttr();
-  if (failed(asked))
+  FailureOr<TTNNLayoutAttr> requested = op->getNumResults() ? overrides.layoutOf(op, memory) : TTNNLayoutAttr();
+  if (failed(requested))
     return failure();
-  if (*asked) {
-    layouts.assign(1, SmallVector<TTNNLayoutAttr, 1>{*asked});
+  if (*requested) {
+    layouts.assign(1, SmallVector<TTNNLayoutAttr, 1>{*requested});
     node.reason = "override-output-layout asks for it";
   } else if (layouts.size() == 1) {
     node.reason = familyOf(op) == Family::Attention ? "attention reads and writes DRAM"
@@ -182,7 +182,7 @@ LogicalResult Propagation::propagate(Operation *op) {
     candidate.from.assign(tensorsOf(op).size(), 0);
     node.candidates.push_back(std::move(candidate));
     Candidate &last = node.candidates.back();
-    if (last.l1Bytes > most && *asked)
+    if (last.l1Bytes > most && *requested)
       return op->emitOpError() << "option override-output-layout: the result needs " << last.l1Bytes
                                << " bytes of each core; tensors may have " << most;
     if (last.l1Bytes > most)
@@ -236,13 +236,13 @@ void Propagation::reach(Node &node, Candidate &candidate) {
   auto choose = [&](size_t index, unsigned which) {
     const Node &producer = *producers[index];
     from[index] = which;
-    PlacedTensor given = lyingOf(producer, which, operands[index]);
+    PlacedTensor given = placedOf(producer, which, operands[index]);
     pathNs[index] = producer.candidates[which].pathNs / producer.users;
     if (!accepts(op, index, given, candidate.outs)) {
-      PlacedTensor wanted =
-          *placedTensor(operands[index].getType(), wantedLayout(op, index, operands[index], candidate.layouts));
-      pathNs[index] += settings.moves ? cost.moveNs(given, wanted) : never;
-      given = wanted;
+      PlacedTensor target =
+          *placedTensor(operands[index].getType(), targetLayout(op, index, operands[index], candidate.layouts));
+      pathNs[index] += settings.moves ? cost.moveNs(given, target) : never;
+      given = target;
     }
     tensors.ins[index] = given;
     l1[index] = l1BytesOfBank(memory, given);
@@ -282,7 +282,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     unsigned best = 0;
     for (unsigned k = 1; k < producers[i]->candidates.size(); ++k)
       if (producers[i]->candidates[k].pathNs < producers[i]->candidates[best].pathNs &&
-          accepts(op, i, lyingOf(*producers[i], k, operands[i]), candidate.outs))
+          accepts(op, i, placedOf(*producers[i], k, operands[i]), candidate.outs))
         best = k;
     choose(i, best);
   }
@@ -302,7 +302,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     }
   }
   if (candidate.pathNs == never)
-    candidate.refused = "does not fit into L1 beside its operands and circular buffers, or takes none of their layouts";
+    candidate.refused = "does not fit into L1 with its operands and circular buffers, or takes none of their layouts";
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,9 +321,9 @@ void Propagation::countWork(Node &user) const {
     const Node *producer = producerOf(operand);
     std::optional<PlacedTensor> lies = placedTensor(operand.getType());
     if (producer)
-      lies = lyingOf(*producer, producer->candidates.size() > 1 ? candidate.from[index] : 0, operand);
+      lies = placedOf(*producer, producer->candidates.size() > 1 ? candidate.from[index] : 0, operand);
     if (lies && !accepts(user.op, index, *lies, candidate.outs))
-      lies = placedTensor(operand.getType(), wantedLayout(user.op, index, operand, candidate.layouts));
+      lies = placedTensor(operand.getType(), targetLayout(user.op, index, operand, candidate.layouts));
     user.tensors.ins.push_back(lies);
   }
   user.work = cost.work(user.op, user.tensors);
@@ -337,9 +337,9 @@ double Propagation::timeWith(const Node &user, ArrayRef<unsigned> places, Value 
   for (unsigned place : places) {
     PlacedTensor lies = operand;
     if (!accepts(user.op, place, lies, candidate.outs)) {
-      PlacedTensor wanted = *placedTensor(value.getType(), wantedLayout(user.op, place, value, candidate.layouts));
-      moves += settings.moves ? cost.moveNs(lies, wanted) : never;
-      lies = wanted;
+      PlacedTensor target = *placedTensor(value.getType(), targetLayout(user.op, place, value, candidate.layouts));
+      moves += settings.moves ? cost.moveNs(lies, target) : never;
+      lies = target;
     }
     changed.emplace_back(place, lies);
   }
@@ -393,35 +393,35 @@ void Propagation::apply(Node &node) {
     if (layout)
       result.setType(withLayout(cast<RankedTensorType>(result.getType()), layout));
   // Operands lie where they were settled by now.
-  ArrayRef<int64_t> asked = overrides.reconfiguredOperands(op);
+  ArrayRef<int64_t> requested = overrides.reconfiguredOperands(op);
   unsigned index = 0;
   for (OpOperand &use : op->getOpOperands()) {
     if (!isa<RankedTensorType>(use.get().getType()))
       continue;
     std::optional<PlacedTensor> lies = placedTensor(use.get().getType());
     const unsigned place = index++;
-    const bool isAsked = llvm::is_contained(asked, place);
+    const bool isRequested = llvm::is_contained(requested, place);
     // Of several ops with a name, one has to get the change.
     auto inTheWay = [&](const std::string &what) {
-      if (isAsked)
+      if (isRequested)
         reconfigurations.try_emplace({nameOf(op->getLoc()), place}, std::pair(op, what));
     };
     if (!lies || !lies->onDevice()) {
       inTheWay("lies on the host");
       continue;
     }
-    if (accepts(op, place, *lies, candidate.outs) && !isAsked)
+    if (accepts(op, place, *lies, candidate.outs) && !isRequested)
       continue;
     auto type = cast<RankedTensorType>(use.get().getType());
-    TTNNLayoutAttr wanted = wantedLayout(op, place, use.get(), candidate.layouts);
-    if (wanted == TTNNLayoutAttr::of(type)) {
-      inTheWay("lies where the op would have it already: " + describe(wanted));
+    TTNNLayoutAttr target = targetLayout(op, place, use.get(), candidate.layouts);
+    if (target == TTNNLayoutAttr::of(type)) {
+      inTheWay("lies where the op would have it already: " + describe(target));
       continue;
     }
-    if (isAsked)
+    if (isRequested)
       reconfigurations[{nameOf(op->getLoc()), place}] = std::nullopt;
     OpBuilder builder(op);
-    auto moved = ToMemoryConfigOp::create(builder, ttcore::withoutSourceNumber(op->getLoc()), withLayout(type, wanted),
+    auto moved = ToMemoryConfigOp::create(builder, ttcore::withoutSourceNumber(op->getLoc()), withLayout(type, target),
                                           use.get());
     use.set(moved.getResult());
   }
@@ -512,9 +512,9 @@ struct GreedyMemoryLayoutPropagation
                                     propagation.trace(ttcore::stringifyArch(chip.getArch().getValue())))))
         return signalPassFailure();
     }
-    for (const auto &[asked, inTheWay] : reconfigurations)
+    for (const auto &[requested, inTheWay] : reconfigurations)
       if (inTheWay) {
-        inTheWay->first->emitOpError() << "option insert-memreconfig: operand " << asked.second << ' '
+        inTheWay->first->emitOpError() << "option insert-memreconfig: operand " << requested.second << ' '
                                        << inTheWay->second << "; there is nothing to change";
         return signalPassFailure();
       }

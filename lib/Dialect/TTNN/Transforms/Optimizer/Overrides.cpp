@@ -139,7 +139,7 @@ LogicalResult Overrides::check(ModuleOp module) const {
     for (int64_t operand : row.operands)
       if (operand >= found.operands)
         return error("insert-memreconfig") << "which has " << found.operands << " tensor operands; operand " << operand
-                                           << " is asked for (they are counted from 0)";
+                                           << " is requested (they are counted from 0)";
   }
   return success();
 }
@@ -221,7 +221,7 @@ FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &c
     if (grid)
       return error() << "'" << given.lookup("grid")
                      << "' is a grid of shards, and the result is interleaved; expected height_sharded, width_sharded "
-                        "or block_sharded beside it, or no grid";
+                        "or block_sharded with it, or no grid";
     if (where == BufferType::DRAM)
       return layout;
     if (where == BufferType::L1)
@@ -296,11 +296,11 @@ LogicalResult Overrides::applyConvConfigs(ModuleOp module) const {
     // Types of tensors are the program's, too.
     TTNNLayoutAttr weight = TTNNLayoutAttr::of(op->getOperand(1).getType()),
                    result = TTNNLayoutAttr::of(op->getResult(0).getType());
-    if (auto asked = config.getWeightsDtype(); asked && weight && *asked != weight.getDataType())
-      return refuse("weights_dtype is " + ttcore::stringifyDataType(*asked) + ", and the weights are " +
+    if (auto requested = config.getWeightsDtype(); requested && weight && *requested != weight.getDataType())
+      return refuse("weights_dtype is " + ttcore::stringifyDataType(*requested) + ", and the weights are " +
                     ttcore::stringifyDataType(weight.getDataType()));
-    if (auto asked = config.getOutputLayout(); asked && result && *asked != result.getLayout())
-      return refuse("output_layout is " + stringifyLayout(*asked) + ", and the result is " +
+    if (auto requested = config.getOutputLayout(); requested && result && *requested != result.getLayout())
+      return refuse("output_layout is " + stringifyLayout(*requested) + ", and the result is " +
                     stringifyLayout(result.getLayout()));
     if (config.getActBlockWDiv() == 0u)
       return refuse("act_block_w_div is 0; expected a divisor of at least 1");

@@ -23,14 +23,14 @@ public:
 
   /// Whether all can be done, before any layout is chosen.
   LogicalResult check(ModuleOp module) const;
-  /// The layout that is asked for the op's result; null where none is or the place of the result is no choice, failure
-  /// after an error.
+  /// The layout that is requested for the op's result; null where none is or the place of the result is no choice,
+  /// failure after an error.
   FailureOr<TTNNLayoutAttr> layoutOf(Operation *op, const ChipMemory &chip) const;
   /// Operands that a change of layout is to be inserted before.
   ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
-  /// Gives convolutions the fields that are asked for.
+  /// Gives convolutions the fields that are requested.
   LogicalResult applyConvConfigs(ModuleOp module) const;
-  /// A warning where the result of the op, which is taken out of L1, is one that somebody asked for.
+  /// A warning where the result of the op, which is taken out of L1, is one that somebody requested.
   void warnOfMove(Operation *op, StringRef why) const;
 
 private:

@@ -65,7 +65,7 @@ func.func @transposed_product(%x: tensor<8x4xf32>, %y: tensor<8x16xf32>, %z: ten
 
 // -----
 
-// A product that is used elsewhere, one matrix beside several, and another order of dimensions.
+// A product that is used elsewhere, one matrix next to several, and another order of dimensions.
 // CHECK-LABEL: @no_transposed_product
 // CHECK-COUNT-3: "ttir.permute"
 func.func @no_transposed_product(%x: tensor<2x4x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<2x8x4xf32>, tensor<4x2x8xf32>) {

@@ -1,4 +1,4 @@
-// Attributes beside an op's own that are most likely meant as such; what other tools attach passes.
+// Attributes other than an op's own that are most likely meant as such; what other tools attach passes.
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline --split-input-file --verify-diagnostics -o /dev/null
 
 func.func @near(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

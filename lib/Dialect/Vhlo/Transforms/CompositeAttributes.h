@@ -1,8 +1,8 @@
-//===- Wholes.h - attributes that VHLO has in parts -------------*- C++ -*-===//
+//===- CompositeAttributes.h - attributes of several VHLO attributes - C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
-#define TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
+#ifndef TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_COMPOSITEATTRIBUTES_H
+#define TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_COMPOSITEATTRIBUTES_H
 
 #include "Data.h"
 
@@ -17,4 +17,4 @@ Attribute partOfWhole(Attribute whole, StringRef part);
 
 } // namespace mlir::vhlo
 
-#endif // TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_WHOLES_H
+#endif // TTMLIR_LIB_DIALECT_VHLO_TRANSFORMS_COMPOSITEATTRIBUTES_H

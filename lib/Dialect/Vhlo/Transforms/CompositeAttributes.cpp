@@ -1,7 +1,7 @@
-//===- Wholes.cpp - attributes that VHLO has in parts ---------------------===//
+//===- CompositeAttributes.cpp - attributes of several VHLO attributes ------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Wholes.h"
+#include "CompositeAttributes.h"
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
