@@ -135,7 +135,7 @@ def test_nothing_to_reduce_is_where_it_begins() -> None:
         ("%w = stablehlo.select %6, %i, %j", "%w = stablehlo.select %2, %i, %j"),
         ("dense<0xFF800000>", "dense<0.0>"),
         ("stablehlo.iota dim = 1", "stablehlo.iota dim = 0"),
-        ("%2 = stablehlo.or %0, %1", "%2 = stablehlo.xor %0, %1"),
+        ("%2 = stablehlo.or %0, %1", "%2 = stablehlo.and %0, %1"),
     ],
 )
 def test_other_pairs_are_computed(old: str, new: str) -> None:
@@ -145,3 +145,12 @@ def test_other_pairs_are_computed(old: str, new: str) -> None:
     made = str(lowered(module, (1, 1)))
     assert "ttnn.argmax" not in made
     assert "ttnn.where" in made
+
+
+@pytest.mark.parametrize("op", ["xor", "add", "maximum"])
+def test_a_region_is_known_by_what_it_computes(op: str) -> None:
+    """An element is not both greater than another one and NaN, so that these ops of predicates are the same."""
+    text = reduction((4, 9), 1, jax_body("GT", "f32", "i32"), "GT", "f32")
+    text = text.replace("%2 = stablehlo.or %0, %1", f"%2 = stablehlo.{op} %0, %1")
+    module, _ = load_mlir_file(text, target="stablehlo")
+    assert "ttnn.argmax" in str(lowered(module, (1, 1)))
