@@ -3,18 +3,13 @@
 
 #include "Calls.h"
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AggregateTensorOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/FromDeviceOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ToDeviceOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/TransposeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Target/TTNN/Api.h"
 
@@ -364,8 +359,9 @@ std::string emit::nameByUse(Value value) {
     auto user = llvm::find_if(value.getUsers(), isUse);
     if (user == value.getUsers().end())
       return "";
-    if (isa<ttnn::ToLayoutOp, ttnn::ToDeviceOp, ttnn::ToMemoryConfigOp, ttnn::TypecastOp, ttnn::ReshapeOp,
-            ttnn::PermuteOp, ttnn::TransposeOp>(*user)) {
+    auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
+    if (llvm::count_if((*user)->getOperandTypes(), isTensor) == 1 &&
+        (movesOnlyOperands(*user) || isa<ttnn::TypecastOp>(*user))) {
       value = user->getResult(0);
       continue;
     }

@@ -26,19 +26,19 @@ class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string t
 class TT_AllGatherOp<Dialect dialect, dag extra = (ins)>
     : TT_CollectiveOp<dialect, "all_gather", !con((ins SI32Attr:$all_gather_dim, UI32Attr:$cluster_axis), extra),
                       "The tensors of the chips along `cluster_axis` one after another, on each of them.", "allGather",
-                      [TT_MovesValues]>;
+                      [TT_MovesValues, TT_CombinesShards]>;
 
 class TT_ReduceScatterOp<Dialect dialect, dag extra = (ins)>
     : TT_CollectiveOp<dialect, "reduce_scatter",
                       !con((ins TTCore_ReduceTypeAttr:$reduce_type, SI32Attr:$scatter_dim, UI32Attr:$cluster_axis),
                            extra),
                       "The tensors along `cluster_axis` combined, each chip keeping its part of `scatter_dim`.",
-                      "reduceScatter">;
+                      "reduceScatter", [TT_CombinesShards]>;
 
 class TT_AllReduceOp<Dialect dialect, string mnemonic, dag extra = (ins)>
     : TT_CollectiveOp<dialect, mnemonic, !con((ins TTCore_ReduceTypeAttr:$reduce_type, UI32Attr:$cluster_axis), extra),
                       "The tensors of the chips along `cluster_axis` combined, on each of them.",
-                      "allReduce">;
+                      "allReduce", [TT_CombinesShards]>;
 
 class TT_MeshPartitionOp<Dialect dialect>
     : TT_CollectiveOp<dialect, "mesh_partition", (ins SI32Attr:$dim, OptionalAttr<UI32Attr>:$cluster_axis),

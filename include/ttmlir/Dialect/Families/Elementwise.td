@@ -49,10 +49,10 @@ defm Atan : Elementwise<"atan", TT_Unary, "Arc tangent, in [-pi/2, pi/2].">;
 defm BitcastConvert : Elementwise<"bitcast_convert", TT_Unary,
     "The same bits read as another type of the same width, which the result declares.", (ins),
     "elementwise",
-    [PredOpTrait<"element types of input and result have the same width",
+    [TT_ReadsBits, PredOpTrait<"element types of input and result have the same width",
                  CPred<"::mlir::tt::shapes::haveSameElementWidth($_op.getOperand(0), $_op.getResult(0))">>]>;
 defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.", (ins),
-    "elementwise", [TT_InvolutionTrait]>;
+    "elementwise", [TT_ReadsBits, TT_InvolutionTrait]>;
 defm Cbrt : Elementwise<"cbrt", TT_Unary, "Cube root.">;
 defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.", (ins),
     "elementwise", [TT_IdempotentTrait]>;
@@ -77,7 +77,8 @@ defm LeakyRelu : Elementwise<"leaky_relu", TT_Unary, "input where it is positive
 defm Log : Elementwise<"log", TT_Unary, "Natural logarithm; -Inf at 0, NaN below.">;
 defm Log1p : Elementwise<"log1p", TT_Unary, "log(1 + input), accurate near 0.">;
 defm Log2 : Elementwise<"log2", TT_Unary, "Logarithm to base 2; -Inf at 0, NaN below.">;
-defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.">;
+defm LogicalNot : Elementwise<"logical_not", TT_Unary, "1 where the input is 0, else 0.", (ins),
+    "elementwise", [TT_ComputesTruth]>;
 defm Mish : Elementwise<"mish", TT_Unary, "input * tanh(log(1 + e^input)).">;
 defm Neg : Elementwise<"neg", TT_Unary, "-input.", (ins),
     "elementwise", [TT_InvolutionTrait]>;
@@ -129,39 +130,47 @@ defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.">;
 defm Atan2 : Elementwise<"atan2", TT_Binary, "Angle of the point (rhs, lhs), in [-pi, pi].">;
 let hasFolder = 1 in
 defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
-defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.">;
-defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.">;
+defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.", (ins),
+    "elementwise", [TT_ReadsBits]>;
+defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
 defm GeluBackward : Elementwise<"gelu_bw", TT_Binary,
     "Gradient of gelu: lhs is the incoming gradient, rhs the input of gelu.",
     (ins DefaultValuedAttr<StrAttr, "\"none\"">:$approximate),
     "geluBackward">;
-defm GreaterEqual : Elementwise<"ge", TT_Binary, "1 where lhs >= rhs, else 0.">;
-defm GreaterThan : Elementwise<"gt", TT_Binary, "1 where lhs > rhs, else 0.">;
-defm LessEqual : Elementwise<"le", TT_Binary, "1 where lhs <= rhs, else 0.">;
-defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.">;
+defm GreaterEqual : Elementwise<"ge", TT_Binary, "1 where lhs >= rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
+defm GreaterThan : Elementwise<"gt", TT_Binary, "1 where lhs > rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
+defm LessEqual : Elementwise<"le", TT_Binary, "1 where lhs <= rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
+defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
 defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_ComputesTruth, TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm LogicalLeftShift : Elementwise<"logical_left_shift", TT_Binary, "lhs << rhs, zeros coming in.", (ins),
     "integerElementwise">;
 defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_ComputesTruth, TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> rhs, zeros coming in.", (ins),
     "integerElementwise">;
-defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.">;
+defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.", (ins),
+    "elementwise", [TT_ComputesTruth]>;
 defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.", (ins),
     "elementwise", [TT_IdempotentOperandsTrait]>;
 defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.", (ins),
     "elementwise", [TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
-defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.">;
+defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.", (ins),
+    "elementwise", [TT_Compares]>;
 defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.">;
 let hasFolder = 1 in
 defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.">;

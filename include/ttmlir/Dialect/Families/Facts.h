@@ -30,6 +30,16 @@ TTMLIR_FACT(JoinsShards);
 TTMLIR_FACT(WritesCache);
 /// Convolves its first operand with weights, its second operand.
 TTMLIR_FACT(Convolves);
+/// Gives 1 where a comparison of its operands holds, else 0.
+TTMLIR_FACT(Compares);
+/// Reads each operand as a truth value, which is false for 0, and gives 1 or 0.
+TTMLIR_FACT(ComputesTruth);
+/// Reads operands as bits, not as numbers.
+TTMLIR_FACT(ReadsBits);
+/// Gives each device a result of the operands of all devices along an axis of the mesh, gathered or reduced.
+TTMLIR_FACT(CombinesShards);
+/// Has a region that is applied to elements of the operands, and does not run as a part of the program.
+TTMLIR_FACT(AppliesRegion);
 
 #undef TTMLIR_FACT
 

@@ -23,5 +23,10 @@ def TT_DrawsValues : TT_Fact<"DrawsValues", "draws_values">;
 def TT_JoinsShards : TT_Fact<"JoinsShards", "joins_shards">;
 def TT_WritesCache : TT_Fact<"WritesCache", "writes_cache">;
 def TT_Convolves : TT_Fact<"Convolves", "convolves">;
+def TT_Compares : TT_Fact<"Compares", "compares">;
+def TT_ComputesTruth : TT_Fact<"ComputesTruth", "computes_truth">;
+def TT_ReadsBits : TT_Fact<"ReadsBits", "reads_bits">;
+def TT_CombinesShards : TT_Fact<"CombinesShards", "combines_shards">;
+def TT_AppliesRegion : TT_Fact<"AppliesRegion", "applies_region">;
 
 #endif // TTMLIR_DIALECT_FAMILIES_FACTS_TD

@@ -1,11 +1,8 @@
 //===- InferKVCacheArgumentTypes.cpp - arguments that are caches ---------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/FillCacheOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/PagedFillCacheOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/PagedUpdateCacheOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/UpdateCacheOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -23,7 +20,7 @@ struct InferKVCacheArgumentTypes : ttir::impl::TTIRInferKVCacheArgumentTypesBase
   void runOnOperation() override {
     bool changed = false;
     getOperation()->walk([&](Operation *op) {
-      if (!isa<ttir::FillCacheOp, ttir::UpdateCacheOp, ttir::PagedFillCacheOp, ttir::PagedUpdateCacheOp>(op))
+      if (!op->hasTrait<trait::WritesCache>())
         return;
       // They write to their first operand in place.
       auto argument = dyn_cast<BlockArgument>(op->getOperand(0));

@@ -1,21 +1,14 @@
 //===- PropagateWeightDtype.cpp - formats of weights from arguments to ops -===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -35,8 +28,7 @@ static bool hasWeight(Operation *op) {
 }
 /// The values of the result are those of the first operand.
 static bool passesOn(Operation *op) {
-  return isa<ttir::ReshapeOp, ttir::SqueezeOp, ttir::UnsqueezeOp, ttir::PermuteOp, ttir::TransposeOp, ttir::TypecastOp,
-             ttir::BroadcastOp, ttir::RepeatInterleaveOp, ttir::MeshShardOp>(op);
+  return op->getNumOperands() == 1 && (movesOnlyOperands(op) || isa<ttir::TypecastOp>(op));
 }
 
 namespace {

@@ -1,11 +1,8 @@
 //===- CCLActivationDtypeLowering.cpp - collectives in a block format -----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/AllGatherOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/AllReduceAsyncOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/AllReduceOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ReduceScatterOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
@@ -35,7 +32,7 @@ struct CCLActivationDtypeLowering : ttnn::impl::TTNNCCLActivationDtypeLoweringBa
   void runOnOperation() override {
     bool changed = false;
     getOperation()->walk([&](Operation *op) {
-      if (!isa<AllGatherOp, AllReduceAsyncOp, AllReduceOp, ReduceScatterOp>(op))
+      if (!op->hasTrait<trait::CombinesShards>())
         return;
       Value input = op->getOperand(0), result = op->getResult(0);
       RankedTensorType sent = inBlocks(input.getType()), received = inBlocks(result.getType());

@@ -1,17 +1,8 @@
 //===- PredicateTypeAlignment.cpp - truth values in the type that was compared -===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterEqualOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/GreaterThanOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LessEqualOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalNotOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalOrOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalXorOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
@@ -27,10 +18,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-static bool isLogical(Operation *op) { return isa<LogicalAndOp, LogicalNotOp, LogicalOrOp, LogicalXorOp>(op); }
-static bool isPredicate(Operation *op) {
-  return isLogical(op) || isa<EqualOp, NotEqualOp, GreaterEqualOp, GreaterThanOp, LessEqualOp, LessThanOp>(op);
-}
+static bool isLogical(Operation *op) { return op->hasTrait<trait::ComputesTruth>(); }
+static bool isPredicate(Operation *op) { return isLogical(op) || op->hasTrait<trait::Compares>(); }
 static Type elementOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getElementType() : Type();

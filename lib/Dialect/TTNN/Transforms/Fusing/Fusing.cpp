@@ -5,12 +5,9 @@
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/InherentAttributes.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/BitcastConvertOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/LogicalNotOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/PermuteOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ReciprocalOp.h"
@@ -35,7 +32,7 @@ static std::optional<UnaryOpType> activationOf(Operation *op) {
   // What is no function of a float, or has parameters, is not among them.
   auto isParameter = [&](NamedAttribute each) { return isInherent(op->getName(), each.getName()); };
   if (!op->hasTrait<trait::Elementwise>() || op->getNumOperands() != 1 || llvm::any_of(op->getAttrs(), isParameter) ||
-      isa<TypecastOp, BitcastConvertOp, BitwiseNotOp, LogicalNotOp>(op))
+      op->hasTrait<trait::ReadsBits>() || op->hasTrait<trait::ComputesTruth>() || isa<TypecastOp>(op))
     return std::nullopt;
   if (isa<ReciprocalOp>(op))
     return UnaryOpType::Recip;
