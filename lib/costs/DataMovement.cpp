@@ -22,6 +22,14 @@ void reshapeWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
 }
 
+/// The same bits, which move only where the result lies elsewhere.
+void bitcastWork(const Op &op, Work &work) {
+  if (op.in(0) && !op.outs.empty() && haveSamePlacement(*op.in(0), op.outs[0]))
+    work.launched = false;
+  else
+    addTraffic(work, op, /*moves=*/true);
+}
+
 /// From one layout to another. Between rows and tiles, rows of tiles go to cores, which fetch what lies in pages and
 /// wait for it.
 void layoutWork(const Op &op, Work &work) {
@@ -69,7 +77,7 @@ std::span<const Rule> dataMovementRules() {
       {"ttnn.scatter", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.embedding", Family::Movement, Traffic::Network},
       {"ttnn.embedding_bw", Family::Other, Traffic::Shards, vectorPasses},
-      {"ttnn.bitcast_convert", Family::Other, Traffic::None},
+      {"ttnn.bitcast_convert", Family::Elementwise, Traffic::Own, bitcastWork},
       {"ttnn.to_layout", Family::Movement, Traffic::Own, layoutWork, tilizeBuffers},
       {"ttnn.to_memory_config", Family::Movement, Traffic::Own, layoutWork},
       {"ttnn.to_tensor_spec", Family::Movement, Traffic::Own, layoutWork},

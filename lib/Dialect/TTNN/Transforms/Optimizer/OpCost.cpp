@@ -26,10 +26,10 @@ using ::ttmlir::cost::Work;
 static const Rule *ruleOf(Operation *op) {
   if (!isa_and_nonnull<TTNNDialect>(op->getDialect()))
     return nullptr;
-  if (op->hasTrait<trait::Elementwise>())
-    return &::ttmlir::cost::elementwise;
   StringRef name = op->getName().getStringRef();
-  return ::ttmlir::cost::findRule({name.data(), name.size()});
+  if (const Rule *rule = ::ttmlir::cost::findRule({name.data(), name.size()}))
+    return rule;
+  return op->hasTrait<trait::Elementwise>() ? &::ttmlir::cost::elementwise : nullptr;
 }
 
 Family ttnn::familyOf(Operation *op) {
