@@ -4,10 +4,10 @@
 from typing import Any
 
 from ..tensor import OPS
-from . import math, movement, nn, window
+from . import data_movement, math, nn, window
 
 globals().update(OPS)
-__all__ = [*OPS, "loss", "math", "movement", "nn", "window"]
+__all__ = [*OPS, "data_movement", "loss", "math", "nn", "window"]
 
 
 def __getattr__(name: str) -> Any:

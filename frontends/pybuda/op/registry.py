@@ -58,7 +58,7 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
             raise type(error)(f"{what}: {error} (operands {shapes})") from None
         except (RuntimeError, IndexError, ValueError, TypeError) as error:
             raise ShapeError(f"{what}: {str(error).splitlines()[0]} (operands {shapes})") from error
-        if function.__module__.endswith(".movement"):
+        if function.__module__.endswith(".data_movement"):
             about = next(x.name for x in tensors_of(bound.arguments.values()))
             trace.roots[name] = trace.roots.get(about, about)
         return Tensor(value, name)

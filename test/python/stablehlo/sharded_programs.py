@@ -202,7 +202,7 @@ PROGRAMS = {
         ((8, 6, 6, 4), (3, 3, 4, 8)),
         ("t<8x6x6x8>",),
     ),
-    "movement": Program(
+    "data movement": Program(
         """
         %z = stablehlo.constant dense<1.5> : t<>
         %0 = stablehlo.slice %a0 [1:7, 0:16] : (t<8x16>) -> t<6x16>

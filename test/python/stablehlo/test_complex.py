@@ -107,7 +107,7 @@ def test_parts_and_comparisons() -> None:
     assert torch.equal(found[4], torch.view_as_real(torch.complex(x.imag, x.real)))
 
 
-def test_movement_products_and_sums() -> None:
+def test_data_movement_products_and_sums() -> None:
     x, w = numbers(3, 4), numbers(4, 2, seed=1)
     product, total, moved = run("""func.func @main(%x: tensor<3x4xcomplex<f32>>, %w: tensor<4x2xcomplex<f32>>)
         -> (tensor<3x2xcomplex<f32>>, tensor<3xcomplex<f32>>, tensor<4x4xcomplex<f32>>) {

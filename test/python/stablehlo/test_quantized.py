@@ -171,7 +171,7 @@ def test_convolution_pads_with_zero_and_not_with_the_zero_point() -> None:
     np.testing.assert_array_equal(got, WIDE.quantize(expected.float().numpy()))
 
 
-def test_movement_keeps_integers() -> None:
+def test_data_movement_keeps_integers() -> None:
     q = AXIS.quantize(values((4, 3)))
     turned = Quantized(AXIS.scales, AXIS.zero_points, axis=0)
     a, t, r = f"tensor<4x3x{AXIS.type}>", f"tensor<3x4x{turned.type}>", f"tensor<3x2x2x{turned.type}>"
