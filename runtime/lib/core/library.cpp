@@ -93,7 +93,48 @@ dnnl::primitive_attr attributes(std::string_view activation) {
   return attributes;
 }
 
-Primitive::Primitive(const dnnl::primitive &primitive) : primitive(primitive), threads(omp_get_max_threads()) {}
+Code::Code(dnnl::primitive_desc_base plan) : threads(omp_get_max_threads()), planned(std::move(plan)) {}
+
+std::shared_ptr<const Code> Code::make(dnnl::primitive_desc_base plan) {
+  auto code = std::make_shared<const Code>(std::move(plan));
+  if (DeferredWork *const work = DeferredWork::current())
+    work->add(code);
+  else
+    code->perform();
+  return code;
+}
+
+std::shared_ptr<const Code> Code::make(const dnnl_convolution_desc_t &convolution, std::string_view activation,
+                                       const std::function<dnnl::primitive_desc_base()> &plan) {
+  constexpr size_t most = 32; // layers that are equal follow each other closely
+  DeferredWork *const work = DeferredWork::current();
+  if (!work)
+    return make(plan());
+  std::string key(reinterpret_cast<const char *>(&convolution), sizeof(convolution));
+  key += activation;
+  const auto added = work->added();
+  for (size_t i = added.size(); i-- > 0 && added.size() - i <= most;) {
+    const auto other = std::dynamic_pointer_cast<const Code>(added[i].lock());
+    if (other && other->threads == omp_get_max_threads() && other->key == key)
+      return other;
+  }
+  const auto code = std::make_shared<Code>(plan());
+  code->key = std::move(key);
+  work->add(code);
+  return code;
+}
+
+const dnnl::primitive &Code::primitive() const {
+  std::call_once(once, [&] {
+    const Threads same(threads);
+    try {
+      generated = dnnl::primitive(planned.get());
+    } catch (const dnnl::error &error) {
+      throw OpError("the kernel library could not make a primitive: " + std::string(error.what()));
+    }
+  });
+  return generated;
+}
 
 void Primitive::add(int argument, const dnnl::memory::desc &desc) {
   memories.push_back(dnnl::memory(desc, engine(), DNNL_MEMORY_NONE));
@@ -163,6 +204,8 @@ void Primitive::keepNaN(std::string_view fusedActivation, Plain makePlain) {
 void Primitive::run(std::initializer_list<const void *> addresses) const {
   if (detail::threadsAreLost())
     throw OpError("this process was forked from inside of a parallel loop: the kernel library has no threads");
+  const dnnl::primitive &primitive = code->primitive();
+  const int threads = code->threads;
   const Threads same(threads);
   size_t i = 0;
   for (const void *address : addresses)
@@ -187,7 +230,7 @@ void Primitive::runPlainly() const {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].arg == DNNL_ARG_DST)
       apply(findFused(activation)->exact, memories[i].get_desc(), memories[i].get_data_handle());
-  takeInvalid(threads);
+  takeInvalid(code->threads);
 }
 
 void Primitive::execute(const dnnl::primitive &what, const std::vector<dnnl_exec_arg_t> &with) const {
@@ -198,7 +241,7 @@ void Primitive::execute(const dnnl::primitive &what, const std::vector<dnnl_exec
 }
 
 Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) {
-  Primitive primitive(dnnl::reorder(dnnl::reorder::primitive_desc(engine(), from, engine(), to, attributes())));
+  Primitive primitive(Code::make(dnnl::reorder::primitive_desc(engine(), from, engine(), to, attributes())));
   primitive.add(DNNL_ARG_FROM, from);
   primitive.add(DNNL_ARG_TO, to);
   return primitive;
@@ -275,10 +318,10 @@ int64_t blockOfFirst(const dnnl::memory::desc &desc) {
 }
 
 /// In how many pieces of one size, which one primitive does, constant values are brought into another order.
-int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &wanted) {
+int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &target) {
   constexpr int64_t most = int64_t(1) << 21;
   const auto bytes = static_cast<int64_t>(given.get_size());
-  const int64_t count = given.dims()[0], block = blockOfFirst(given) == 1 ? blockOfFirst(wanted) : 0;
+  const int64_t count = given.dims()[0], block = blockOfFirst(given) == 1 ? blockOfFirst(target) : 0;
   if (block == 0 || count % block != 0)
     return 1;
   int64_t pieces = 1;
@@ -305,41 +348,41 @@ bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc) {
   return true;
 }
 
-Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target,
                  ScratchLayout &scratch, const ConstantStore *store) {
-  if (given == wanted)
+  if (given == target)
     return;
   if (!values.constantValues()) {
-    reorder = library::reorder(given, wanted);
-    place = scratch.take(wanted.get_size());
+    reorder = library::reorder(given, target);
+    place = scratch.take(target.get_size());
     return;
   }
   ConstantStore::Form form = {-2};
   const std::byte *operand = values.operandValues();
-  const bool shares = store && appendOrder(form, given) && appendOrder(form, wanted);
+  const bool shares = store && appendOrder(form, given) && appendOrder(form, target);
   if (shares && (made = AlignedBytes(store->sharedForm(operand, form)))) {
     values.discard();
     return;
   }
-  made = AlignedBytes(wanted.get_size());
-  order(values, given, wanted, values.storeOf(store));
+  made = AlignedBytes(target.get_size());
+  order(values, given, target, values.storeOf(store));
   if (shares)
     store->shareForm(operand, std::move(form), made.share());
 }
 
-void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target,
                     const ConstantStore *store) {
   const std::byte *constant = values.constantValues();
-  const int64_t pieces = store ? piecesOf(given, wanted) : 1;
+  const int64_t pieces = store ? piecesOf(given, target) : 1;
   if (pieces == 1) {
-    library::reorder(given, wanted).run({constant, made.data()});
+    library::reorder(given, target).run({constant, made.data()});
     values.discard();
     return;
   }
   const int64_t count = given.dims()[0] / pieces;
-  const Primitive primitive = library::reorder(slice(given, 0, count).first, slice(wanted, 0, count).first);
+  const Primitive primitive = library::reorder(slice(given, 0, count).first, slice(target, 0, count).first);
   for (int64_t i = 0; i < pieces; ++i) {
-    const int64_t from = slice(given, i * count, count).second, to = slice(wanted, i * count, count).second;
+    const int64_t from = slice(given, i * count, count).second, to = slice(target, i * count, count).second;
     primitive.run({constant + from, made.data() + to});
     store->release({constant, given.get_size() / static_cast<size_t>(pieces) * static_cast<size_t>(i + 1)});
   }

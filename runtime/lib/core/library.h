@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "core/deferred.h"
 #include "core/op.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -15,6 +16,8 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
 
 namespace tt::ttnn::library {
@@ -47,12 +50,35 @@ bool fuses(std::string_view activation);
 /// Attributes with a scratchpad that the caller provides, and an activation that the library fuses or none.
 dnnl::primitive_attr attributes(std::string_view activation = {});
 
+/// The code of a primitive, for as many threads as the library had when this was made. The library generates it, which
+/// takes most of the time that a primitive costs; within DeferredWork it does so at its end or for the first run.
+class Code final : public Work {
+public:
+  static std::shared_ptr<const Code> make(dnnl::primitive_desc_base plan);
+  /// That of a convolution: within DeferredWork, equal ones have one, planned once.
+  static std::shared_ptr<const Code> make(const dnnl_convolution_desc_t &convolution, std::string_view activation,
+                                          const std::function<dnnl::primitive_desc_base()> &plan);
+
+  explicit Code(dnnl::primitive_desc_base plan);
+  const dnnl::primitive_desc_base &plan() const { return planned; }
+  const dnnl::primitive &primitive() const;
+  void perform() const override { primitive(); }
+
+  const int threads;
+
+private:
+  const dnnl::primitive_desc_base planned;
+  std::string key; // of a convolution
+  mutable std::once_flag once;
+  mutable dnnl::primitive generated;
+};
+
 /// A primitive with its arguments, in the order they were added.
 class Primitive {
 public:
   Primitive() = default;
-  explicit Primitive(const dnnl::primitive &primitive);
-  explicit operator bool() const { return static_cast<bool>(primitive); }
+  explicit Primitive(std::shared_ptr<const Code> code) : code(std::move(code)) {}
+  explicit operator bool() const { return code != nullptr; }
   /// argument: DNNL_ARG_SRC and so on.
   void add(int argument, const dnnl::memory::desc &desc);
   /// The same without its activation, and the size of its scratchpad.
@@ -68,8 +94,7 @@ private:
   void execute(const dnnl::primitive &what, const std::vector<dnnl_exec_arg_t> &with) const;
   void runPlainly() const;
 
-  dnnl::primitive primitive;
-  int threads = 1;
+  std::shared_ptr<const Code> code;
   std::vector<dnnl::memory> memories;
   std::vector<dnnl_exec_arg_t> arguments;
   std::string_view activation;
@@ -132,7 +157,7 @@ bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc);
 class Ordered {
 public:
   Ordered() = default;
-  Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted, ScratchLayout &scratch,
+  Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target, ScratchLayout &scratch,
           const ConstantStore *store);
   const std::byte *get(const Packed &values, const std::byte *from, std::byte *scratch) const;
   /// Whether `get` needs the operand's own values.
@@ -140,7 +165,7 @@ public:
 
 private:
   /// Brings constant values into `made`.
-  void order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &wanted,
+  void order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target,
              const ConstantStore *store);
 
   Primitive reorder;

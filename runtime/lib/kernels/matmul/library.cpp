@@ -75,7 +75,7 @@ public:
 
 private:
   struct Plan {
-    dnnl::matmul matmul;
+    std::shared_ptr<const library::Code> code;
     library::Primitive::Plain plain; // without the activation
     dnnl::memory::desc a, weights, c, bias, scratchpad;
     int64_t columns = 0;
@@ -120,7 +120,7 @@ private:
     const dnnl::matmul::primitive_desc made(description, library::attributes(activation), library::engine());
     plan.weights = made.weights_desc();
     plan.scratchpad = made.scratchpad_desc();
-    plan.matmul = dnnl::matmul(made);
+    plan.code = library::Code::make(made);
     plan.plain = [description = bias >= 0 ? dnnl::matmul::desc(plan.a, plan.weights, plan.bias, plan.c)
                                           : dnnl::matmul::desc(plan.a, plan.weights, plan.c)] {
       const dnnl::matmul::primitive_desc plain(description, library::attributes(), library::engine());
@@ -129,7 +129,7 @@ private:
   }
 
   library::Primitive instance(const Plan &plan) const {
-    library::Primitive primitive(plan.matmul);
+    library::Primitive primitive(plan.code);
     primitive.add(DNNL_ARG_SRC, plan.a);
     primitive.add(DNNL_ARG_WEIGHTS, plan.weights);
     primitive.add(DNNL_ARG_DST, plan.c);

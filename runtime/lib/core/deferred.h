@@ -1,0 +1,44 @@
+//===- deferred.h - work of making kernels that is put off --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A plan has kernels whose making takes long and gives nothing that the rest of
+// the plan depends on: the machine code of primitives. One after the other they
+// would keep one thread busy. Kernels that are made in a scope of DeferredWork
+// leave this work to its end, where all threads share it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tt::ttnn {
+
+class Work {
+public:
+  virtual ~Work() = default;
+  /// Does the work unless it is done. Any thread may call it.
+  virtual void perform() const = 0;
+};
+
+class DeferredWork {
+public:
+  DeferredWork();
+  ~DeferredWork();
+  DeferredWork(const DeferredWork &) = delete;
+
+  /// The innermost scope of this thread, or nullptr.
+  static DeferredWork *current();
+  /// Work of somebody else, who may go before it is done.
+  void add(const std::shared_ptr<const Work> &work) { all.push_back(work); }
+  std::span<const std::weak_ptr<const Work>> added() const { return all; }
+  /// Does what was added, on all threads.
+  void finish();
+
+private:
+  DeferredWork *const outer;
+  std::vector<std::weak_ptr<const Work>> all;
+};
+
+} // namespace tt::ttnn
