@@ -10,7 +10,7 @@ help:
 	@echo "make test SINCE=REV  the tests of what differs from a revision, like HEAD or origin/main"
 	@echo "make test-all  also the slow ones (sanitizers, fuzzing at full length)"
 	@echo "make bench     compare with PyTorch, OpenVINO and oneDNN, with ratios and a plot"
-	@echo "make lint      check formatting and style;  make format  mend it"
+	@echo "make lint      check formatting, style and words;  make format  mend it"
 	@echo "make docs      reference pages of the dialects and passes, in build/docs"
 	@echo "make setup | clean"
 
