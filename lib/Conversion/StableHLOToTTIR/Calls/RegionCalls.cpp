@@ -23,8 +23,7 @@ struct InlineRegionCalls : tt::impl::StableHLOInlineRegionCallsBase<InlineRegion
   void runOnOperation() override {
     SmallVector<std::pair<func::CallOp, unsigned>> calls; // with the number of calls around it
     getOperation()->walk([&](Operation *op) {
-      if (isa<stablehlo::AllReduceOp, stablehlo::MapOp, stablehlo::ReduceOp, stablehlo::ReduceScatterOp,
-              stablehlo::ReduceWindowOp, stablehlo::ScatterOp, stablehlo::SelectAndScatterOp, stablehlo::SortOp>(op))
+      if (op->hasTrait<trait::AppliesRegion>())
         for (Region &region : op->getRegions())
           for (func::CallOp call : region.getOps<func::CallOp>())
             calls.push_back({call, 0});

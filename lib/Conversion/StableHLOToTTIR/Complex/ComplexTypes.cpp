@@ -9,7 +9,6 @@
 
 #include "Complex.h"
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MeshPartitionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -335,14 +334,8 @@ private:
     if (std::optional<Complex> value = complexFormula(op, operands))
       return one(*value);
     // What moves elements, or adds them, does so with each part.
-    const bool adds = isa<stablehlo::AllReduceOp, stablehlo::ReduceOp, stablehlo::ReduceScatterOp,
-                          stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op);
-    if (!isa<stablehlo::AllGatherOp, stablehlo::AllToAllOp, stablehlo::BroadcastInDimOp, stablehlo::BroadcastOp,
-             stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp, stablehlo::ConcatenateOp,
-             stablehlo::DynamicSliceOp, ttir::MeshPartitionOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
-             stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp,
-             stablehlo::TransposeOp>(op) &&
-        !(adds && worksByPart(op)))
+    const bool moves = op->hasTrait<trait::MovesValues>() && op->getNumRegions() == 0;
+    if (!moves && !(op->hasTrait<trait::AppliesRegion>() && worksByPart(op)))
       return refuse(op);
     Operation *re = clonePart(builder, op, llvm::map_to_vector(operands, [](Complex z) { return z.re.value(); })),
               *im = clonePart(builder, op, llvm::map_to_vector(operands, [](Complex z) { return z.im.value(); }));

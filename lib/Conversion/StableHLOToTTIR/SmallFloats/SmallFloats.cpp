@@ -22,8 +22,7 @@ static bool onlyMoves(Operation *op) {
 
 /// Ops whose regions say what is done with many elements: it is done in f32, and the end is rounded.
 static bool accumulates(Operation *op) {
-  return isa<stablehlo::AllReduceOp, stablehlo::ReduceOp, stablehlo::ReduceScatterOp, stablehlo::ReduceWindowOp,
-             stablehlo::ScatterOp, stablehlo::SelectAndScatterOp, stablehlo::SortOp>(op);
+  return op->hasTrait<trait::AppliesRegion>() && !isa<stablehlo::MapOp>(op);
 }
 
 namespace {

@@ -16,7 +16,7 @@ class StableHLO_Collective<string mnemonic, string text, list<Trait> traits = []
 }
 
 class StableHLO_Combining<string mnemonic, string text>
-    : StableHLO_Op<mnemonic, [SingleBlockImplicitTerminator<"ReturnOp">]> {
+    : StableHLO_Op<mnemonic, [TT_AppliesRegion, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = text;
   let results = (outs Variadic<StableHLO_Tensor>);
   let regions = (region SizedRegion<1>:$computation);

@@ -40,7 +40,7 @@ def StableHLO_WhileOp
 }
 
 def StableHLO_MapOp
-    : StableHLO_Op<"map", [RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
+    : StableHLO_Op<"map", [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
                            SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "Runs a region on the scalars of all elements.";
   let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);

@@ -20,7 +20,7 @@ def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure, TT_MovesValues]> 
 }
 
 def StableHLO_ScatterOp
-    : StableHLO_InferredOp<"scatter", [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+    : StableHLO_InferredOp<"scatter", [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                        SingleBlockImplicitTerminator<"ReturnOp">], "compatibleShapes"> {
   let summary = "The inputs, with slices at computed starts combined with updates.";
   let description = [{

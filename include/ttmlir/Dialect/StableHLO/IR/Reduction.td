@@ -15,7 +15,7 @@ def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, Terminator]> {
 
 /// Several tensors of one shape and a start value for each, combined by the region, which takes two values per tensor.
 class StableHLO_Reduction<string mnemonic>
-    : StableHLO_InferredOp<mnemonic, [RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+    : StableHLO_InferredOp<mnemonic, [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                       SingleBlockImplicitTerminator<"ReturnOp">],
                             "compatibleShapes"> {
   let results = (outs Variadic<StableHLO_Tensor>);
@@ -43,7 +43,7 @@ def StableHLO_ReduceWindowOp : StableHLO_Reduction<"reduce_window"> {
 }
 
 def StableHLO_SelectAndScatterOp
-    : StableHLO_Op<"select_and_scatter", [Pure]> {
+    : StableHLO_Op<"select_and_scatter", [TT_AppliesRegion, Pure]> {
   let summary = "Adds each source element where a window selects it: the gradient of a pool.";
   let description = [{
     `select` takes two elements of the operand and says whether the first stays selected; `scatter` combines what is at
