@@ -3,6 +3,7 @@
 
 #include "Rules.h"
 
+#include <cstring>
 #include <vector>
 
 namespace ttmlir::cost {
@@ -25,11 +26,30 @@ std::span<const Rule> rules() {
   return all;
 }
 
+/// The optimizer looks for rules several times an op: the end of a name, which tells most names apart, is their hash.
+static size_t hashOf(std::string_view op) {
+  uint64_t end = 0;
+  const size_t size = std::min(op.size(), sizeof(end));
+  std::memcpy(&end, op.data() + op.size() - size, size);
+  return ((end + op.size()) * 0x9E3779B97F4A7C15) >> 55;
+}
+
 const Rule *findRule(std::string_view op) {
-  const auto all = rules();
-  const auto it = std::lower_bound(all.begin(), all.end(), op,
-                                   [](const Rule &rule, std::string_view name) { return rule.op < name; });
-  return it != all.end() && it->op == op ? &*it : nullptr;
+  constexpr size_t slots = 512; // as many as hashes
+  static const std::array<const Rule *, slots> index = [] {
+    std::array<const Rule *, slots> filled{};
+    for (const Rule &rule : rules()) {
+      size_t slot = hashOf(rule.op);
+      while (filled[slot])
+        slot = (slot + 1) % slots;
+      filled[slot] = &rule;
+    }
+    return filled;
+  }();
+  size_t slot = hashOf(op);
+  while (index[slot] && index[slot]->op != op)
+    slot = (slot + 1) % slots;
+  return index[slot];
 }
 
 //===----------------------------------------------------------------------===//
@@ -45,7 +65,7 @@ static int64_t busyCores(const PlacedTensor &result) {
 }
 
 static int phasesOf(const Op &op) {
-  const std::string fidelity = text(op, "compute_config.math_fidelity");
+  const std::string_view fidelity = text(op, "compute_config.math_fidelity");
   if (fidelity == "lofi")
     return 1;
   return fidelity.starts_with("hifi") ? std::clamp(fidelity.back() - '0', 1, 4) : op.phases;
@@ -106,7 +126,7 @@ tt::shapes::Sizes numbers(const Op &op, std::string_view name) {
   return std::move(found.integers);
 }
 
-std::string text(const Op &op, std::string_view name) { return std::string(op.attribute(name).text); }
+std::string_view text(const Op &op, std::string_view name) { return op.attribute(name).text; }
 
 bool accumulatesF32(const Op &op) {
   return flag(op, "compute_config.fp32_dest_acc_en", !op.outs.empty() && op.outs[0].isF32);
@@ -176,7 +196,7 @@ void vectorPasses(const Op &op, Work &work) {
 }
 
 void addActivation(const Op &op, Work &work) {
-  std::string name = text(op, "activation");
+  std::string_view name = text(op, "activation");
   if (name.empty())
     name = text(op, "conv2d_config.activation.op_type");
   if (name.empty())

@@ -9,8 +9,6 @@
 
 #include "ttmlir/costs/Costs.h"
 
-#include <string>
-
 namespace ttmlir::cost {
 
 //===----------------------------------------------------------------------===//
@@ -22,8 +20,8 @@ int64_t number(const Op &op, std::string_view name, int64_t absent = 0);
 bool flag(const Op &op, std::string_view name, bool absent = false);
 /// A list of integers, or one of a single integer.
 ::tt::shapes::Sizes numbers(const Op &op, std::string_view name);
-/// "" where there is none.
-std::string text(const Op &op, std::string_view name);
+/// "" where there is none. The text belongs to the op.
+std::string_view text(const Op &op, std::string_view name);
 /// Whether partial results have 32 bits: as the compute config says, else as the result.
 bool accumulatesF32(const Op &op);
 
