@@ -20,6 +20,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 import torch
 from builder.base.builder_apis import build_module
+from ttmlir.options import CompileOptions
 from ttmlir.passes import ttir_to_ttnn_backend_pipeline, ttnn_to_flatbuffer_bin
 from ttrt import machine
 
@@ -122,11 +123,11 @@ def description(grid: tuple[int, int]) -> str:
     return json.dumps(system)
 
 
-def estimate(module: Any, options: str, level: int) -> Any:
+def estimate(module: Any, options: CompileOptions, level: int) -> Any:
     """Per op what the clock says; once evaluated parts are not in it."""
     with module.context:
         compiled = type(module).parse(module.operation.get_asm(binary=False, enable_debug_info=True))
-    ttir_to_ttnn_backend_pipeline(compiled, f"{options} optimization-level={level}".strip())
+    ttir_to_ttnn_backend_pipeline(compiled, options.with_(optimization_level=level))
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(compiled))
     return rt.runtime.estimate(binary, 0, "wormhole_b0", (1, 1))
 
@@ -148,10 +149,10 @@ def times(network: Network) -> list[Time]:
     """At each level."""
     found = [Time() for _ in LEVELS]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as system:
-        options = network.options
+        options = CompileOptions(network.options)
         if network.grid:
             Path(system.name).write_text(description(network.grid), encoding="utf-8")
-            options += f" system-desc-path={system.name}"
+            options = options.with_(system_desc_path=system.name)
         for make, count in network.parts:
             module = make()
             for time, level in zip(found, LEVELS, strict=True):

@@ -257,6 +257,34 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
           nb::arg("ctx"), nb::arg("passnames_to_cache") = std::vector<std::string>(),
           "Records from now on behind the passes named (all, if none is), which then run on one thread.")
       .def_prop_ro("module_log", &ModuleLog::log, "(pass, module) in the order in which passes ran.");
+  const auto append = [](MlirStringRef text, void *to) {
+    static_cast<std::string *>(to)->append(text.data, text.length);
+  };
+  m.def(
+      "describe_pipelines",
+      [append] {
+        std::string text;
+        ttmlirDescribePipelines(append, &text);
+        return text;
+      },
+      "The registered pipelines and their options, as JSON.");
+  m.def(
+      "check_pipeline_option",
+      [append](const std::string &pipeline, const std::string &name, const std::string &value) {
+        const auto view = [](const std::string &text) { return mlirStringRefCreate(text.data(), text.size()); };
+        std::string text;
+        const bool taken = ttmlirCheckPipelineOption(view(pipeline), view(name), view(value), append, &text);
+        return std::make_pair(taken, text);
+      },
+      nb::arg("pipeline"), nb::arg("name"), nb::arg("value"),
+      "Whether a pipeline takes a value of an option, and its canonical form or the reason why not.");
+  m.def(
+      "framework_options",
+      [] {
+        const MlirStringRef text = ttmlirFrameworkOptions();
+        return std::string(text.data, text.length);
+      },
+      "What the front ends of PyTorch and JAX set unless the user does.");
   m.def(
       "mlir_to_cpp",
       [](MlirOperation module) {

@@ -56,7 +56,7 @@ def in_shards(text: str) -> tuple[str, int]:
     with ir.Context():
         module = ir.Module.parse(text)
         results = len(ir.FunctionType(main_of(module).attributes["function_type"].value).results)
-        stablehlo_pipeline(module, f"result-presharded={','.join(['1'] * results)}")
+        stablehlo_pipeline(module, {"result-presharded": [1] * results})
         stablehlo_to_ttir_pipeline(module)
         localize = "builtin.module(func.func(ttir-localize-presharded))"
         PassManager.parse(f"builtin.module(ttcore.device_module({localize}))").run(module.operation)
@@ -127,7 +127,7 @@ def of_one_chip(ttir: str) -> str:
 def compiled(ttir: str, mesh: Mesh) -> bytes:
     with ir.Context():
         module = ir.Module.parse(ttir)
-        ttir_to_ttnn_backend_pipeline(module, f"mesh-shape={mesh[0]},{mesh[1]}")
+        ttir_to_ttnn_backend_pipeline(module, {"mesh-shape": mesh})
         return ttnn_to_flatbuffer_bin(module)
 
 

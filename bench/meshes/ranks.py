@@ -65,7 +65,7 @@ def store(text: str, path: Path) -> None:
         module = ir.Module.parse(text)
         stablehlo_pipeline(module, "result-presharded=1")
         stablehlo_to_ttir_pipeline(module)
-        ttir_to_ttnn_backend_pipeline(module, f"mesh-shape={MESH[0]},{MESH[1]}")
+        ttir_to_ttnn_backend_pipeline(module, {"mesh-shape": MESH})
         path.write_bytes(ttnn_to_flatbuffer_bin(module))
 
 

@@ -15,6 +15,7 @@ from ttmlir.arrays import fetch, fits, runtime, send
 from ttmlir.chips import default_device, lower
 from ttmlir.emitted import LANGUAGES, check_suffix, write_program, write_texts
 from ttmlir.files import write_whole
+from ttmlir.options import CompileOptions, Given
 
 import jax
 from jax import export
@@ -29,13 +30,13 @@ class CompiledFunction:
     flatbuffer: what `ttrt run` and the runtime load.
     """
 
-    def __init__(self, lowered: Any, options: str) -> None:
-        self.options = options
+    def __init__(self, lowered: Any, options: Given) -> None:
+        self.options = CompileOptions(options)
         self._lowered = lowered
         self.stablehlo: str = lowered.compiler_ir(dialect="stablehlo").operation.get_asm(enable_debug_info=True)
         module = self._ttir_module()
         self.ttir = str(module)
-        lower(module, options)
+        lower(module, self.options)
         self.ttnn = str(module)
         self.flatbuffer: bytes = passes.ttnn_to_flatbuffer_bin(module)
         # Machine code that it has was compiled here.
@@ -109,14 +110,14 @@ class CompiledFunction:
 
 
 def compile(
-    function: Callable[..., Any] | export.Exported, args: Sequence[Any] = (), options: str = "", **kwargs: Any
+    function: Callable[..., Any] | export.Exported, args: Sequence[Any] = (), options: Given = None, **kwargs: Any
 ) -> CompiledFunction | ExportedFunction:
     """Returns a function compiled for these example arguments: arrays, shapes (`jax.ShapeDtypeStruct`) or trees of
     them.
 
     Args:
         function: of JAX, or what `jax.export` made of one, which has its shapes.
-        options: of `ttir-to-ttnn-backend-pipeline`, as text.
+        options: of `ttir-to-ttnn-backend-pipeline`: a `ttmlir.CompileOptions`, or what that takes.
         kwargs: keyword arguments of the function.
     Returns:
         A function to call; for symbolic shapes, and what was exported, one that takes arrays of any sizes.

@@ -15,6 +15,7 @@ from ttmlir.chips import default_device
 from ttmlir.emitted import check_suffix
 from ttmlir.files import write_whole
 from ttmlir.ir import MLIRError
+from ttmlir.options import Given
 from ttmlir.sizes import OpenSizeError, Size
 from ttmlir.stablehlo import OpenProgram
 
@@ -33,7 +34,7 @@ class ExportedFunction:
     exported: what JAX made. program: what was compiled of it.
     """
 
-    def __init__(self, exported: export.Exported, options: str = "") -> None:
+    def __init__(self, exported: export.Exported, options: Given = None) -> None:
         if exported.nr_devices != 1:
             raise ValueError(f"the function was exported for {exported.nr_devices} devices; expected 1")
         if exported.ordered_effects:

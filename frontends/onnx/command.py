@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
                       help="sizes of dimensions that have none, or bounds (NAME=2:64)")  # fmt: skip
     made.add_argument("--weights", choices=("beside", "inside"), default="beside",
                       help="inputs with values in a .safetensors, or constants (default: %(default)s)")  # fmt: skip
-    made.add_argument("--options", default="", help="of ttir-to-ttnn-backend-pipeline")
+    made.add_argument("--options", default="", help="of ttir-to-ttnn-backend-pipeline, as in docs/options.md")
     made.add_argument(
         "--describe", action="store_true", help="print inputs, outputs, opsets and ops, and write nothing"
     )

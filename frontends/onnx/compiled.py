@@ -16,6 +16,7 @@ import _ttmlir_runtime as tt
 import numpy as np
 from ttmlir import ir, passes
 from ttmlir.chips import lower
+from ttmlir.options import CompileOptions, Given
 from ttmlir.sizes import OpenSizeError, Size, points
 
 from .arguments import shape_of, taken, to_torch, value_sets
@@ -74,15 +75,13 @@ class OnnxModel:
         self,
         model: Model,
         sizes: Mapping[str, int | Bounds] | None = None,
-        options: str = "",
+        options: Given = None,
         known: Mapping[str, Any] | None = None,
     ) -> None:
         for name, given in (("sizes", sizes), ("known", known)):
             if given is not None and not isinstance(given, Mapping):
                 raise TypeError(f"{name} is {type(given).__name__}; expected a mapping by name")
-        if not isinstance(options, str):
-            raise TypeError(f"options is {type(options).__name__}; expected a text")
-        self.model, self.options = model, options
+        self.model, self.options = model, CompileOptions(options)
         self.known = {name: self._known(name, value) for name, value in (known or {}).items()}
         self.inputs = [x for x in model.inputs if x.name not in self.known]
         self._all = {x.name: x for x in (*self.inputs, *model.optional) if x.name not in self.known}
@@ -457,7 +456,8 @@ class OnnxModel:
             stablehlo = str(module)
             passes.stablehlo_to_ttir_pipeline(module)
             ttir = str(module)
-            lower(module, self.options + " open-sizes=true" * isinstance(program, Open), is_said=True)
+            is_open = isinstance(program, Open)
+            lower(module, self.options.with_(open_sizes=True) if is_open else self.options, is_said=True)
             return stablehlo, ttir, str(module)
 
     def module(self, program: Program, inside: bool = False) -> ir.Module:
@@ -518,7 +518,7 @@ def read(model: Any) -> Model:
     return read_model(model) if isinstance(model, str | os.PathLike) else model_of(model)
 
 
-def load(model: Any, sizes: Mapping[str, int | Bounds] | None = None, options: str = "",
+def load(model: Any, sizes: Mapping[str, int | Bounds] | None = None, options: Given = None,
          known: Mapping[str, Any] | None = None) -> OnnxModel:  # fmt: skip
     """Returns an ONNX model that is compiled for what it is called with.
 
@@ -536,7 +536,7 @@ def compile(
     model: Any,
     inputs: Sequence[Any] | Mapping[str, Any] | None = None,
     sizes: Mapping[str, int | Bounds] | None = None,
-    options: str = "",
+    options: Given = None,
     known: Mapping[str, Any] | None = None,
 ) -> OnnxModel:
     """Returns an ONNX model compiled.
@@ -546,7 +546,7 @@ def compile(
         inputs: examples, whose sizes the program has; None for the shapes that the file states.
         sizes: of named dimensions: one size ({"batch": 1}), or the least and the most ({"batch": (1, 64)}). Dimensions
             without a size may have any; those without a name are called by input and place, "x_0".
-        options: of `ttir-to-ttnn-backend-pipeline`, as text.
+        options: of `ttir-to-ttnn-backend-pipeline`: a `ttmlir.CompileOptions`, or what that takes.
         known: inputs whose values are part of the program, and which calls leave out.
     Raises:
         OnnxError: see `load`; or a node that has no form on the chip: names it, and what was expected.
@@ -600,7 +600,7 @@ def export(
     path: str | os.PathLike[str],
     inputs: Sequence[Any] | Mapping[str, Any] | None = None,
     sizes: Mapping[str, int | Bounds] | None = None,
-    options: str = "",
+    options: Given = None,
     weights: str = "beside",
     known: Mapping[str, Any] | None = None,
 ) -> list[Path]:

@@ -14,6 +14,7 @@ import numpy as np
 from ttmlir import ir, passes
 from ttmlir.arrays import DATA_TYPES, fetch, held_type, runtime, send
 from ttmlir.chips import default_device, lower
+from ttmlir.options import CompileOptions, Given
 from ttmlir.sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
 from ttmlir.stablehlo.program import bisect
 
@@ -158,11 +159,11 @@ class Fixed(Program):
         self,
         model: Model,
         shapes: Mapping[str, Sequence[Any]],
-        options: str = "",
+        options: Given = None,
         known: Mapping[str, Array] | None = None,
         weights: Weights | None = None,
     ) -> None:
-        self.model, self.options, self.known = model, options, dict(known or {})
+        self.model, self.options, self.known = model, CompileOptions(options), dict(known or {})
         self.shapes = {x.name: shapes[x.name] for x in model.inputs if x.name not in self.known}
         with ir.Context():
             imported = self.imported()
@@ -222,13 +223,13 @@ class Open(Program):
         model: Model,
         declared: Sequence[Size],
         at: Callable[[Sequence[int]], Mapping[str, Sequence[Any]]],
-        options: str = "",
+        options: Given = None,
         known: Mapping[str, Array] | None = None,
         weights: Weights | None = None,
         inside: bool = False,
         seconds: float | None = None,
     ) -> None:
-        self.model, self.options, self.known = model, options, dict(known or {})
+        self.model, self.options, self.known = model, CompileOptions(options), dict(known or {})
         self._shapes_at, self.inside = at, inside
         self.steps = [1] * len(declared)
         self.seconds, self.started = seconds, time.process_time()
@@ -386,7 +387,7 @@ class Open(Program):
                 self.first = imported
             self._require_same(imported)
             passes.stablehlo_to_ttir_pipeline(imported.module)
-            lower(imported.module, f"{self.options} open-sizes=true", is_said=True)
+            lower(imported.module, self.options.with_(open_sizes=True), is_said=True)
             return imported.module
 
     def _require_same(self, imported: Imported) -> None:

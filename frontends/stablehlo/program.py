@@ -15,6 +15,7 @@ from ttmlir import ir, passes
 from ttmlir.bounds import Bounds, bounds_of
 from ttmlir.chips import lower
 from ttmlir.dialects import stablehlo
+from ttmlir.options import CompileOptions, Given
 from ttmlir.sizes import GENERIC, OpenSizeError, Size, open_flatbuffer, points
 
 from .decisions import Decisions
@@ -55,7 +56,7 @@ class OpenProgram:
         shapes: dimensions of each argument by name, where the module has no names: ["batch, 64", "batch, 2*length"].
             Without them each open dimension of such a module is a size of its own, `arg0_1`.
         sizes: bounds of sizes: {"batch": (1, 64), "length": (2, None)}.
-        options: of `ttir-to-ttnn-backend-pipeline`, as text.
+        options: of `ttir-to-ttnn-backend-pipeline`: a `ttmlir.CompileOptions`, or what that takes.
     Raises:
         TypeError: an argument of another kind.
         ValueError: names or bounds that do not fit the module.
@@ -67,13 +68,11 @@ class OpenProgram:
         source: str | bytes,
         shapes: Sequence[str] | None = None,
         sizes: Mapping[str, Stated] | None = None,
-        options: str = "",
+        options: Given = None,
     ) -> None:
         if not isinstance(source, (str, bytes)):
             raise TypeError(f"source is of type {type(source).__name__}; expected the text or bytes of a module")
-        if not isinstance(options, str):
-            raise TypeError(f"options is {options!r}; expected options of ttir-to-ttnn-backend-pipeline as text")
-        self.source, self.options = source, options
+        self.source, self.options = source, CompileOptions(options)
         with ir.Context():
             self.dimensions: Dimensions = read_dimensions(parse(source), shapes)
         self.bounds = bounds_of(sizes)
@@ -217,7 +216,7 @@ class OpenProgram:
         """The module for these open dimensions, lowered to TTNN."""
         with ir.Context():
             module = self._ttir(values)
-            lower(module, f"{self.options} open-sizes=true" if is_open else self.options)
+            lower(module, self.options.with_(open_sizes=True) if is_open else self.options)
             return module
 
     def _ttir(self, values: Mapping[Any, int]) -> ir.Module:
@@ -327,7 +326,7 @@ def stablehlo_to_open_flatbuffer(
     source: str | bytes,
     shapes: Sequence[str] | None = None,
     sizes: Mapping[str, Stated] | None = None,
-    options: str = "",
+    options: Given = None,
 ) -> bytes:
     """Returns one flatbuffer for all sizes of a StableHLO module whose arguments have open dimensions; see
     `OpenProgram`.

@@ -90,7 +90,8 @@ def compile_whole(
         UserWarning: names the ops that PyTorch runs, with the reason where the chip has the op and refuses this one.
     """
     read_owners(graph_module.graph)
-    report = Report(kind, counted(graph_module.graph), unsuited=unsuited, closed=closed)
+    text = str(options.compile_options())
+    report = Report(kind, counted(graph_module.graph), unsuited=unsuited, closed=closed, options=text)
     add(report)
 
     def part(graph: GraphModule, weights: Sequence[int]) -> Program:

@@ -48,7 +48,6 @@ def options_of(given: Options | Mapping[str, Any] | None) -> Options:
     """
     try:
         options = Options.of(given)
-        options.check()
     except TypeError as error:
         raise OptionTypeError(str(error), first_useful_frame=None) from None
     except ValueError as error:

@@ -153,7 +153,7 @@ class CompiledModel:
         if target.suffix == ".mlir":
             return write_texts(target, self.ttir, self.ttnn)
         if target.suffix in LANGUAGES:
-            return write_program(self._module(weights), target, self.options.pipeline_options())
+            return write_program(self._module(weights), target, self.options.compile_options())
         written = []
         if target.suffix == ".ttnn":
             if self.closed:
@@ -163,7 +163,7 @@ class CompiledModel:
                 raise UnsupportedError("weights inside of a file whose sizes are open; save them next to it")
             if weights == INSIDE:
                 module = self._module(weights)
-                lower(module, self.options.pipeline_options())
+                lower(module, self.options.compile_options())
                 data = passes.ttnn_to_flatbuffer_bin(module)
             write_whole(target, data)
             written.append(target)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from _ttmlir_runtime import runtime
-from ttmlir import ir
-from ttmlir.passes import ttir_to_ttnn_backend_pipeline
+from ttmlir.options import CompileOptions, Given, framework_options
 
 from .cache import requested_cache
 
-_taken: set[str] = set()  # what pipelines were found to take
+# The options of the pipeline that this front end has names for.
+TRANSLATED = {"target_format": "target-format", "weight_format": "experimental-weight-dtype"}
 
 
 @dataclass
@@ -26,7 +26,8 @@ class Options:
     watch_weights: compare the values of weights at each call, so that writes are seen that PyTorch does not count:
         through `.data`, NumPy, DLPack. It costs reading the weights. None: all values in graphs that have a backward
         pass, and sixteen of each weight in others, which finds what writes all of a weight. False: none.
-    pipeline: further options of `ttir-to-ttnn-backend-pipeline`, as text ("enable-fusing-pass=false").
+    pipeline: further options of `ttir-to-ttnn-backend-pipeline`: a `ttmlir.CompileOptions`, or what that takes
+        ("enable-fusing-pass=false"). They replace what the front end sets: see `compile_options`.
     cache: where compiled programs are kept for the next process: a folder, True for the user's, False for none, or a
         `ttmlir.torch.cache.Cache`, which this becomes; None for what the environment's TTMLIR_CACHE says, or none.
     """
@@ -35,7 +36,7 @@ class Options:
     target_format: str | None = None
     weight_format: str | None = None
     watch_weights: bool | None = None
-    pipeline: str = ""
+    pipeline: Given = None
     cache: Any = None
 
     def __post_init__(self) -> None:
@@ -50,8 +51,7 @@ class Options:
         if self.watch_weights not in (None, False, True):
             raise TypeError(f"option watch_weights is {self.watch_weights!r}; expected True, False or None")
         self.cache = requested_cache(self.cache)
-        if not isinstance(self.pipeline, str):
-            raise TypeError(f"option pipeline is {self.pipeline!r}; expected text")
+        self.compile_options()
 
     @classmethod
     def of(cls, given: Options | Mapping[str, Any] | None) -> Options:
@@ -72,34 +72,12 @@ class Options:
             raise ValueError(f"option {unknown[0]!r} is not known; known: {', '.join(known)}")
         return cls(**given)
 
-    def check(self) -> None:
-        """Refuses what the pipeline does not take: it is run over nothing, once for each text.
+    def compile_options(self) -> CompileOptions:
+        """Returns the options of the pipeline from TTIR to TTNN: all that is set, what the front end adds included.
 
         Raises:
-            ValueError: says what the pipeline says.
+            TypeError: `pipeline` is of another type.
+            OptionError: an option, or a value, that the pipeline does not take.
         """
-        text = self._request()
-        if not text or text in _taken:
-            return
-        with ir.Context():
-            try:
-                ttir_to_ttnn_backend_pipeline(ir.Module.parse(""), text)
-            except (ir.MLIRError, ValueError) as error:
-                reason = error.error_diagnostics[0].message if isinstance(error, ir.MLIRError) else str(error).strip()
-                raise ValueError(f"options {text!r}: {reason}") from None
-        _taken.add(text)
-
-    def pipeline_options(self) -> str:
-        """Returns the options of the pipeline from TTIR to TTNN."""
-        # Weights are used as PyTorch has them, [out, in]. What is said last holds.
-        return " ".join(["enable-permute-matmul-fusion=true", self._request()]).strip()
-
-    def _request(self) -> str:
-        parts = []
-        if self.target_format is not None:
-            parts.append(f"target-format={self.target_format}")
-        if self.weight_format is not None:
-            parts.append(f"experimental-weight-dtype={self.weight_format}")
-        if self.pipeline:
-            parts.append(self.pipeline)
-        return " ".join(parts)
+        named = {option: getattr(self, name) for name, option in TRANSLATED.items()}
+        return framework_options().with_(named).with_(self.pipeline)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import _ttmlir_runtime as tt
 from ttmlir.chips import default_device, lower
+from ttmlir.options import CompileOptions
 from ttmlir.passes import run_pass, ttnn_to_flatbuffer_bin
 
 import torch
@@ -62,7 +63,7 @@ def is_shared(tensor: torch.Tensor) -> bool:
     return tensor.dtype in SHARED and tensor.is_contiguous() and tensor.numel() > 0
 
 
-def lower_once(module: Any, pipeline: str) -> None:
+def lower_once(module: Any, pipeline: CompileOptions) -> None:
     """Runs the pipeline with equal ops as one: each layer of a model makes the same mask and the same angles anew."""
     run_pass(module, "cse", verify=False)
     lower(module, pipeline)
@@ -160,8 +161,8 @@ class Program:
 
     def make(self) -> None:
         """Gets the flatbuffer: a kept one, or a new one."""
-        cache, pipeline = self.options.cache, self.options.pipeline_options()
-        name = cache.name(self.imported.module, pipeline) if cache else ""
+        cache, pipeline = self.options.cache, self.options.compile_options()
+        name = cache.name(self.imported.module, str(pipeline)) if cache else ""
         # The texts are those of passes that have run.
         if cache and not self.keep_text and (found := cache.find(name)):
             self.flatbuffer, self.binary = found
@@ -170,7 +171,7 @@ class Program:
             if cache:
                 cache.keep(name, self.flatbuffer)
 
-    def compile(self, pipeline: str) -> None:
+    def compile(self, pipeline: CompileOptions) -> None:
         started = time.perf_counter()
         lower_once(self.imported.module, pipeline)
         self.times.passes = time.perf_counter() - started

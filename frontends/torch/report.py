@@ -27,6 +27,7 @@ class Report:
     ops: aten ops of the graph, and how many of each. on_host: those that PyTorch runs between the programs.
     reasons: why, of those ops that the chip has and that a rule or a pass refused.
     programs: what the rest became, in order.
+    options: of the pipeline that compiled it, as text: what the front end sets, and what the user does.
     error: why it could not be compiled, or "".
     unsuited: why AOTAutograd captured it, which takes longer than the one pass that was tried first; or "".
     open: the sizes that its program leaves open, with their bounds: "2 <= s0 <= 64".
@@ -38,6 +39,7 @@ class Report:
     on_host: Counter[str] = field(default_factory=Counter)
     reasons: dict[str, str] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
+    options: str = ""
     error: str = ""
     unsuited: str = ""
     open: tuple[str, ...] = ()

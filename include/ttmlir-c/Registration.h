@@ -15,6 +15,18 @@ MLIR_CAPI_EXPORTED void ttmlirRegisterAllDialects(MlirDialectRegistry registry);
 /// Makes all passes and pipelines known by name; may be called repeatedly.
 MLIR_CAPI_EXPORTED void ttmlirRegisterAllPasses(void);
 
+/// Hands `callback` the registered pipelines as JSON: by name their help, and the name, help, default, kind and values
+/// of each option.
+MLIR_CAPI_EXPORTED void ttmlirDescribePipelines(MlirStringCallback callback, void *userData);
+
+/// Hands `callback` an option's value in its canonical form, or why the pipeline refuses the option or the value.
+/// Returns whether it takes them.
+MLIR_CAPI_EXPORTED bool ttmlirCheckPipelineOption(MlirStringRef pipeline, MlirStringRef name, MlirStringRef value,
+                                                  MlirStringCallback callback, void *userData);
+
+/// Returns what the front ends of PyTorch and JAX set of `ttir-to-ttnn-backend-pipeline` unless the user does, as text.
+MLIR_CAPI_EXPORTED MlirStringRef ttmlirFrameworkOptions(void);
+
 /// Serialises a module of TTNN programs and hands the bytes to `callback`.
 /// Fails with diagnostics on the module's context.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,

@@ -106,15 +106,15 @@ struct Session {
 };
 
 /// Runs when the block ends.
-template <class F> struct Finally {
+template <class F> struct ScopeExit {
   F f;
-  ~Finally() { f(); }
+  ~ScopeExit() { f(); }
 };
-template <class F> Finally(F) -> Finally<F>;
+template <class F> ScopeExit(F) -> ScopeExit<F>;
 
 void run(Session &session, MlirModule module, const std::string &pipeline, const std::string &what) {
   MlirPassManager manager = mlirPassManagerCreate(session.context);
-  const Finally destroy{[&] { mlirPassManagerDestroy(manager); }};
+  const ScopeExit destroy{[&] { mlirPassManagerDestroy(manager); }};
   std::string refused;
   const MlirLogicalResult parsed =
       mlirParsePassPipeline(mlirPassManagerGetAsOpPassManager(manager), stringRef(pipeline), append, &refused);
@@ -271,17 +271,31 @@ MlirModule parse(Session &session, const std::string &source) {
 }
 
 constexpr const char *partitioning = "stablehlo-spmd-pipeline";
+constexpr const char *lowering = "ttir-to-ttnn-backend-pipeline";
+
+/// The options of the lowering: the chip's, those of every front end of a framework, and the caller's, which win.
+std::string optionsText(Arch arch, const std::map<std::string, std::string> &overrides) {
+  std::string text = "mock-system-desc-arch=" + std::string(toString(arch)) + " ";
+  text += view(ttmlirFrameworkOptions());
+  for (const auto &[key, value] : overrides) {
+    std::string found;
+    if (!ttmlirCheckPipelineOption(stringRef(lowering), stringRef(key), stringRef(value), append, &found))
+      invalid("compiler_options: " + found);
+    text += " " + key + "={" + found + "}";
+  }
+  return text;
+}
 
 } // namespace
 
 std::string deviceProgram(const Compiled &compiled) {
   Session session;
   const MlirModule module = parse(session, compiled.source);
-  const Finally destroy{[&] { mlirModuleDestroy(module); }};
+  const ScopeExit destroy{[&] { mlirModuleDestroy(module); }};
   run(session, module, std::string("builtin.module(") + partitioning + ",device-program)",
       "partitioning of " + compiled.name);
   const MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
-  const Finally destroyFlags{[&] { mlirOpPrintingFlagsDestroy(flags); }};
+  const ScopeExit destroyFlags{[&] { mlirOpPrintingFlagsDestroy(flags); }};
   mlirOpPrintingFlagsEnableDebugInfo(flags, /*enable=*/true, /*prettyForm=*/false);
   return printed([&](auto callback, void *to) {
     mlirOperationPrintWithFlags(mlirModuleGetOperation(module), flags, callback, to);
@@ -296,7 +310,7 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch, int6
   Compiled compiled;
   compiled.source = code;
   const MlirModule module = parse(session, compiled.source);
-  const Finally destroy{[&] { mlirModuleDestroy(module); }};
+  const ScopeExit destroy{[&] { mlirModuleDestroy(module); }};
   readMain(module, compiled);
   const std::string name = "lowering of " + compiled.name;
   if (partitions > 1) {
@@ -304,13 +318,8 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch, int6
     readShardings(module, compiled);
   }
   run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");
-  std::string options = "mock-system-desc-arch=" + std::string(toString(arch));
-  // `x @ w.T` reads the weight as it lies.
-  if (!overrides.contains("enable-permute-matmul-fusion"))
-    options += " enable-permute-matmul-fusion=true";
-  for (const auto &[key, value] : overrides)
-    options += " " + key + "=" + value;
-  run(session, module, "builtin.module(ttir-to-ttnn-backend-pipeline{" + options + "})", name + " to TTNN");
+  run(session, module, std::string("builtin.module(") + lowering + "{" + optionsText(arch, overrides) + "})",
+      name + " to TTNN");
   if (mlirLogicalResultIsFailure(
           ttmlirTranslateToFlatbuffer(mlirModuleGetOperation(module), append, &compiled.flatbuffer)))
     session.fail(PJRT_Error_Code_INTERNAL, "writing the program of " + compiled.name + " failed");

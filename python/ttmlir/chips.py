@@ -9,6 +9,7 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 
+from .options import Given
 from .passes import ttir_to_ttnn_backend_pipeline
 
 # Called with each module before its passes run; what they return is called behind them.
@@ -25,7 +26,7 @@ def default_device() -> Any:
     return _device
 
 
-def lower(module: Any, options: str, is_said: bool = False) -> None:
+def lower(module: Any, options: Given, is_said: bool = False) -> None:
     """Runs the pipeline. That 64-bit integers are 32 bits wide is said once: most models have some.
 
     is_said: the front end's documentation says it, and inputs are checked.

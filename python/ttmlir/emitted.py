@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import ir, passes
 from .files import write_whole
+from .options import CompileOptions, Given
 
 # Suffix -> (pipeline from TTIR, text of its module).
 LANGUAGES = {
@@ -15,18 +16,18 @@ LANGUAGES = {
 }
 
 
-def write_program(ttir: ir.Module, path: Path, pipeline: str = "") -> list[Path]:
+def write_program(ttir: ir.Module, path: Path, options: Given = None) -> list[Path]:
     """Writes the program that a TTIR module makes, which is lowered by this, and its constants next to it.
 
     Args:
         path: its suffix says in which language.
-        pipeline: options of the pipeline to TTNN, as text.
+        options: of the pipeline to TTNN.
     Returns:
         The program, and the folder of its constants where there are any.
     """
     lower, text = LANGUAGES[path.suffix]
     tensors = path.with_name(path.name + ".tensors")
-    lower(ttir, f"tensor-directory={tensors.name} {pipeline}".strip())
+    lower(ttir, {"tensor-directory": tensors.name, **CompileOptions(options)})
     program = text(ttir)
     passes.write_tensor_files(ttir, tensors)
     write_whole(path, program)

@@ -2,7 +2,7 @@
 """Passes and pipelines as functions, and translation to flatbuffers, C++ and Python.
 
 Every pipeline takes a module, changes it in place, and raises `ttmlir.ir.MLIRError` with the diagnostics of whatever
-pass refused it. `options` is written as for ttmlir-opt: "mesh-shape=1,2 system-desc-path=desc.json".
+pass refused it. `options` is anything that `ttmlir.CompileOptions` takes: "mesh-shape=1,2 system-desc-path=desc.json".
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ._mlir_libs._ttmlir.translate import MLIRModuleLogger
 from .files import whole_file
 from .golden_tensor import DataType, GoldenTensor, lookup_dtype
 from .ir import Context, Diagnostic, DiagnosticInfo, DiagnosticSeverity, Location, MLIRError, Module, StringAttr
+from .options import CompileOptions, Given, pipelines
 from .passmanager import PassManager
 from .util import without_source_number
 
@@ -88,12 +89,12 @@ def _parsed(pipeline: str) -> PassManager:
     raise ValueError("; ".join([*reasons, str(refused)])) from refused
 
 
-def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str = False, verify: bool = True) -> None:
+def run_pass(module: Module, name: str, options: Given = "", print_ir: bool | str = False, verify: bool = True) -> None:
     """Runs one registered pass or pipeline over `module`, in place.
 
     Args:
         name: as registered with ttmlir-opt, without the dashes in front.
-        options: the text between the braces of `name{...}`.
+        options: of a pipeline, what `CompileOptions` takes; of a pass, the text between the braces of `name{...}`.
         print_ir: print the module after each pass that changed it, to stderr; with a string, into files of that folder.
         verify: check the module after each pass.
     Warns:
@@ -103,7 +104,8 @@ def run_pass(module: Module, name: str, options: str = "", print_ir: bool | str 
         ttmlir.ir.MLIRError: a pass failed; carries the diagnostics.
     """
     with module.context:
-        manager = _parsed(f"builtin.module({name}{{{options}}})" if options else f"builtin.module({name})")
+        text = str(CompileOptions(options, pipeline=name)) if options and name in pipelines() else options
+        manager = _parsed(f"builtin.module({name}{{{text}}})" if text else f"builtin.module({name})")
         manager.enable_verifier(verify)
         if print_ir:
             module.context.enable_multithreading(False)
@@ -120,11 +122,11 @@ class Pipeline(Protocol):
 
     __name__: str
 
-    def __call__(self, module: Module, options: str = "", print_ir: bool | str = False) -> None: ...
+    def __call__(self, module: Module, options: Given = "", print_ir: bool | str = False) -> None: ...
 
 
 def _pipeline(name: str) -> Pipeline:
-    def run(module: Module, options: str = "", print_ir: bool | str = False) -> None:
+    def run(module: Module, options: Given = "", print_ir: bool | str = False) -> None:
         run_pass(module, name, options, print_ir)
 
     run.__name__ = run.__qualname__ = name.replace("-", "_")

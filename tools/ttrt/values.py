@@ -156,7 +156,7 @@ def known_inputs(module: Any, mesh: Mesh, seed: int, given: Inputs | None = None
 def lowered(module: Any, mesh: Mesh) -> Any:
     """Returns a TTNN module for the device: the rest of the way from wherever the module stands."""
     copy, found = clone(module), dialects(module)
-    shape = f"mesh-shape={mesh[0]},{mesh[1]}"
+    shape = {"mesh-shape": mesh}
     if found & PORTABLE:
         passes.stablehlo_to_ttir_pipeline(copy)
     if found & {"ttir", *PORTABLE}:

@@ -15,6 +15,7 @@ import _ttmlir_runtime as tt
 import sympy  # type: ignore[import-untyped]
 from ttmlir import ir
 from ttmlir.chips import lower
+from ttmlir.options import CompileOptions
 from ttmlir.sizes import GENERIC, OpenSizeError, Size, open_flatbuffer
 
 import torch
@@ -171,7 +172,7 @@ class OpenProgram(Program):
         self.context = ir.Context()
         self.lowered: dict[Point, Imported] = {}
         self.recent: OrderedDict[Point, Call] = OrderedDict()
-        self.pipeline = ""
+        self.pipeline = CompileOptions()
         nodes = sizes.graph_module.graph.nodes
         self.nodes = {node.name: (node, describe) for node, describe in zip(nodes, sizes.values, strict=True)}
         given = [node.meta.get("val") for node in sizes.placeholders]
@@ -202,10 +203,10 @@ class OpenProgram(Program):
         return self.conditions.nearest(point, bounded)
 
     def make(self) -> None:
-        cache, self.pipeline = self.options.cache, self.options.pipeline_options()
+        cache, self.pipeline = self.options.cache, self.options.compile_options()
         name = ""
         if cache and not self.keep_text:
-            names = [cache.name(self.imported_at(point).module, self.pipeline) for point in self.points()]
+            names = [cache.name(self.imported_at(point).module, str(self.pipeline)) for point in self.points()]
             # Graphs that are one program at these points can be two at others.
             described = (self.groups, self.fixed, self.sizes.text(), names)
             name = f"{hashlib.sha256(repr(described).encode()).hexdigest()}.ttnn"
@@ -273,7 +274,7 @@ class OpenProgram(Program):
             if getattr(imported, what) != getattr(first, what):
                 raise OpenSizeError(f"{what} of the graph depend on its sizes")
         started = time.perf_counter()
-        self.lower(imported.module, f"{self.pipeline} open-sizes=true" if self.declared else self.pipeline)
+        self.lower(imported.module, self.pipeline.with_(open_sizes=True) if self.declared else self.pipeline)
         self.times.passes += time.perf_counter() - started
         return imported.module
 

@@ -260,7 +260,12 @@ class Specialising:
                 way = replace(way, most=bounds_left.pop(0))
         self.closed = ""
         bounds = tuple(group.text() for group in program.groups)
-        add(Report(self.kind, counted(graph), programs=[program], unsuited=self.unsuited, open=bounds))
+        options = str(self.options.compile_options())
+        add(
+            Report(
+                self.kind, counted(graph), programs=[program], unsuited=self.unsuited, open=bounds, options=options
+            )
+        )  # fmt: skip
         run = with_wide_integers(program, lambda given: sizes.at(sizes.of(given)))
         self._opened.append((program, run))
         return run

@@ -17,8 +17,11 @@ bool AbsentPartParser::parse(llvm::cl::Option &option, StringRef name, StringRef
   if (llvm::cl::parser<bool>::parse(option, name, value, out))
     return true;
   // The description says "Only false", and why.
-  return out &&
-         option.error("true is not possible: " + option.HelpStr.split(": ").second + "; expected false, or nothing");
+  return out && option.error("true is not possible: " + values(option).reason + "; expected false, or nothing");
+}
+
+ttcore::OptionValues AbsentPartParser::values(const llvm::cl::Option &option) {
+  return ttcore::OptionValues::choice({{"false", ""}}, option.HelpStr.split(": ").second);
 }
 
 void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/Properties.h"
+#include "ttmlir/Dialect/NearestName.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,13 +14,12 @@ using namespace mlir::tt;
 static std::string plain(StringRef name) {
   std::string letters;
   for (char letter : name)
-    if (letter != '_')
+    if (letter != '_' && letter != '-')
       letters += llvm::toLower(letter);
   return letters;
 }
 
-/// The known name with the fewest edits, of at most a third of the letters; empty if there is none.
-static StringRef nearest(StringRef name, ArrayRef<StringRef> known) {
+StringRef tt::nearestName(StringRef name, ArrayRef<StringRef> known) {
   const std::string wrong = plain(name);
   unsigned fewest = wrong.size() / 3 + 1;
   StringRef found;
@@ -35,14 +35,14 @@ static StringRef nearest(StringRef name, ArrayRef<StringRef> known) {
 
 std::string tt::unknownAttribute(StringRef op, StringRef name, ArrayRef<StringRef> known) {
   std::string text = (op + " has no attribute '" + name + "'").str();
-  if (StringRef near = nearest(name, known); !near.empty())
+  if (StringRef near = nearestName(name, known); !near.empty())
     text += ("; did you mean '" + near + "'?").str();
   else if (!known.empty())
     text += "; it has " + llvm::join(known, ", ");
   return text;
 }
 
-bool tt::isNearAttribute(StringRef name, ArrayRef<StringRef> known) { return !nearest(name, known).empty(); }
+bool tt::isNearAttribute(StringRef name, ArrayRef<StringRef> known) { return !nearestName(name, known).empty(); }
 
 LogicalResult Property::refuse(Attribute value, EmitError emitError) const {
   if (emitError)

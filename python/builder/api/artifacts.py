@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,33 +12,28 @@ from typing import Any
 from _ttmlir_runtime import binary
 from ttmlir import ir, passes
 from ttmlir.files import write_whole
+from ttmlir.options import CompileOptions, Given
 
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 
 TENSORS = "test_ttnn.mlir.tensors"  # constants of a program, next to it
 TENSOR_SUFFIX = ".tensorbin"
 MAIN = "main"  # the file of a program, when it has several
-# Options of the pipelines of this module; others are of those before them.
-EMIT_OPTIONS = (
-    "load-input-tensors-from-disk",
-    "split-files",
-    "target-dylib",
-    "target-module",
-    "tensor-load-directory",
-    "tensor-load-file-prefix",
-    "try-recover-structure",
-    "tuplify-input-if-empty",
-)
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language that TTNN programs are emitted in. pipeline changes a TTNN module, print_ gives its text."""
+    """A language that TTNN programs are emitted in.
 
-    pipeline: Callable[[Any, str], None]
+    pipeline changes a TTNN module, print_ gives its text. whole: the pipeline from TTIR, which has the options of both.
+    defaults: options that are set unless the user does.
+    """
+
+    pipeline: str
+    whole: str
     print_: Callable[[Any], dict[str, str]]
-    library: str  # the pipeline's option for a program without main
     suffix: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 def cpp_text(module: Any) -> dict[str, str]:
@@ -70,19 +65,21 @@ def ttmetal_bytes(module: Any) -> bytes:
 class Flatbuffer:
     """A format of flatbuffers. pipeline changes a TTIR module to one of `dialect`, write gives that one's bytes."""
 
-    pipeline: Callable[[Any, str], None]
+    pipeline: str
     write: Callable[[Any], bytes]
     suffix: str
     dialect: str
 
 
 FLATBUFFERS = {
-    "ttnn": Flatbuffer(passes.ttir_to_ttnn_backend_pipeline, ttnn_bytes, ".ttnn", "ttnn"),
-    "ttmetal": Flatbuffer(passes.ttir_to_ttmetal_pipeline, ttmetal_bytes, ".ttm", "ttmetal"),
+    "ttnn": Flatbuffer("ttir-to-ttnn-backend-pipeline", ttnn_bytes, ".ttnn", "ttnn"),
+    "ttmetal": Flatbuffer("ttir-to-ttmetal-pipeline", ttmetal_bytes, ".ttm", "ttmetal"),
 }
 LANGUAGES = {
-    "emitc": Language(passes.ttnn_common_to_emitc_pipeline, cpp_text, "target-dylib", ".cpp"),
-    "emitpy": Language(passes.ttnn_common_to_emitpy_pipeline, python_texts, "target-module", ".py"),
+    "emitc": Language(
+        "ttnn-common-to-emitc-pipeline", "ttir-to-emitc-pipeline", cpp_text, ".cpp", {"target-dylib": True}
+    ),
+    "emitpy": Language("ttnn-common-to-emitpy-pipeline", "ttir-to-emitpy-pipeline", python_texts, ".py"),
 }
 SUFFIXES = {n: t.suffix for n, t in FLATBUFFERS.items()} | {n: t.suffix for n, t in LANGUAGES.items()}
 # Named in the guide; its back end is not there.
@@ -104,9 +101,9 @@ def lowering_of(target: str) -> Flatbuffer:
     return FLATBUFFERS.get(target, FLATBUFFERS["ttnn"])
 
 
-def is_emit_option(option: str) -> bool:
-    """Returns whether "name=value" is an option of emitting."""
-    return option.partition("=")[0].strip() in EMIT_OPTIONS
+def whole_pipeline(target: str) -> str:
+    """Returns the pipeline that has all options of a target."""
+    return LANGUAGES[target].whole if target in LANGUAGES else FLATBUFFERS[target].pipeline
 
 
 @dataclass(frozen=True)
@@ -156,23 +153,24 @@ class Artifact:
             folder.rmdir()
 
 
-def emitted(module: Any, target: str, options: Sequence[str] = ()) -> Artifact:
+def emitted(module: Any, target: str, options: Given = None) -> Artifact:
     """Returns the artifact that a target makes of a module that was lowered for it, which is not changed.
 
     Args:
-        options: of the target's pipeline, "name=value"; see EMIT_OPTIONS.
+        options: of `whole_pipeline(target)`; the lowering has read its own.
     Raises:
         TTBuilderCompileException: an op that the target cannot carry; has the diagnostics.
     """
     try:
         if target not in LANGUAGES:
-            if options:
-                raise ValueError(f"{', '.join(options)}: for a target that is emitted, {' or '.join(LANGUAGES)}")
             return Artifact(FLATBUFFERS[target].write(module), target)
         language = LANGUAGES[target]
         program = module.operation.clone(ip=False)
-        own = [f"tensor-directory={TENSORS}", *([f"{language.library}=true"] if target == "emitc" else [])]
-        language.pipeline(program, " ".join([*own, *options]))
+        own = CompileOptions(options, pipeline=language.whole).of(language.pipeline)
+        chosen = CompileOptions(language.defaults, pipeline=language.pipeline).with_(own)
+        if chosen.get("tensor-directory", TENSORS) != TENSORS:
+            raise ValueError(f"option tensor-directory is {chosen['tensor-directory']!r}; the builder writes {TENSORS}")
+        passes.run_pass(program, language.pipeline, chosen.with_(tensor_directory=TENSORS))
         texts = language.print_(program)
         return Artifact(texts.pop(MAIN), target, program, texts)
     except (ir.MLIRError, ValueError, RuntimeError) as error:

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ttmlir import ir, passes
 from ttmlir.ir import Context, Location, Module
+from ttmlir.options import CompileOptions, Given, OptionError, braced, options_of, split, written
 
 from builder.base.builder import Builder
 from builder.base.errors import TTBuilderCompileException, diagnostics_of, did_you_mean
 from builder.base.open_shapes import OpenShapes
 
-from .artifacts import Artifact, check_target, emitted, is_emit_option, lowering_of
+from .artifacts import LANGUAGES, Artifact, check_target, emitted, lowering_of, whole_pipeline
 
 SYSTEM_DESC = "ttrt-artifacts/system_desc.ttsys"
 NUMBER_OPS = "ttir-number-ops"
@@ -76,8 +77,8 @@ class Lowering:
         "emitc", a C++ program, or "emitpy", a Python program.
     argument_types_string: which arguments are inputs, parameters or constants, as the pipeline's option takes it.
     custom_pipeline: name or function to run instead of the back end's pipeline.
-    pipeline_options: options of that pipeline, and of the target's (see docs/pipelines.md), "name=value" each;
-        ttir_pipeline_options says the same.
+    pipeline_options: options of that pipeline, and of the target's (see docs/options.md): a `ttmlir.CompileOptions`, or
+        what that takes. ttir_pipeline_options says the same.
     shlo_pipeline_options, shlo_to_ttir_pipeline_options: of the pipelines before it, for StableHLO.
     print_ir: print the module after each pass that changed it, to stderr, or with a string into that folder; a function
         that is given as pipeline gets print_ir= as well.
@@ -87,37 +88,46 @@ class Lowering:
     target: str = "ttnn"
     argument_types_string: str | None = None
     custom_pipeline: Callable[..., Any] | str | None = None
-    pipeline_options: Sequence[str] | str | None = None
-    ttir_pipeline_options: Sequence[str] | str | None = None
-    shlo_pipeline_options: Sequence[str] | str | None = None
-    shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None
+    pipeline_options: Given = None
+    ttir_pipeline_options: Given = None
+    shlo_pipeline_options: Given = None
+    shlo_to_ttir_pipeline_options: Given = None
     print_ir: bool | str = False
 
-    def options(self, mesh_shape: Sequence[int], system_desc_path: str | os.PathLike[str] | None) -> str:
-        options = [f"mesh-shape={','.join(map(str, mesh_shape))}"]
+    def options(self, mesh_shape: Sequence[int], system_desc_path: str | os.PathLike[str] | None) -> CompileOptions:
+        """Returns the options of the lowering, and of emitting where the target is a language.
+
+        Raises:
+            OptionError: an option, or a value, that the target's pipeline does not take.
+        """
         path = system_desc_path or self.system_desc_path
-        if path and Path(path).exists():
-            options.append(f"system-desc-path={path}")
-        if self.argument_types_string:
-            options.append(f"argument-types={self.argument_types_string}")
-        return " ".join([*options, *(o for o in self._given() if not is_emit_option(o))])
+        own = CompileOptions(
+            pipeline=whole_pipeline(self.target),
+            mesh_shape=mesh_shape,
+            system_desc_path=path if path and Path(path).exists() else None,
+            argument_types=self.argument_types_string or None,
+        )
+        if self.custom_pipeline is not None:
+            return own.with_([f"{name}={braced(value)}" for name, value in self._given() if self._is_emitting(name)])
+        return own.with_(self.pipeline_options).with_(self.ttir_pipeline_options)
 
-    def emit_options(self) -> list[str]:
-        return [o for o in self._given() if is_emit_option(o)]
+    def custom_options(self, options: CompileOptions) -> str:
+        """Returns the options of a pipeline of the caller, which may have others than those that are known."""
+        return " ".join([str(options), *(f"{n}={braced(v)}" for n, v in self._given() if not self._is_emitting(n))])
 
-    def _given(self) -> list[str]:
-        """Single options: one string may have several."""
-        return [*single(self.pipeline_options), *single(self.ttir_pipeline_options)]
+    def _is_emitting(self, name: str) -> bool:
+        return self.target in LANGUAGES and name in options_of(LANGUAGES[self.target].pipeline)
 
-
-def single(options: Sequence[str] | str | None) -> list[str]:
-    """Returns options one by one; a string may have several."""
-    texts = [options] if isinstance(options, str) else options or ()
-    return [option for text in texts for option in text.split()]
+    def _given(self) -> Iterator[tuple[str, str]]:
+        for options in (self.pipeline_options, self.ttir_pipeline_options):
+            if isinstance(options, Mapping):
+                yield from ((name.replace("_", "-"), written(name, value)) for name, value in options.items())
+            else:
+                yield from split(options if isinstance(options, str) else " ".join(options or ()))
 
 
 def run_pipeline(
-    module: Any, pipeline: Callable[..., Any] | str, options: str, what: str, print_ir: bool | str = False
+    module: Any, pipeline: Callable[..., Any] | str, options: Given, what: str, print_ir: bool | str = False
 ) -> None:
     """Runs a pipeline, given by function or name, in place; failures become TTBuilderCompileException."""
     if print_ir and callable(pipeline) and "print_ir" not in inspect.signature(pipeline).parameters:
@@ -149,7 +159,8 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
     """Returns (what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
     lowered, snapshot = lowered_module(module, builder, mesh_shape, how)
-    return emitted(lowered, how.target, how.emit_options()), lowered, snapshot
+    options = how.options(mesh_shape, builder.system_desc_path)
+    return emitted(lowered, how.target, options), lowered, snapshot
 
 
 def lowered_module(
@@ -167,14 +178,17 @@ def lowered_module(
     if dialect == "stablehlo":
         # Numbers are given before anything changes, so that device results find the goldens of StableHLO ops.
         run_pipeline(clone, NUMBER_OPS, "", "numbering the ops")
-        given = " ".join(single(how.shlo_pipeline_options))
-        run_pipeline(clone, passes.stablehlo_pipeline, given, "sharding", how.print_ir)
-        given = " ".join(single(how.shlo_to_ttir_pipeline_options))
-        run_pipeline(clone, passes.stablehlo_to_ttir_pipeline, given, "lowering StableHLO to TTIR", how.print_ir)
+        run_pipeline(clone, "stablehlo-pipeline", how.shlo_pipeline_options, "sharding", how.print_ir)
+        given = how.shlo_to_ttir_pipeline_options
+        run_pipeline(clone, "stablehlo-to-ttir-pipeline", given, "lowering StableHLO to TTIR", how.print_ir)
     form = lowering_of(how.target)
-    options = how.options(mesh_shape, builder.system_desc_path)
-    if is_open and how.custom_pipeline is None:
-        options += " open-sizes=true"
     what = "lowering to TTNN" if form.dialect == "ttnn" else "lowering to TTMetal"
-    run_pipeline(clone, how.custom_pipeline or form.pipeline, options, what, how.print_ir)
+    try:
+        options = how.options(mesh_shape, builder.system_desc_path).of(form.pipeline)
+    except OptionError as error:
+        raise TTBuilderCompileException(f"{what} failed: {error}") from error
+    if how.custom_pipeline is not None:
+        run_pipeline(clone, how.custom_pipeline, how.custom_options(options), what, how.print_ir)
+    else:
+        run_pipeline(clone, form.pipeline, options.with_(open_sizes=True) if is_open else options, what, how.print_ir)
     return clone, snapshot

@@ -16,6 +16,7 @@ from ttmlir import passes
 from ttmlir.bounds import bounds_of
 from ttmlir.files import write_whole
 from ttmlir.ir import Context, Module
+from ttmlir.options import Given
 from ttmlir.sizes import OpenSizeError
 
 from builder.base import loading
@@ -183,7 +184,7 @@ def compile_module_to_flatbuffer(
     save_artifacts: bool = False,
     argument_types_string: str | None = None,
     custom_pipeline: Callable[..., Any] | str | None = None,
-    pipeline_options: Sequence[str] | str | None = None,
+    pipeline_options: Given = None,
     print_ir: bool | str = False,
     input_output_goldens: Mapping[int, Any] | None = None,
     intermediate_goldens: Mapping[str, Any] | None = None,
@@ -231,11 +232,11 @@ def flatbuffer_compiler(
         save_artifacts: bool = False,
         argument_types_string: str | None = None,
         custom_pipeline: Callable[..., Any] | str | None = None,
-        pipeline_options: Sequence[str] | str | None = None,
+        pipeline_options: Given = None,
         print_ir: bool | str = False,
-        ttir_pipeline_options: Sequence[str] | str | None = None,
-        shlo_pipeline_options: Sequence[str] | str | None = None,
-        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+        ttir_pipeline_options: Given = None,
+        shlo_pipeline_options: Given = None,
+        shlo_to_ttir_pipeline_options: Given = None,
         output_root: str | os.PathLike[str] | None = None,
         sizes: Mapping[str, Any] | None = None,
     ) -> tuple[Builder, str | bytes, Programs | OpenGoldens, IntermediateGoldens]:
@@ -318,7 +319,7 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         save_artifacts: bool = False,
         argument_types_string: str | None = None,
         custom_pipeline: Callable[..., Any] | str | None = None,
-        pipeline_options: Sequence[str] | str | None = None,
+        pipeline_options: Given = None,
         print_ir: bool | str = False,
         device: Any = None,
         pcc: float = 0.99,
@@ -332,9 +333,9 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
         enable_intermediate_verification: bool = False,
         dump_memory: bool = False,
         breakpoint_callback: BreakpointCallback | None = None,
-        ttir_pipeline_options: Sequence[str] | str | None = None,
-        shlo_pipeline_options: Sequence[str] | str | None = None,
-        shlo_to_ttir_pipeline_options: Sequence[str] | str | None = None,
+        ttir_pipeline_options: Given = None,
+        shlo_pipeline_options: Given = None,
+        shlo_to_ttir_pipeline_options: Given = None,
         exact: bool = False,
         sizes: Mapping[str, Any] | None = None,
         at: Mapping[str, int] | None = None,

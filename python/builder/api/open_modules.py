@@ -89,7 +89,8 @@ def compiled(source: Source, sizes: Mapping[str, Any] | None) -> Compiled:
     with told(shapes):
         lowered, snapshot = lowered_module(module, builder, builder.mesh_shape, source.how)
         if not open_sizes:
-            artifact = emitted(lowered, source.how.target, source.how.emit_options())
+            options = source.how.options(builder.mesh_shape, builder.system_desc_path)
+            artifact = emitted(lowered, source.how.target, options)
     if not free:
         return Compiled(module, builder, artifact, lowered, snapshot.programs, snapshot.intermediates)
     variants = Variants(source, bounds, shapes.names, open_sizes, listed)

@@ -18,6 +18,7 @@ import numpy as np
 from golden.optional import dtype_name, torch
 from ttmlir import passes
 from ttmlir.ir import BlockArgument, Context, Location, Module, OpResult, RankedTensorType, Type, Value
+from ttmlir.options import braced, split
 
 from .locations import plain_location as plain_location
 
@@ -185,7 +186,7 @@ def create_custom_ttir_pipeline_fn(
     """
 
     def run(module: Module, options: str) -> None:
-        given = dict(option.partition("=")[::2] for option in options.split())
+        given = dict(split(options))
         types = given.pop("argument-types", None)
         if types:
             passes.tt_populate_argument_types(module, types)
@@ -193,7 +194,7 @@ def create_custom_ttir_pipeline_fn(
             raise ValueError(
                 f"the passes {pipeline!r} take no options of a pipeline; there is {', '.join(sorted(strange))}"
             )
-        device = " ".join(f"{name}={value}" for name, value in given.items())
+        device = " ".join(f"{name}={braced(value)}" for name, value in given.items())
         passes.run_pass(module, "ttcore-register-device", device, print_ir, verify)
         passes.run_pass(module, pipeline, "", print_ir, verify)
 

@@ -47,7 +47,7 @@ def estimate_on_mesh(mlir_text: str, mesh_shape: tuple[int, int], *, dram_bytes:
     module = Module.parse(str(choice.module), choice.module.context)
     stablehlo_pipeline(module)
     stablehlo_to_ttir_pipeline(module)
-    ttir_to_ttnn_backend_pipeline(module, f"mesh-shape={mesh_shape[0]},{mesh_shape[1]}")
+    ttir_to_ttnn_backend_pipeline(module, {"mesh-shape": mesh_shape})
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(module))
     with rt.runtime.open_mesh_device(rt.runtime.MeshDeviceOptions()) as chip:
         arch, banks = chip.arch, chip.get_num_dram_channels()

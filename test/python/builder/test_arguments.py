@@ -116,10 +116,10 @@ def test_numbers_of_numpy_are_numbers(target: str, files: dict[str, str]) -> Non
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["optimization-level=3"], "'3' is no level; expected 0, 1 or 2"),
-        (["enable-fusing-pass=maybe"], "'maybe' is invalid value for boolean argument"),
-        (["no-such-option=1"], "no such option no-such-option"),
-        ("max-legal-layouts=few", "for the --max-legal-layouts option: 'few' is no count; expected 1 or more"),
+        (["optimization-level=3"], "option optimization-level is '3'; expected 0, 1 or 2"),
+        (["enable-fusing-pass=maybe"], "option enable-fusing-pass is 'maybe'; expected true or false"),
+        (["no-such-option=1"], "no option 'no-such-option' in ttir-to-ttnn-backend-pipeline"),
+        ("max-legal-layouts=few", "option max-legal-layouts is 'few'; expected 1 or more"),
     ],
 )
 def test_options_that_are_refused_say_why(options: Any, message: str) -> None:

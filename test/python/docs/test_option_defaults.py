@@ -34,7 +34,7 @@ BASES: tuple[dict[str, str], ...] = (
     {"load-input-tensors-from-disk": "true"},
     {"tuplify-input-if-empty": "true"},
 )
-# Known, and change nothing: docs/pipelines.md, "Unsupported options".
+# Known, and change nothing: "Changes nothing" in docs/options.md.
 NO_EFFECT = {
     "disable-workarounds",
     "enable-decomposition-workaround-pass",

@@ -181,7 +181,7 @@ def test_what_models_are_compiled_for() -> None:
         ({"sizes": "batch=2"}, "sizes is str; expected a mapping by name"),
         ({"sizes": [2]}, "sizes is list; expected a mapping by name"),
         ({"known": [np.ones(2)]}, "known is list; expected a mapping by name"),
-        ({"options": None}, "options is NoneType; expected a text"),
+        ({"options": 3}, "options is 3; expected options of ttir-to-ttnn-backend-pipeline as text"),
         ({"inputs": np.ones((2, 16))}, "inputs is ndarray; expected a list of arrays, or arrays by name"),
         ({"inputs": "x"}, "inputs is str; expected a list of arrays, or arrays by name"),
     ]:

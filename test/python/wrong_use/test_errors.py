@@ -295,5 +295,5 @@ def test_stablehlo_options_that_are_not_there_are_refused() -> None:
         def main(x: Any, builder: Any) -> Any:
             return builder.abs(x)
 
-    with pytest.raises(TTBuilderCompileException, match="no such option enable-something"):
+    with pytest.raises(TTBuilderCompileException, match="no option 'enable-something' in stablehlo-pipeline"):
         compile_stablehlo_to_flatbuffer(made, shlo_pipeline_options=["enable-something=true"])

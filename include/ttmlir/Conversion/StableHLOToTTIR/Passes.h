@@ -8,12 +8,12 @@
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::tt {
 
@@ -28,16 +28,17 @@ struct AbsentPartParser : llvm::cl::parser<bool> {
   using parser::parser;
   /// True after an error, which is reported.
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, bool &out);
+  static ttcore::OptionValues values(const llvm::cl::Option &option);
 };
 
-struct StableHLOToTTIRPipelineOptions : PassPipelineOptions<StableHLOToTTIRPipelineOptions> {
+struct StableHLOToTTIRPipelineOptions : ttcore::PipelineOptions<StableHLOToTTIRPipelineOptions> {
   Option<bool> enableAggressiveSimplification{*this, "enable-aggressive-simplification",
                                               llvm::cl::desc("Simplify before lowering: fold, and remove dead ops"),
                                               llvm::cl::init(true)};
   Option<bool> arithDialectConversionsEnabled{*this, "enable-arith-to-stablehlo",
                                               llvm::cl::desc("Take constant tensors of the arith dialect as well"),
                                               llvm::cl::init(true)};
-  // What the guide's pipeline has beside these is known, so that a command line that says to do without is accepted.
+  // Other options of the guide's pipeline are known, so that a command line that says to do without is accepted.
   Option<bool> legalizeCompositeToCallEnabled{
       *this, "enable-composite-to-call", llvm::cl::desc("Call the decompositions of composites that no op stands for"),
       llvm::cl::init(true)};

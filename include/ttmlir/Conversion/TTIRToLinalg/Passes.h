@@ -4,11 +4,11 @@
 #define TTMLIR_CONVERSION_TTIRTOLINALG_PASSES_H
 
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::tt {
 
@@ -18,7 +18,7 @@ namespace mlir::tt {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Conversion/TTIRToLinalg/Passes.h.inc"
 
-struct LinalgToLLVMPipelineOptions : PassPipelineOptions<LinalgToLLVMPipelineOptions> {
+struct LinalgToLLVMPipelineOptions : ttcore::PipelineOptions<LinalgToLLVMPipelineOptions> {
   Option<bool> optimizations{*this, "enable-optimization-passes",
                              llvm::cl::desc("Fuse elementwise ops, and simplify, on the way"), llvm::cl::init(true)};
 };

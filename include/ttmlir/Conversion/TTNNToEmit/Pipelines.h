@@ -9,7 +9,7 @@ namespace mlir::tt {
 
 /// What the conversions of TTNN to a language take; `withoutMain` is called differently for each.
 struct EmitPipelineOptions {
-  EmitPipelineOptions(detail::PassOptions &owner, StringRef withoutMain)
+  EmitPipelineOptions(ttcore::DescribedOptions &owner, StringRef withoutMain)
       : withoutMain(owner, withoutMain, llvm::cl::desc("Without main: others load the program"), llvm::cl::init(false)),
         tensorDirectory(owner, "tensor-directory", llvm::cl::desc("Folder of constants, seen from that of the program"),
                         llvm::cl::init("tensors")),
@@ -29,30 +29,30 @@ struct EmitPipelineOptions {
                          llvm::cl::desc("Make functions of the parts that the names of ops tell"),
                          llvm::cl::init(false)) {}
 
-  detail::PassOptions::Option<bool> withoutMain;
-  detail::PassOptions::Option<std::string> tensorDirectory;
-  detail::PassOptions::Option<bool> loadInputs;
-  detail::PassOptions::Option<std::string> inputDirectory;
-  detail::PassOptions::Option<std::string> inputPrefix;
-  detail::PassOptions::Option<bool> tuplifyInputs;
-  detail::PassOptions::Option<bool> recoverStructure;
+  ttcore::DescribedOptions::Option<bool> withoutMain;
+  ttcore::DescribedOptions::Option<std::string> tensorDirectory;
+  ttcore::DescribedOptions::Option<bool> loadInputs;
+  ttcore::DescribedOptions::Option<std::string> inputDirectory;
+  ttcore::DescribedOptions::Option<std::string> inputPrefix;
+  ttcore::DescribedOptions::Option<bool> tuplifyInputs;
+  ttcore::DescribedOptions::Option<bool> recoverStructure;
 };
 
 /// Python can be more than one file.
 struct EmitPyPipelineOptions : EmitPipelineOptions {
-  explicit EmitPyPipelineOptions(detail::PassOptions &owner)
+  explicit EmitPyPipelineOptions(ttcore::DescribedOptions &owner)
       : EmitPipelineOptions(owner, "target-module"),
         splitFiles(owner, "split-files",
                    llvm::cl::desc("What is evaluated once goes into a file of its own, `consteval`"),
                    llvm::cl::init(false)) {}
 
-  detail::PassOptions::Option<bool> splitFiles;
+  ttcore::DescribedOptions::Option<bool> splitFiles;
 };
 
-struct TTNNToEmitCOptions : PassPipelineOptions<TTNNToEmitCOptions> {
+struct TTNNToEmitCOptions : ttcore::PipelineOptions<TTNNToEmitCOptions> {
   EmitPipelineOptions emit{*this, "target-dylib"};
 };
-struct TTNNToEmitPyOptions : PassPipelineOptions<TTNNToEmitPyOptions> {
+struct TTNNToEmitPyOptions : ttcore::PipelineOptions<TTNNToEmitPyOptions> {
   EmitPyPipelineOptions emit{*this};
 };
 struct TTIRToEmitCOptions : ttnn::TTIRToTTNNPipelineOptions {

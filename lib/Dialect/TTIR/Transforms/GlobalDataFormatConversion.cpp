@@ -7,6 +7,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/TargetFormats.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -25,10 +26,12 @@ struct GlobalDataFormatConversion : ttir::impl::TTIRGlobalDataFormatConversionBa
 
   void runOnOperation() override {
     std::optional<ttcore::DataType> dataType = ttcore::symbolizeDataType(targetFormat);
-    if (!dataType || !isa<FloatType>(ttcore::dataTypeToElementType(&getContext(), *dataType))) {
-      getOperation().emitError() << "target-format '" << targetFormat
-                                 << "' is not a float format; expected f32, f16, bf16, bfp_bf8, bfp_bf4, bfp_bf2, "
-                                    "bfp_f8, bfp_f4 or bfp_f2";
+    if (!dataType || !llvm::is_contained(ttir::targetFormats, targetFormat.getValue())) {
+      ArrayRef<llvm::StringLiteral> formats = ttir::targetFormats;
+      InFlightDiagnostic error = getOperation().emitError();
+      error << "target-format '" << targetFormat << "' is not a float format; expected ";
+      llvm::interleaveComma(formats.drop_back(), error);
+      error << " or " << formats.back();
       return signalPassFailure();
     }
     element = ttcore::isBlockFormat(*dataType) ? Type(ttcore::TileType::get(&getContext(), *dataType))
@@ -76,20 +79,20 @@ private:
         casts[{argument, type}] = cast(builder, argument, type);
     for (Operation *op : ops) {
       for (OpOperand &operand : op->getOpOperands()) {
-        Type wanted = original.at(operand.get());
+        Type target = original.at(operand.get());
         if (isConverted(op))
-          if (RankedTensorType type = converted(wanted))
-            wanted = type;
-        if (operand.get().getType() == wanted)
+          if (RankedTensorType type = converted(target))
+            target = type;
+        if (operand.get().getType() == target)
           continue;
         if (op->hasTrait<OpTrait::IsTerminator>()) {
           builder.setInsertionPoint(op);
-          operand.set(cast(builder, operand.get(), wanted));
+          operand.set(cast(builder, operand.get(), target));
           continue;
         }
-        Value &known = casts[{operand.get(), wanted}];
+        Value &known = casts[{operand.get(), target}];
         if (!known)
-          known = inFormat(operand.get(), wanted);
+          known = inFormat(operand.get(), target);
         operand.set(known);
       }
     }

@@ -15,11 +15,6 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-namespace {
-/// A pipeline without any says so of one that is given.
-struct NoOptions : PassPipelineOptions<NoOptions> {};
-} // namespace
-
 void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
   ttnn::addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRDecomposeComposites());
@@ -51,9 +46,8 @@ void ttmetal::registerTTMetalPipelines() {
   using ttcore::Inside;
   ttcore::registerPipeline<ttnn::TTNNDeviceOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
                                                     Inside::Device, createD2MFrontendPipeline);
-  ttcore::registerPipeline<NoOptions>(
-      "d2m-be-pipeline", "Lower generics to threads with addresses and registers", Inside::None,
-      [](OpPassManager &manager, const NoOptions &) { createD2MBackendPipeline(manager); });
+  ttcore::registerPipeline<>("d2m-be-pipeline", "Lower generics to threads with addresses and registers", Inside::None,
+                             createD2MBackendPipeline);
   ttcore::registerPipeline<D2MToTTMetalPipelineOptions>(
       "d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels", Inside::None,
       [](OpPassManager &manager, const D2MToTTMetalPipelineOptions &options) {

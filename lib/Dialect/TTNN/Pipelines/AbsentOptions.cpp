@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/TTNN/Pipelines/AbsentOptions.h"
 
 using namespace mlir;
+using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
@@ -36,24 +37,34 @@ static constexpr Row rows[] = {
     {"enable-d2m-elementwise-fusion", "false", noD2M},
 };
 
+static const Row &rowOf(const llvm::cl::Option &option) {
+  return *llvm::find_if(rows, [&](const Row &each) { return each.name == option.ArgStr; });
+}
+
 bool AbsentOptionParser::parse(llvm::cl::Option &option, StringRef, StringRef value, std::string &out) {
-  const Row *row = llvm::find_if(rows, [&](const Row &each) { return each.name == option.ArgStr; });
-  std::string given = value.empty() ? "true" : value.lower();
-  if (row->accepted == "true" || row->accepted == "false" || row->accepted == either)
-    given = given == "1" ? "true" : given == "0" ? "false" : given;
-  SmallVector<StringRef> accepted;
-  row->accepted.split(accepted, " or ");
-  if (!row->accepted.empty() && llvm::is_contained(accepted, given)) {
-    out = given;
+  const std::string given = value.empty() ? "true" : value.lower();
+  const Row &row = rowOf(option);
+  if (std::optional<std::string> found = values(option).canonical(given)) {
+    out = *found;
     return false;
   }
-  std::string message = "'" + given + "' is not possible: " + row->reason.str();
-  if (!row->accepted.empty())
-    message += "; expected " + row->accepted.str() + ", or nothing";
+  std::string message = "'" + given + "' is not possible: " + row.reason.str();
+  if (!row.accepted.empty())
+    message += "; expected " + row.accepted.str() + ", or nothing";
   return option.error(message);
 }
 
-AbsentOptions::AbsentOptions(mlir::detail::PassOptions &owner) {
+ttcore::OptionValues AbsentOptionParser::values(const llvm::cl::Option &option) {
+  const Row &row = rowOf(option);
+  SmallVector<StringRef> accepted;
+  row.accepted.split(accepted, " or ", /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  std::vector<ttcore::OptionValues::Choice> choices;
+  for (StringRef each : accepted)
+    choices.push_back({each.str(), ""});
+  return ttcore::OptionValues::choice(std::move(choices), row.reason);
+}
+
+AbsentOptions::AbsentOptions(ttcore::DescribedOptions &owner) {
   for (const Row &row : rows) {
     descriptions.push_back(
         std::make_unique<std::string>((row.accepted.empty()            ? std::string("Not here")

@@ -7,6 +7,7 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Pipelines.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTIR/Transforms/TargetFormats.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,13 @@ bool ttnn::OptimizationLevelParser::parse(llvm::cl::Option &option, StringRef, S
   if (!value.getAsInteger(10, out) && out >= 0 && out <= 2)
     return false;
   return option.error("'" + value + "' is no level; expected 0, 1 or 2");
+}
+
+ttcore::OptionValues ttnn::TargetFormatParser::values(const llvm::cl::Option &) {
+  std::vector<ttcore::OptionValues::Choice> formats;
+  for (StringRef each : ttir::targetFormats)
+    formats.push_back({each.str(), ""});
+  return ttcore::OptionValues::choice(std::move(formats));
 }
 
 void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, int64_t stages) {

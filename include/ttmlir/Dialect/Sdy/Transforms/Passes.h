@@ -4,11 +4,11 @@
 #define TTMLIR_DIALECT_SDY_TRANSFORMS_PASSES_H
 
 #include "ttmlir/Dialect/Sdy/IR/Sdy.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::sdy {
 
@@ -22,8 +22,8 @@ enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h.inc"
 
 /// What the propagation pipeline and its end, the export pipeline, share.
-template <class Options> struct PartitioningOptions : PassPipelineOptions<Options> {
-  template <class T> using Option = typename PassPipelineOptions<Options>::template Option<T>;
+template <class Options> struct PartitioningOptions : tt::ttcore::PipelineOptions<Options> {
+  template <class T> using Option = tt::ttcore::DescribedOptions::Option<T>;
 
   Option<bool> avoidExportForPartitioning{*this, "avoid-export-for-partitioning",
                                           llvm::cl::desc("Leave constraints, groups and disagreements as they are"),

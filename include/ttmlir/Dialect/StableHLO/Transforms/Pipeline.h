@@ -3,7 +3,7 @@
 #ifndef TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PIPELINE_H
 #define TTMLIR_DIALECT_STABLEHLO_TRANSFORMS_PIPELINE_H
 
-#include "mlir/Pass/PassOptions.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 
 namespace mlir {
 class OpPassManager;
@@ -11,7 +11,7 @@ class OpPassManager;
 
 namespace mlir::tt::shlo {
 
-struct StableHLOPipelineOptions : PassPipelineOptions<StableHLOPipelineOptions> {
+struct StableHLOPipelineOptions : ttcore::PipelineOptions<StableHLOPipelineOptions> {
   ListOption<int64_t> meshShape{*this, "mesh-shape",
                                 llvm::cl::desc("Rows and columns of the mesh, for modules that have none")};
   ListOption<int64_t> resultPresharded{

@@ -4,6 +4,7 @@
 #define TTMLIR_DIALECT_TTCORE_TRANSFORMS_PIPELINES_H
 
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -13,22 +14,21 @@ namespace mlir::tt::ttcore {
 /// Which modules inside of another one a pipeline lowers.
 enum class Inside { Device, None };
 
+/// A pipeline without options refuses any that is given.
+struct NoOptions : PipelineOptions<NoOptions> {};
+
 /// Registers a pipeline by name. It begins with ttcore-check-modules: no function is left as it is without an error.
-template <class Options = EmptyPipelineOptions, class Build>
+/// Its options are described for every entrance (PipelineOptions.h).
+template <class Options = NoOptions, class Build>
 void registerPipeline(StringRef name, StringRef text, Inside inside, Build build) {
-  auto check = [inside](OpPassManager &manager) {
+  addPipelineDescription(name, text, [] { return Options().described().vec(); });
+  PassPipelineRegistration<Options>(name, text, [inside, build](OpPassManager &manager, const Options &options) {
     manager.addPass(createTTCoreCheckModules({/*isFlat=*/inside == Inside::None}));
-  };
-  if constexpr (std::is_same_v<Options, EmptyPipelineOptions>)
-    PassPipelineRegistration<>(name, text, [check, build](OpPassManager &manager) {
-      check(manager);
+    if constexpr (std::is_invocable_v<const Build &, OpPassManager &>)
       build(manager);
-    });
-  else
-    PassPipelineRegistration<Options>(name, text, [check, build](OpPassManager &manager, const Options &options) {
-      check(manager);
+    else
       build(manager, options);
-    });
+  });
 }
 
 } // namespace mlir::tt::ttcore

@@ -10,18 +10,18 @@ namespace mlir::tt::ttmetal {
 
 /// What commands and kernels are made with.
 struct MetalOptions {
-  explicit MetalOptions(::mlir::detail::PassOptions &owner)
+  explicit MetalOptions(ttcore::DescribedOptions &owner)
       : mathFidelity(owner, "math-fidelity", llvm::cl::desc("Phases of a product"),
                      llvm::cl::values(
                          clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
                          clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
                      llvm::cl::init(MathFidelity::HiFi4)) {}
 
-  ::mlir::detail::PassOptions::Option<MathFidelity> mathFidelity;
+  ttcore::DescribedOptions::Option<MathFidelity> mathFidelity;
 };
 
 // Each pipeline takes what its passes read.
-struct D2MToTTMetalPipelineOptions : PassPipelineOptions<D2MToTTMetalPipelineOptions> {
+struct D2MToTTMetalPipelineOptions : ttcore::PipelineOptions<D2MToTTMetalPipelineOptions> {
   MetalOptions metal{*this};
 };
 struct TTMetalPipelineOptions : ttnn::TTNNDeviceOptions {

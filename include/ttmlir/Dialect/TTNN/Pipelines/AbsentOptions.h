@@ -9,7 +9,7 @@
 #ifndef TTMLIR_DIALECT_TTNN_PIPELINES_ABSENTOPTIONS_H
 #define TTMLIR_DIALECT_TTNN_PIPELINES_ABSENTOPTIONS_H
 
-#include "mlir/Pass/PassOptions.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 
 #include <memory>
 #include <vector>
@@ -21,15 +21,16 @@ struct AbsentOptionParser : llvm::cl::parser<std::string> {
   using parser::parser;
   /// True after an error, which is reported.
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, std::string &out);
+  static ttcore::OptionValues values(const llvm::cl::Option &option);
 };
 
 /// Adds them to a pipeline.
 class AbsentOptions {
 public:
-  explicit AbsentOptions(mlir::detail::PassOptions &owner);
+  explicit AbsentOptions(ttcore::DescribedOptions &owner);
 
 private:
-  using Option = mlir::detail::PassOptions::Option<std::string, AbsentOptionParser>;
+  using Option = ttcore::DescribedOptions::Option<std::string, AbsentOptionParser>;
   std::vector<std::unique_ptr<Option>> options;
   std::vector<std::unique_ptr<std::string>> descriptions;
 };

@@ -3,29 +3,42 @@
 #ifndef TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 #define TTMLIR_DIALECT_TTNN_PIPELINES_TTNNPIPELINES_H
 
+#include "ttmlir/Dialect/TTCore/Transforms/PipelineOptions.h"
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Dialect/TTNN/Pipelines/AbsentOptions.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Options.h"
 
-#include "mlir/Pass/PassOptions.h"
-
 #include <algorithm>
+
+/// The values of options that the passes have, too.
+template <> struct mlir::tt::ttcore::ParserTraits<llvm::cl::parser<mlir::tt::ttnn::Count>> {
+  static OptionValues values(const llvm::cl::Option &, const llvm::cl::parser<mlir::tt::ttnn::Count> &) {
+    return OptionValues::integer(1, std::numeric_limits<int64_t>::max(), "1 or more");
+  }
+};
+template <> struct mlir::tt::ttcore::ParserTraits<llvm::cl::parser<mlir::tt::ttnn::Share>> {
+  static OptionValues values(const llvm::cl::Option &, const llvm::cl::parser<mlir::tt::ttnn::Share> &) {
+    return {OptionValues::Kind::Number, "a number above 0, and 1 at most"};
+  }
+};
 
 namespace mlir::tt::ttnn {
 
 /// The system and the mesh that programs are made for.
-struct TTNNDeviceOptions : PassPipelineOptions<TTNNDeviceOptions> {
+struct TTNNDeviceOptions : ttcore::PipelineOptions<TTNNDeviceOptions> {
   Option<ttcore::Arch> mockSystemDescArch{
-      *this, "mock-system-desc-arch", llvm::cl::desc("Chip of a system that no file describes"),
+      *this, "mock-system-desc-arch", llvm::cl::desc("Chip of the default system, which no file describes"),
       llvm::cl::values(clEnumValN(ttcore::Arch::WormholeB0, "wormhole_b0", "Wormhole"),
                        clEnumValN(ttcore::Arch::Blackhole, "blackhole", "Blackhole"),
                        clEnumValN(ttcore::Arch::Quasar, "quasar", "Quasar")),
       llvm::cl::init(ttcore::Arch::WormholeB0)};
   Option<std::string> systemDescPath{
       *this, "system-desc-path",
-      llvm::cl::desc("File that describes the machine: a #ttcore.system_desc, or JSON of the runtime"),
+      llvm::cl::desc("File that describes the machine: a #ttcore.system_desc (`ttrt query --save FILE`), or the JSON "
+                     "that the runtime stores (`get_current_system_desc().store(FILE)`)"),
       llvm::cl::init("")};
-  ListOption<int64_t> meshShape{*this, "mesh-shape", llvm::cl::desc("Rows and columns of the mesh")};
+  ListOption<int64_t> meshShape{
+      *this, "mesh-shape", llvm::cl::desc("Rows and columns of the mesh; none: the first of ttcore.meshes, else 1,1")};
   ListOption<std::string> meshTopology{*this, "mesh-topology",
                                        llvm::cl::desc("Links of each mesh axis: ring, linear or disabled")};
 };
@@ -34,84 +47,106 @@ struct TTNNDeviceOptions : PassPipelineOptions<TTNNDeviceOptions> {
 struct OptimizationLevelParser : llvm::cl::parser<int> {
   using parser::parser;
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, int &out);
+  static ttcore::OptionValues values(const llvm::cl::Option &) {
+    return ttcore::OptionValues::integer(0, 2, "0, 1 or 2");
+  }
+};
+
+/// A float format; the pass refuses others.
+struct TargetFormatParser : llvm::cl::parser<std::string> {
+  using parser::parser;
+  static ttcore::OptionValues values(const llvm::cl::Option &);
 };
 
 struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<std::string> argumentTypes{*this, "argument-types",
-                                    llvm::cl::desc("What the arguments of functions are: main=input,parameter;..."),
+                                    llvm::cl::desc("What arguments are: main=input,parameter,constant;other=input"),
                                     llvm::cl::init("")};
-  Option<bool> hostConstEval{*this, "enable-cpu-hoisted-const-eval",
-                             llvm::cl::desc("What is evaluated once is computed by the host, as far as it can be"),
-                             llvm::cl::init(false)};
-  Option<bool> cpuFallback{
-      *this, "cpu-fallback",
-      llvm::cl::desc("Ops that the chip lacks (of arith, linalg, math, scf and tensor, and some of "
-                     "TTIR) are computed by the host"),
+  Option<bool> hostConstEval{
+      *this, "enable-cpu-hoisted-const-eval",
+      llvm::cl::desc("What is evaluated once is computed by the host, as far as the host has code for it"),
       llvm::cl::init(false)};
+  Option<bool> cpuFallback{*this, "cpu-fallback",
+                           llvm::cl::desc("Ops that the chip lacks (of arith, linalg, math, scf and tensor, and some "
+                                          "of TTIR) are computed by the host"),
+                           llvm::cl::init(false)};
   Option<bool> constEvalInputsOnHost{*this, "enable-const-eval-inputs-to-system-memory",
-                                     llvm::cl::desc("Arguments that are only read once stay in the host's memory"),
+                                     llvm::cl::desc("What is only evaluated once is given, and stays, in the host's "
+                                                    "memory: ttnn-force-const-eval-to-system-memory"),
                                      llvm::cl::init(true)};
-  Option<std::string> targetFormat{*this, "target-format",
-                                   llvm::cl::desc("Float format to compute in (f32, bf16, bfp_bf8, ...); empty: the "
-                                                  "module's own"),
-                                   llvm::cl::init("")};
+  Option<std::string, TargetFormatParser> targetFormat{
+      *this, "target-format", llvm::cl::desc("The one float format to compute in; none: the module's own formats"),
+      llvm::cl::init("")};
   Option<BFPDtype> weightDtype{*this, "experimental-weight-dtype", llvm::cl::desc("Block format of weights"),
                                TTNN_BLOCK_FORMAT_VALUES, llvm::cl::init(BFPDtype::None)};
   Option<BFPDtype> cacheDtype{*this, "experimental-kv-cache-dtype",
-                              llvm::cl::desc("Block format of caches of keys and values"), TTNN_BLOCK_FORMAT_VALUES,
-                              llvm::cl::init(BFPDtype::None)};
-  Option<OptionalMathFidelity> mathFidelity{*this, "compute-cfg-math-fidelity",
-                                            llvm::cl::desc("Phases of a product, for ops that do not say it"),
-                                            TTNN_MATH_FIDELITY_VALUES, llvm::cl::init(OptionalMathFidelity::Undefined)};
+                              llvm::cl::desc("Block format of the arguments that cache ops write to"),
+                              TTNN_BLOCK_FORMAT_VALUES, llvm::cl::init(BFPDtype::None)};
+  Option<OptionalMathFidelity> mathFidelity{
+      *this, "compute-cfg-math-fidelity",
+      llvm::cl::desc("math_fidelity in the compute_config of every op that has one and does not say it"),
+      TTNN_MATH_FIDELITY_VALUES, llvm::cl::init(OptionalMathFidelity::Undefined)};
   Option<OptionalSwitch> mathApproxMode{
       *this, "compute-cfg-math-approx-mode",
-      llvm::cl::desc("Functions by faster approximations, for ops that do not say it"), TTNN_SWITCH_VALUES,
+      llvm::cl::desc("math_approx_mode in the same way: functions by faster approximations"), TTNN_SWITCH_VALUES,
       llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> fp32DestAccEn{*this, "compute-cfg-fp32-dest-acc-en",
-                                       llvm::cl::desc("Sums in f32, for ops that do not say it"), TTNN_SWITCH_VALUES,
-                                       llvm::cl::init(OptionalSwitch::Undefined)};
+                                       llvm::cl::desc("fp32_dest_acc_en in the same way: sums in f32"),
+                                       TTNN_SWITCH_VALUES, llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> packerL1Acc{*this, "compute-cfg-packer-l1-acc",
-                                     llvm::cl::desc("The packer adds to what lies in L1, for ops that do not say it"),
+                                     llvm::cl::desc("packer_l1_acc in the same way: the packer adds to what is in L1"),
                                      TTNN_SWITCH_VALUES, llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> dstFullSyncEn{
       *this, "compute-cfg-dst-full-sync-en",
-      llvm::cl::desc("Registers are handed over as a whole, for ops that do not say it"), TTNN_SWITCH_VALUES,
+      llvm::cl::desc("dst_full_sync_en in the same way: registers are handed over as a whole"), TTNN_SWITCH_VALUES,
       llvm::cl::init(OptionalSwitch::Undefined)};
   Option<bool> uniqueLocations{*this, "check-unique-locs",
-                               llvm::cl::desc("Refuse a module with two ops of one location"), llvm::cl::init(false)};
-  Option<bool> removeDeadValues{*this, "enable-remove-dead-values", llvm::cl::desc("Drop what no result depends on"),
-                                llvm::cl::init(false)};
+                               llvm::cl::desc("Two ops of the source with one location are an error"),
+                               llvm::cl::init(false)};
+  Option<bool> removeDeadValues{*this, "enable-remove-dead-values",
+                                llvm::cl::desc("Remove values that no result depends on"), llvm::cl::init(false)};
   Option<bool> optimizations{*this, "enable-optimization-passes",
                              llvm::cl::desc("false switches off folding, fusing, erasing and const evaluation at once"),
                              llvm::cl::init(true)};
   Option<bool> implicitBroadcastFolding{*this, "enable-implicit-broadcast-folding-pass",
                                         llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
                                         llvm::cl::init(true)};
-  Option<bool> eraseInverseOps{*this, "enable-erase-inverse-ops-pass",
-                               llvm::cl::desc("Erase inverse data movement ops"), llvm::cl::init(true)};
-  Option<bool> fusing{*this, "enable-fusing-pass", llvm::cl::desc("Make one op of several"), llvm::cl::init(true)};
+  Option<bool> eraseInverseOps{
+      *this, "enable-erase-inverse-ops-pass",
+      llvm::cl::desc("Erase inverse data movement ops: ttir-channels-last and ttir-erase-inverse-ops"),
+      llvm::cl::init(true)};
+  Option<bool> fusing{*this, "enable-fusing-pass",
+                      llvm::cl::desc("Make one op of several: ttir-fusing and ttnn-fusing"), llvm::cl::init(true)};
   Option<bool> fusingConv2dWithMultiply{
       *this, "enable-fusing-conv2d-with-multiply-pattern",
       llvm::cl::desc("Scale the weights of a convolution by what its result is multiplied with"),
       llvm::cl::init(false)};
-  Option<bool> openSizes{*this, "open-sizes",
-                         llvm::cl::desc("Choose layouts that are the same for other sizes of the inputs"),
-                         llvm::cl::init(false)};
-  Option<bool> permuteMatmulFusion{
-      *this, "enable-permute-matmul-fusion",
-      llvm::cl::desc("Take permutes of operands of matmul and linear into their transposition flags"),
+  Option<bool> openSizes{
+      *this, "open-sizes",
+      llvm::cl::desc(
+          "Choose layouts that are the same for other sizes of the inputs, for programs that leave sizes open"),
       llvm::cl::init(false)};
-  Option<bool> quantDequantConversion{*this, "enable-quant-dequant-conversion-pass",
-                                      llvm::cl::desc("Move data movement before what dequantizes"),
-                                      llvm::cl::init(true)};
-  Option<uint32_t> targetBitWidth{*this, "target-bit-width", llvm::cl::desc("Bits that quantised integers must fit"),
-                                  llvm::cl::init(32)};
+  Option<bool> permuteMatmulFusion{*this, "enable-permute-matmul-fusion",
+                                   llvm::cl::desc("Take permutes of operands into the flags of matmul and linear, as "
+                                                  "transposes always are, and permutes of products"),
+                                   llvm::cl::init(false)};
+  Option<bool> quantDequantConversion{
+      *this, "enable-quant-dequant-conversion-pass",
+      llvm::cl::desc("Move data movement before what dequantizes, and compute products in integers: "
+                     "ttir-quant-dequant-conversion and ttir-integer-products"),
+      llvm::cl::init(true)};
+  Option<uint32_t> targetBitWidth{
+      *this, "target-bit-width",
+      llvm::cl::desc(
+          "Bits that the integers of quantised tensors must fit: 8, 16 or 32; the chip computes with 32 in any case"),
+      llvm::cl::init(32)};
   Option<bool> sliceOfMatmulFusion{*this, "enable-permute-slice-after-matmul-fusion",
-                                   llvm::cl::desc("Compute only what a slice takes of a product"),
+                                   llvm::cl::desc("Of a product, compute only the rows and columns that a slice takes"),
                                    llvm::cl::init(true)};
-  Option<bool> constEval{*this, "enable-const-eval",
-                         llvm::cl::desc("Evaluate what depends on constants and parameters alone once"),
-                         llvm::cl::init(true)};
+  Option<bool> constEval{
+      *this, "enable-const-eval",
+      llvm::cl::desc("Evaluate what depends on constants and parameters alone once: const-eval-hoist-transform"),
+      llvm::cl::init(true)};
   Option<int64_t> stages{*this, "pipeline-stages",
                          llvm::cl::desc("Cut programs into so many stages, on parts of the mesh of their own"),
                          llvm::cl::init(1)};
@@ -119,44 +154,55 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                                llvm::cl::desc("Parts of the batch, which go through the stages one behind the other"),
                                llvm::cl::init(1)};
   Option<bool> perfMetrics{*this, "ttnn-perf-metrics-enabled",
-                           llvm::cl::desc("Write figures of the programs to a file"), llvm::cl::init(false)};
+                           llvm::cl::desc("Write figures of the programs to a file: ttnn-collect-perf-metrics"),
+                           llvm::cl::init(false)};
   Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file",
                                       llvm::cl::desc("The file of the figures; empty: ttnn_perf_metrics.json"),
                                       llvm::cl::init("")};
   Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
                                   llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(true)};
-  Option<bool> trace{*this, "enable-trace", llvm::cl::desc("Record what programs compute on the device"),
+  Option<bool> trace{*this, "enable-trace",
+                     llvm::cl::desc("What a program computes on the device is a recording, made by its first run "
+                                    "(ttnn.capture_or_execute_trace); results and times are the same"),
                      llvm::cl::init(false)};
   Option<bool> activationDtypeLowering{*this, "enable-activation-dtype-lowering",
-                                       llvm::cl::desc("Collectives exchange a block format"), llvm::cl::init(false)};
+                                       llvm::cl::desc("Collectives exchange floats in bfp_bf8"), llvm::cl::init(false)};
   // Where tensors lie.
   Option<int, OptimizationLevelParser> optimizationLevel{
       *this, "optimization-level",
-      llvm::cl::desc("0: tensors lie in DRAM; 1: in L1 where that is faster; 2: also after changes of layout"),
+      llvm::cl::desc("0: tensors are in DRAM; 1: in L1, or in shards there, where that is faster and all readers take "
+                     "them so; 2: also with changes of layout in between"),
       llvm::cl::init(0)};
-  Option<bool> optimizer{*this, "enable-optimizer", llvm::cl::desc("At least what optimization-level=1 does"),
-                         llvm::cl::init(false)};
-  Option<bool> memoryLayoutAnalysis{*this, "memory-layout-analysis-enabled",
-                                    llvm::cl::desc("What optimization-level=2 does"), llvm::cl::init(false)};
+  Option<bool> optimizer{
+      *this, "enable-optimizer",
+      llvm::cl::desc("At least optimization-level=1; the three options that name ops ask for it, too"),
+      llvm::cl::init(false)};
+  Option<bool> memoryLayoutAnalysis{*this, "memory-layout-analysis-enabled", llvm::cl::desc("optimization-level=2"),
+                                    llvm::cl::init(false)};
   Option<Count> maxLegalLayouts{*this, "max-legal-layouts", llvm::cl::desc("Layouts that are tried for each op"),
                                 llvm::cl::init(64)};
   Option<Share> tensorL1UsageCap{*this, "tensor-l1-usage-cap", llvm::cl::desc("Share of L1 that tensors may take"),
                                  llvm::cl::init(0.95f)};
-  Option<std::string> overrideOutputLayout{*this, "override-output-layout",
-                                           llvm::cl::desc("Layouts of results: NAME=8x8:l1:block_sharded,..."),
-                                           llvm::cl::init("")};
+  Option<std::string> overrideOutputLayout{
+      *this, "override-output-layout",
+      llvm::cl::desc("Layouts of results, by the name of the op's location: add_1=8x8:l1:block_sharded,exp_2=dram "
+                     "(parts in any order; tile, row_major and a data type are taken if they are what the result has)"),
+      llvm::cl::init("")};
   Option<std::string> insertMemReconfig{*this, "insert-memreconfig",
-                                        llvm::cl::desc("Operands whose layout is changed before the op: NAME=0:1,..."),
+                                        llvm::cl::desc("Operands whose layout is changed before an op: add_1=0:1"),
                                         llvm::cl::init("")};
-  Option<std::string> overrideConv2dConfig{*this, "override-conv2d-config",
-                                           llvm::cl::desc("Fields of conv2d_config: NAME=FIELD#VALUE:...,..."),
-                                           llvm::cl::init("")};
-  Option<uint32_t> maxFallbackAttempts{*this, "max-fallback-attempts",
-                                       llvm::cl::desc("Layouts and configs that may be taken back"),
-                                       llvm::cl::init(10000)};
-  Option<bool> decisionTrace{*this, "enable-decision-trace",
-                             llvm::cl::desc("Write why each tensor lies where it lies, as JSON and as a page"),
-                             llvm::cl::init(false)};
+  Option<std::string> overrideConv2dConfig{
+      *this, "override-conv2d-config",
+      llvm::cl::desc("Fields of conv2d_config: conv2d_1=act_block_h_override#32:enable_act_double_buffer#true"),
+      llvm::cl::init("")};
+  Option<uint32_t> maxFallbackAttempts{
+      *this, "max-fallback-attempts",
+      llvm::cl::desc("Configs and layouts that may be taken back because a chip would refuse them"),
+      llvm::cl::init(10000)};
+  Option<bool> decisionTrace{
+      *this, "enable-decision-trace",
+      llvm::cl::desc("Write why each tensor has its layout: FUNCTION.json, and FUNCTION.html to read"),
+      llvm::cl::init(false)};
   Option<std::string> decisionTraceDir{*this, "decision-trace-dir", llvm::cl::desc("Folder of these files"),
                                        llvm::cl::init("ttrt-artifacts/decision_trace")};
   /// The level that the options ask for: who chooses layouts himself has at least 1.
@@ -166,6 +212,10 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   }
   AbsentOptions absent{*this};
 };
+
+/// What the front ends of PyTorch and JAX set unless the user does. Weights are [out, in]: `x @ w.T` reads them as they
+/// are stored.
+inline constexpr StringLiteral frameworkOptions = "enable-permute-matmul-fusion=true";
 
 /// The module of the device, its ops numbered, with the system and the device that the options describe; of `stages`,
 /// each has a part of the mesh.
