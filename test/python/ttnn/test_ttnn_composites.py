@@ -138,8 +138,8 @@ def test_computes_what_pytorch_does(name: str, dtype: torch.dtype, device: ttnn.
         got = ttnn.to_torch(ours)
         assert got.dtype == (torch.int32 if name in INTEGERS else dtype)
         step = 2.0**-7 if dtype == torch.bfloat16 else 2e-5
-        wanted = theirs.to(got.dtype)
-        torch.testing.assert_close(got.double(), wanted.double(), rtol=step, atol=step / 4, equal_nan=True)
+        expected = theirs.to(got.dtype)
+        torch.testing.assert_close(got.double(), expected.double(), rtol=step, atol=step / 4, equal_nan=True)
 
 
 def test_all_rows_have_a_golden_or_need_none() -> None:
