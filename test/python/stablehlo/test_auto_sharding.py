@@ -242,6 +242,28 @@ def test_on_one_chip_an_op_takes_what_the_clock_says(text: str) -> None:
     assert choice.chosen.time_ns == pytest.approx(clock.device_ns), [(op.name, op.device_ns) for op in clock.ops]
 
 
+@pytest.mark.parametrize(
+    ("body", "result", "cycles"),
+    [
+        ('"stablehlo.exponential"(%a)', "1024x1024", 640),
+        ('"stablehlo.logistic"(%a)', "1024x1024", 256),
+        ('"stablehlo.tanh"(%a)', "1024x1024", 530),
+        ('"stablehlo.rsqrt"(%a)', "1024x1024", 1008),
+        ('"stablehlo.negate"(%a)', "1024x1024", 128),
+        ("stablehlo.reduce(%a init: %a) applies stablehlo.add across dimensions = [1]", "1024", 55),
+    ],
+)
+def test_a_tile_takes_the_cycles_of_its_function(body: str, result: str, cycles: int) -> None:
+    """The figures of docs/cost-model.md: of the vector unit by function, of the matrix unit for a reduction."""
+    text = one_op(body, result, "1024x1024").replace("f32", "bf16")
+    if "reduce" in body:
+        zero = "%z = stablehlo.constant dense<0.0> : tensor<bf16>"
+        text = text.replace("%0 =", f"{zero}\n        %0 =").replace("init: %a", "init: %z")
+        text = text.replace("(tensor<1024x1024xbf16>) ->", "(tensor<1024x1024xbf16>, tensor<bf16>) ->")
+    tiles_of_a_core = 1024 * 1024 // (32 * 32) // 64
+    assert get_optimal_module_least_time(text, (1, 1)).chosen.compute_ns == pytest.approx(tiles_of_a_core * cycles)
+
+
 def test_a_reshape_that_moves_no_byte_takes_nothing() -> None:
     free, moved = (
         get_optimal_module_least_time(one_op("stablehlo.reshape %a", to, "2048x2048"), (1, 1)).chosen.time_ns

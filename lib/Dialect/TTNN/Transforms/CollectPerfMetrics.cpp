@@ -4,6 +4,7 @@
 #include "Optimizer/LegalLayouts.h"
 #include "Optimizer/OpCost.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/DeallocateOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -57,14 +58,18 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
           (onlyTraces && (!type || type.getValue() != ttcore::traceMainType)))
         return;
       function.walk([&](Operation *op) {
-        TTNNLayoutAttr layout = op->getNumResults() && isa<TTNNDialect>(op->getDialect())
-                                    ? TTNNLayoutAttr::of(op->getResult(0).getType())
-                                    : TTNNLayoutAttr();
+        if (!isa<TTNNDialect>(op->getDialect()) || isa<DeallocateOp>(op))
+          return;
+        // An op without results writes its first operand.
+        const bool hasResult = op->getNumResults();
+        Value tensor = hasResult ? Value(op->getResult(0)) : op->getNumOperands() ? op->getOperand(0) : Value();
+        TTNNLayoutAttr layout = tensor ? TTNNLayoutAttr::of(tensor.getType()) : TTNNLayoutAttr();
         if (!layout)
           return;
-        figures.count(op, layout);
+        if (hasResult)
+          figures.count(op, layout);
         if (verbose)
-          operations.push_back(described(function, op, layout));
+          operations.push_back(described(function, op, tensor, layout));
       });
     });
     if (failed(write(figures, std::move(operations))))
@@ -84,10 +89,10 @@ private:
         .wasInterrupted();
   }
 
-  llvm::json::Object described(func::FuncOp function, Operation *op, TTNNLayoutAttr layout) const {
+  llvm::json::Object described(func::FuncOp function, Operation *op, Value value, TTNNLayoutAttr layout) const {
     std::string location, type;
     llvm::raw_string_ostream(location) << op->getLoc();
-    auto tensor = cast<RankedTensorType>(op->getResult(0).getType());
+    auto tensor = cast<RankedTensorType>(value.getType());
     llvm::json::Object made{{"function", function.getSymName()},
                             {"op", op->getName().getStringRef()},
                             {"location", location},

@@ -3,6 +3,8 @@
 // RUN: ttmlir-opt %s | diff - %t.mlir
 // RUN: ttmlir-opt %s --ttnn-collect-perf-metrics="ttnn-perf-metrics-output-file=%t.json ttnn-perf-metrics-verbose-output-enabled=true"
 // RUN: FileCheck %s --check-prefix=VERBOSE --input-file=%t.json
+// RUN: ttmlir-opt %s --ttcore-register-device --ttnn-collect-perf-metrics="ttnn-perf-metrics-output-file=%t.json ttnn-perf-metrics-verbose-output-enabled=true"
+// RUN: FileCheck %s --check-prefix=CHIP --input-file=%t.json
 // RUN: ttmlir-opt %s --ttnn-collect-perf-metrics="ttnn-perf-metrics-output-file=%t.json ttnn-enable-trace=true"
 // RUN: FileCheck %s --check-prefix=TRACE --input-file=%t.json
 // RUN: not ttmlir-opt %s --ttnn-collect-perf-metrics=ttnn-perf-metrics-output-file=%t.no/folder.json 2>&1 | FileCheck %s --check-prefix=FOLDER
@@ -31,6 +33,10 @@
 // VERBOSE: "location": "loc(\"first\")"
 // VERBOSE: "memory_layout": "height_sharded"
 // VERBOSE: "op": "ttnn.abs"
+// The first op reads DRAM and writes its shard in place; its circular buffer is of two tiles.
+// CHIP: "circular_buffer_bytes": 8192
+// CHIP: "estimated_ns": 60{{[0-9.]+}}
+// CHIP: "op": "ttnn.abs"
 // TRACE: "total_ops": 1
 #dram = #ttnn.buffer_type<dram>
 #l1 = #ttnn.buffer_type<l1>

@@ -160,6 +160,8 @@ static std::string_view loweredName(Operation *op) {
     return "ttnn.matmul";
   if (isa<stablehlo::ConvolutionOp>(op))
     return "ttnn.conv3d";
+  if (isa<stablehlo::ReduceOp>(op))
+    return "ttnn.sum"; // and all other reductions
   return isMovement(op) ? "ttnn.permute" : "";
 }
 
