@@ -14,9 +14,16 @@
 
 namespace tt::runtime {
 
+/// Memory for intermediate values and scratch.
+struct Arena {
+  std::shared_ptr<std::byte> memory;
+  size_t bytes = 0;
+};
+
 class Executable {
 public:
-  Executable(std::shared_ptr<const Plan> plan, const Device &device);
+  /// shared: of an executable that never runs at the same time as this one; taken over if it is large enough.
+  Executable(std::shared_ptr<const Plan> plan, const Device &device, const Arena &shared = {});
 
   /// Throws Error or DeviceError that says which input the program does not take.
   void checkInputs(std::span<const Tensor> inputs) const;
@@ -29,6 +36,7 @@ public:
   Results evaluate(std::span<const Argument> arguments);
 
   std::shared_ptr<const Plan> planned() const { return owner; }
+  const Arena &room() const { return arena; }
   /// Requested when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
   bool wouldKeepMore();
   /// Times and costs op by op, without host times.
@@ -90,7 +98,7 @@ private:
   void bindPatches(const Results &results);
   void copyOutputs(const Results &results) const;
   const std::byte *copied(const OutputCopy &copy, const Results &results, uint32_t shard) const;
-  std::byte *arenaAddress(const Root &root, uint32_t shard) const { return arena.get() + root.offsetOf(shard); }
+  std::byte *arenaAddress(const Root &root, uint32_t shard) const { return arena.memory.get() + root.offsetOf(shard); }
   std::string name() const { return plan.name(); }
 
   const std::shared_ptr<const Plan> owner;
@@ -98,7 +106,7 @@ private:
   const Program &program;
   const std::weak_ptr<sim::MeshDevice> device;
 
-  std::shared_ptr<std::byte> arena;
+  const Arena arena;
   std::vector<const std::byte *> inPointers;
   std::vector<std::byte *> outPointers;
   std::vector<std::span<const std::byte *const>> meshIns;
@@ -152,6 +160,7 @@ struct ExecutableCache {
     Mode mode;
     Binary bound;
     std::shared_ptr<const Plan> plan;
+    Arena arena; // of all that are bound: a device runs one at a time
   };
   ForkAware<std::mutex> mutex;
   std::list<Entry> entries;

@@ -59,22 +59,27 @@ private:
 
 } // namespace
 
-static std::shared_ptr<std::byte> arenaOf(const Plan &plan) {
+static Arena arenaOf(const Plan &plan, const Arena &shared) {
   constexpr const char *purpose = "the intermediate values of a program";
   // What is not to be run may be larger than the host.
   if (plan.mode == Mode::Estimated)
-    return nullptr;
-  // Plans for sizes that change come and go.
-  return plan.image.boundOf.expired() ? sim::allocateHostOnce(plan.arenaBytes, purpose)
-                                      : sim::allocateHost(plan.arenaBytes, purpose);
+    return {};
+  if (plan.image.boundOf.expired())
+    return {sim::allocateHostOnce(plan.arenaBytes, purpose), plan.arenaBytes};
+  constexpr size_t mostIdle = 4, few = size_t(1) << 21; // of what a far larger size needed, most would lie idle
+  if (shared.memory && plan.arenaBytes <= shared.bytes && shared.bytes <= mostIdle * plan.arenaBytes + few)
+    return shared;
+  // Plans for sizes that change come and go. Sizes that grow step by step find room.
+  const size_t bytes = alignUp(plan.arenaBytes + plan.arenaBytes / 8);
+  return {sim::allocateHost(bytes, purpose), bytes};
 }
 
-Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device)
-    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device), arena(arenaOf(plan)),
+Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device, const Arena &shared)
+    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device), arena(arenaOf(plan, shared)),
       inPointers(plan.inPointers), outPointers(plan.outPointers), alive(program.values.size()) {
-  if (arena)
+  if (arena.memory)
     for (const Plan::Place &place : plan.places) {
-      std::byte *data = arena.get() + place.offset;
+      std::byte *data = arena.memory.get() + place.offset;
       if (place.isOut)
         outPointers[place.position] = data;
       else
@@ -164,10 +169,10 @@ void Executable::runStep(const Step &step) {
   }
   for (uint32_t d = 0; d < step.devices; ++d) {
     const ttnn::Kernel *kernel = step.own == Step::none ? step.kernel : plan.ownKernels[step.own][d];
-    poison(arena.get(), plan.scratchBytes);
+    poison(arena.memory.get(), plan.scratchBytes);
     const ttnn::Buffers buffers{{inPointers.data() + step.firstIn + size_t(d) * step.ins, step.ins},
                                 {outPointers.data() + step.firstOut + size_t(d) * step.outs, step.outs},
-                                arena.get()};
+                                arena.memory.get()};
     if (step.callsHost && !resting.empty() && rests(step, d))
       clearResults(step, buffers);
     else
@@ -184,7 +189,7 @@ void Executable::exchange(const Step &step) {
     sends.push_back({rank, {meshIns[step.firstMeshIn + operand][chip], bytes}});
   size_t offset = exchange.offset;
   for (const auto &part : exchange.receives) {
-    receives.push_back({part.rank, {arena.get() + offset, part.bytes}});
+    receives.push_back({part.rank, {arena.memory.get() + offset, part.bytes}});
     offset += alignUp(part.bytes);
   }
   device->partition()->ranks().exchange(sends, receives, exchange.label);

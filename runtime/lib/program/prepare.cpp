@@ -27,8 +27,7 @@ ExecutableCache::Latest latestOf(const Binary &binary, size_t program, const Dev
   return found.plan && fits(*found.plan, device, inputs) ? found : ExecutableCache::Latest();
 }
 
-void keepLatest(const Binary &binary, size_t program, const Device &device, Mode mode,
-                std::shared_ptr<const Plan> plan) {
+void keepLatest(const Binary &binary, size_t program, const Device &device, Mode mode, const Executable &executable) {
   const auto open = binary.impl().boundOf.lock();
   if (!open || mode != Mode::Fast)
     return;
@@ -38,7 +37,8 @@ void keepLatest(const Binary &binary, size_t program, const Device &device, Mode
   for (auto it = cache.latest.begin(); it != cache.latest.end();)
     if (const auto here = it++; here->device == device->id() && here->program == program)
       gone.splice(gone.end(), cache.latest, here);
-  cache.latest.push_back({device->id(), device->programCacheEpoch(), program, mode, binary, std::move(plan)});
+  cache.latest.push_back(
+      {device->id(), device->programCacheEpoch(), program, mode, binary, executable.planned(), executable.room()});
 }
 
 } // namespace
@@ -82,9 +82,9 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   const ExecutableCache::Latest latest =
       before ? ExecutableCache::Latest() : latestOf(binary, program, device, mode, inputs);
   const Plan *const previous = before ? before.get() : latest.plan.get();
-  auto executable =
-      std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs, {}, previous), device);
-  keepLatest(binary, program, device, mode, executable->planned());
+  auto executable = std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs, {}, previous),
+                                                 device, latest.arena);
+  keepLatest(binary, program, device, mode, *executable);
   binary.impl().settle();
   settleLasting();
   if (device->options().programCache) {
