@@ -350,6 +350,8 @@ class TTDevice(Reports):
         found = torch.autograd.grad(
             [y for y, _ in pairs], [*tracked, *trained.values()], [g.to(y.dtype) for y, g in pairs], allow_unused=True
         )
+        if self.placement is not None and len(self.placement.programs) < len(self.compiled.executables):
+            self._write_placement()  # the backward pass was compiled
         for name, gradient in zip(trained, found[len(tracked) :], strict=True):
             if gradient is not None:
                 self._accumulate(name, gradient.detach())

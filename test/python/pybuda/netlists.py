@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
+from pybuda.placement.graph import COPIES
+from pybuda.placement.program import CONVERSION, moving_ops
+from pybuda.placement.summary import Result
 
 # Bytes of a tile of 32 x 32, and what a core has for buffers: facts/isa.md section 8, docs/pybuda.md.
 TILE = {
@@ -62,6 +65,22 @@ def check_netlist(text: str, grid: tuple[int, int] = (8, 8), l1: int = L1) -> di
     assert sorted(run) == sorted(graphs), "each graph is executed once"
     assert len(net.get("fused_ops") or {}) == fused
     return net
+
+
+def check_program(result: Result, epoch_type: str = "fwd") -> None:
+    """Checks that ops that run compute each op of the netlist, and that each that computes is one or several of these.
+
+    Raises:
+        AssertionError: names ops of the netlist, or an op that runs.
+    """
+    ran = [x for program in result.programs if program.epoch_type == epoch_type for x in program.ops]
+    placed = {x.op.name: e.number for e in result.epochs if e.type == epoch_type
+              for x in e.placed if x.op.type not in COPIES}  # fmt: skip
+    assert {name for row in ran for name in row.computes} == set(placed)
+    for row in ran:
+        assert row.epochs == tuple(sorted({placed[name] for name in row.computes})), row
+        if row.name != CONVERSION and row.name not in moving_ops():
+            assert row.computes, f"{row.name} of {row.node!r} computes no op of the netlist"
 
 
 def check_l1(name: str, op: Mapping[str, Any], l1: int) -> None:

@@ -13,9 +13,10 @@ import pytest
 import torch
 from _ttmlir_runtime import runtime
 from modules import Function
+from netlists import check_program
 from pybuda import op
 from pybuda.placement.chip import SIMULATED, chip_of
-from pybuda.placement.graph import COPIES, OF_TTNN, TYPES
+from pybuda.placement.graph import OF_TTNN, TYPES
 from pybuda.placement.models import work_ns
 from pybuda.placement.program import CONVERSION, moving_ops
 from pybuda.placement.summary import Result
@@ -131,13 +132,7 @@ def test_the_program_computes_the_ops_of_the_netlist(
         pybuda.set_epoch_break(options["breaks"])
     device = compiled(module, x, **{k: v for k, v in options.items() if k not in ("nop", "breaks")})
     result = placement_of(device)
-    ran = [x for program in result.programs for x in program.ops]
-    epochs = {x.op.name: e.number for e in result.epochs for x in e.placed if x.op.type not in COPIES}
-    assert {y for x in ran for y in x.computes} == set(epochs)
-    for row in ran:
-        assert row.epochs == tuple(sorted({epochs[y] for y in row.computes})), row
-        if row.name != CONVERSION and row.name not in moving_ops():
-            assert row.computes, f"{row.name} computes no op of the netlist"
+    check_program(result)
     file = result.name + "_placement.json"
     assert json.loads((tmp_path / "tt_build" / file).read_text())["programs"] == json.loads(
         json.dumps([program.as_dict() for program in result.programs])
@@ -173,3 +168,24 @@ def test_ops_that_run_as_one_are_seen() -> None:
     device = compiled(Function("two", lambda x, w: op.Gelu("gelu", op.Matmul("matmul", x, w))), matrix, matrix)
     rows = [x for program in placement_of(device).programs for x in program.ops if x.computes]
     assert [(x.computes, x.epochs) for x in rows] == [(("matmul", "gelu"), (0, 1))]
+
+
+def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 96), torch.nn.GELU(), torch.nn.Linear(96, 32), torch.nn.Tanh())
+    device = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("model", model))
+    device.place_loss_module(op.loss.MSELoss("loss"))
+    x, target = torch.rand(32, 64), torch.rand(32, 32)
+    pybuda.initialize_pipeline(True, sample_inputs=(x,), sample_targets=(target,))
+    result = placement_of(device)
+    assert [program.epoch_type for program in result.programs] == ["fwd"]
+    device.push_to_inputs(x)
+    device.push_to_target_inputs(target)
+    pybuda.run_forward(1)
+    pybuda.run_backward(1, zero_grad=True)
+    pybuda.sync()
+    assert [program.epoch_type for program in result.programs] == ["fwd", "bwd"]
+    check_program(result)
+    check_program(result, "bwd")
+    summary = json.loads((tmp_path / "tt_build/model_placement.json").read_text())
+    assert [program["epoch_type"] for program in summary["programs"]] == ["fwd", "bwd"]

@@ -10,7 +10,7 @@ from typing import Any
 import pybuda
 import pytest
 import torch
-from netlists import check_netlist
+from netlists import check_netlist, check_program
 from pybuda import op
 from pybuda.config import _get_global_compiler_config
 from pybuda.enums import BACKWARD, FORWARD, BackendDevice, DRAMPlacementAlgorithm
@@ -64,13 +64,15 @@ def random_graph(draw: random.Random, count: int, largest: Sequence[int] = (24, 
             if 2 * c > 2000 * TILE:
                 continue
         kind_of_epoch = FORWARD if i < count * 3 // 4 else BACKWARD
-        made = Op(graph.unique(f"op_{i}"), shape, draw.choice(FORMATS), kind, operands, kind_of_epoch, f"op_{i}", inner,
-                  attributes, draw.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), draw.choice(FORMATS))  # fmt: skip
-        graph.ops.append(made)
-        nodes.append(made)
+        result = Op(
+            graph.unique(f"op_{i}"), shape, draw.choice(FORMATS), kind, operands, kind_of_epoch, f"op_{i}", inner,
+            attributes, draw.choice(["LoFi", "HiFi2", "HiFi3", "HiFi4"]), draw.choice(FORMATS),
+        )  # fmt: skip
+        graph.ops.append(result)
+        nodes.append(result)
     read = {x.source for o in graph.ops for x in o.operands}
-    for made in [o for o in graph.ops if o not in read]:
-        graph.queue(f"out_{made.name}", made.shape, made.df, "output", made)
+    for result in [o for o in graph.ops if o not in read]:
+        graph.queue(f"out_{result.name}", result.shape, result.df, "output", result)
     return graph
 
 
@@ -92,9 +94,9 @@ def place(graph: Graph, chips: list[int]) -> Result:
 def overridden(draw: random.Random, graph: Graph) -> dict[str, tuple[int, int]]:
     """Sizes of grids that were requested, right and wrong ones."""
     requested = {}
-    for made in draw.sample(graph.ops, 3):
-        requested[made.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
-        pybuda.override_op_size(made.name, requested[made.name])
+    for result in draw.sample(graph.ops, 3):
+        requested[result.name] = (draw.choice([1, 2, 3, 4]), draw.choice([1, 2, 4]))
+        pybuda.override_op_size(result.name, requested[result.name])
     return requested
 
 
@@ -195,3 +197,4 @@ def test_random_modules(seed: int) -> None:
     pybuda.initialize_pipeline(False, sample_inputs=(torch.rand(1, 96, 96),))
     assert tt0.placement is not None
     check_netlist(tt0.placement.netlist())
+    check_program(tt0.placement)
