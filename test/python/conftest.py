@@ -17,7 +17,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Tables and generators that tests of several folders use.
 FOLDERS = (
-    *(f"test/python/{folder}" for folder in ("installing", "ops", "profiler", "random_programs", "stablehlo")),
+    *(
+        f"test/python/{folder}"
+        for folder in ("installing", "ops", "ops/special", "profiler", "random_programs", "stablehlo")
+    ),
     "examples/meshes",
     "tools",
 )

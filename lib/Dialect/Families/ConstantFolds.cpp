@@ -108,7 +108,9 @@ static Type commonType(Operation *op, ArrayRef<Attribute> constants) {
 /// type, or the same modulo 2^width. What is approximated (exp, pow, ...) is left to the library.
 static const scalars::Function *exactFunction(Operation *op) {
   StringRef name = op->getName().stripDialect();
-  const scalars::Function *function = scalars::find(name == "div" ? "divide" : std::string_view(name));
+  // Functions have the names of TTNN.
+  const std::string_view known = name == "div" ? "divide" : name == "pow" ? "pow_tensor" : std::string_view(name);
+  const scalars::Function *function = scalars::find(known);
   return function && function->isOfNumbers ? function : nullptr;
 }
 

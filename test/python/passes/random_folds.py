@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
+from scalar_rows import FOLDED_FLOATS, FOLDED_INTEGERS, ttir_names
 
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32}
 FILLS = {
@@ -20,43 +21,9 @@ FILLS = {
     "i32": ["0", "1", "-1", "2", "31", "2147483647", "-2147483648"],
 }
 FILLS["bf16"] = FILLS["f32"]
-UNARY = {
-    "f32": ["abs", "neg", "relu", "relu6", "ceil", "floor", "sign", "sqrt", "reciprocal", "logical_not", "trunc"],
-    "i32": ["abs", "neg", "bitwise_not", "relu", "sign"],
-}
+UNARY = {"f32": [*ttir_names(FOLDED_FLOATS, 1), "trunc"], "i32": ttir_names(FOLDED_INTEGERS, 1)}
 UNARY["bf16"] = UNARY["f32"]
-BINARY = {
-    "f32": [
-        "add",
-        "subtract",
-        "multiply",
-        "div",
-        "maximum",
-        "minimum",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "logical_and",
-        "logical_or",
-    ],
-    "i32": [
-        "add",
-        "subtract",
-        "multiply",
-        "maximum",
-        "minimum",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "eq",
-        "lt",
-        "logical_left_shift",
-        "logical_right_shift",
-    ],
-}
+BINARY = {"f32": ttir_names(FOLDED_FLOATS, 2), "i32": ttir_names(FOLDED_INTEGERS, 2)}
 BINARY["bf16"] = BINARY["f32"]
 
 

@@ -12,7 +12,6 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,16 +20,20 @@ import torch.nn.functional as F
 import ttnn
 from golden.mapping import find_op
 from golden.op import TensorSpec
+from scalar_rows import (
+    ATTRIBUTES,
+    FOLDED_FLOATS,
+    FOLDED_INTEGERS,
+    HAVE_FLOATS,
+    HAVE_INTEGERS,
+    OPS,
+    ROOT,
+    ROWS,
+    SOURCE,
+    TTIR_NAMES,
+)
 from ttmlir import ir
 from ttmlir.passmanager import PassManager
-
-ROOT = Path(__file__).resolve().parents[4]
-SOURCE = (ROOT / "include/ttmlir/scalars/Functions.h").read_text()
-ROW = re.compile(r'make\(\s*"(ttnn\.)?(\w+)",\s*(floats|both|pair|integers|approximated)<(\d)>')
-# Name -> (kind of expression, number of operands).
-ROWS = {name: (kind, int(count)) for _, name, kind, count in ROW.findall(SOURCE)}
-OPS = {name for dialect, name, _, _ in ROW.findall(SOURCE) if dialect}
-ATTRIBUTES = {"clamp_scalar": {"min": -1, "max": 2}, "leaky_relu": {"parameter": 0.25}, "pow_scalar": {"rhs": 3}}
 
 Function = Callable[..., Any]
 
@@ -50,7 +53,6 @@ OTHERS: dict[str, Function] = {
     "sign_or_self": lambda x: torch.where((x == 0) | x.isnan(), x, x.sign()),
     "truncated_remainder": torch.fmod,
 }
-HAVE_FLOATS = {name for name, (kind, _) in ROWS.items() if kind != "integers"}
 
 
 def of_floats(name: str, operands: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -186,8 +188,7 @@ def check(name: str, operands: Sequence[Any], found: Sequence[Any], expected: Se
 
 def test_every_row_has_a_reference() -> None:
     assert len(ROWS) == SOURCE.count("make(")
-    of_integers = {name for name, (kind, _) in ROWS.items() if kind in ("integers", "both", "pair")}
-    assert of_integers | {"clamp_scalar", "pow_scalar", "pow_tensor", "remainder"} == set(INTEGERS)
+    assert set(INTEGERS) == HAVE_INTEGERS
 
 
 # ---------------------------------------------------------------------- kernels
@@ -267,13 +268,7 @@ def batches(operands: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield operands[i : i + 200]
 
 
-TTIR_NAMES = {"divide": "div"}
-EXACT = sorted(
-    n for n in OPS if ROWS[n][0] != "approximated" and n not in ("assign", "typecast", "where", "clamp_tensor")
-)
-
-
-@pytest.mark.parametrize(("name", "dtype"), runs(EXACT, ("f32", "i32")))
+@pytest.mark.parametrize(("name", "dtype"), [*runs(FOLDED_FLOATS, ("f32",)), *runs(FOLDED_INTEGERS, ("i32",))])
 def test_folds(name: str, dtype: str) -> None:
     count = ROWS[name][1]
     operands: Sequence[Any] = floats(count) if dtype == "f32" else integers(count, 32, signed=True)
