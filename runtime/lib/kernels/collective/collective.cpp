@@ -12,7 +12,6 @@
 #include "tensor/strided.h"
 #include "tt/parallel.h"
 #include "tt/sim/formats.h"
-#include "tt/ttnn/fabric.h"
 #include "tt/ttnn/tensor.h"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include "tensor/storage.h"
 #include "tensor/strided.h"
 #include "tt/parallel.h"
-#include "tt/ttnn/fabric.h"
 #include "tt/ttnn/tensor.h"
 
 #include <algorithm>

@@ -10,7 +10,6 @@
 #include "kernels/elementwise/epilogue.h"
 #include "kernels/normalization/normalization.h"
 #include "tt/parallel.h"
-#include "tt/ttnn/fabric.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,6 @@
 
 #include "kernels/routing/places.h"
 #include "tt/parallel.h"
-#include "tt/ttnn/fabric.h"
 
 #include <algorithm>
 #include <cmath>
