@@ -119,6 +119,29 @@ void bindReports(nb::module_ &module) {
               "mesh_shape: collections.abc.Sequence[int] = (1, 1)) -> RunReport"),
       "What a program would take on the chip, op by op, without running it.");
 
+  module.def(
+      "result_places",
+      [](const runtime::Binary &binary, std::optional<IndexArgument> index) {
+        const runtime::Program &program = binary.program(index ? programIndex(*index) : 0);
+        nb::list places;
+        for (const runtime::Operation &operation : program.operations) {
+          const uint32_t out = operation.outs.empty() ? runtime::absentOperand : operation.outs[0];
+          if (out == runtime::absentOperand) {
+            places.append(nb::none());
+            continue;
+          }
+          const MemoryConfig &memory = program.spec(out).memory;
+          places.append(
+              nb::make_tuple(toString(memory.buffer), toString(memory.layout), memory.grid, memory.shardShape));
+        }
+        return places;
+      },
+      nb::arg("binary"), nb::arg("program_index").none() = nb::none(),
+      nb::sig("def result_places(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0) -> "
+              "list[tuple[str, str, list[int], list[int]] | None]"),
+      "Where the first result of each op of a program lies: buffer type, memory layout, grid and shard; None for ops "
+      "without results.");
+
   nb::class_<Send>(module, "Send", "What one chip sends to another.")
       .def_ro("route", &Send::route, "Chips from the one that sends to the one that receives.")
       .def_ro("bytes", &Send::bytes)

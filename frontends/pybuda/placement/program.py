@@ -8,7 +8,7 @@ import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,9 @@ class ProgramOp:
     dram_resident: int
 
 
+ROW = [field.name for field in fields(ProgramOp)]
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramTime:
     """A program with its ops, and the runtime's estimate of a run."""
@@ -68,7 +71,8 @@ class ProgramTime:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain data."""
-        return asdict(self)
+        rows = [{name: getattr(row, name) for name in ROW} for row in self.ops]
+        return {"epoch_type": self.epoch_type, "cycles": self.cycles, "device_ns": self.device_ns, "ops": rows}
 
 
 def node_of(location: str) -> str:
@@ -110,15 +114,14 @@ def computed_by(node: str, users: Mapping[str, Sequence[str]], known: Mapping[st
 
 def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> ProgramTime:
     """Returns a program with the estimates of the cost model, and the ops of the netlist next to its ops."""
-    binary = executable.binary
-    report = runtime.estimate(binary, 0, arch)
-    entries = json.loads(binary.get_program_ops_as_json(0))
-    values = json.loads(binary.as_json())["programs"][0]["values"]
-    nodes = [node_of(entry["loc"]) for entry in entries]
+    report = runtime.estimate(executable.binary, 0, arch)
+    places = runtime.result_places(executable.binary, 0)
+    ran = [perf for perf in report.ops if perf.programs]
+    nodes = {perf.index: node_of(perf.loc) for perf in ran}
     computing: dict[str, int] = {}
     moving: dict[str, int] = {}
-    for perf in report.ops:
-        if perf.programs and perf.name != CONVERSION:
+    for perf in ran:
+        if perf.name != CONVERSION:
             works = perf.name not in moving_ops() or perf.sfpu_tiles
             # The last op of a node gives its value.
             (computing if works else moving)[nodes[perf.index]] = perf.index
@@ -136,17 +139,13 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
             computes.setdefault(at, {})[name] = None
             epochs_of.setdefault(at, set()).add(number)
     ops = []
-    for perf in report.ops:
-        if not perf.programs:
-            continue
-        outs = entries[perf.index]["outs"]
-        place = values[outs[0]]["desc"] if outs else {}
+    for perf in ran:
+        buffer, layout, grid, shard = places[perf.index] or ("", "", (), ())
         row = ProgramOp(
             perf.name, nodes[perf.index], tuple(computes.get(perf.index, ())),
-            tuple(sorted(epochs_of.get(perf.index, ()))),
-            f"{place.get('buffer_type', '')} {place.get('memory_layout', '')}".strip(),
-            tuple(place.get("grid", ())), tuple(place.get("shard_shape", ())), perf.cycles, perf.bound,
-            perf.circular_buffer_bytes, perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
+            tuple(sorted(epochs_of.get(perf.index, ()))), f"{buffer} {layout}".strip(), tuple(grid), tuple(shard),
+            perf.cycles, perf.bound, perf.circular_buffer_bytes, perf.l1_resident_bytes_per_bank,
+            perf.dram_resident_bytes_per_bank,
         )  # fmt: skip
         ops.append(row)
     return ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import _ttmlir_runtime as rt
 import pybuda
 import pytest
 import torch
@@ -189,3 +190,16 @@ def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: p
     check_program(result, "bwd")
     summary = json.loads((tmp_path / "tt_build/model_placement.json").read_text())
     assert [program["epoch_type"] for program in summary["programs"]] == ["fwd", "bwd"]
+
+
+def test_results_lie_where_the_binary_says() -> None:
+    """Each result's place is that of its value in the flatbuffer's description."""
+    binary = compiled(Attention(), torch.rand(1, 64, 64)).compiled.executables[0].binary
+    program = json.loads(binary.as_json())["programs"][0]
+    operations = json.loads(binary.get_program_ops_as_json(0))
+    described = [program["values"][x["outs"][0]]["desc"] if x["outs"] else None for x in operations]
+    names = ("buffer_type", "memory_layout", "grid", "shard_shape")
+    assert runtime.result_places(binary) == [x and tuple(x[name] for name in names) for x in described]
+    assert None in described and any(described)
+    with pytest.raises(rt.Error, match="99"):
+        runtime.result_places(binary, 99)
