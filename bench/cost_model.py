@@ -99,12 +99,12 @@ def change_module(row: Row) -> str:
     tiles = (rows // 32, columns // 32, TILE.format(row.dtype))
     if row.work == SHARDED:
         op, given = "to_memory_config", layout(*tiles, "dram")
-        made = layout(rows // 256, columns // 256, TILE.format(row.dtype), "l1", "8x8", "block_sharded")
+        result = layout(rows // 256, columns // 256, TILE.format(row.dtype), "l1", "8x8", "block_sharded")
     else:
-        op, given, made = "to_layout", layout(rows, columns, "bf16", "dram"), layout(*tiles, "dram")
+        op, given, result = "to_layout", layout(rows, columns, "bf16", "dram"), layout(*tiles, "dram")
     types = [f"tensor<{rows}x{columns}x{element}, #{name}>" for name in "ds"]
     return (
-        f"#d = {given}\n#s = {made}\nfunc.func @main(%a: {types[0]}) -> {types[1]} {{\n"
+        f"#d = {given}\n#s = {result}\nfunc.func @main(%a: {types[0]}) -> {types[1]} {{\n"
         f'  %0 = "ttnn.{op}"(%a) : ({types[0]}) -> {types[1]}\n  return %0 : {types[1]}\n}}\n'
     )
 
@@ -125,7 +125,7 @@ def convolution_module(row: Row) -> str:
     each = -(-pixels // 32 // 64) * 32
     cores = -(-pixels // each)
     image = flat(pixels, channels, f"{each}x{channels}xbf16", "l1", f"{cores}x1", "height_sharded")
-    made = flat(pixels, results, f"{each // 32}x{results // 32}x{TILE.format('bf16')}", "l1", f"{cores}x1",
+    result = flat(pixels, results, f"{each // 32}x{results // 32}x{TILE.format('bf16')}", "l1", f"{cores}x1",
                 "height_sharded")  # fmt: skip
     weights = (
         f"#ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 * {channels * 3} + d1 * 3 + d2, d3), <1x1>, "
@@ -136,7 +136,7 @@ def convolution_module(row: Row) -> str:
         f"tensor<1x1x{pixels}x{results}xbf16, #r>",
     )  # fmt: skip
     return (
-        f"#i = {image}\n#w = {weights}\n#r = {made}\n"
+        f"#i = {image}\n#w = {weights}\n#r = {result}\n"
         f"func.func @main(%x: {types[0]}, %w: {types[1]}) -> {types[2]} {{\n"
         '  %d = "ttnn.get_device"() <{mesh_shape = #ttnn<mesh_shape 1x1>}> : () -> !ttnn.device\n'
         f'  %0 = "ttnn.conv2d"(%x, %w, %d) <{{batch_size = 1 : i32, {fidelity(row)}'

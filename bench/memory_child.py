@@ -84,18 +84,18 @@ def zeros_for(binary: Any) -> list[Any]:
     import _ttmlir_runtime as rt
     import numpy
 
-    made = []
+    result = []
     for value in json.loads(binary.get_program_inputs_as_json(0)):
         shape, name = value["desc"]["shape"], value["desc"]["data_type"]
         kind, width = KINDS.get(name, name), width_of(value["desc"])
         strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         values = numpy.zeros(math.prod(shape) * width, numpy.uint8)
-        made.append(
+        result.append(
             rt.runtime.create_owned_host_tensor(
                 values.ctypes.data, shape, strides, width, getattr(rt.runtime.DataType, kind)
             )
         )
-    return made
+    return result
 
 
 def run_of(path: str) -> Callable[[], None]:

@@ -40,22 +40,22 @@ float32; times are those of PyTorch eager in the same dtype (bf16 for bfp8, whic
 
 
 def parser() -> Parser:
-    made = Parser(
+    result = Parser(
         prog="zoo.py",
         description="Compile a network and run it on a simulated chip, compared with PyTorch.",
         epilog=EXAMPLES,
     )
-    made.add_argument("model", nargs="?", metavar="MODEL", help="its name; --list shows them")
-    made.add_argument("--list", action="store_true", help="list the networks and end")
-    made.add_argument("--dtype", choices=DTYPES, default="bf16", help="number format (default: %(default)s)")
-    made.add_argument("--batch", type=positive, default=1, metavar="N", help="images or sentences (default: 1)")
-    made.add_argument("--runs", type=positive, default=10, metavar="N", help="timed runs (default: %(default)s)")
-    made.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
-    made.add_argument("--small", action="store_true", help="a small network of the same kind, for a quick look")
-    made.add_argument("--save", metavar="FILE.ttnn", help="also keep the flatbuffer")
-    made.add_argument("--arch", default="wormhole_b0", choices=("wormhole_b0", "blackhole"), help="of the chip")
-    add_common(made)
-    return made
+    result.add_argument("model", nargs="?", metavar="MODEL", help="its name; --list shows them")
+    result.add_argument("--list", action="store_true", help="list the networks and end")
+    result.add_argument("--dtype", choices=DTYPES, default="bf16", help="number format (default: %(default)s)")
+    result.add_argument("--batch", type=positive, default=1, metavar="N", help="images or sentences (default: 1)")
+    result.add_argument("--runs", type=positive, default=10, metavar="N", help="timed runs (default: %(default)s)")
+    result.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default: 0)")
+    result.add_argument("--small", action="store_true", help="a small network of the same kind, for a quick look")
+    result.add_argument("--save", metavar="FILE.ttnn", help="also keep the flatbuffer")
+    result.add_argument("--arch", default="wormhole_b0", choices=("wormhole_b0", "blackhole"), help="of the chip")
+    add_common(result)
+    return result
 
 
 class Steps:
@@ -195,13 +195,13 @@ def show_list() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    made = parser()
-    args = made.parse_args(argv)
+    result = parser()
+    args = result.parse_args(argv)
     if args.list:
         show_list()
         return 0
     if args.model is None:
-        made.error("say which network; --list shows them")
+        result.error("say which network; --list shows them")
     console = Console()
     steps = Steps(console)
     expected: tuple[type[BaseException], ...] = (ValueError, *known_errors())

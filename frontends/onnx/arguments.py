@@ -95,8 +95,8 @@ def taken(declared: Declared, value: Any) -> Any:
     if not fits(array, dtype):
         raise ValueError(f"input {name} is {have}; expected {declared}")
     with np.errstate(over="ignore"):
-        made = array.astype(dtype)
-    kept = made == array if is_integer(dtype) else np.isfinite(made) | ~np.isfinite(array)
+        result = array.astype(dtype)
+    kept = result == array if is_integer(dtype) else np.isfinite(result) | ~np.isfinite(array)
     if not kept.all():
         raise ValueError(f"input {name} is {have} and has values that {dtype.name} does not hold")
-    return made
+    return result

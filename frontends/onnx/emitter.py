@@ -89,10 +89,10 @@ class Emitter:
             return value.ir
         assert value.known is not None
         if value.varying:
-            made = self._varying(value)
+            created = self._varying(value)
             if not self.depth:
-                value.ir = made
-            return made
+                value.ir = created
+            return created
         value.ir = self._known(value.known, value.name)
         return value.ir
 
@@ -195,8 +195,8 @@ class Emitter:
     def iota(self, shape: Sequence[int], dim: int, dtype: DType = I32) -> Value:
         """Returns positions along one dimension."""
         kind = self.type(shape, dtype if is_integer(dtype) else I32)
-        made = Value(tuple(shape), dtype if is_integer(dtype) else I32, stablehlo.iota(kind, dim))
-        return self.cast(made, dtype)
+        created = Value(tuple(shape), dtype if is_integer(dtype) else I32, stablehlo.iota(kind, dim))
+        return self.cast(created, dtype)
 
     #
     # Elementwise ops
@@ -239,12 +239,12 @@ class Emitter:
         """Returns an op of TTIR with one result, whose type is inferred, or the first operand's with `shape` and
         `dtype`."""
         values = [self.ir(x) for x in operands]
-        made = getattr(ttir, op)
+        created = getattr(ttir, op)
         if shape is None and dtype is None:
-            return self.value(made(*values, **attributes), operands[0].dtype)
+            return self.value(created(*values, **attributes), operands[0].dtype)
         dtype = dtype or operands[0].dtype
         shape = operands[0].shape if shape is None else tuple(shape)
-        return Value(tuple(shape), dtype, made(*values, results=[self.type(shape, dtype)], **attributes))
+        return Value(tuple(shape), dtype, created(*values, results=[self.type(shape, dtype)], **attributes))
 
     def add(self, x: Value, y: Value) -> Value:
         return self.binary(stablehlo.add, x, y)
@@ -268,11 +268,11 @@ class Emitter:
         """Compares elements. direction: EQ, NE, GE, GT, LE or LT."""
         x, y = self.common(x, y)
         kind = "FLOAT" if is_float(x.dtype) else "UNSIGNED" if x.dtype == BOOL or is_unsigned(x.dtype) else "SIGNED"
-        made = stablehlo.compare(
+        created = stablehlo.compare(
             self.ir(x), self.ir(y), self.attribute(f"#stablehlo<comparison_direction {direction}>"),
             compare_type=self.attribute(f"#stablehlo<comparison_type {kind}>"),
         )  # fmt: skip
-        return Value(x.shape, BOOL, made)
+        return Value(x.shape, BOOL, created)
 
     def select(self, condition: Value, x: Value, y: Value) -> Value:
         condition, x, y = self.common(condition, x, y)
@@ -327,8 +327,8 @@ class Emitter:
         if list(begins) == [0] * x.rank and list(ends) == list(x.shape) and steps == [1] * x.rank:
             return x
         shape = tuple(max(0, -(-(e - b) // s)) for b, e, s in zip(begins, ends, steps, strict=True))
-        made = stablehlo.slice(self.ir(x), self.ints(begins), self.ints(ends), self.ints(steps))
-        return Value(shape, x.dtype, made)
+        created = stablehlo.slice(self.ir(x), self.ints(begins), self.ints(ends), self.ints(steps))
+        return Value(shape, x.dtype, created)
 
     def slice_dim(self, x: Value, dim: int, begin: int, end: int, step: int = 1) -> Value:
         begins, ends, steps = [0] * x.rank, list(x.shape), [1] * x.rank
@@ -356,8 +356,8 @@ class Emitter:
         if not any((*low, *high, *between)):
             return x
         fill = self.reshape(number, ()) if isinstance(number, Value) else self.full((), number, x.dtype)
-        made = stablehlo.pad(self.ir(x), self.ir(fill), self.ints(low), self.ints(high), self.ints(between))
-        return self.value(made, x.dtype)
+        created = stablehlo.pad(self.ir(x), self.ir(fill), self.ints(low), self.ints(high), self.ints(between))
+        return self.value(created, x.dtype)
 
     #
     # Reductions and products
@@ -400,8 +400,8 @@ class Emitter:
         self.depth += 1
         try:
             with ir.InsertionPoint(block):
-                made = build(*block.arguments)
-                stablehlo.return_(list(made))
+                created = build(*block.arguments)
+                stablehlo.return_(list(created))
         finally:
             self.depth -= 1
 
@@ -419,10 +419,10 @@ class Emitter:
                  "rhs_contracting_dimensions": cy}  # fmt: skip
         text = ", ".join(f"{name} = [{', '.join(map(str, dims))}]" for name, dims in parts.items() if len(dims))
         dtype = dtype or x.dtype
-        made = stablehlo.dot_general(
+        created = stablehlo.dot_general(
             self.ir(x), self.ir(y), self.attribute(f"#stablehlo.dot<{text}>"), results=[self.type(shape, dtype)]
         )
-        return Value(tuple(shape), dtype, made)
+        return Value(tuple(shape), dtype, created)
 
     def matmul(self, x: Value, y: Value, dtype: DType | None = None) -> Value:
         """Multiplies as NumPy's matmul: vectors, and batches that broadcast."""
@@ -434,15 +434,15 @@ class Emitter:
         if x.shape[-1] != y.shape[-2]:
             raise Refused(f"matmul of {x!r} and {y!r}: {x.shape[-1]} columns and {y.shape[-2]} rows")
         if y.rank == 2:
-            made = self.dot(x, y, ((x.rank - 1,), (0,)), dtype=dtype)
+            created = self.dot(x, y, ((x.rank - 1,), (0,)), dtype=dtype)
         else:
             batch = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
             x, y = (self.broadcast(v, (*batch, *v.shape[-2:])) for v in (x, y))
             dims = tuple(range(len(batch)))
-            made = self.dot(x, y, ((x.rank - 1,), (y.rank - 2,)), (dims, dims), dtype=dtype)
+            created = self.dot(x, y, ((x.rank - 1,), (y.rank - 2,)), (dims, dims), dtype=dtype)
         if left:
-            made = self.reshape(made, (*made.shape[:-2], made.shape[-1]))
-        return self.reshape(made, made.shape[:-1]) if right else made
+            created = self.reshape(created, (*created.shape[:-2], created.shape[-1]))
+        return self.reshape(created, created.shape[:-1]) if right else created
 
     #
     # Indexing
@@ -457,16 +457,16 @@ class Emitter:
             f"start_index_map = [{dim}], index_vector_dim = {indices.rank}>"
         )
         sizes = [1 if d == dim else n for d, n in enumerate(x.shape)]
-        made = stablehlo.gather(
+        created = stablehlo.gather(
             self.ir(x), self.ir(indices), self.attribute(text), self.ints(sizes), results=[self.type(shape, x.dtype)]
         )
-        return Value(shape, x.dtype, made)
+        return Value(shape, x.dtype, created)
 
     def dynamic_slice(self, x: Value, starts: Sequence[Value | int], sizes: Sequence[int]) -> Value:
         """Returns elements from computed positions on, moved so that they lie inside. starts: numbers, or i32 values,
         []."""
-        made = stablehlo.dynamic_slice(self.ir(x), self._starts(starts), self.ints(sizes))
-        return Value(tuple(int(n) for n in sizes), x.dtype, made)
+        created = stablehlo.dynamic_slice(self.ir(x), self._starts(starts), self.ints(sizes))
+        return Value(tuple(int(n) for n in sizes), x.dtype, created)
 
     def dynamic_update_slice(self, x: Value, update: Value, starts: Sequence[Value | int]) -> Value:
         """Returns `x` with the elements from these positions on replaced."""
@@ -494,12 +494,12 @@ class Emitter:
 
     def case(self, index: Value, branches: Sequence[Callable[[], Sequence[Value]]]) -> list[Value]:
         """Returns the results of one branch, by number (i32, []; the last one for numbers beyond); types must agree."""
-        made: list[list[Value]] = []
+        created: list[list[Value]] = []
 
         def build(branch: Callable[[], Sequence[Value]]) -> Callable[..., Sequence[Any]]:
             def run(*_: Any) -> Sequence[Any]:
-                made.append(list(branch()))
-                return [self.ir(x) for x in made[-1]]
+                created.append(list(branch()))
+                return [self.ir(x) for x in created[-1]]
 
             return run
 
@@ -507,9 +507,9 @@ class Emitter:
         apart = ir.Operation.create("stablehlo.case", operands=[self.ir(index)], regions=len(branches))
         for i, branch in enumerate(branches):
             self._body(apart, [], build(branch), i)
-        kinds = [[(x.shape, x.dtype) for x in results] for results in made]
+        kinds = [[(x.shape, x.dtype) for x in results] for results in created]
         if any(kind != kinds[0] for kind in kinds):
-            texts = "; ".join(", ".join(map(repr, results)) for results in made)
+            texts = "; ".join(", ".join(map(repr, results)) for results in created)
             raise Refused(f"branches have results of different types: {texts}")
         types = [self.type(*kind) for kind in kinds[0]]
         op = ir.Operation.create("stablehlo.case", types, [self.ir(index)], regions=len(branches))
@@ -542,11 +542,11 @@ class Emitter:
             return [Value(shape, dtype, a) for (shape, dtype), a in zip(kinds, arguments, strict=True)]
 
         def run(*arguments: ir.Value) -> Sequence[Any]:
-            made = list(body(*values(arguments)))
-            for before, after in zip(kinds, made, strict=True):
+            created = list(body(*values(arguments)))
+            for before, after in zip(kinds, created, strict=True):
                 if before != (after.shape, after.dtype):
                     raise Refused(f"a value of the loop changes from {before[1].name}{list(before[0])} to {after!r}")
-            return [self.ir(x) for x in made]
+            return [self.ir(x) for x in created]
 
         op = stablehlo.WhileOp(types, [self.ir(x) for x in initial])
         self._body(op, types, lambda *arguments: [self.ir(condition(*values(arguments)))], 0)

@@ -48,11 +48,11 @@ def varint(data: memoryview, at: int, end: int) -> tuple[int, int]:
 
 
 def to_varint(value: int) -> bytes:
-    made = bytearray()
+    result = bytearray()
     while value > 0x7F:
-        made.append(value & 0x7F | 0x80)
+        result.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*made, value])
+    return bytes([*result, value])
 
 
 def fields(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:

@@ -153,13 +153,13 @@ def row_of(name: str, node: tuple[str, str] | None, found: Array, golden: Array,
 
 def complete(model: OnnxModel) -> onnx.ModelProto:
     """Returns the model with its weights, as other libraries read it."""
-    made = onnx.ModelProto()
-    made.CopyFrom(model.model.proto)
-    del made.graph.initializer[:]
-    del made.graph.sparse_initializer[:]
+    result = onnx.ModelProto()
+    result.CopyFrom(model.model.proto)
+    del result.graph.initializer[:]
+    del result.graph.sparse_initializer[:]
     for name, array in model.model.weights.items():
-        made.graph.initializer.append(numpy_helper.from_array(array, name))
-    return made
+        result.graph.initializer.append(numpy_helper.from_array(array, name))
+    return result
 
 
 def evaluated(model: OnnxModel, inputs: Mapping[str, Any], names: Sequence[str], by: str) -> tuple[str, dict[str, Any]]:

@@ -212,11 +212,11 @@ class Importer:
             label = f"{scope.prefix}node {i} {name!r} ({op})"
             self.labels.setdefault(scope.prefix + name, label)
             with self.blamed(label, ""), ir.Location.name(scope.prefix + name):
-                made = self.node(proto, scope, label)
-                for output, value in zip(proto.output, made, strict=False):
+                result = self.node(proto, scope, label)
+                for output, value in zip(proto.output, result, strict=False):
                     if output:
                         scope.values[output] = self.seen(scope, output, value)
-                lacking = [x for x in proto.output[len(made) :] if x]
+                lacking = [x for x in proto.output[len(result) :] if x]
                 if lacking:
                     raise Refused(f"output {lacking[0]!r} is not made here")
 
@@ -251,8 +251,8 @@ class Importer:
         if row is not None:
             try:
                 self.graph.scope, self.graph.where = scope, next(filter(None, proto.output), proto.name)
-                made = row.rule(self.graph, node, *inputs)
-                return made if isinstance(made, tuple | list) else (made,)
+                result = row.rule(self.graph, node, *inputs)
+                return result if isinstance(result, tuple | list) else (result,)
             except Expand:
                 pass
             except ir.MLIRError as error:
@@ -414,8 +414,8 @@ class Importer:
             if row is None:
                 raise Refused(f"{node.place} depends on an open size and is no integer")
             self.graph.scope = scope
-            made = row.rule(self.graph, node, *inputs)
-            return made[output] if isinstance(made, tuple | list) else made
+            result = row.rule(self.graph, node, *inputs)
+            return result[output] if isinstance(result, tuple | list) else result
 
         return emit
 
@@ -459,21 +459,21 @@ def bound(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
     """Returns a node of a function's body with the attributes of the call in place of those that refer to them."""
     if not any(a.ref_attr_name or a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute):
         return node
-    made = onnx.NodeProto()
-    made.CopyFrom(node)
-    del made.attribute[:]
+    result = onnx.NodeProto()
+    result.CopyFrom(node)
+    del result.attribute[:]
     for attribute in node.attribute:
         if attribute.ref_attr_name:
             value = given.get(attribute.ref_attr_name)
             if value is not None:
-                copied = made.attribute.add()
+                copied = result.attribute.add()
                 copied.CopyFrom(value)
                 copied.name = attribute.name
         else:
-            copied = made.attribute.add()
+            copied = result.attribute.add()
             copied.CopyFrom(attribute)
             for graph in [copied.g] if attribute.type == AttributeProto.GRAPH else copied.graphs:
                 nodes = [bound(x, given) for x in graph.node]
                 del graph.node[:]
                 graph.node.extend(nodes)
-    return made
+    return result

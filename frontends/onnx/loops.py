@@ -43,7 +43,7 @@ def rows_of(g: Emitter, x: Value, begin: Value, count: int) -> list[Value]:
 
 
 def steps(
-    g: Emitter, count: int, states: Sequence[Value], tensors: Sequence[Value], step: Step, made: Sequence[Kind],
+    g: Emitter, count: int, states: Sequence[Value], tensors: Sequence[Value], step: Step, result: Sequence[Kind],
     unrolled: bool, backward: Sequence[bool] | None = None, made_backward: Sequence[bool] | None = None,
     together: int = 1,
 ) -> tuple[list[Value], list[Value]]:  # fmt: skip
@@ -58,17 +58,17 @@ def steps(
         The last states, and a tensor [count, ...] of each kind of rows.
     """
     backward = backward or [False] * len(tensors)
-    made_backward = made_backward or [False] * len(made)
+    made_backward = made_backward or [False] * len(result)
     together = 1 if g.is_open else min(together, count)
-    parts: list[list[Value]] = [[] for _ in made]  # of each kind of rows, in the order of steps
+    parts: list[list[Value]] = [[] for _ in result]  # of each kind of rows, in the order of steps
     begin = 0
     states = list(states)
     if not unrolled and count:
         begin = count - count % together
-        states, written = turns(g, count, begin, states, tensors, step, made, backward, made_backward, together)
+        states, written = turns(g, count, begin, states, tensors, step, result, backward, made_backward, together)
         for part, x in zip(parts, written, strict=True):
             part.append(x)
-    rows: list[list[Value]] = [[] for _ in made]
+    rows: list[list[Value]] = [[] for _ in result]
     for i in range(begin, count):
         given = [row_of(g, x, count - 1 - i if last else i) for x, last in zip(tensors, backward, strict=True)]
         after, new = step(Value.of(np.array(i, I32)), states, given)
@@ -76,7 +76,7 @@ def steps(
         for those, row in zip(rows, new, strict=True):
             those.append(row)
     results = []
-    for part, those, last, (shape, dtype) in zip(parts, rows, made_backward, made, strict=True):
+    for part, those, last, (shape, dtype) in zip(parts, rows, made_backward, result, strict=True):
         if those:
             part.append(stacked(g, those[::-1] if last else those))
         results.append(g.concat(part[::-1] if last else part, 0) if part else g.full((0, *shape), 0, dtype))
@@ -85,12 +85,12 @@ def steps(
 
 def turns(
     g: Emitter, count: int, end: int, states: list[Value], tensors: Sequence[Value], step: Step,
-    made: Sequence[Kind], backward: Sequence[bool], made_backward: Sequence[bool], together: int,
+    result: Sequence[Kind], backward: Sequence[bool], made_backward: Sequence[bool], together: int,
 ) -> tuple[list[Value], list[Value]]:  # fmt: skip
     """Runs the first `end` of `count` steps as a loop, and returns the states and tensors [end, ...] of rows."""
     most, least = number(g, end), number(g, count - together)
     hop = g.full((), together, I32)
-    empty = [g.full((end, *shape), 0, dtype) for shape, dtype in made]
+    empty = [g.full((end, *shape), 0, dtype) for shape, dtype in result]
 
     def body(position: Value, *carried: Value) -> Sequence[Value]:
         """Steps from a position on; rows that are read or written backward are those from `least - position` on."""
@@ -100,7 +100,7 @@ def turns(
             rows = rows_of(g, x, last if back else position, together)
             given.append(rows[::-1] if back else rows)
         after: Sequence[Value] = carried[: len(states)]
-        new: list[list[Value]] = [[] for _ in made]
+        new: list[list[Value]] = [[] for _ in result]
         for i in range(together):
             at = g.add(position, g.full((), i, I32)) if i else position
             after, found = step(at, after, [rows[i] for rows in given])

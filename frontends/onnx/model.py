@@ -224,16 +224,16 @@ def with_own_values(proto: onnx.ModelProto, folder: Folder) -> onnx.ModelProto:
 
     if not outside(proto):
         return proto
-    made = type(proto)()
-    made.CopyFrom(proto)
-    for tensor in outside(made):
+    result = type(proto)()
+    result.CopyFrom(proto)
+    for tensor in outside(result):
         array = folder.external(tensor)
         if tensor.data_type in narrow_types():
             raise OnnxError(f"external data of tensor {tensor.name!r}: its type has several elements in a byte")
         del tensor.external_data[:]
         tensor.data_location = TensorProto.DEFAULT
         tensor.raw_data = array.tobytes()
-    return made
+    return result
 
 
 def without_weights(proto: onnx.ModelProto) -> onnx.ModelProto:
@@ -310,13 +310,13 @@ def modern(proto: onnx.ModelProto, weights: dict[str, Array]) -> tuple[onnx.Mode
     onnx.checker.check_model(whole)
     slope_channels(whole)
     try:
-        made = version_converter.convert_version(whole, OLDEST)
+        result = version_converter.convert_version(whole, OLDEST)
     except Exception as error:  # the package has no common type
         reason = one_line(error).rpartition(" failed: ")[2]
         raise OnnxError(
             f"opset {version} of ai.onnx is older than {OLDEST}, and the model does not convert: {reason}"
         ) from None
-    return made, weights | {t.name: array_of(t) for t in made.graph.initializer}
+    return result, weights | {t.name: array_of(t) for t in result.graph.initializer}
 
 
 def slope_channels(proto: onnx.ModelProto) -> None:
@@ -332,13 +332,13 @@ def slope_channels(proto: onnx.ModelProto) -> None:
     for node in nodes:
         slope, rank = slopes.get(node.input[1]), ranks.get(node.input[0], 0)
         if slope is not None and len(slope.dims) == 1 and slope.dims[0] > 1 and rank > 2:
-            made = proto.graph.initializer.add()
-            made.CopyFrom(slope)
-            made.name = f"{slope.name}_of_{node.output[0]}"
-            made.dims.extend([1] * (rank - 2))
-            node.input[1] = made.name
+            result = proto.graph.initializer.add()
+            result.CopyFrom(slope)
+            result.name = f"{slope.name}_of_{node.output[0]}"
+            result.dims.extend([1] * (rank - 2))
+            node.input[1] = result.name
             if proto.ir_version < 4:  # where all initializers are inputs
-                proto.graph.input.append(onnx.helper.make_tensor_value_info(made.name, made.data_type, made.dims))
+                proto.graph.input.append(onnx.helper.make_tensor_value_info(result.name, result.data_type, result.dims))
 
 
 def described(proto: onnx.ModelProto, path: Path, weights: dict[str, Array]) -> Model:

@@ -70,13 +70,13 @@ def ordered(proto: onnx.ModelProto) -> onnx.ModelProto:
     """Returns the model with the nodes of each graph in an order in which they can be computed."""
     if all(places(graph) is None for graph in graphs(proto.graph)):
         return proto
-    made = type(proto)()
-    made.CopyFrom(proto)
-    for graph in graphs(made.graph):
+    result = type(proto)()
+    result.CopyFrom(proto)
+    for graph in graphs(result.graph):
         found = places(graph)
         if found is not None:
             sorted_ones = type(graph)()
             sorted_ones.node.extend(graph.node[i] for i in found)
             del graph.node[:]
             graph.node.extend(sorted_ones.node)
-    return made
+    return result

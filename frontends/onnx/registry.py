@@ -123,12 +123,12 @@ def calling(g: Any, node: Node, name: str, *operands: Any, version: int | None =
     import onnx.defs
 
     schema = onnx.defs.get_schema(name, version or onnx.defs.onnx_opset_version(), "")
-    made = OPS["", name].rule(
+    result = OPS["", name].rule(
         g,
         replace(node, domain="", op=name, version=schema.since_version, attributes=attributes),
         *operands,
     )
-    return made[0] if isinstance(made, tuple | list) else made
+    return result[0] if isinstance(result, tuple | list) else result
 
 
 # Ops of the default domain that cannot be, and why.

@@ -111,10 +111,10 @@ class Sizes:
 
 def unnamed(name: str, dim: int, taken: set[str]) -> str:
     """Returns a name for a dimension that has none."""
-    made = f"{name}_{dim}"
-    while made in taken:
-        made += "_"
-    return made
+    result = f"{name}_{dim}"
+    while result in taken:
+        result += "_"
+    return result
 
 
 def whole(model: Model, name: str, size: object) -> int:

@@ -170,11 +170,11 @@ def _emit(
 ) -> tuple[Sequence[Any], Any, Any]:
     """In the place of JAX's `emit_python_callback`. Programs run in order, so the token goes on as it is."""
     global _count
-    made = _Function(callback, list(operand_avals), list(result_avals))
+    result = _Function(callback, list(operand_avals), list(result_avals))
     name = f"{getattr(callback, '__name__', 'callback')}.{_process}.{_count}"
     _count += 1
-    _functions[name] = made
-    ctx.module_context.add_keepalive(made)
+    _functions[name] = result
+    ctx.module_context.add_keepalive(result)
     # Each chip calls, also with what is the same on all.
     own = [hlo.partition_id()] if _is_for_each_chip(ctx) else []
     call = mlir.custom_call(
@@ -185,7 +185,7 @@ def _emit(
         has_side_effect=True,
         api_version=2,
     )
-    return list(call.results), token, made
+    return list(call.results), token, result
 
 
 def register(platform: str, library: ctypes.CDLL) -> None:

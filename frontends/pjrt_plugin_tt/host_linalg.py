@@ -22,7 +22,7 @@ def _each(function: Callable[[np.ndarray], Sequence[np.ndarray]], matrices: Any,
     """`function` of every matrix; NaN for one that has no result."""
     given = np.asarray(matrices)
     nothing = {"c": complex(np.nan, np.nan), "f": np.nan}
-    made = [np.full(result.shape, nothing[result.dtype.kind], result.dtype) for result in results]
+    created = [np.full(result.shape, nothing[result.dtype.kind], result.dtype) for result in results]
     for place in np.ndindex(*given.shape[:-2]):
         if not given.shape[-1] or not np.isfinite(given[place]).all():
             continue
@@ -30,9 +30,9 @@ def _each(function: Callable[[np.ndarray], Sequence[np.ndarray]], matrices: Any,
             values = function(given[place])
         except np.linalg.LinAlgError:
             continue
-        for array, value in zip(made, values, strict=True):
+        for array, value in zip(created, values, strict=True):
             array[place] = value
-    return made
+    return created
 
 
 def _call(context: Any, matrices: Any, function: Callable[[np.ndarray], Sequence[np.ndarray]]) -> Any:

@@ -187,8 +187,8 @@ class Compiled:
                 "to be True, or a module without these ops"
             )
         self.programs.append((kind, program))
-        made = [program for report in reports for program in report.programs]
-        self.executables += [Executable(EPOCHS[kind], program.binary, users) for program in made]
+        result = [program for report in reports for program in report.programs]
+        self.executables += [Executable(EPOCHS[kind], program.binary, users) for program in result]
         if kind == FORWARD:
             self.graphs.insert(0, (kind, graph.graph))
         return program

@@ -91,8 +91,8 @@ class OnnxModule(Module):
 
 def part(name: str) -> str:
     """Returns a name that a parameter of Python can have."""
-    made = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-    return made if made.isidentifier() and not keyword.iskeyword(made) else f"input_{made}"
+    result = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    return result if result.isidentifier() and not keyword.iskeyword(result) else f"input_{result}"
 
 
 class FrameworkModule(Module):

@@ -342,13 +342,13 @@ def expressions(
     found |= {argument: value for argument, value in zip(block.arguments, given, strict=False) if value is not None}
     for op in block.operations:
         name, operands = op.operation.name, list(op.operands)
-        made: Expression | None = None
+        result: Expression | None = None
         if name == "stablehlo.constant":
-            made = constant(op)
+            result = constant(op)
         elif name == "stablehlo.get_dimension_size" and operands[0] in places and not depth:
             dimension = ir.IntegerAttr(op.attributes["dimension"]).value
             size = ir.RankedTensorType(operands[0].type).shape[dimension]
-            made = Expression(leaf=(places[operands[0]], dimension)) if size == DYNAMIC else Expression(value=size)
+            result = Expression(leaf=(places[operands[0]], dimension)) if size == DYNAMIC else Expression(value=size)
         elif name == "func.call" and depth < DEEPEST and any(operand in found for operand in operands):
             callee = ir.FlatSymbolRefAttr(op.attributes["callee"]).value
             is_known = all(operand in found for operand in operands)
@@ -359,26 +359,26 @@ def expressions(
                 returned = inner.operations[len(inner.operations) - 1].operands
                 found |= {r: known[v] for r, v in zip(op.results, returned, strict=True) if v in known}
         elif operands and all(operand in found for operand in operands):
-            made = computed(op, tuple(found[operand] for operand in operands))
-        if made is not None:
-            found[op.results[0]] = made
+            result = computed(op, tuple(found[operand] for operand in operands))
+        if result is not None:
+            found[op.results[0]] = result
             if compared is not None and not is_asserted(op.results[0]):
-                compared.update(dict.fromkeys(pairs_of(made)))
+                compared.update(dict.fromkeys(pairs_of(result)))
         if compared is not None and depth < DEEPEST:
             for inner in (inner for region in op.regions for inner in region.blocks):
                 expressions(module, inner, (), depth + 1, found, compared)
     return found
 
 
-def pairs_of(made: Expression) -> list[Pair]:
+def pairs_of(result: Expression) -> list[Pair]:
     """Returns what an op compares; numbers of the module alone are left out."""
-    match made.operator:
+    match result.operator:
         case "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" | "maximum" | "minimum":
-            pairs = [made.operands[:2]]
+            pairs = [result.operands[:2]]
         case "clamp":
-            pairs = [made.operands[:2], made.operands[1:]]
+            pairs = [result.operands[:2], result.operands[1:]]
         case "sign" | "abs":
-            pairs = [(made.operands[0], Expression())]
+            pairs = [(result.operands[0], Expression())]
         case _:
             pairs = []
     return [(one, other) for one, other in pairs if one.leaves() or other.leaves()]
@@ -402,11 +402,11 @@ def computed(op: Any, operands: tuple[Expression, ...]) -> Expression | None:
         operator = re.findall(r"\b(?:EQ|NE|GE|GT|LE|LT)\b", str(op.attributes["comparison_direction"]))[0]
     if operator not in OPERATORS or len(op.results) != 1:
         return None
-    made = Expression(operator, operands)
+    result = Expression(operator, operands)
     if any(operand.operator or operand.leaf is not None for operand in operands):
-        return made
+        return result
     try:
-        return Expression(value=made({}))
+        return Expression(value=result({}))
     except ArithmeticError:
         return None
 
@@ -441,17 +441,17 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
         SizeError: an open dimension that no size determines.
     """
     block = main_function(module).regions[0].blocks[0]
-    made = Dimensions([], [])
+    result = Dimensions([], [])
     for i, argument in enumerate(block.arguments):
         type = argument.type
         if not isinstance(type, ir.RankedTensorType):
             raise ValueError(f"argument {i} is {type}; expected a ranked tensor")
-        made.shapes.append([-1 if n == DYNAMIC else n for n in type.shape])
-        made.elements.append(str(type.element_type))
+        result.shapes.append([-1 if n == DYNAMIC else n for n in type.shape])
+        result.elements.append(str(type.element_type))
         bounds = re.search(r"bounds<([^>]*)>", str(type.encoding)) if type.encoding is not None else None
         for d, bound in enumerate(bounds[1].split(",") if bounds else ()):
             if bound.strip() != "?":
-                made.bounds[i, d] = int(bound)
+                result.bounds[i, d] = int(bound)
     compared: dict[Pair, None] = {}
     found = expressions(module, block, compared=compared)
     for op in block.operations:
@@ -463,17 +463,17 @@ def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> D
                 )
                 condition, *shown = (found[operand] for operand in operands)
                 if condition.leaves():
-                    made.assertions.append(Assertion(condition, message, tuple(shown)))
+                    result.assertions.append(Assertion(condition, message, tuple(shown)))
         elif op.operation.name == "func.call":
             for i, name in parameters_named(module, ir.FlatSymbolRefAttr(op.attributes["callee"]).value).items():
                 if operands[i] in found and found[operands[i]].leaves():
-                    made.read.setdefault(name, found[operands[i]])
+                    result.read.setdefault(name, found[operands[i]])
     if shapes is not None:
-        take_names(made, shapes)
-    name_others(made)
-    made.periods, made.compared = divisors(module), list(compared)
-    made.names = list(made.read)
-    return made
+        take_names(result, shapes)
+    name_others(result)
+    result.periods, result.compared = divisors(module), list(compared)
+    result.names = list(result.read)
+    return result
 
 
 def divisors(module: ir.Module) -> list[int]:
@@ -492,24 +492,24 @@ def divisors(module: ir.Module) -> list[int]:
     return sorted(found - {0})
 
 
-def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
+def take_names(result: Dimensions, shapes: Sequence[str]) -> None:
     """Adds sizes and ties of dimensions that a caller states."""
     if not is_list(shapes) or not all(isinstance(text, str) for text in shapes):
         raise TypeError(f"shapes is {shapes!r}; expected a list with a text for each argument, as ['batch, 64']")
-    if len(shapes) != len(made.shapes):
-        raise ValueError(f"shapes has {len(shapes)} texts; expected one for each of {len(made.shapes)} arguments")
+    if len(shapes) != len(result.shapes):
+        raise ValueError(f"shapes has {len(shapes)} texts; expected one for each of {len(result.shapes)} arguments")
     ties = []
     for i, text in enumerate(shapes):
         parts = [part.strip() for part in re.split(r",(?![^(]*\))", text) if part.strip()]
         if parts == ["..."]:
             continue
-        if len(parts) != len(made.shapes[i]):
-            raise ValueError(f"shapes: '{text}' has {len(parts)} dimensions; expected {made.text(i)} of argument {i}")
+        if len(parts) != len(result.shapes[i]):
+            raise ValueError(f"shapes: '{text}' has {len(parts)} dimensions; expected {result.text(i)} of argument {i}")
         for d, part in enumerate(parts):
             if part == "_":
                 continue
             expression = parse(part)
-            if (n := made.shapes[i][d]) >= 0:
+            if (n := result.shapes[i][d]) >= 0:
                 if expression.leaves() or expression({}) != n:
                     raise ValueError(f"shapes: dimension {d} of argument {i} is {n} in the module, not '{part}'")
                 continue
@@ -518,18 +518,18 @@ def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
                     f"shapes: dimension {d} of argument {i} is open in the module; expected a size, not '{part}'"
                 )
             ties.append(((i, d), part, expression))
-            made.stated[i, d] = part
+            result.stated[i, d] = part
     # Plain names are read where they stand; others follow, or are solved for the name that they bring.
     for place, _, expression in ties:
         if isinstance(expression.leaf, str):
-            made.read.setdefault(expression.leaf, Expression(leaf=place))
+            result.read.setdefault(expression.leaf, Expression(leaf=place))
     for place, part, expression in ties:
-        unknown, brings = expression.leaves() - set(made.read), ""
+        unknown, brings = expression.leaves() - set(result.read), ""
         if len(unknown) == 1:
             (name,) = unknown
-            if (read := solved(expression, name, Expression(leaf=place), made.read)) is not None:
-                made.read[name], brings = read, name
-        if unknown := expression.leaves() - set(made.read):
+            if (read := solved(expression, name, Expression(leaf=place), result.read)) is not None:
+                result.read[name], brings = read, name
+        if unknown := expression.leaves() - set(result.read):
             raise ValueError(
                 f"shapes: no dimension determines {' and '.join(sorted(unknown))} of '{part}', dimension {place[1]} of "
                 f"argument {place[0]}; expected a dimension that is the size, or has it once, as 2*n + 1"
@@ -543,9 +543,9 @@ def take_names(made: Dimensions, shapes: Sequence[str]) -> None:
         else:
             values = ", ".join(f"{name} = {{{number}}}" for number, name in enumerate(known, 2))
             message += f"{{1}}, which is {part}" + ("" if part in known else f" for {values}")
-        actual, expected = Expression(leaf=place), replaced(expression, made.read)
-        shown = (actual, expected, *(made.read[name] for name in known))
-        made.assertions.append(Assertion(Expression("EQ", (actual, expected)), message, shown))
+        actual, expected = Expression(leaf=place), replaced(expression, result.read)
+        shown = (actual, expected, *(result.read[name] for name in known))
+        result.assertions.append(Assertion(Expression("EQ", (actual, expected)), message, shown))
 
 
 def replaced(expression: Expression, by: Mapping[Any, Expression]) -> Expression:
@@ -578,11 +578,11 @@ def solved(expression: Expression, name: str, number: Expression, by: Mapping[An
     return solved(inner, name, Expression(inverse, (number, *(replaced(other, by) for other in others))), by)
 
 
-def name_others(made: Dimensions) -> None:
+def name_others(result: Dimensions) -> None:
     """Makes each open dimension a size of its own that nothing else determines."""
-    for place in made.open():
-        known = set[Any]().union(*(read.leaves() for read in made.read.values()))
-        tied = {leaf for a in made.assertions if a.condition.operator == "EQ" for leaf in a.condition.leaves()}
-        if place not in known and not (place in tied and made.read):
-            made.unnamed.append(f"arg{place[0]}_{place[1]}")
-            made.read[made.unnamed[-1]] = Expression(leaf=place)
+    for place in result.open():
+        known = set[Any]().union(*(read.leaves() for read in result.read.values()))
+        tied = {leaf for a in result.assertions if a.condition.operator == "EQ" for leaf in a.condition.leaves()}
+        if place not in known and not (place in tied and result.read):
+            result.unnamed.append(f"arg{place[0]}_{place[1]}")
+            result.read[result.unnamed[-1]] = Expression(leaf=place)

@@ -360,11 +360,11 @@ def fill(
         given = [torch._to_functional_tensor(x) if isinstance(x, torch.Tensor) else x for x in fakes]
         outputs = function(given)
         views = [view_of(value, given) for value in outputs]
-        made = [value for value, view in zip(outputs, views, strict=True) if view is None]
-        places = [memory(value) for value in made if isinstance(value, torch.Tensor)]
+        result = [value for value, view in zip(outputs, views, strict=True) if view is None]
+        places = [memory(value) for value in result if isinstance(value, torch.Tensor)]
         if len(set(places)) < len(places):
             raise UnsuitedError("a result that shares memory with another one")
-        returned = [recorder.node_of(settled(value)) for value in made]
+        returned = [recorder.node_of(settled(value)) for value in result]
         written = [(i, value) for i, fake in enumerate(fakes) if (value := settled(given[i])) is not fake]
     sharers = Counter(map(memory, tensors))
     for number, value in written:

@@ -29,11 +29,11 @@ def limit_result(g: Lowering, name: str, args: Any, kwargs: Mapping[str, Any]) -
     fake = g.fake
     g.fake = torch.empty_like(fake, dtype=torch.float32)
     try:
-        made = bounds(g, rule, args, kwargs)
+        result = bounds(g, rule, args, kwargs)
     finally:
         g.fake = fake
-    if made is not None:
-        g.limit(made, f"{g.node.name}, a result of int64")
+    if result is not None:
+        g.limit(result, f"{g.node.name}, a result of int64")
 
 
 def bounds(g: Lowering, rule: Rule, args: Any, kwargs: Mapping[str, Any]) -> Value | None:
@@ -44,9 +44,9 @@ def bounds(g: Lowering, rule: Rule, args: Any, kwargs: Mapping[str, Any]) -> Val
         if name not in PLACES:
             is_number = "Number" in str(signature.parameters[name].annotation)
             call.arguments[name] = as_magnitudes(g, given, is_number)
-    made = rule(*call.args, **call.kwargs)
-    assert made is None or isinstance(made, Value)
-    return made
+    result = rule(*call.args, **call.kwargs)
+    assert result is None or isinstance(result, Value)
+    return result
 
 
 def as_magnitudes(g: Lowering, given: Any, is_number: bool) -> Any:

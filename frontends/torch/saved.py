@@ -92,8 +92,8 @@ def keep_bases(forward: GraphModule, backward: GraphModule, count: int, weights:
         now = taken[base.name]
         with backward.graph.inserting_before(body):
             for step in steps:
-                made = backward.graph.node_copy(step, {step.args[0]: now}.__getitem__)
-                now = made
+                result = backward.graph.node_copy(step, {step.args[0]: now}.__getitem__)
+                now = result
         view.replace_all_uses_with(now)
         backward.graph.erase_node(view)
     output.args = (type(output.args[0])(node for node, _ in kept),)

@@ -48,11 +48,11 @@ def element_type(dtype: torch.dtype, context: ir.Context) -> ir.Type:
     Raises:
         UnsupportedError: the chip has no such type (complex, quantised, float8, 64-bit unsigned).
     """
-    made = ELEMENT_TYPES.get(dtype)
-    if made is None:
+    result = ELEMENT_TYPES.get(dtype)
+    if result is None:
         known = ", ".join(str(known).removeprefix("torch.") for known in ELEMENT_TYPES)
         raise UnsupportedError(f"tensors of {dtype} have no type on the chip; known: {known}")
-    return made(context)
+    return result(context)
 
 
 def is_float(dtype: torch.dtype) -> bool:

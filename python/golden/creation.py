@@ -181,16 +181,16 @@ def rng_bit_generator(state: Tensor, *, rng_algorithm: str = "DEFAULT", out: lis
             even = [d for d, size in enumerate(shape) if size % 2 == 0]
             split = even[0] if even else shape.index(max(shape))
         blocks = [-(-size // 2) if d == split else size for d, size in enumerate(words)]
-        made = threefry(counted(counter, math.prod(blocks)), keys)
-        paired = np.stack([w.reshape(blocks) for w in made], axis=split + 1)
+        result = threefry(counted(counter, math.prod(blocks)), keys)
+        paired = np.stack([w.reshape(blocks) for w in result], axis=split + 1)
         merged = paired.reshape([2 * n if d == split else n for d, n in enumerate(blocks)] if words else [2])
         found = merged.take(range(words[split]), axis=split) if words else merged[0]
         count = math.prod(blocks)
     else:
         count = -(-math.prod(words) // 4)
         upper = (more[0] if more else key) + (counter + np.arange(count, dtype=np.uint64) < counter)
-        made = philox([*counted(counter, count), upper & WORD, upper >> HALF], keys)
-        found = np.stack(made, axis=1).reshape(-1)[: math.prod(words)].reshape(words)
+        result = philox([*counted(counter, count), upper & WORD, upper >> HALF], keys)
+        found = np.stack(result, axis=1).reshape(-1)[: math.prod(words)].reshape(words)
     if bits == 64:
         found = found[..., 0] | found[..., 1] << HALF
     after = [key, counter + np.uint64(count), *(n + (counter + np.uint64(count) < counter) for n in more)]

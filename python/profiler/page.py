@@ -17,5 +17,5 @@ def page(template: str, data: Any, package: str = __package__) -> str:
     # "<" cannot end the script element then, whatever a location says. The data go in last, so that nothing in them is
     # replaced.
     shown = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    made = text(template, package).replace("/*style*/", text("page.css")).replace("/*helpers*/", text("page.js"))
-    return made.replace("/*data*/null", shown)
+    result = text(template, package).replace("/*style*/", text("page.css")).replace("/*helpers*/", text("page.js"))
+    return result.replace("/*data*/null", shown)

@@ -45,7 +45,7 @@ class Option:
 
     @property
     def values(self) -> str:
-        """The values that the option takes, in words."""
+        """Returns the values that the option takes, in words."""
         return f"{self.expected}, separated by commas" if self.is_list else self.expected
 
     def read(self, text: str) -> Any:

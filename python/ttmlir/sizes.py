@@ -226,14 +226,14 @@ class _Compilation:
         bounds = _bounds(at, least)
         files, names = [self.file(point) for point in at], [size.name for size in self.sizes]
         try:
-            made, self.quotients, _ = _translate.open_sizes(files, names, bounds, at)
+            result, self.quotients, _ = _translate.open_sizes(files, names, bounds, at)
         except ValueError as error:
             raise OpenSizeError(str(error)) from None
-        return bytes(made)
+        return bytes(result)
 
-    def differing(self, made: bytes, at: Sequence[Point]) -> tuple[Point, tt.Error] | None:
+    def differing(self, result: bytes, at: Sequence[Point]) -> tuple[Point, tt.Error] | None:
         """Returns the first point for which the compiler makes another program than the file has, and what differs."""
-        binary = tt.binary.load_binary_from_bytes(made)
+        binary = tt.binary.load_binary_from_bytes(result)
         for point in at:
             try:
                 _require_same(binary, tt.binary.load_binary_from_bytes(self.file(point)))
@@ -241,12 +241,12 @@ class _Compilation:
                 return point, error
         return None
 
-    def require(self, made: bytes, at: Sequence[Point]) -> None:
+    def require(self, result: bytes, at: Sequence[Point]) -> None:
         """
         Raises:
             OpenSizeError: the compiler makes another program at a point.
         """
-        if (found := self.differing(made, at)) is not None:
+        if (found := self.differing(result, at)) is not None:
             values = ", ".join(f"{size.name} {n}" for size, n in zip(self.sizes, found[0], strict=True))
             raise OpenSizeError(f"{found[1]} ({values}), so that the sizes cannot stay open")
 
@@ -257,14 +257,14 @@ class _Compilation:
             OpenSizeError: the ops of the program depend on a size.
         """
         least = [min(values) for values in zip(*at, strict=True)]
-        made, doubtful = self.fitted(at, least), self.doubtful(at, _bounds(at, least))
+        result, doubtful = self.fitted(at, least), self.doubtful(at, _bounds(at, least))
         if not self.quotients:
-            self.require(made, [*at, *doubtful])
-            return self.confirmed(at, made, least) if len(least) >= MANY else (at, made)
+            self.require(result, [*at, *doubtful])
+            return self.confirmed(at, result, least) if len(least) >= MANY else (at, result)
         more, covered = _MorePoints(at, self.admits, self.nearest), set[int]()
         at = [*at, *more.some(SEPARATING, at)]
         for _ in range(MOST_ROUNDS):
-            made = self.fitted(at, least)
+            result = self.fitted(at, least)
             if (long := next((q for q in self.quotients if q[0] > LONGEST_PERIOD), None)) is not None:
                 added = more.unseen(at) or more.some(SEPARATING, at)
                 if not added or len(at) > 4 * SEPARATING:
@@ -281,15 +281,15 @@ class _Compilation:
                     dict.fromkeys([*at, *(point for n in sorted(requested) for point in more.with_remainders(n))])
                 )
                 continue
-            found = self.differing(made, [*at, *doubtful, *more.some(CONFIRMING, at)])
+            found = self.differing(result, [*at, *doubtful, *more.some(CONFIRMING, at)])
             if found is None:
-                return at, made
+                return at, result
             if found[0] in at:
                 raise OpenSizeError(str(found[1]))
             at.append(found[0])
         raise OpenSizeError("the numbers of the program are no simple expressions of its sizes")
 
-    def confirmed(self, at: list[Point], made: bytes, least: Sequence[int]) -> tuple[list[Point], bytes]:
+    def confirmed(self, at: list[Point], result: bytes, least: Sequence[int]) -> tuple[list[Point], bytes]:
         """Returns the file for the points and for others, where the points alone do not tell expressions apart.
 
         Raises:
@@ -297,15 +297,15 @@ class _Compilation:
         """
         more = _MorePoints(at, self.admits, self.nearest)
         for _ in range(MOST_ROUNDS):
-            found = self.differing(made, more.some(len(least), at))
+            found = self.differing(result, more.some(len(least), at))
             if found is None:
-                return at, made
+                return at, result
             at = [*at, found[0]]
-            made = self.fitted(at, least)
-            self.require(made, at)
+            result = self.fitted(at, least)
+            self.require(result, at)
         raise OpenSizeError("the numbers of the program are no simple expressions of its sizes")
 
-    def extended(self, at: Sequence[Point], made: bytes) -> bytes:
+    def extended(self, at: Sequence[Point], result: bytes) -> bytes:
         """Returns the file with lower bounds that are as small as the program allows.
 
         At the new bounds, the file must say what the compiler makes there: so a slice that ends at 10 is not taken for
@@ -334,9 +334,9 @@ class _Compilation:
                         self.require(larger, between.some(BETWEEN, [point]))
                 except (ir.MLIRError, ValueError, tt.Error):
                     continue
-                made, least = larger, lower
+                result, least = larger, lower
                 break
-        return made
+        return result
 
 
 def meeting(difference: Callable[[int], Any], least: int, most: int) -> tuple[int, int] | None:
@@ -443,10 +443,10 @@ def open_flatbuffer(
             continue
         tried.append(at)
         try:
-            at, made = compilation.certain(at)
+            at, result = compilation.certain(at)
         except (OpenSizeError, ir.MLIRError) as error:  # very large tensors are refused, too
             refused = refused or error
             continue
-        return compilation.extended(at, made)
+        return compilation.extended(at, result)
     assert refused is not None
     raise refused

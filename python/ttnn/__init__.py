@@ -217,7 +217,7 @@ __all__ = [
     "while_loop",
     "zeros_like",
 ]
-_made = {made.__name__: made for made in (*_ENUMS.values(), *_CONFIGS.values())}
+_made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made
 _make_functions(_sys.modules[__name__])

@@ -34,8 +34,8 @@ def check_device(caller: str, device: Any) -> None:
 
 def returned_tensors(caller: str, name: str, result: Any) -> list[Tensor]:
     """Returns the tensors of what a function returned: one, or a tuple or list of them."""
-    made = list(result) if isinstance(result, (tuple, list)) else [result]
-    for tensor in made:
+    created = list(result) if isinstance(result, (tuple, list)) else [result]
+    for tensor in created:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{caller}: {name} returned {described(tensor)}; expected tensors")
-    return made
+    return created

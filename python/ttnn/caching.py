@@ -38,8 +38,8 @@ def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), de
     if found is not None and known and found[0] == key and found[1] is device and _alive(found[2]):
         return found[2]
     result = function(*tensors) if device is None else function(*tensors, device)
-    made = returned_tensors("load_cached", _name(function), result)
-    for tensor in made:
+    created = returned_tensors("load_cached", _name(function), result)
+    for tensor in created:
         tensor.set_constant()
     # Results that are gone, with their device or by themselves, are no use: a function that lives on would keep both.
     for other in [other for other, (_, _, kept) in _kept.items() if not _alive(kept)]:

@@ -43,10 +43,10 @@ def while_loop(
         check_function("while_loop", name, function)
     given, rest = [*values, *others], (*others, *(() if device is None else (device,)))
     while _selected("while_loop", cond(*values, *rest), "the condition of a loop"):
-        _, made = _made("while_loop", "body", body(*values, *rest))
-        if len(made) != len(values):
-            raise ValueError(f"while_loop: body returned {len(made)} tensors; expected {len(values)}, as are carried")
-        values = made
+        _, result = _made("while_loop", "body", body(*values, *rest))
+        if len(result) != len(values):
+            raise ValueError(f"while_loop: body returned {len(result)} tensors; expected {len(values)}, as are carried")
+        values = result
     owned = _native.owned(values, given)
     return owned[0] if len(owned) == 1 else tuple(owned)
 
@@ -73,8 +73,8 @@ def switch_case(
     number = _selected("switch_case", index, "the number of the branch")
     chosen = int(number) if 0 <= number < len(branches) else -1
     result = branches[chosen](*given, *(() if device is None else (device,)))
-    form, made = _made("switch_case", "the branch", result)
-    owned = _native.owned(made, given)
+    form, created = _made("switch_case", "the branch", result)
+    owned = _native.owned(created, given)
     return owned[0] if form is Tensor else form(owned)
 
 
@@ -86,5 +86,5 @@ def _selected(function: str, value: Any, what: str) -> float:
 
 def _made(function: str, name: str, result: Any) -> tuple[Any, list[Tensor]]:
     """What holds the tensors that a function returned, and these."""
-    made = returned_tensors(function, name, result)
-    return (type(result) if isinstance(result, (tuple, list)) else Tensor), made
+    created = returned_tensors(function, name, result)
+    return (type(result) if isinstance(result, (tuple, list)) else Tensor), created

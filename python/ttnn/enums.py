@@ -27,11 +27,11 @@ def _made(row: tuple[str, str, list[tuple[str, str, int]]]) -> Any:
     members = {public: (kind, symbol, value) for public, symbol, value in cases}
     members |= {symbol.upper(): (kind, symbol, value) for public, symbol, value in cases}
     functional: Any = _Enum  # whose call makes a class, where that of an enum with members finds one
-    made = functional(name, members, module=__name__)
-    made.__doc__ = f"{kind.partition('.')[2].replace('_', ' ').capitalize()} of an op."
-    return made
+    result = functional(name, members, module=__name__)
+    result.__doc__ = f"{kind.partition('.')[2].replace('_', ' ').capitalize()} of an op."
+    return result
 
 
 # By the dialect's name, those that the extension has classes of its own for left out.
 ENUMS: dict[str, Any] = {row[0]: _made(row) for row in _native.enums() if not hasattr(_native, row[1])}
-globals().update({made.__name__: made for made in ENUMS.values()})
+globals().update({result.__name__: result for result in ENUMS.values()})

@@ -88,9 +88,9 @@ def make_function(function: Function) -> Callable[..., Any]:
     }
     # Annotations stay text: their types are there when somebody asks, and cost nothing when nobody does.
     exec(compile("from __future__ import annotations\n" + source, f"<ttnn.{function.name}>", "exec"), namespace)
-    made = namespace[name]
-    made.__doc__ = documentation(function)
-    return made
+    result = namespace[name]
+    result.__doc__ = documentation(function)
+    return result
 
 
 def python_name(parameter: FunctionParameter) -> str:
@@ -187,8 +187,8 @@ def _use(parameter: FunctionParameter) -> str:
 
 # By name and by alias; a dot is a submodule.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: made
+    name: result
     for function in _native.functions()
-    for made in [make_function(function)]
+    for result in [make_function(function)]
     for name in (function.name, *function.aliases)
 }

@@ -72,5 +72,5 @@ def host_call(
             raise TypeError(f"host_call: results[{index}] is {described(result)}; expected a HostResult")
     check_device("host_call", device)
     expected = [(list(each.shape), each.dtype, each.layout, each.memory_config) for each in results]
-    made = _native.host_call(os.fspath(library), function, given, expected, device)
-    return made[0] if len(made) == 1 else tuple(made)
+    created = _native.host_call(os.fspath(library), function, given, expected, device)
+    return created[0] if len(created) == 1 else tuple(created)

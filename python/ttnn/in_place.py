@@ -20,23 +20,23 @@ _UNARY = ("logical_not",)
 def _binary(name: str) -> Callable[..., Tensor]:
     function = FUNCTIONS[name]
 
-    def made(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
+    def wrapper(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
         return function(input_tensor_a, input_tensor_b, output_tensor=input_tensor_a, **options)
 
-    made.__name__ = made.__qualname__ = f"{name}_"
-    made.__doc__ = f"`{name}`, whose result is written to `input_tensor_a`; returns it. Options as of `{name}`."
-    return made
+    wrapper.__name__ = wrapper.__qualname__ = f"{name}_"
+    wrapper.__doc__ = f"`{name}`, whose result is written to `input_tensor_a`; returns it. Options as of `{name}`."
+    return wrapper
 
 
 def _unary(name: str) -> Callable[..., Tensor]:
     function = FUNCTIONS[name]
 
-    def made(input_tensor: Tensor, **options: Any) -> Tensor:
+    def wrapper(input_tensor: Tensor, **options: Any) -> Tensor:
         return function(input_tensor, output_tensor=input_tensor, **options)
 
-    made.__name__ = made.__qualname__ = f"{name}_"
-    made.__doc__ = f"`{name}`, whose result is written to `input_tensor`; returns it. Options as of `{name}`."
-    return made
+    wrapper.__name__ = wrapper.__qualname__ = f"{name}_"
+    wrapper.__doc__ = f"`{name}`, whose result is written to `input_tensor`; returns it. Options as of `{name}`."
+    return wrapper
 
 
 IN_PLACE: dict[str, Callable[..., Tensor]] = {

@@ -73,12 +73,12 @@ def from_torch(
     tensor = tensor.detach()
     if mesh_mapper is None:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
-    made: dict[int, Tensor] = {}  # a part that several devices have is converted once
+    result: dict[int, Tensor] = {}  # a part that several devices have is converted once
     shards = []
     for part in mesh_mapper.map(tensor):
-        if id(part) not in made:
-            made[id(part)] = _native.from_array(_plain(part), dtype, layout, None, None)
-        shards.append(made[id(part)])
+        if id(part) not in result:
+            result[id(part)] = _native.from_array(_plain(part), dtype, layout, None, None)
+        shards.append(result[id(part)])
     if len(shards) == 1:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
     return _native.from_shards(shards, mesh_mapper.mesh_shape, device, memory_config)

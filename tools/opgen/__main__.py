@@ -28,12 +28,12 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     dialects = read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), functions.ENUM_TYPES)
-    made = {
+    result = {
         "ttmlir/Target/TTNN/Api.inc": emit.api,
         "ttmlir/Target/TTNN/AttributeVisitor.inc": emit.visitor,
         "ops.json": emit.description,
     }
-    for name, make in made.items():
+    for name, make in result.items():
         split.write(Path(sys.argv[2]) / name, make(dialects))
     return 0
 

@@ -152,14 +152,16 @@ def functions_of(dialects: Dialects) -> list[Function]:
     if unknown := (functions.FUNCTIONS.keys() | functions.NOT_CALLED) - ops.keys():
         raise SystemExit(f"functions.py: no op is called {', '.join(sorted(unknown))}")
     order = {name: place for place, name in enumerate(functions.FUNCTIONS)}
-    made = [MethodBuilder(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED]
+    result = [
+        MethodBuilder(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED
+    ]
     takers = {name for names in functions.INTO.values() for name in names.split()}
-    if unknown := takers - {name for function in made for name in function.names}:
+    if unknown := takers - {name for function in result for name in function.names}:
         raise SystemExit(f"functions.py: no function is called {', '.join(sorted(unknown))}")
     first: dict[str, str] = {}
-    for function in made:
+    for function in result:
         first.setdefault(function.names[0], function.op)
-    return sorted(made, key=lambda function: (first[function.names[0]], order.get(function.op, 0)))
+    return sorted(result, key=lambda function: (first[function.names[0]], order.get(function.op, 0)))
 
 
 @dataclass(frozen=True)

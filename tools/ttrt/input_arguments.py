@@ -70,10 +70,10 @@ def init(text: str) -> Init:
         if not low < high:
             raise argparse.ArgumentTypeError(f"{what!r} is no range: {found[1]} is not below {found[2]}")
         return Init(what, of, (low, high))
-    made = Init(what, of)
-    if what in INITIALIZERS or (made.is_file and of is not None):
-        return made
-    if made.is_file:
+    result = Init(what, of)
+    if what in INITIALIZERS or (result.is_file and of is not None):
+        return result
+    if result.is_file:
         raise argparse.ArgumentTypeError(f"{what!r} is a file: say for which input, as in NAME={what}")
     near = difflib.get_close_matches(what, INITIALIZERS, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""

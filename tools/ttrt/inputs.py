@@ -173,7 +173,7 @@ def of_program(args: argparse.Namespace, file: File, program: Program) -> list[S
     if args.inputs:
         return given(args.inputs, program)
     weights = named(args.weights, program) if args.weights else {}
-    return made(args.init, program, ranges(file, program), args.seed, weights, owners(file, program))
+    return generated(args.init, program, ranges(file, program), args.seed, weights, owners(file, program))
 
 
 def named(path: str, program: Program) -> dict[int, Shards]:
@@ -193,7 +193,7 @@ def named(path: str, program: Program) -> dict[int, Shards]:
 
 def random_inputs(file: File, program: Program, seed: int) -> list[Shards]:
     """Returns random values that the ops accept, the same for the same seed."""
-    return made((), program, ranges(file, program), seed, part_owners=owners(file, program))
+    return generated((), program, ranges(file, program), seed, part_owners=owners(file, program))
 
 
 def owners(file: File, program: Program) -> dict[int, list[int]]:
@@ -220,7 +220,7 @@ def owners(file: File, program: Program) -> dict[int, list[int]]:
     }
 
 
-def made(
+def generated(
     inits: Sequence[Init],
     program: Program,
     accepted: Mapping[int, Domain],

@@ -96,9 +96,9 @@ def to_exponents(g: Emitter, x: Value, mode: str, saturates: bool) -> Value:
         last = g.select(is_finite, g.minimum(exponent, number(254)), number(254))
         exponent = g.select(g.compare("NE", x, x), number(255), last)
     exponent = g.select(g.compare("NE", x, x), number(255), g.minimum(exponent, number(255)))
-    made = g.cast(exponent, U8)
+    result = g.cast(exponent, U8)
     dtype = np.dtype(EXPONENTS) if EXPONENTS in np.sctypeDict else _exponents()
-    return Value(x.shape, dtype, stablehlo.bitcast_convert(g.type(x.shape, dtype), g.ir(made)))
+    return Value(x.shape, dtype, stablehlo.bitcast_convert(g.type(x.shape, dtype), g.ir(result)))
 
 
 def _exponents() -> DType:

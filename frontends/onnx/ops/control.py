@@ -77,12 +77,12 @@ def if_(g: Graph, node: Node, condition: Value) -> tuple[Given, ...]:
     if which is not None:
         name = "then_branch" if which else "else_branch"
         return tuple(g.subgraph(branches[name], [], name.removesuffix("_branch")))
-    made: list[list[Given]] = []
+    result: list[list[Given]] = []
 
     def branch(name: str) -> Callable[[], Sequence[Value]]:
         def run() -> Sequence[Value]:
-            made.append(g.subgraph(branches[name], [], name.removesuffix("_branch")))
-            return flat(made[-1])
+            result.append(g.subgraph(branches[name], [], name.removesuffix("_branch")))
+            return flat(result[-1])
 
         return run
 
@@ -91,21 +91,21 @@ def if_(g: Graph, node: Node, condition: Value) -> tuple[Given, ...]:
     try:
         results = iter(g.case(index, [branch("else_branch"), branch("then_branch")]))
     except OnnxError as error:
-        name = "then" if made else "else"
+        name = "then" if result else "else"
         raise Refused(
             f"{why}, and its {name} branch cannot be; expected a condition that is known when it is compiled: {error}"
         ) from None
     except Refused:
-        if len(made) < 2:
+        if len(result) < 2:
             raise
         results = None
-    texts = [[form(x) for x in results_of] for results_of in made]
+    texts = [[form(x) for x in results_of] for results_of in result]
     if results is None or texts[0] != texts[1]:
         raise Refused(
             f"{why}, and the branches have different results: {', '.join(texts[1])} and {', '.join(texts[0])}; "
             f"expected the same types and shapes, or a condition that is known when it is compiled"
         )
-    return tuple(like(x, results) for x in made[0])
+    return tuple(like(x, results) for x in result[0])
 
 
 def probed(g: Graph, graph: Any, given: Sequence[Given]) -> list[Given]:
@@ -217,9 +217,9 @@ class Turns:
                 if requested and isinstance(x, Value)]  # fmt: skip
 
     def results(self, states: Sequence[Given], rows: Sequence[Value]) -> tuple[Given, ...]:
-        made = iter(rows)
+        result = iter(rows)
         empty = Value.of(np.zeros(0, np.float32))
-        return (*states, *(next(made) if requested else empty for requested in self.requested))
+        return (*states, *(next(result) if requested else empty for requested in self.requested))
 
     def known(self, count: int) -> tuple[Given, ...]:
         """Returns the results of so many turns, unless the body ends them."""
@@ -240,8 +240,8 @@ class Turns:
         return self.ends and any(self.requested)
 
     def turn(self, position: Value, states: Sequence[Value], _: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        made = self.g.subgraph(self.body, [*self.heading(position), *states])
-        after, rows = made[1 : 1 + len(states)], made[1 + len(states) :]
+        result = self.g.subgraph(self.body, [*self.heading(position), *states])
+        after, rows = result[1 : 1 + len(states)], result[1 + len(states) :]
         requested = [x for x, is_requested in zip(rows, self.requested, strict=True) if is_requested]
         return [x for x in after if isinstance(x, Value)], [x for x in requested if isinstance(x, Value)]
 
@@ -252,13 +252,13 @@ class Turns:
         for i in range(count):
             if i == MOST:
                 raise self.refusal or Refused(f"{count} turns that change types; expected at most {MOST}")
-            made = g.subgraph(self.body, [*self.heading(Value.of(np.array(i, np.int64))), *states], str(i))
-            states = made[1 : 1 + len(self.initial)]
-            new = [x for x, requested in zip(made[1 + len(states) :], self.requested, strict=True) if requested]
+            result = g.subgraph(self.body, [*self.heading(Value.of(np.array(i, np.int64))), *states], str(i))
+            states = result[1 : 1 + len(self.initial)]
+            new = [x for x, requested in zip(result[1 + len(states) :], self.requested, strict=True) if requested]
             if not all(isinstance(x, Value) for x in new):
                 raise Refused("a row that the loop makes is no tensor")
             rows.append([x for x in new if isinstance(x, Value)])
-            goes_on = made[0]
+            goes_on = result[0]
             if not isinstance(goes_on, Value):
                 raise Refused("the condition is no tensor")
             which = decided(goes_on, "the condition that the body returns")
@@ -316,8 +316,8 @@ class Turns:
             return g.binary(stablehlo.and_, goes_on, inside)
 
         def body(position: Value, _: Value, *carried: Value) -> Sequence[Value]:
-            made = g.subgraph(self.body, [*self.heading(position), *carried])
-            found = [x for x in made[: 1 + len(carried)] if isinstance(x, Value)]
+            result = g.subgraph(self.body, [*self.heading(position), *carried])
+            found = [x for x in result[: 1 + len(carried)] if isinstance(x, Value)]
             return [g.add(position, g.full((), 1, I32)), g.reshape(g.cast(found[0], BOOL), ()), *found[1:]]
 
         results = g.loop([g.full((), 0, I32), goes, *states], holds, body)
@@ -375,8 +375,8 @@ def scan_rows(g: Graph, node: Node, body: Any, states: list[Value], tensors: lis
             raise Refused(f"a state of the scan is {form(before)} before and {form(after)} after a step")
 
     def step(position: Value, before: Sequence[Value], rows: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        made = [x for x in g.subgraph(body, [*before, *rows], label(position)) if isinstance(x, Value)]
-        after, new = made[: len(before)], made[len(before) :]
+        result = [x for x in g.subgraph(body, [*before, *rows], label(position)) if isinstance(x, Value)]
+        after, new = result[: len(before)], result[len(before) :]
         if length is not None:
             counts = g.compare("LT", position, length)
             after = [g.select(counts, x, y) for x, y in zip(after, before, strict=True)]

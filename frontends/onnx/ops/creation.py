@@ -44,10 +44,10 @@ def constant_of_shape(g: Emitter, node: Node, shape: Value) -> Value:
     sizes = known_ints(shape, "the shape")
     if one.size != 1 or any(n < 0 for n in sizes):
         raise Refused(f"value of {one.size} elements, shape {sizes}; expected one element and sizes from 0")
-    made = g.broadcast(Value.of(one.reshape(())), sizes)
-    if made.known is None and len(sizes) == 1 and made.size <= MOST_KNOWN:
-        made.known = np.broadcast_to(one.reshape(()), sizes)
-    return made
+    result = g.broadcast(Value.of(one.reshape(())), sizes)
+    if result.known is None and len(sizes) == 1 and result.size <= MOST_KNOWN:
+        result.known = np.broadcast_to(one.reshape(()), sizes)
+    return result
 
 
 @op("Range")
@@ -69,12 +69,12 @@ def range_of(g: Emitter, node: Node, start: Value, limit: Value, delta: Value) -
     if not any(x.varying for x in (start, limit, delta)) and count <= 64 and not g.is_open:
         return Value.of(np.array([first + i * step for i in range(count)], start.dtype))
     dtype = start.dtype if exact or start.dtype.itemsize >= 4 else np.dtype(F32)
-    made = g.iota((count,), 0, dtype)
+    result = g.iota((count,), 0, dtype)
     if step != 1 or delta.varying:
-        made = g.mul(made, g.cast(g.reshape(delta, (1,)), dtype))
+        result = g.mul(result, g.cast(g.reshape(delta, (1,)), dtype))
     if first != 0 or start.varying:
-        made = g.add(made, g.cast(g.reshape(start, (1,)), dtype))
-    return g.cast(made, start.dtype)
+        result = g.add(result, g.cast(g.reshape(start, (1,)), dtype))
+    return g.cast(result, start.dtype)
 
 
 @op("EyeLike")

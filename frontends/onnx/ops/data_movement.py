@@ -60,16 +60,16 @@ def dimensions(axes: Sequence[int], rank: int) -> list[int]:
 @op("Shape", keep=True)
 def shape(g: Emitter, node: Node, x: Value) -> Value:
     begin, end = node.get("start", 0), node.get("end", x.rank)
-    made = Value.of(np.array(x.shape[slice(begin, end)], np.int64))
-    made.varying = g.is_open and made.size > 0
-    return made
+    result = Value.of(np.array(x.shape[slice(begin, end)], np.int64))
+    result.varying = g.is_open and result.size > 0
+    return result
 
 
 @op("Size", keep=True)
 def size(g: Emitter, node: Node, x: Value) -> Value:
-    made = Value.of(np.array(x.size, np.int64))
-    made.varying = g.is_open
-    return made
+    result = Value.of(np.array(x.size, np.int64))
+    result.varying = g.is_open
+    return result
 
 
 @op("Reshape")
@@ -192,10 +192,10 @@ def depth_to_space(g: Emitter, node: Node, x: Value) -> Value:
         raise Refused(f"mode {mode} with blocks of {b} of {x!r}; expected DCR or CRD and channels of whole blocks")
     small = c // (b * b)
     if mode == "DCR":
-        made = g.transpose(g.reshape(x, (n, b, b, small, h, w)), (0, 3, 4, 1, 5, 2))
+        result = g.transpose(g.reshape(x, (n, b, b, small, h, w)), (0, 3, 4, 1, 5, 2))
     else:
-        made = g.transpose(g.reshape(x, (n, small, b, b, h, w)), (0, 1, 4, 2, 5, 3))
-    return g.reshape(made, (n, small, h * b, w * b))
+        result = g.transpose(g.reshape(x, (n, small, b, b, h, w)), (0, 1, 4, 2, 5, 3))
+    return g.reshape(result, (n, small, h * b, w * b))
 
 
 @op("SpaceToDepth")
@@ -205,8 +205,8 @@ def space_to_depth(g: Emitter, node: Node, x: Value) -> Value:
     if mode not in ("DCR", "CRD") or h % b or w % b:
         raise Refused(f"mode {mode} with blocks of {b} of {x!r}; expected DCR or CRD and whole blocks")
     order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
-    made = g.transpose(g.reshape(x, (n, c, h // b, b, w // b, b)), order)
-    return g.reshape(made, (n, c * b * b, h // b, w // b))
+    result = g.transpose(g.reshape(x, (n, c, h // b, b, w // b, b)), order)
+    return g.reshape(result, (n, c * b * b, h // b, w // b))
 
 
 @op("ReverseSequence")

@@ -59,9 +59,9 @@ def grid_sample(g: Emitter, node: Node, x: Value, grid: Value) -> Value:
         return clamp(g, v, size[d])
 
     table = rows_of(g, x)
-    made = weighted(g, table, batch, taps, size, None if padding == "zeros" else moved)
-    made = g.reshape(made, (batch, *out, x.shape[1]))
-    return g.transpose(made, [0, rank + 1, *range(1, rank + 1)])
+    result = weighted(g, table, batch, taps, size, None if padding == "zeros" else moved)
+    result = g.reshape(result, (batch, *out, x.shape[1]))
+    return g.transpose(result, [0, rank + 1, *range(1, rank + 1)])
 
 
 def reflected(g: Emitter, x: Value, size: int, aligned: bool) -> Value:

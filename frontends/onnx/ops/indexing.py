@@ -210,10 +210,10 @@ def non_zero(g: Emitter, node: Node, x: Value) -> Value:
         raise Refused(UNKNOWN_COUNT)
     if not x.rank:
         return Value.of(np.zeros((0, int(x.known.any())), np.int64))
-    made = Value.of(np.array(np.nonzero(x.known), np.int64))
+    result = Value.of(np.array(np.nonzero(x.known), np.int64))
     if x.rank == 1 and x.known.all():  # an arange that is written so
-        made.emit = lambda: g.iota(made.shape, 1, I64)
-    return made
+        result.emit = lambda: g.iota(result.shape, 1, I64)
+    return result
 
 
 @op("Unique", keep=True, decides=Decides.ORDER)
@@ -224,11 +224,11 @@ def unique(g: Emitter, node: Node, x: Value) -> tuple[Value, ...]:
     known = x.known.reshape(-1) if axis is None else x.known
     if is_float(x.dtype):  # -0 is 0
         known = known.astype(F64) + 0
-    made = list(np.unique(known, return_index=True, return_inverse=True, return_counts=True, axis=axis or 0))
-    made[2] = made[2].reshape(-1)
+    result = list(np.unique(known, return_index=True, return_inverse=True, return_counts=True, axis=axis or 0))
+    result[2] = result[2].reshape(-1)
     if not node.get("sorted", 1):
-        order = np.argsort(made[1])
+        order = np.argsort(result[1])
         place = np.argsort(order)
-        made = [np.take(made[0], order, axis or 0), made[1][order], place[made[2]], made[3][order]]
+        result = [np.take(result[0], order, axis or 0), result[1][order], place[result[2]], result[3][order]]
     kinds = (x.dtype, I64, I64, I64)
-    return tuple(Value.of(np.ascontiguousarray(m).astype(kind)) for m, kind in zip(made, kinds, strict=True))
+    return tuple(Value.of(np.ascontiguousarray(m).astype(kind)) for m, kind in zip(result, kinds, strict=True))

@@ -26,7 +26,7 @@ def loss(g: Emitter, node: Node, logs: Value, target: Value, weight: Value | Non
     is_right = g.compare("EQ", place, g.expand_dims(target, 1))
     zero = g.full((), 0, F32)
     found = g.reduce("add", g.select(is_right, g.cast(logs, F32), zero), [1])
-    made = g.unary(stablehlo.negate, found)
+    result = g.unary(stablehlo.negate, found)
     ignored = node.get("ignore_index")
     factor = None
     if weight is not None:
@@ -35,17 +35,17 @@ def loss(g: Emitter, node: Node, logs: Value, target: Value, weight: Value | Non
     if ignored is not None:
         kept = g.compare("NE", target, g.full((), ignored, I32))
         factor = g.select(kept, g.full((), 1, F32) if factor is None else factor, zero)
-        made = g.select(kept, made, zero)
+        result = g.select(kept, result, zero)
     if factor is not None:
-        made = g.mul(made, factor)
-    every = range(made.rank)
+        result = g.mul(result, factor)
+    every = range(result.rank)
     if reduction != "none":
-        total = g.reduce("add", made, every)
+        total = g.reduce("add", result, every)
         if reduction == "mean":
-            count = g.full(made.shape, 1, F32) if factor is None else factor
+            count = g.full(result.shape, 1, F32) if factor is None else factor
             total = g.div(total, g.reduce("add", count, every))
-        made = total
-    return g.cast(made, dtype)
+        result = total
+    return g.cast(result, dtype)
 
 
 @op("NegativeLogLikelihoodLoss")
@@ -65,5 +65,5 @@ def softmax_cross_entropy_loss(
     apart = g.sub(wide, g.reduce("maximum", wide, [1], keep=True))
     sums = g.reduce("add", g.unary(stablehlo.exponential, apart), [1], keep=True)
     logs = g.sub(apart, g.unary(stablehlo.log, sums))
-    made = loss(g, node, logs, target, weight)
-    return g.cast(made, scores.dtype), g.cast(logs, scores.dtype)
+    result = loss(g, node, logs, target, weight)
+    return g.cast(result, scores.dtype), g.cast(logs, scores.dtype)

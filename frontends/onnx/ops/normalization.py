@@ -108,8 +108,8 @@ def batch_normalization(g: Emitter, node: Node, x: Value, scale: Value, b: Value
 
     def moved(old: Value, new: Value) -> Value:
         old, new = g.cast(old, y.dtype), g.reshape(new, old.shape)
-        made = g.add(g.mul(old, g.scalar(momentum, old)), g.mul(new, g.scalar(1 - momentum, new)))
-        return g.cast(made, kept)
+        result = g.add(g.mul(old, g.scalar(momentum, old)), g.mul(new, g.scalar(1 - momentum, new)))
+        return g.cast(result, kept)
 
     running = [moved(mean, middle), moved(variance, spread)]
     saved = [g.cast(g.reshape(v, old.shape), kept) for v, old in ((middle, mean), (spread, variance))]
@@ -281,8 +281,8 @@ def skipped(g: Emitter, node: Node, name: str, x: Value, skip: Value, gamma: Val
     total = g.add(x, skip)
     if bias is not None:
         total = g.add(total, bias)
-    made = normalized_rows(g, node, name, total, gamma, beta, x.rank - 1, node.get("epsilon", 1e-12), (1, 2))
-    return (*made, total)
+    result = normalized_rows(g, node, name, total, gamma, beta, x.rank - 1, node.get("epsilon", 1e-12), (1, 2))
+    return (*result, total)
 
 
 @op("EmbedLayerNormalization", domain=MICROSOFT)

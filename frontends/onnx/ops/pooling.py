@@ -205,8 +205,8 @@ def max_unpool(g: Emitter, node: Node, x: Value, indices: Value, output_shape: V
     size = math.prod(whole)
     zeros = g.broadcast(g.full((1,), 0, x.dtype), (size,))
     places, values = g.cast(g.reshape(indices, (x.size,)), I32), g.reshape(x, (x.size,))
-    made = ttir.scatter(g.ir(zeros), g.ir(places), g.ir(values), 0, g.attribute("#ttcore.reduce_type<invalid>"))
-    y = g.reshape(Value((size,), x.dtype, made), whole)
+    result = ttir.scatter(g.ir(zeros), g.ir(places), g.ir(values), 0, g.attribute("#ttcore.reduce_type<invalid>"))
+    y = g.reshape(Value((size,), x.dtype, result), whole)
     return g.pad(y, [0] * x.rank, [n - m for n, m in zip(shape, whole, strict=True)])
 
 

@@ -65,7 +65,7 @@ def activations(g: Emitter, node: Node, directions: int, defaults: Sequence[str]
     if len(names) != directions * len(defaults):
         raise Refused(f"{len(names)} activations; expected {directions * len(defaults)}")
     alphas, betas = iter(node.get("activation_alpha") or []), iter(node.get("activation_beta") or [])
-    made = []
+    result = []
     for name in names:
         numbers = DEFAULTS.get(name.lower())
         if numbers is None:
@@ -73,8 +73,8 @@ def activations(g: Emitter, node: Node, directions: int, defaults: Sequence[str]
         found = [next(given, n) for n, given in zip(numbers, (alphas, betas), strict=False)]
         if None in found:
             raise Refused(f"activation {name!r} has no default of {('alpha', 'beta')[found.index(None)]}")
-        made.append(activation(g, name.lower(), [float(n) for n in found if n is not None]))
-    return [made[d * len(defaults) : (d + 1) * len(defaults)] for d in range(directions)]
+        result.append(activation(g, name.lower(), [float(n) for n in found if n is not None]))
+    return [result[d * len(defaults) : (d + 1) * len(defaults)] for d in range(directions)]
 
 
 def part(g: Emitter, x: Value, dim: int, begin: int, end: int) -> Value:
@@ -187,12 +187,12 @@ class Recurrence:
         """Returns the inputs' products and biases for all steps, [count, batch, gates * hidden] of each direction."""
         g = self.g
         flat = g.reshape(self.x, (self.count * self.batch, self.x.shape[2]))
-        made = []
+        result = []
         for each, bias in zip(self.directions, biases, strict=True):
             rows = self.input_product(each, flat)
             rows = rows if bias is None else g.add(rows, bias)
-            made.append(g.reshape(rows, (self.count, self.batch, each.w.shape[0])))
-        return made
+            result.append(g.reshape(rows, (self.count, self.batch, each.w.shape[0])))
+        return result
 
     def run(self, biases: Sequence[Value | None],
             step: Callable[[Direction, Value, list[Value]], list[Value]]) -> tuple[Value, ...]:  # fmt: skip
@@ -203,7 +203,7 @@ class Recurrence:
 
         def turn(position: Value, states: Sequence[Value], rows: Sequence[Value]) -> tuple[list[Value], list[Value]]:
             after: list[Value] = []
-            made: list[Value] = []
+            result: list[Value] = []
             for d, (each, given) in enumerate(zip(self.directions, rows, strict=True)):
                 before = list(states[d * many : (d + 1) * many])
                 if self.lengths is None:
@@ -218,8 +218,8 @@ class Recurrence:
                     shown = g.select(runs, new[0], g.scalar(0, new[0]))
                     new = [g.select(runs, x, y) for x, y in zip(new, before, strict=True)]
                 after += new
-                made.append(shown)
-            return after, made if wants else []
+                result.append(shown)
+            return after, result if wants else []
 
         states = [h for each in self.directions for h in each.states]
         kinds = [((self.batch, self.hidden), self.x.dtype)] * len(self.directions) if wants else []

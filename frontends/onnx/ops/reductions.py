@@ -57,8 +57,8 @@ def mean(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
     count = math.prod(x.shape[d] for d in dims)
     if not count:
         raise Refused(f"mean of no elements of {x!r}")
-    made = total(g, x, dims, keep)
-    return g.div(made, g.scalar(count, made))
+    result = total(g, x, dims, keep)
+    return g.div(result, g.scalar(count, result))
 
 
 def of_reals(formula: Callable[[Emitter, Value, Dims, bool], Value]) -> Callable[..., Value]:
@@ -82,8 +82,8 @@ def log_sum_exp(g: Emitter, x: Value, dims: Dims, keep: bool) -> Value:
     is_finite = g.compare("LT", g.unary(stablehlo.abs, most), g.scalar(math.inf, most))
     most = g.select(is_finite, most, g.scalar(0, most))
     inner = total(g, g.unary(stablehlo.exponential, g.sub(x, most)), dims, True)
-    made = g.add(g.unary(stablehlo.log, inner), most)
-    return g.reshape(made, sized(x, dims, keep))
+    result = g.add(g.unary(stablehlo.log, inner), most)
+    return g.reshape(result, sized(x, dims, keep))
 
 
 FORMULAS: dict[str, Callable[[Emitter, Value, Dims, bool], Value]] = {

@@ -416,12 +416,12 @@ def axes_of(g: Emitter, node: Node, x: Value, roi: Array | None, scales: Array |
     if scales is not None:
         if any(not s > 0 or not np.isfinite(s) for s in scales):
             raise Refused(f"scales is {scales.tolist()}; expected numbers above 0")
-        made = [np.float32(s) for s in scales]
-        outs = [int(np.floor(np.float32(x.shape[d]) * s)) for d, s in zip(dims, made, strict=True)]
+        result = [np.float32(s) for s in scales]
+        outs = [int(np.floor(np.float32(x.shape[d]) * s)) for d, s in zip(dims, result, strict=True)]
         if max(outs, default=0) > 2**31:
             raise Refused(f"scales make sizes of {outs}")
         return [Axis(d, x.shape[d], out, float(s), region, True)
-                for d, out, s, region in zip(dims, outs, made, regions, strict=True)]  # fmt: skip
+                for d, out, s, region in zip(dims, outs, result, regions, strict=True)]  # fmt: skip
     assert sizes is not None
     requested = [int(n) for n in sizes]
     if min(requested, default=0) < 0:

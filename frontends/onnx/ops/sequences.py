@@ -160,17 +160,17 @@ def sequence_map(g: Graph, node: Node, x: Given, *others: Given) -> tuple[Sequen
     for other in others:
         if isinstance(other, Sequence) and len(other.items) != len(items):
             raise Refused(f"sequences of {len(items)} and {len(other.items)} items; expected as many")
-    made = []
+    result = []
     for i, item in enumerate(items):
         given = [other.items[i] if isinstance(other, Sequence) else other for other in others]
         found = g.subgraph(body, [item, *given], str(i))
         if not all(isinstance(value, Value) for value in found):
             raise Refused("a result of the body is no tensor")
-        made.append([value for value in found if isinstance(value, Value)])
-    if not made:
+        result.append([value for value in found if isinstance(value, Value)])
+    if not result:
         kinds = [output.type.tensor_type.elem_type for output in body.output]
         return tuple(Sequence((), np.dtype(helper.tensor_dtype_to_np_dtype(kind)) if kind else F32) for kind in kinds)
-    return tuple(Sequence(tuple(those), those[0].dtype) for those in zip(*made, strict=True))
+    return tuple(Sequence(tuple(those), those[0].dtype) for those in zip(*result, strict=True))
 
 
 @op("Optional", keep=True)

@@ -39,11 +39,11 @@ def matrix(size: int, taken: int, parts: int, inverse: bool, onesided: bool) -> 
 
     A one-sided inverse transform has the half of the frequencies, and makes real parts only: [..., made, 1].
     """
-    made = size // 2 + 1 if onesided and not inverse else size
-    if taken * parts * made * 2 > LARGEST:
-        raise Refused(f"a transform of {size} places takes a matrix of {taken * parts * made * 2} numbers; "
+    result = size // 2 + 1 if onesided and not inverse else size
+    if taken * parts * result * 2 > LARGEST:
+        raise Refused(f"a transform of {size} places takes a matrix of {taken * parts * result * 2} numbers; "
                       f"expected at most {LARGEST}")  # fmt: skip
-    turns = (np.arange(taken, dtype=np.int64)[:, None] * np.arange(made, dtype=np.int64)[None, :]) % size
+    turns = (np.arange(taken, dtype=np.int64)[:, None] * np.arange(result, dtype=np.int64)[None, :]) % size
     angles = turns * (2 * math.pi / size)
     cosine, sine = np.cos(angles), np.sin(angles)
     if inverse:
@@ -80,15 +80,15 @@ def dft(g: Emitter, node: Node, x: Value, length: Value | None = None, axis: Val
         raise Refused(f"the transform has {size} places; expected at least 1")
     taken = min(x.shape[at], size // 2 + 1 if inverse and onesided else size)
     sums = matrix(size, taken, x.shape[-1], inverse, onesided)
-    parts, made, out = sums.shape[1:]
+    parts, result, out = sums.shape[1:]
     wide = x.dtype if x.dtype in (F32, F64) else F32
     v = g.cast(g.slice_dim(x, at, 0, taken), wide)
     to_end = [d for d in range(x.rank - 1) if d != at] + [at, x.rank - 1]
     v = g.transpose(v, to_end)
     rest = v.shape[:-2]
     v = g.reshape(v, (math.prod(rest), taken * parts))
-    y = g.dot(v, g.constant(sums.reshape(taken * parts, made * out).astype(wide)), ((1,), (0,)))
-    y = g.reshape(y, (*rest, made, out))
+    y = g.dot(v, g.constant(sums.reshape(taken * parts, result * out).astype(wide)), ((1,), (0,)))
+    y = g.reshape(y, (*rest, result, out))
     return g.cast(g.transpose(y, [to_end.index(d) for d in range(x.rank)]), x.dtype)
 
 
@@ -107,9 +107,9 @@ def stft(g: Emitter, node: Node, x: Value, step: Value, window: Value | None = N
     if stride is None or not 1 <= stride <= x.shape[1] or not 1 <= size <= x.shape[1]:
         raise Refused(f"frame_step is {stride} and the frame's length {size}; expected 1 to the signal's, {x!r}")
     sums = matrix(size, size, x.shape[2], False, bool(node.get("onesided", 1)))
-    _, parts, made, out = sums.shape
+    _, parts, result, out = sums.shape
     wide = x.dtype if x.dtype in (F32, F64) else F32
-    kernel = sums.reshape(size, parts, made * out).transpose(2, 1, 0)
+    kernel = sums.reshape(size, parts, result * out).transpose(2, 1, 0)
     if window is not None and window.known is not None:
         kernel = kernel * window.known.astype(np.float64)
     weight = g.constant(np.ascontiguousarray(kernel.astype(wide)))
@@ -117,7 +117,7 @@ def stft(g: Emitter, node: Node, x: Value, step: Value, window: Value | None = N
         weight = g.mul(weight, g.cast(window, wide))
     y = convolved(g, g.transpose(g.cast(x, wide), [0, 2, 1]), weight, None, [stride], [(0, 0)], [1], 1)
     y = g.transpose(y, [0, 2, 1])
-    return g.cast(g.reshape(y, (*y.shape[:2], made, out)), x.dtype)
+    return g.cast(g.reshape(y, (*y.shape[:2], result, out)), x.dtype)
 
 
 @op("MelWeightMatrix")

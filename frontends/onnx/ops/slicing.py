@@ -85,11 +85,11 @@ def split(g: Emitter, node: Node, x: Value, sizes: Value | None = None) -> tuple
         parts = [max(0, min(each, n - i * each)) for i in range(count)]
     if sum(parts) != n or any(m < 0 for m in parts) or len(parts) != len(node.outputs):
         raise Refused(f"parts {parts} for {len(node.outputs)} outputs of dimension {axis} of {x!r}")
-    made, begin = [], 0
+    result, begin = [], 0
     for size in parts:
-        made.append(part(g, x, axis, begin, begin + size))
+        result.append(part(g, x, axis, begin, begin + size))
         begin += size
-    return tuple(made)
+    return tuple(result)
 
 
 def part(g: Emitter, x: Value, dim: int, begin: int, end: int) -> Value:

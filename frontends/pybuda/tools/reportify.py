@@ -46,31 +46,31 @@ def graphs_of(module: Any) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
     edges: list[tuple[int, int]] = []
     for function in functions_in(module.body.operations):
-        made: dict[Any, int] = {}
+        created: dict[Any, int] = {}
         block = function.regions[0].blocks[0]
         kinds = argument_kinds(function)
         for number, argument in enumerate(block.arguments):
-            made[argument] = len(nodes)
+            created[argument] = len(nodes)
             nodes.append({"op": kinds[number], "name": named(argument.location) or f"arg{number}",
                           "type": short_type(argument.type), "kind": kinds[number], "more": {}})  # fmt: skip
         for op in block.operations:
             name = op.operation.name
             if name in ("func.return", "return"):
                 for number, value in enumerate(op.operands):
-                    if value in made:
-                        edges.append((made[value], len(nodes)))
+                    if value in created:
+                        edges.append((created[value], len(nodes)))
                     nodes.append({"op": "output", "name": f"output {number}", "type": short_type(value.type),
                                   "kind": "output", "more": {}})  # fmt: skip
                 continue
             if name in LEFT_OUT:
                 continue
             node = len(nodes)
-            edges += [(made[value], node) for value in op.operands if value in made]
+            edges += [(created[value], node) for value in op.operands if value in created]
             types = [short_type(result.type) for result in op.results]
             nodes.append({"op": name, "name": named(op.location), "type": ", ".join(types),
                           "kind": "constant" if name.endswith((".constant", ".full")) else "op",
                           "more": attributes_of(op)})  # fmt: skip
-            made |= dict.fromkeys(op.results, node)
+            created |= dict.fromkeys(op.results, node)
     return {"nodes": nodes, "edges": edges}
 
 

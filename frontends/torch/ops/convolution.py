@@ -152,8 +152,8 @@ def convolution_backward(
         of_image = g.reshape(of_image, tuple(g.out(0).shape))
     if output_mask[1]:
         # A transposed convolution has image and result in each other's places.
-        made, read = (x, grad) if transposed else (grad, x)
-        of_weight = _weight_gradient(g, made, read, kernel.shape[2:], stride, padding, dilation, groups)
+        result, read = (x, grad) if transposed else (grad, x)
+        of_weight = _weight_gradient(g, result, read, kernel.shape[2:], stride, padding, dilation, groups)
         of_weight = g.reshape(of_weight, weight.shape)
     return of_image, of_weight, of_bias
 
@@ -354,8 +354,8 @@ def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
         to_last = [*(d for d in range(x.rank) if d != dim), dim]
         y = g.permute(y, to_last)
         rows = g.reshape(y, (y.size // y.shape[-1], y.shape[-1]))
-        made = g.value(ttir.matmul(rows.ir, shares.ir), torch.float32)
-        y = g.permute(g.reshape(made, (*y.shape[:-1], x.shape[dim])), [to_last.index(d) for d in range(x.rank)])
+        result = g.value(ttir.matmul(rows.ir, shares.ir), torch.float32)
+        y = g.permute(g.reshape(result, (*y.shape[:-1], x.shape[dim])), [to_last.index(d) for d in range(x.rank)])
     return g.finish(y, g.out())
 
 

@@ -338,11 +338,11 @@ class Sizes:
         """
         numbers = self.numbers(point)
         most = self.largest() if is_open else None
-        graph, made = Graph(), dict[Node, Any]()
+        graph, result = Graph(), dict[Node, Any]()
 
         def known(argument: Any) -> Any:
             if isinstance(argument, Node):
-                return made[argument]
+                return result[argument]
             return number(self.table.place(argument)) if isinstance(argument, SYMBOLIC) else argument
 
         def number(place: int) -> Any:
@@ -360,14 +360,14 @@ class Sizes:
                 except Exception as error:  # a size below 0, or one that does not fit into memory
                     raise ClosedError(f"{text_of(node)} gives no tensor: {reason_of(error)}") from None
                 if isinstance(value, int | float) and describe is not None:
-                    made[node] = number(self.table.place(node.meta["val"]))
+                    result[node] = number(self.table.place(node.meta["val"]))
                     if node.op != "placeholder":
                         continue
                 copied = graph.create_node(
                     node.op, node.target, map_aggregate(node.args, known), map_aggregate(node.kwargs, known), node.name
                 )
                 copied.meta = {**node.meta, "val": value} if "val" in node.meta else dict(node.meta)
-                made.setdefault(node, copied)
+                result.setdefault(node, copied)
                 if most is not None and isinstance(describe, Tensor) and not describe.dtype.is_floating_point:
                     copied.meta["most"] = tuple(most[i] for i in describe.shape)
         return _LazyGraphModule(self.graph_module, graph)

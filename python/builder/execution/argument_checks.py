@@ -16,8 +16,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import _ttmlir_runtime as tt_runtime
 import numpy as np
-from golden.optional import torch
 from golden import GoldenMapTensor
+from golden.optional import torch
 
 from builder.base.errors import TTBuilderRuntimeException, did_you_mean
 from builder.goldens.module_goldens import ProgramGoldens, Programs

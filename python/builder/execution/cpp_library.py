@@ -83,21 +83,21 @@ def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
     identity = json.dumps([command, link, shutil.which(command[0]), state_of(library), [str(path) for path in paths]])
     key = hashlib.sha256(b"\0".join([identity.encode(), *texts])).hexdigest()[:32]
     folder = cache_folder()
-    made, record = folder / f"{key}.so", folder / f"{key}.json"
-    if made.is_file() and is_current(record):
-        os.utime(made)
-        return made
+    result, record = folder / f"{key}.so", folder / f"{key}.json"
+    if result.is_file() and is_current(record):
+        os.utime(result)
+        return result
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=f".{key}.") as scratch:
-            build(command, link, paths, Path(scratch), made, record)
+            build(command, link, paths, Path(scratch), result, record)
         prune(folder)
     except OSError as error:
         raise TTBuilderRuntimeException(
             f"cannot keep the compiled program in {folder}: {error.strerror or error}; "
             "TTMLIR_CACHE_DIR names another folder"
         ) from error
-    return made
+    return result
 
 
 def is_current(record: Path) -> bool:
@@ -109,7 +109,7 @@ def is_current(record: Path) -> bool:
     return all(state_of(Path(header)) == state for header, state in headers.items())
 
 
-def build(command: list[str], link: list[str], sources: list[Path], scratch: Path, made: Path, record: Path) -> None:
+def build(command: list[str], link: list[str], sources: list[Path], scratch: Path, result: Path, record: Path) -> None:
     """Compiles to `made`, and write what it was made of to `record`; both appear whole."""
     output, depends = scratch / "program.so", scratch / "program.d"
     inputs = [str(source) for source in sources]
@@ -125,7 +125,7 @@ def build(command: list[str], link: list[str], sources: list[Path], scratch: Pat
     headers = depends.read_text().replace("\\\n", " ").split()[1:] if depends.is_file() else []
     (scratch / "record").write_text(json.dumps({h: state_of(Path(h)) for h in headers if h not in inputs}))
     os.replace(scratch / "record", record)
-    os.replace(output, made)
+    os.replace(output, result)
 
 
 def first_error(text: str) -> str:
@@ -142,7 +142,7 @@ def first_error(text: str) -> str:
 
 def prune(folder: Path) -> None:
     """Forgets the libraries that were not used for longest."""
-    made = sorted(folder.glob("*.so"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for old in made[KEPT:]:
+    result = sorted(folder.glob("*.so"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for old in result[KEPT:]:
         old.unlink(missing_ok=True)
         old.with_suffix(".json").unlink(missing_ok=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from golden.optional import torch
 from golden import Comparison, GoldenMapTensor, compare
+from golden.optional import torch
 from ttmlir.files import write_whole
 
 from builder.base.errors import TTBuilderRuntimeException

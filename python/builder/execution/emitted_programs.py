@@ -169,11 +169,11 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
         return result if isinstance(result, (tuple, list)) else [result]
 
     def inputs(name: str, producer: Callable[..., Any], device: Any) -> Sequence[Any]:
-        made = call(INPUTS + name, producer, [], device)
-        if made and all(isinstance(each, list) for each in made):
-            lists[name] = [len(each) for each in made]
-            return [tensor for each in made for tensor in each]
-        return made
+        created = call(INPUTS + name, producer, [], device)
+        if created and all(isinstance(each, list) for each in created):
+            lists[name] = [len(each) for each in created]
+            return [tensor for each in created for tensor in each]
+        return created
 
     programs = []
     for name, function in functions.items():

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from golden.optional import torch
 from golden import GoldenMapTensor
+from golden.optional import torch
 from ttmlir.files import write_whole
 
 from builder.base.builder_utils import get_sanitized_filename

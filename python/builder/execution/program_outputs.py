@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from golden.optional import torch
 from golden import GoldenMapTensor
+from golden.optional import torch
 from ttmlir.files import whole_file
 
 from builder.base.builder_utils import get_sanitized_filename

@@ -36,8 +36,8 @@ class Record:
 
     def describe(self) -> str:
         c = self.comparison
-        made = f"{self.op} at {self.location}" if self.op else self.location
-        what = made if self.kind == "intermediate" else f"{self.name} ({made})"
+        result = f"{self.op} at {self.location}" if self.op else self.location
+        what = result if self.kind == "intermediate" else f"{self.name} ({result})"
         where = f", device {self.device}" if self.device else ""
         if c.problem:
             return f"{what}{where}: {c.problem}"

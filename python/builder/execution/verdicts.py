@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from golden.optional import torch
 from golden import Comparison, GoldenMapTensor, compare
+from golden.optional import torch
 
 from builder.base.errors import TTBuilderGoldenException
 from builder.goldens.evaluation import Producer

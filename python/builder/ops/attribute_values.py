@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from golden.optional import torch
 from golden.attributes import unpack_mlir_attr
+from golden.optional import torch
 from ttmlir import ir, util
 
 from builder.base.builder_utils import is_tensor, torch_dtype

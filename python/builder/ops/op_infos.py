@@ -6,9 +6,9 @@ They are in the description that tools/opgen writes at build time. Needs no torc
 
 from __future__ import annotations
 
-import inspect
 import functools
 import importlib
+import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -135,10 +135,10 @@ class ShardyMixin(Base):
             "manual_axes": self.manual_axes_attr(manual_axes),
         }
         common = {"loc": loc, "result_types": results}
-        made = self.create_op(sdy["sdy.manual_computation"], operands, attributes, common=common)
-        owner = (made[0] if isinstance(made, tuple) else made).owner
+        result = self.create_op(sdy["sdy.manual_computation"], operands, attributes, common=common)
+        owner = (result[0] if isinstance(result, tuple) else result).owner
         block.append_to(owner.regions[0])
-        return made
+        return result
 
     def mesh(self, mesh_name: str, mesh_attr: ir.Attribute) -> Any:
         """Declares a mesh at the start of the module."""

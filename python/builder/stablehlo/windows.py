@@ -13,7 +13,7 @@ from ttmlir import ir
 
 from builder.base.builder_utils import Operand, as_operand, process_multi_return_result, tensor_type
 from builder.ops.attributes import convert, integers
-from builder.ops.methods import OpInfo, takes_common
+from builder.ops.methods import takes_common
 
 if TYPE_CHECKING:
     from builder.base.builder import Builder as Base

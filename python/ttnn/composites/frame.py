@@ -67,11 +67,11 @@ def composite(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         public = name or function.__name__
-        made = _make(public, function, common.split(), wide)
+        result = _make(public, function, common.split(), wide)
         for each in (public, *also.split()):
-            COMPOSITES[each] = made
+            COMPOSITES[each] = result
             GOLDENS[each] = golden
-        return made
+        return result
 
     return decorate
 
@@ -86,7 +86,7 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
     tensors = {key: str(p.annotation) for key, p in own.parameters.items() if "Tensor" in str(p.annotation)}
     into = [each for each in common if each in _INTO]
 
-    def made(*args: Any, **kwargs: Any) -> Any:
+    def created(*args: Any, **kwargs: Any) -> Any:
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -103,11 +103,11 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
         result = function(**values)
         return _placed(result, first, options, [options[each] for each in into], wide)
 
-    made.__name__ = made.__qualname__ = name
-    made.__module__ = "ttnn"
-    made.__doc__ = function.__doc__
-    made.__signature__ = signature  # type: ignore[attr-defined]
-    return made
+    created.__name__ = created.__qualname__ = name
+    created.__module__ = "ttnn"
+    created.__doc__ = function.__doc__
+    created.__signature__ = signature  # type: ignore[attr-defined]
+    return created
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -15,15 +15,15 @@ from builder.execution.growing_json import GrowingJson
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The times that a file was written from its beginning."""
-    made: list[Path] = []
+    result: list[Path] = []
     write = growing_json.write_whole
 
     def counted(path: Any, data: Any) -> None:
-        made.append(path)
+        result.append(path)
         write(path, data)
 
     monkeypatch.setattr(growing_json, "write_whole", counted)
-    return made
+    return result
 
 
 def saved(file: GrowingJson, whole: dict[Any, Any], changed: list[Any]) -> None:

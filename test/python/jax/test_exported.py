@@ -254,12 +254,12 @@ def test_serialized_trees_types_and_unused_arguments() -> None:
         return {"sum": tree["a"] + tree["b"], "pair": (z * 1j, tree["a"].astype(jnp.int32))}
 
     b, c = export.symbolic_shape("b, c")
-    made = export.export(jax.jit(function), platforms=["cpu", "tpu"])(
+    result = export.export(jax.jit(function), platforms=["cpu", "tpu"])(
         {"a": jax.ShapeDtypeStruct((b,), jnp.bfloat16), "b": jax.ShapeDtypeStruct((b,), jnp.bfloat16)},
         jax.ShapeDtypeStruct((c, 3), jnp.float32),
         jax.ShapeDtypeStruct((b, 2), jnp.complex64),
     )
-    compiled = ttmlir.jax.compile(export.deserialize(made.serialize()))
+    compiled = ttmlir.jax.compile(export.deserialize(result.serialize()))
     for n in (1, 4, 40):
         tree = {key: jnp.arange(n, dtype=jnp.bfloat16) for key in "ab"}
         z = np.full((n, 2), 1 + 2j, np.complex64)

@@ -39,10 +39,10 @@ FUNCTIONS = {"attention": attention, "shapes": shapes}
 
 def exported(function: Callable[..., object]) -> str:
     (n,) = export.symbolic_shape("n", constraints=["n>=2"])
-    made = export.export(jax.jit(function))(
+    result = export.export(jax.jit(function))(
         jax.ShapeDtypeStruct((n, 8), jnp.float32), jax.ShapeDtypeStruct((8, 8), jnp.float32)
     )
-    return made.mlir_module()
+    return result.mlir_module()
 
 
 def lower(text: str, rows: int) -> object:

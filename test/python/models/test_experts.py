@@ -66,9 +66,9 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
             # Expert n of a device scales by n + 1, and by the score of the token.
             weights = builder.permute(mapped, permutation=[3, 1, 2, 0])
             numbers = builder.constant(torch.arange(1.0, local + 1).reshape(local, 1, 1, 1))
-            made = builder.multiply(builder.multiply(sent, weights), numbers)
+            result = builder.multiply(builder.multiply(sent, weights), numbers)
             back = builder.all_to_all_combine(
-                made, metadata, where, num_experts_per_tok=CHOSEN, output_shard_dim=1, **group
+                result, metadata, where, num_experts_per_tok=CHOSEN, output_shard_dim=1, **group
             )
             return back, reduced
 
@@ -89,13 +89,13 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
                         score = scores[0, rank * 2 + b, s, expert]
                         out[k, b, s] = x[rank * 2 + b, 0, s] * score * (number[expert] + 1)
         expected[chip] = out
-    made, builder = build_module(module, "ttir", mesh_dict=mesh_dict(mesh))
+    result, builder = build_module(module, "ttir", mesh_dict=mesh_dict(mesh))
     report = compile_and_execute_ttir(
         module, mesh_dict=mesh_dict(mesh), target=target, check_atol=True, check_rtol=True
     )
     assert report.passed
     if target == "ttnn":
-        binary, goldens, _ = compile_ttir_module_to_flatbuffer(made, builder)
+        binary, goldens, _ = compile_ttir_module_to_flatbuffer(result, builder)
         assert goldens[0]
         assert execute_fb(
             binary, {0: {"input_0": x, "input_1": scores, "output_0": GoldenMapTensor(expected, mesh)}}, check_atol=True
@@ -108,10 +108,10 @@ def expert(x: torch.Tensor, weights: list[torch.Tensor], activation: str) -> tor
     gate, value = x.double() @ w0 + b0, x.double() @ w1 + b1
     if activation == "swiglu":
         gate, value = gate.clamp(max=7), value.clamp(-7, 7)
-        made = gate / (1 + torch.exp(-1.702 * gate)) * (value + 1)
+        result = gate / (1 + torch.exp(-1.702 * gate)) * (value + 1)
     else:
-        made = gate / (1 + torch.exp(-gate)) * value
-    return (made @ w2 + b2).float()
+        result = gate / (1 + torch.exp(-gate)) * value
+    return (result @ w2 + b2).float()
 
 
 @pytest.mark.sampled(3)

@@ -42,8 +42,8 @@ def estimate(module: Any) -> Any:
 
 def network(name: str, kind: torch.dtype, reduced: bool = True, batch: int = 1) -> tuple[Any, list[GoldenMapTensor]]:
     model = ZOO[name]
-    made, inputs = model.make(reduced, batch=batch)
-    module, _ = build_module(model.on_chip(made, inputs, kind), "ttir")
+    result, inputs = model.make(reduced, batch=batch)
+    module, _ = build_module(model.on_chip(result, inputs, kind), "ttir")
     return module, [GoldenMapTensor({0: value}) for value in model.chip_inputs(inputs, kind)]
 
 
@@ -68,8 +68,8 @@ def one_row(transposed: bool, kind: torch.dtype = torch.bfloat16) -> tuple[Any, 
         @builder.func([values.shape], [kind])
         def main(x: Any, builder: Any) -> Any:
             for weight in (first, second):
-                made = builder.constant(weight.T.contiguous() if transposed else weight)
-                x = builder.matmul(x, made, transpose_b=transposed)
+                result = builder.constant(weight.T.contiguous() if transposed else weight)
+                x = builder.matmul(x, result, transpose_b=transposed)
             return x
 
     return build_module(module, "ttir")[0], [GoldenMapTensor({0: values})]
@@ -91,8 +91,10 @@ def test_weights_in_shards_of_dram_give_the_same_bits(transposed: bool, weights:
 
 @pytest.mark.long
 def test_emitted_cpp_gives_the_same_bits() -> None:
-    made = {name: network(name, torch.bfloat16) for name in ("resnet-50", "bert-base")} | {"row": one_row(True)}
-    subjects = [Subject(f"{name} at level 2", at_level(module, 2), [inputs]) for name, (module, inputs) in made.items()]
+    result = {name: network(name, torch.bfloat16) for name in ("resnet-50", "bert-base")} | {"row": one_row(True)}
+    subjects = [
+        Subject(f"{name} at level 2", at_level(module, 2), [inputs]) for name, (module, inputs) in result.items()
+    ]
     problems = compare_all(subjects)
     assert not problems, "\n".join(problems)
 

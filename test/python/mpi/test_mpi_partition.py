@@ -43,14 +43,14 @@ def wire() -> Iterator[Wire]:
     if os.geteuid() != 0 or not shutil.which("ip"):
         pytest.skip("network namespaces need root and iproute2")
     names = (f"tt{os.getpid()}a", f"tt{os.getpid()}b")
-    made: list[str] = []
+    result: list[str] = []
     try:
         for name in names:
             try:
                 ip("netns", "add", name)
             except subprocess.CalledProcessError as error:
                 pytest.skip(f"this system has no network namespaces: {error.stderr.decode().strip()}")
-            made.append(name)
+            result.append(name)
         ip("link", "add", "card0", "netns", names[0], "type", "veth", "peer", "name", "card1", "netns", names[1])
         for i, name in enumerate(names):
             ip("-n", name, "addr", "add", f"10.77.0.{i + 1}/24", "dev", f"card{i}")
@@ -58,7 +58,7 @@ def wire() -> Iterator[Wire]:
             ip("-n", name, "link", "set", "lo", "up")
         yield Wire(names)
     finally:
-        for name in made:
+        for name in result:
             ip("netns", "del", name)
 
 

@@ -42,12 +42,12 @@ def node_model(
 
 def typed(model: onnx.ModelProto, values: Sequence[Any]) -> onnx.ModelProto:
     """The model with outputs of the types that these have."""
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
-    for output, value in zip(made.graph.output, values, strict=True):
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    for output, value in zip(result.graph.output, values, strict=True):
         kind = helper.np_dtype_to_tensor_dtype(np.asarray(value).dtype)
         output.CopyFrom(helper.make_tensor_value_info(output.name, kind, np.shape(value)))
-    return made
+    return result
 
 
 def expected_of(model: onnx.ModelProto, given: Mapping[str, Any], oracle: str) -> list[Any]:

@@ -310,11 +310,11 @@ OPEN = {
 @pytest.mark.parametrize("name", OPEN)
 def test_open_sizes(name: str) -> None:
     """One program for all sizes, or for those that a branch is taken for."""
-    made = model(OPEN[name])
-    program = tt.compile(made)
+    result = model(OPEN[name])
+    program = tt.compile(result)
     for n in (2, 5, 1, 9, 17, 40):
         given: dict[str, Any] = {"x": f32(n, 3), "s": f32(3), "c": np.array(n % 2 == 0)}
-        given = {x.name: given[x.name] for x in made.graph.input}
+        given = {x.name: given[x.name] for x in result.graph.input}
         found = program(**given)
-        require_same(found if isinstance(found, tuple) else [found], expected(made, given))
+        require_same(found if isinstance(found, tuple) else [found], expected(result, given))
     assert [size.name for size in program.open_sizes] == ["t"], program.closed

@@ -64,6 +64,10 @@ MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[], torch.Tensor]]] =
     "convolutions in groups": (lambda: nn.Conv2d(4, 8, 3, dilation=2, groups=2, padding="same"), lambda: images(4)),
     "convolution of volumes": (lambda: nn.Conv3d(2, 4, 3, padding=1), lambda: torch.randn(2, 2, 6, 6, 6)),
     "convolution of rows": (lambda: nn.Conv1d(6, 8, 3, padding=1), words),
+    "pools of volumes": (
+        lambda: nn.Sequential(nn.MaxPool3d((2, 3, 2), (1, 2, 1), 1), nn.AvgPool3d(2)),
+        lambda: torch.randn(2, 3, 6, 8, 7),
+    ),
     "pools": (lambda: nn.Sequential(nn.MaxPool2d(3, 2, 1), nn.AvgPool2d(2, ceil_mode=True)), images),
     "adaptive pool": (lambda: nn.AdaptiveAvgPool2d((4, 2)), images),
     "bilinear": (lambda: nn.Upsample(scale_factor=2, mode="bilinear", align_corners=False), images),
@@ -90,8 +94,8 @@ class Positional(nn.Module):
         self.model, self.names = model, names
 
     def forward(self, *args: torch.Tensor) -> torch.Tensor:
-        made = self.model(**dict(zip(self.names, args, strict=True)))
-        return next(x for x in torch.utils._pytree.tree_leaves(made) if isinstance(x, torch.Tensor))
+        result = self.model(**dict(zip(self.names, args, strict=True)))
+        return next(x for x in torch.utils._pytree.tree_leaves(result) if isinstance(x, torch.Tensor))
 
 
 Dims = list[dict[int, str]]  # names of open dimensions, of each input
@@ -192,10 +196,10 @@ def model_cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("name", "exporter", "is_open"), list(model_cases()))
 def test_the_nineteen_models(name: str, exporter: str, is_open: bool) -> None:
     torch.manual_seed(0)
-    made, inputs = torch_zoo.make(name, small=True)
-    if hasattr(made, "config"):
-        made.config.use_cache = False
-    module, args = Positional(made, list(inputs)).eval(), tuple(inputs.values())
+    result, inputs = torch_zoo.make(name, small=True)
+    if hasattr(result, "config"):
+        result.config.use_cache = False
+    module, args = Positional(result, list(inputs)).eval(), tuple(inputs.values())
     open_dims = open_dims_of(args) if is_open else None
     if (name, exporter) in CANNOT:
         with pytest.raises((torch.onnx.errors.OnnxExporterError, torch.onnx.errors.UnsupportedOperatorError)):
@@ -222,8 +226,8 @@ def test_twenty_others_at_opset_23(name: str, is_open: bool) -> None:
     model, args = architecture(name)
     row = ARCHITECTURES[name]
     dims: Dims = [{0: "batch", **({1: "length"} if x in row.lengths else {})} for x in row.inputs]
-    made = agrees(Positional(model, list(row.inputs)), args, NEWEST, dims if is_open else None, shorter=5)
+    result = agrees(Positional(model, list(row.inputs)), args, NEWEST, dims if is_open else None, shorter=5)
     if is_open and name in TWO_BATCHES:
-        assert "does not divide" in made.closed
+        assert "does not divide" in result.closed
     else:
-        assert made.closed == "" and bool(made.open_sizes) == is_open
+        assert result.closed == "" and bool(result.open_sizes) == is_open

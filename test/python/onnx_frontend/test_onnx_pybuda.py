@@ -36,13 +36,13 @@ def test_a_module_of_onnx() -> None:
     x = torch.rand(4, 16)
     expected = torch.relu(x @ torch.from_numpy(MATRIX))
     for module in (None, onnx.load("net.onnx")):
-        made = pybuda.OnnxModule("net", module, "net.onnx")
-        (result,) = pybuda.run_inference(made, inputs=[(x,)]).get()
+        created = pybuda.OnnxModule("net", module, "net.onnx")
+        (result,) = pybuda.run_inference(created, inputs=[(x,)]).get()
         pybuda_reset()
         torch.testing.assert_close(result.value(), expected, rtol=2e-2, atol=2e-2)
-        torch.testing.assert_close(made.forward(x)[0], expected, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(created.forward(x)[0], expected, rtol=1e-4, atol=1e-4)
     with pytest.raises(pybuda.PyBudaError, match="OnnxModule 'net' has no backward pass; train its PyTorch version"):
-        made.backward()
+        created.backward()
     Path("text.onnx").write_text("no model")
     with pytest.raises(tt.OnnxError, match=r"OnnxModule 'net': text\.onnx: no valid ONNX model"):
         pybuda.OnnxModule("net", None, "text.onnx")

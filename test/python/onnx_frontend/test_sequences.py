@@ -203,15 +203,15 @@ def test_functions(known: list[str]) -> None:
 
 def test_functions_of_one_name() -> None:
     """`overload` tells them apart."""
-    made = model("g (float[4,6] x) => (float[4,6] y) { a = own.f(x)  y = own.f(a) }")
-    made.graph.node[1].overload = "second"
+    result = model("g (float[4,6] x) => (float[4,6] y) { a = own.f(x)  y = own.f(a) }")
+    result.graph.node[1].overload = "second"
     for overload, op in (("", "Exp"), ("second", "Neg")):
         function = onnx.parser.parse_function(
             f'<domain: "own", opset_import: ["" : 17]> f (x) => (y) {{ y = {op}(x) }}'
         )
         function.overload = overload
-        made.functions.append(function)
-    require_same(computed(made, X), [-np.exp(X["x"])])
+        result.functions.append(function)
+    require_same(computed(result, X), [-np.exp(X["x"])])
 
 
 def test_inputs_that_a_call_leaves_out() -> None:

@@ -352,7 +352,7 @@ CREATION = {
 
 
 TTIR: dict[str, Row] = {
-    f"ttir.{name}": made
+    f"ttir.{name}": result
     for family in (
         ELEMENTWISE,
         REDUCTION,
@@ -368,7 +368,7 @@ TTIR: dict[str, Row] = {
         EXPERTS,
         COLLECTIVE,
     )
-    for name, made in family.items()
+    for name, result in family.items()
 }
 
 # Ops that no row can call by itself, and what tests them instead.

@@ -74,8 +74,8 @@ def convolution_over(rank: int, *operands: Operand, **attributes: object):
 COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 
 STABLEHLO: dict[str, Row] = {
-    f"stablehlo.{name}": made
-    for name, made in {
+    f"stablehlo.{name}": created
+    for name, created in {
         **rows(
             """cbrt ceil cosine exponential exponential_minus_one floor is_finite log log_plus_one logistic
             round_nearest_afz round_nearest_even rsqrt sine sqrt tan tanh""",

@@ -219,5 +219,7 @@ NORMALIZATION = {
 }
 
 TTNN: dict[str, Row] = {
-    f"ttnn.{name}": made for family in (CONVOLUTION, HEADS, ATTENTION, NORMALIZATION) for name, made in family.items()
+    f"ttnn.{name}": result
+    for family in (CONVOLUTION, HEADS, ATTENTION, NORMALIZATION)
+    for name, result in family.items()
 }

@@ -64,19 +64,19 @@ def checks(patterns: Sequence[str]) -> list[Check]:
     def chosen(name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in patterns)
 
-    made: list[Check] = []
+    result: list[Check] = []
     for name, dtype in runs(TABLE):
         if name not in GAPS and chosen(name):
-            made.append((f"{name} {dtype}", functools.partial(checked_row, compiled(name, dtype))))
+            result.append((f"{name} {dtype}", functools.partial(checked_row, compiled(name, dtype))))
     for name, dtype, place in cases():
         if place in ("plain", "chained") and chosen(name):
-            made.append((f"special values of {name} {dtype}, {place}", prepared(name, dtype, place).check))
+            result.append((f"special values of {name} {dtype}, {place}", prepared(name, dtype, place).check))
     for name in MODELS:
         for dtype in test_models.DTYPES if chosen(name) else ():
-            made.append(
+            result.append(
                 (f"{name} {dtype}", functools.partial(checked_model, test_models.prepared(name, dtype, reduced=True)))
             )
-    return made
+    return result
 
 
 def under(cap: str, work: Sequence[Check]) -> int:

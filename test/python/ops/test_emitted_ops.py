@@ -14,10 +14,10 @@ SAMPLED = RUNS[::24]
 
 
 def subject(name: str, dtype: str) -> Subject:
-    made = TABLE[name]
+    result = TABLE[name]
     module, builder = built(name, dtype)
     inputs = [goldens.inputs for goldens in builder.golden_map[0].values()]
-    return Subject(f"{name} {dtype}", lowered(module, made.mesh), inputs, made.mesh)
+    return Subject(f"{name} {dtype}", lowered(module, result.mesh), inputs, result.mesh)
 
 
 def check(rows: list[tuple[str, str]]) -> None:

@@ -98,8 +98,8 @@ def test_tensors_without_elements(name: str, mesh: tuple[int, int]) -> None:
 
         builder.func(shapes, [torch.float32] * len(shapes))(main)
 
-    made, builder = build_module(module, "ttir", mesh_dict={"x": mesh[0], "y": mesh[1]})
-    hoisted = tagged(made, lambda op: op.name.startswith("ttir."))
+    result, builder = build_module(module, "ttir", mesh_dict={"x": mesh[0], "y": mesh[1]})
+    hoisted = tagged(result, lambda op: op.name.startswith("ttir."))
     program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(hoisted, mesh)), allow_native=True)
     assert program.has_native
     inputs = builder.golden_map[0][0].inputs
@@ -119,9 +119,9 @@ def test_constants_of_types_that_the_chip_or_the_host_lacks(dtype: torch.dtype, 
         def main(x: Any, builder: Any) -> Any:
             return builder.add(x, builder.reshape(builder.constant(values.reshape(3, 1)), shape=[3]))
 
-    made, builder = build_module(module, "ttir", mesh_dict={"x": 1, "y": 1})
+    result, builder = build_module(module, "ttir", mesh_dict={"x": 1, "y": 1})
     # Constants by themselves, and with what is computed of them.
-    hoisted = made if options else tagged(made, lambda op: op.name == "ttir.constant")
+    hoisted = result if options else tagged(result, lambda op: op.name == "ttir.constant")
     program = binary.load_binary_from_bytes(
         ttnn_to_flatbuffer_bin(lowered(hoisted, (1, 1), options)), allow_native=True
     )

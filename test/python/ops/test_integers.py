@@ -288,10 +288,10 @@ def check(found: np.ndarray, expected: np.ndarray, inputs: list[np.ndarray]) -> 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_chip(case: str) -> None:
-    made = CASES[case]()
-    found = chip(made.text, made.inputs)
-    assert found.shape == made.expected.shape
-    check(found, made.expected, made.inputs)
+    result = CASES[case]()
+    found = chip(result.text, result.inputs)
+    assert found.shape == result.expected.shape
+    check(found, result.expected, result.inputs)
 
 
 # torch has few ops on unsigned integers other than uint8.
@@ -300,10 +300,10 @@ GOLDENS = [(op, t) for op in [*UNARY, *BINARY] for t in (*SIGNED, "ui8") if op n
 
 @pytest.mark.parametrize(("op", "dtype"), GOLDENS, ids=lambda v: v)
 def test_golden(op: str, dtype: str) -> None:
-    made = unary(op, dtype) if op in UNARY else binary(op, dtype)
-    found = find_op(f"stablehlo.{op}")(*(torch.from_numpy(x) for x in made.inputs))
-    assert found.dtype == torch.from_numpy(made.expected).dtype
-    check(found.numpy(), made.expected, made.inputs)
+    result = unary(op, dtype) if op in UNARY else binary(op, dtype)
+    found = find_op(f"stablehlo.{op}")(*(torch.from_numpy(x) for x in result.inputs))
+    assert found.dtype == torch.from_numpy(result.expected).dtype
+    check(found.numpy(), result.expected, result.inputs)
 
 
 @pytest.mark.parametrize("case", ["add i8", "abs i8", "shift_right_logical i16", "remainder i16", "convert i32 to i8"])

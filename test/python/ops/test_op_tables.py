@@ -23,10 +23,10 @@ RUNS = runs(TABLE)
 @pytest.mark.parametrize(("name", "dtype"), [run for run in RUNS if run[0] not in GAPS])
 def test_agrees_with_golden(name: str, dtype: str) -> None:
     """Builder, compiler, flatbuffer and simulated chip together compute what the golden says."""
-    made = TABLE[name]
+    result = TABLE[name]
     for outcome in outcomes(name, dtype):
         comparison = outcome.comparison
-        where = f"{name} {dtype} case {outcome.case} ({made.cases[outcome.case]}), output {outcome.output}"
+        where = f"{name} {dtype} case {outcome.case} ({result.cases[outcome.case]}), output {outcome.output}"
         print(f"{where}: PCC {comparison.pcc:.6f}, largest error {comparison.max_abs:.3g}")
         assert not comparison.problem, f"{where}: {comparison.problem}"
         assert comparison.within, (
@@ -37,7 +37,7 @@ def test_agrees_with_golden(name: str, dtype: str) -> None:
 
 # Zeros of both signs, ends of the range, infinities and NaN.
 SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, 1e-30, 3e38, -3e38, torch.inf, -torch.inf, torch.nan])
-UNARY = [name for name, made in sorted(TTIR.items()) if name.removeprefix("ttir.") in ELEMENTWISE and made.is_unary]
+UNARY = [name for name, result in sorted(TTIR.items()) if name.removeprefix("ttir.") in ELEMENTWISE and result.is_unary]
 
 
 # PyTorch's own, the golden, is Inf at 3e38 and NaN at Inf, where the value is the input.
@@ -47,13 +47,13 @@ WRONG_GOLDEN = {"ttir.gelu"}
 @pytest.mark.parametrize("name", [name for name in UNARY if name not in {*GAPS, *WRONG_GOLDEN}])
 def test_special_values(name: str) -> None:
     """NaN and infinities come out where the golden says, and so do all values."""
-    made = TABLE[name]
-    case = dataclasses.replace(made.cases[0], operands=[tuple(SPECIAL.shape)])
-    module, builder = build_cases(name, made, [case], "f32")
+    result = TABLE[name]
+    case = dataclasses.replace(result.cases[0], operands=[tuple(SPECIAL.shape)])
+    module, builder = build_cases(name, result, [case], "f32")
     builder.goldens.set_inputs("case0", [GoldenMapTensor({0: SPECIAL})])
-    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, made.mesh)))
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, result.mesh)))
     golden = builder.golden_map[0][0].outputs[0].shard_at(0)
-    ((found,),) = execute(binary, 0, [GoldenMapTensor({0: SPECIAL})], made.mesh)
+    ((found,),) = execute(binary, 0, [GoldenMapTensor({0: SPECIAL})], result.mesh)
     comparison = compare(golden, found)
     assert comparison.within, f"{comparison.problem}\ninput  {SPECIAL}\ngolden {golden}\nchip   {found}"
 
@@ -182,7 +182,7 @@ def test_a_wrong_input_is_an_error(name: str, index: int) -> None:
 
 def test_every_row_says_what_is_wrong() -> None:
     """Each row has a wrong case, and each of these a pattern of words: a number is found in many a message."""
-    missing = sorted(name for name, made in TABLE.items() if not made.wrong)
+    missing = sorted(name for name, result in TABLE.items() if not result.wrong)
     loose = sorted(
         f"{name} case {index}: {TABLE[name].wrong[index][1]!r}"
         for name, index in WRONG

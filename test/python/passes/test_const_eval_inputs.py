@@ -27,9 +27,9 @@ func.func @main(%x: tensor<3x33xf32> {{ttcore.argument_type = #ttcore.argument_t
 def test_values(shape: tuple[int, ...], dtype: str, torch_dtype: torch.dtype) -> None:
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.parse(PROGRAM.format(shape="x".join(map(str, shape)), dtype=dtype))
-        made = lowered(module, (1, 1), "enable-const-eval-inputs-to-system-memory=true")
-        assert "#system_memory" in str(made)
-        program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(made))
+        result = lowered(module, (1, 1), "enable-const-eval-inputs-to-system-memory=true")
+        assert "#system_memory" in str(result)
+        program = binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(result))
     x = torch.linspace(-1, 1, 99).reshape(3, 33)
     for scale in (1.0, -0.5):  # other weights, another evaluation
         weight = (scale * torch.linspace(-2, 2, torch.Size(shape).numel())).reshape(shape).to(torch_dtype)

@@ -40,9 +40,9 @@ def check(case: Case, found: list[list[torch.Tensor]]) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_agrees_with_the_reference(name: str) -> None:
-    made = subject(name, CASES[name])
-    assert str(made.module).count('"debug.host_call"') == CASES[name].calls
-    (found,) = of_flatbuffer(made)
+    result = subject(name, CASES[name])
+    assert str(result.module).count('"debug.host_call"') == CASES[name].calls
+    (found,) = of_flatbuffer(result)
     check(CASES[name], found)
 
 
@@ -67,10 +67,10 @@ def test_shards_of_a_mesh_are_computed_one_by_one() -> None:
       return %3 : tensor<4x6xf32>
     }}"""
     x = torch.linspace(-3, 3, 24).reshape(4, 6)
-    made = subject("shards", Case(text, [x], lambda x: x.abs() + x), (1, 2))
-    ((found,),) = of_flatbuffer(made)
+    result = subject("shards", Case(text, [x], lambda x: x.abs() + x), (1, 2))
+    ((found,),) = of_flatbuffer(result)
     torch.testing.assert_close(found[0], x.abs() + x, rtol=0, atol=0)
-    assert not compare_all([made])
+    assert not compare_all([result])
 
 
 @pytest.mark.long
@@ -202,13 +202,13 @@ def test_programs_of_the_chip_alone_are_the_same_with_it() -> None:
 
 def test_native_code_is_refused_unless_allowed() -> None:
     case = Case(CASES["arith: addf"].text.replace("3x4", "29x31"), [torch.ones(29, 31)] * 2, torch.add)
-    made = subject("permission", case)
-    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(made.module))
+    result = subject("permission", case)
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(result.module))
     assert binary.has_native
     with pytest.raises(rt.OpError, match="allow_native"):
-        execute(binary, 0, made.inputs[0], (1, 1))
+        execute(binary, 0, result.inputs[0], (1, 1))
     binary.allow_native()
-    check(case, execute(binary, 0, made.inputs[0], (1, 1)))
+    check(case, execute(binary, 0, result.inputs[0], (1, 1)))
 
 
 @pytest.mark.long
@@ -222,10 +222,10 @@ def test_other_formats_of_the_chip(format: str) -> None:
       return %2 : {F}
     }}"""
     module = lowered(parsed(text), (1, 1), f"{OPTION} target-format={format}")
-    made = Subject(format, module, [[GoldenMapTensor({0: X}, (1, 1))]])
-    ((found,),) = of_flatbuffer(made)
+    result = Subject(format, module, [[GoldenMapTensor({0: X}, (1, 1))]])
+    ((found,),) = of_flatbuffer(result)
     torch.testing.assert_close(found[0].float(), -X.abs(), rtol=2e-2, atol=2e-2)
-    assert not compare_all([made])
+    assert not compare_all([result])
 
 
 def test_the_order_of_effects_stays() -> None:

@@ -56,9 +56,9 @@ def test_floats_are_rounded_to_integers(source: torch.dtype, type_: str, bits: i
 
 
 def test_network() -> None:
-    made = torch.Generator().manual_seed(0)
+    result = torch.Generator().manual_seed(0)
     x, w, b, v, c = (
-        torch.randn(shape, generator=made) for shape in [(2, 9, 8, 4), (8, 3, 3, 4), (8,), (3, 3, 8, 2), (16,)]
+        torch.randn(shape, generator=result) for shape in [(2, 9, 8, 4), (8, 3, 3, 4), (8,), (3, 3, 8, 2), (16,)]
     )
     found = run(NETWORK, x, w, b, v, c)
     image = F.pad(x.permute(0, 3, 1, 2), (2, 1, 1, 0))

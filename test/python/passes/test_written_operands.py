@@ -61,16 +61,16 @@ STEPS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any, Any], Any]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("made", ["argument", "result"])
+@pytest.mark.parametrize("source", ["argument", "result"])
 @pytest.mark.parametrize("steps", STEPS)
-def test_written_between(steps: str, made: str) -> None:
+def test_written_between(steps: str, source: str) -> None:
     first, second = STEPS[steps]
     dtype = torch.bfloat16 if steps.startswith("typecast") else torch.float32
 
     def module(builder: Any) -> None:
         @builder.func([CACHE, (1, 2, 8, 8), CACHE], [dtype, dtype, torch.float32])
         def main(cache: Any, x: Any, y: Any, builder: Any) -> Any:
-            cache = builder.relu(cache) if made == "result" else cache
+            cache = builder.relu(cache) if source == "result" else cache
             between = first(builder, cache)
             filled = builder.fill_cache(cache, x, batch_offset=1)
             return second(builder, between, y), filled

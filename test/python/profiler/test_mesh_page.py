@@ -142,8 +142,8 @@ def test_what_an_exchange_sends():
 
 
 def test_values_say_how_they_are_split():
-    made = collective("all_gather", "64x64", "64x256", (2, 4), RINGS["all_gather over columns"][1])
-    program = mesh_program(made, 0, "wormhole_b0")
+    result = collective("all_gather", "64x64", "64x256", (2, 4), RINGS["all_gather over columns"][1])
+    program = mesh_program(result, 0, "wormhole_b0")
     by_op = {op.name: [program.values[v] for v in op.outs] for op in program.ops}
     (gathered,) = by_op["ttnn.all_gather"]
     assert gathered.place == "each" and gathered.differs == (0,), "chips of a row hold the same now"
@@ -215,8 +215,8 @@ NO_BROWSER = pytest.mark.skipif(BROWSER is None, reason="no browser")
 
 @NO_BROWSER
 def test_a_reader_steps_through_the_page():
-    made = collective("all_reduce", "64x64", "64x64", (2, 4), SUM.format(axis=1))
-    program = mesh_program(made, 0, "wormhole_b0")
+    result = collective("all_reduce", "64x64", "64x64", (2, 4), SUM.format(axis=1))
+    program = mesh_program(result, 0, "wormhole_b0")
     seen = acted(mesh_page("a </script> b.ttnn", [program]), ACTIONS)
     assert seen["errors"] == [] and seen["title"] == "a </script> b.ttnn"
     assert seen["rows"] == [op.name for op in program.ops]
@@ -256,13 +256,13 @@ document.title = JSON.stringify({beyond: [...new Set(beyond)]});
 @pytest.mark.parametrize("width", [1920, 1000, 700])
 @pytest.mark.parametrize("mesh", [(8, 4), (1, 32), (32, 1)], ids=str)
 def test_large_meshes_stay_in_the_window(mesh, width):
-    made = collective("all_reduce", "32x32", "32x32", mesh, SUM.format(axis=0 if mesh[0] > 1 else 1))
-    page = mesh_page("large", [mesh_program(made, 0, "wormhole_b0")])
+    result = collective("all_reduce", "32x32", "32x32", mesh, SUM.format(axis=0 if mesh[0] > 1 else 1))
+    page = mesh_page("large", [mesh_program(result, 0, "wormhole_b0")])
     assert acted(page, LAYOUT, width) == {"beyond": []}
 
 
 def run_traced():
-    made = collective("all_reduce", "64x64", "64x64", (2, 4), SUM.format(axis=1))
+    result = collective("all_reduce", "64x64", "64x64", (2, 4), SUM.format(axis=1))
     options = rt.runtime.MeshDeviceOptions()
     options.mesh_shape = (2, 4)
     with trace("log") as tracing, rt.runtime.open_mesh_device(options) as device:
@@ -270,7 +270,7 @@ def run_traced():
         given = rt.runtime.create_owned_host_tensor(
             value.ctypes.data, [128, 256], [256, 1], 4, rt.runtime.DataType.Float32
         )
-        rt.runtime.submit(device, made, 0, [given])
+        rt.runtime.submit(device, result, 0, [given])
     return tracing
 
 

@@ -39,8 +39,8 @@ def compiled(folder: Path, source: Path) -> Path:
         pytest.skip("needs a C++ compiler")
     program = folder / source.stem
     command = [compiler, "-std=c++17", "-Wall", "-Wextra", str(source), *ttnn.config.backend_flags()]
-    made = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
+    result = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     return program
 
 

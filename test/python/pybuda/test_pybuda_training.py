@@ -143,13 +143,15 @@ def perceptron() -> torch.nn.Module:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("made", "shape", "rate"), [(perceptron, (16, 8), 0.2), (Transformer, (8, 6, 8), 0.05)], ids=["mlp", "transformer"]
+    ("factory", "shape", "rate"),
+    [(perceptron, (16, 8), 0.2), (Transformer, (8, 6, 8), 0.05)],
+    ids=["mlp", "transformer"],
 )
 def test_losses_are_those_of_pytorch_over_a_hundred_steps(
-    made: Callable[[], torch.nn.Module], shape: tuple[int, ...], rate: float
+    factory: Callable[[], torch.nn.Module], shape: tuple[int, ...], rate: float
 ) -> None:
     torch.manual_seed(0)
-    model, twin = made(), made()
+    model, twin = factory(), factory()
     twin.load_state_dict(model.state_dict())
     data = [(torch.randn(shape), torch.randint(4, shape[:1])) for _ in range(100)]
     found = pybuda.TTDevice(

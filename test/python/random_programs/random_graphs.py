@@ -377,9 +377,9 @@ def annotated(rng: random.Random, model: Model, mesh: Mesh, hasConstraints: bool
     for line in text.splitlines():
         line = re.sub(r"%\d+\b", lambda found: renamed.get(found[0], found[0]), line)
         lines.append(line)
-        made = re.match(rf"  (%\d+) = .*{re.escape(tensor(*square))}$", line)
-        if made and rng.random() < 0.1:
-            renamed[made[1]] = f"%c{made[1][1:]}"
+        result = re.match(rf"  (%\d+) = .*{re.escape(tensor(*square))}$", line)
+        if result and rng.random() < 0.1:
+            renamed[result[1]] = f"%c{result[1][1:]}"
             sharding = random_sharding(rng, square, mesh, hasSubAxes=True)
-            lines.append(f"  %c{made[1][1:]} = sdy.sharding_constraint {made[1]} {sharding} : {tensor(*square)}")
+            lines.append(f"  %c{result[1][1:]} = sdy.sharding_constraint {result[1]} {sharding} : {tensor(*square)}")
     return "\n".join(lines)

@@ -110,8 +110,8 @@ FAMILIES = {"products": (product, convolution), "kernels": (kernel,)}
 
 
 def drawn(number: int, family: str) -> Case:
-    made = FAMILIES[family]
-    return made[number % len(made)](Draw(number), DTYPES[number // len(made) % 3])
+    result = FAMILIES[family]
+    return result[number % len(result)](Draw(number), DTYPES[number // len(result) % 3])
 
 
 @dataclass
@@ -139,19 +139,19 @@ def compiled(numbers: range, family: str = "products") -> Compiled:
             function.__name__ = f"case{number}"
             builder.func([tuple(x.shape) for x in given], [x.dtype for x in given])(function)
 
-    made, _ = build_module(module, "ttir")
-    data = ttnn_to_flatbuffer_bin(lowered(made, (1, 1)))
+    result, _ = build_module(module, "ttir")
+    data = ttnn_to_flatbuffer_bin(lowered(result, (1, 1)))
     return Compiled(cases, rt.binary.load_binary_from_bytes(data))
 
 
-def checked(made: Compiled) -> int:
+def checked(result: Compiled) -> int:
     """How many results are right: all, or an AssertionError that names those that are not."""
     wrong = []
-    names = {made.binary.get_program_name(i): i for i in range(made.binary.get_num_programs())}
-    for number, case in made.cases:
+    names = {result.binary.get_program_name(i): i for i in range(result.binary.get_num_programs())}
+    for number, case in result.cases:
         given = [x for x, fixed in zip(case.operands, case.is_constant, strict=False) if not fixed]
         inputs = [GoldenMapTensor({0: x}, (1, 1)) for x in given]
-        found = execute(made.binary, names[f"case{number}"], inputs, (1, 1))[0][0]
+        found = execute(result.binary, names[f"case{number}"], inputs, (1, 1))[0][0]
         floats = {x.dtype for x in case.operands if x.is_floating_point()}
         assert found.dtype in floats | {torch.int32}, f"case {number}: {found.dtype}, expected {floats}"
         expected = case.expected.to(found.dtype).double()
@@ -164,7 +164,7 @@ def checked(made: Compiled) -> int:
             )
             wrong.append(f"case {number}: {differs} of {expected.numel()} values differ: {case.text} of {shapes}")
     assert not wrong, "\n".join(wrong)
-    return len(made.cases)
+    return len(result.cases)
 
 
 def main() -> int:
@@ -179,8 +179,8 @@ def main() -> int:
     for first in range(args.seed, last, 10 * TOGETHER):
         work = []
         for start in range(first, min(last, first + 10 * TOGETHER), TOGETHER):
-            made = compiled(range(start, min(last, start + TOGETHER)), args.family)
-            work.append((f"cases from {start} on", lambda made=made: checked(made)))
+            result = compiled(range(start, min(last, start + TOGETHER)), args.family)
+            work.append((f"cases from {start} on", lambda result=result: checked(result)))
         for cap in args.caps:
             if cap in rt.runtime.get_available_units():
                 agree &= forked(cap, work)

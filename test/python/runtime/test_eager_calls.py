@@ -29,11 +29,11 @@ def marked(name: str) -> pytest.ParameterSet | str:
 @pytest.mark.parametrize("name", [marked(name) for name in NAMES])
 def test_calls_give_the_bits_of_the_executor(name: str, tmp_path: Path) -> None:
     assert CHECK.exists(), f"{CHECK} is missing; build the target ttrt-eager-check"
-    made, files = TABLE[name], []
-    for dtype in made.dtypes:
-        module, _ = build_cases(name, made, made.cases, dtype)
+    result, files = TABLE[name], []
+    for dtype in result.dtypes:
+        module, _ = build_cases(name, result, result.cases, dtype)
         file = tmp_path / f"{dtype}.ttnn"
-        file.write_bytes(ttnn_to_flatbuffer_bin(lowered(module, made.mesh)))
+        file.write_bytes(ttnn_to_flatbuffer_bin(lowered(module, result.mesh)))
         files.append(str(file))
     done = subprocess.run([CHECK, *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

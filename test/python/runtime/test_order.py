@@ -109,9 +109,9 @@ def on_library(module: Any) -> bytes:
 
 
 def on_cores(module: Any) -> bytes:
-    made = clone(module)
-    passes.ttir_to_ttmetal_pipeline(made)
-    return passes.ttmetal_to_flatbuffer_bin(made)
+    result = clone(module)
+    passes.ttir_to_ttmetal_pipeline(result)
+    return passes.ttmetal_to_flatbuffer_bin(result)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)

@@ -88,9 +88,9 @@ def values(count: int) -> list[torch.Tensor]:
 
 
 def module(text: str) -> Any:
-    made = ir.Module.parse(text, ir.Context())
-    PassManager.parse("builtin.module(ttcore-register-device)", made.context).run(made.operation)
-    return made
+    result = ir.Module.parse(text, ir.Context())
+    PassManager.parse("builtin.module(ttcore-register-device)", result.context).run(result.operation)
+    return result
 
 
 def run(text: str, given: list[torch.Tensor]) -> list[torch.Tensor]:

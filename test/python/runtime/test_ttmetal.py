@@ -87,16 +87,16 @@ def test_every_row(dtype: str) -> None:
 
     def module(builder: TTIRBuilder) -> None:
         for name in OPS:
-            made = TABLE[name]
-            for index, each in enumerate(same_shapes(made.cases) if dtype in made.dtypes else ()):
-                shapes, dtypes = operand_types(made, each, dtype)
+            result = TABLE[name]
+            for index, each in enumerate(same_shapes(result.cases) if dtype in result.dtypes else ()):
+                shapes, dtypes = operand_types(result, each, dtype)
 
                 def function(*arguments: Any, name: str = name, each: Case = each) -> Any:
                     return called(arguments[-1], name, TABLE[name], each, list(arguments[:-1]), dtype)[0]
 
                 function.__name__ = f"{name.partition('.')[2]}_{index}"
                 names.append(function.__name__)
-                tolerances.append(made.tolerance.get(dtype, (None, None)))
+                tolerances.append(result.tolerance.get(dtype, (None, None)))
                 builder.func(shapes, dtypes)(function)
 
     built, builder = build_module(module, "ttir")

@@ -93,10 +93,10 @@ def run(text: str, x: torch.Tensor) -> list[np.ndarray]:
 )
 def test_agrees_with_numpy(shape: tuple[int, ...], dim: int, body: str, element: str, before: str) -> None:
     """Of values with many ties, the first position."""
-    made = np.random.default_rng(0).integers(-2, 3, shape, dtype=np.int32)
+    result = np.random.default_rng(0).integers(-2, 3, shape, dtype=np.int32)
     if element == "i32":
-        made.flat[0] = -(2**31)  # its negative is itself
-    x = made.astype(np.float32) if element == "f32" else made
+        result.flat[0] = -(2**31)  # its negative is itself
+    x = result.astype(np.float32) if element == "f32" else result
     spread = len(shape) == 2
     text = reduction(shape, dim, BODIES[body](before, element, "i32"), before, element, spread=spread)
     value, position = run(text, torch.from_numpy(x))
@@ -142,9 +142,9 @@ def test_other_pairs_are_computed(old: str, new: str) -> None:
     text = reduction((4, 9), 1, jax_body("GT", "f32", "i32"), "GT", "f32")
     assert old in text
     module, _ = load_mlir_file(text.replace(old, new), target="stablehlo")
-    made = str(lowered(module, (1, 1)))
-    assert "ttnn.argmax" not in made
-    assert "ttnn.where" in made
+    result = str(lowered(module, (1, 1)))
+    assert "ttnn.argmax" not in result
+    assert "ttnn.where" in result
 
 
 @pytest.mark.parametrize("op", ["xor", "add", "maximum"])

@@ -29,14 +29,14 @@ def run(name: str, attributes: str, inputs: list[torch.Tensor], results: list[st
     wrong = [f"%w{i} = stablehlo.constant dense<77> : {kind}" for i, kind in enumerate(results) if "i32" in kind]
     wrong += [f"%w{i} = stablehlo.constant dense<77.0> : {kind}" for i, kind in enumerate(results) if "i32" not in kind]
     returned = ", ".join(f"%w{i}" for i in range(len(results)))
-    made = ", ".join(f"%r{i}" for i in range(len(results)))
+    result = ", ".join(f"%r{i}" for i in range(len(results)))
     lines = "\n".join(wrong)
     module, _ = load_mlir_file(
         f"""module {{
           func.func @main({arguments}) -> ({gives}) {{
-            {made} = stablehlo.composite "tenstorrent.{name}" {names} {{
+            {result} = stablehlo.composite "tenstorrent.{name}" {names} {{
               composite_attributes = {{{attributes}}}, decomposition = @impl}} : ({types}) -> ({gives})
-            return {made} : {gives}
+            return {result} : {gives}
           }}
           func.func private @impl({arguments}) -> ({gives}) {{
             {lines}

@@ -263,10 +263,10 @@ def test_goldens_follow_loops(stage: str, tmp_path: Path) -> None:
     source = tmp_path / "loop.mlir"
     source.write_text(COUNTED)
     module, _ = load_mlir_file(COUNTED, target="stablehlo")
-    made = lowered(module, (1, 1))
-    (tmp_path / "loop.ttnn").write_bytes(ttnn_to_flatbuffer_bin(made))
+    result = lowered(module, (1, 1))
+    (tmp_path / "loop.ttnn").write_bytes(ttnn_to_flatbuffer_bin(result))
     other = tmp_path / "made.mlir"
-    other.write_text(str(made))
+    other.write_text(str(result))
     command = {
         "flatbuffer": ["run", str(tmp_path / "loop.ttnn"), "--golden"],
         "stablehlo": ["compare", str(source), str(other)],

@@ -44,18 +44,18 @@ def table(rows: int) -> Program:
 
 def prepared(program: Program, splits: list[Split | None], mesh: Mesh, values: list[torch.Tensor], weights: list[int]):
     """Results of two runs, and the bytes of values in between that a run has."""
-    made = compiled(program.text(splits, mesh), mesh, "result-presharded=1")
+    result = compiled(program.text(splits, mesh), mesh, "result-presharded=1")
     given = [
         create_tensor(each, mesh if len(each) > 1 else (1, 1))
         for each in (
             shards(value, None if split is None else final, mesh)
-            for value, split, final in zip(values, splits, made.splits, strict=True)
+            for value, split, final in zip(values, splits, result.splits, strict=True)
         )
     ]
-    placed = convert_input_layouts(device(mesh), given, fbb=made.binary, program_index=0)
+    placed = convert_input_layouts(device(mesh), given, fbb=result.binary, program_index=0)
     for index in weights:
         placed[index].set_parameter()
-    results = [fetched(rt.runtime.submit(device(mesh), made.binary, 0, placed)[0]) for _ in range(2)]
+    results = [fetched(rt.runtime.submit(device(mesh), result.binary, 0, placed)[0]) for _ in range(2)]
     return results, rt.runtime.last_run(device(mesh)).arena_bytes
 
 
@@ -104,13 +104,13 @@ def test_what_chips_compute_alike_of_constants_is_computed_once(mesh: Mesh) -> N
 def test_weights_that_change_are_prepared_again() -> None:
     """One chip's shard is another one in the second run."""
     mesh: Mesh = (2, 4)
-    made = compiled(product(ROWS, COLUMNS).text([("x", ""), ("y", "")], mesh), mesh, "result-presharded=1")
+    result = compiled(product(ROWS, COLUMNS).text([("x", ""), ("y", "")], mesh), mesh, "result-presharded=1")
     x, first = random(ROWS, INNER), random(COLUMNS, INNER)
     second = first.clone()
     second[-COLUMNS // 4 :] *= 2
     for w in (first, second, first):
         given = [create_tensor(shards(v, s, mesh), mesh) for v, s in ((x, ("x", "")), (w, ("y", "")))]
-        placed = convert_input_layouts(device(mesh), given, fbb=made.binary, program_index=0)
+        placed = convert_input_layouts(device(mesh), given, fbb=result.binary, program_index=0)
         placed[1].set_parameter()
-        found = fetched(rt.runtime.submit(device(mesh), made.binary, 0, placed)[0])
+        found = fetched(rt.runtime.submit(device(mesh), result.binary, 0, placed)[0])
         close(found, -x @ w.T, ("x", "y"), mesh)

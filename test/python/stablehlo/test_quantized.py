@@ -224,11 +224,11 @@ PROGRAM = f"""func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x4x{COLUMNS.type}
 
 @pytest.mark.long
 def test_goldens_compute_with_what_integers_stand_for(tmp_path: Path) -> None:
-    source, made = tmp_path / "quantized.mlir", tmp_path / "made.mlir"
+    source, result = tmp_path / "quantized.mlir", tmp_path / "made.mlir"
     source.write_text(PROGRAM)
     module, _ = load_mlir_file(PROGRAM, target="stablehlo")
-    made.write_text(str(lowered(module, (1, 1))))
-    command = [sys.executable, "-m", "ttrt", "compare", str(source), str(made)]
+    result.write_text(str(lowered(module, (1, 1))))
+    command = [sys.executable, "-m", "ttrt", "compare", str(source), str(result)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

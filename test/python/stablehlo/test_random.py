@@ -71,12 +71,12 @@ def test_goldens_of_random_bits(algorithm: str, result: str) -> None:
     """The golden draws the bits of the chip, which has those of 64 bits as pairs of words."""
     state = torch.tensor([[0xDEADBEEF, 0x12345678], [2**32 - 2, 7]], dtype=torch.int64).to(torch.uint32)
     words = f"tensor<{result}>".replace("xui64", "x2xui32")
-    bits, made = f"tensor<{result}>", "%b" if words != f"tensor<{result}>" else "%r1"
+    bits, created = f"tensor<{result}>", "%b" if words != f"tensor<{result}>" else "%r1"
     of = f"(tensor<2xui64>) -> (tensor<2xui64>, {bits})"
     body = f"""%s = stablehlo.bitcast_convert %x : (tensor<2x2xui32>) -> tensor<2xui64>
-      %n, {made} = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}
+      %n, {created} = stablehlo.rng_bit_generator %s, algorithm = {algorithm} : {of}
       %r0 = stablehlo.bitcast_convert %n : (tensor<2xui64>) -> tensor<2x2xui32>"""
-    if made == "%b":
+    if created == "%b":
         body += f"\n%r1 = stablehlo.bitcast_convert %b : ({bits}) -> {words}"
     found = run(body, {"x": state}, ["tensor<2x2xui32>", words])
     text = f"""func.func @main(%x: tensor<2x2xui32>) -> (tensor<2x2xui32>, {words}) {{

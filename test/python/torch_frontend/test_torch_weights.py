@@ -308,12 +308,12 @@ def test_nothing_is_kept_of_calls() -> None:
 
 @pytest.mark.long
 def test_nothing_is_kept_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[weakref.ref[Program]] = []
+    result: list[weakref.ref[Program]] = []
     whole = Program.__post_init__
 
     def noted(self: Program) -> None:
         whole(self)
-        made.append(weakref.ref(self))
+        result.append(weakref.ref(self))
 
     monkeypatch.setattr(Program, "__post_init__", noted)
 
@@ -329,7 +329,7 @@ def test_nothing_is_kept_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         compile_one()
     # The weights of one are 4 MB; Dynamo's own caches grow by some 0.5 MB for each.
     assert resident() - before < 60 << 20
-    assert len(made) == 60 and not any(program() for program in made)
+    assert len(result) == 60 and not any(program() for program in result)
 
 
 @torch.no_grad()

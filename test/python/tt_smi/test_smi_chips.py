@@ -251,7 +251,7 @@ print(tt.runtime.publication_folder())
 print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
 """
     environment = {k: v for k, v in os.environ.items() if k not in ("TTRT_PUBLISH", "XDG_RUNTIME_DIR")}
-    made = next((x for x in (login.parent, login) if not x.exists()), None) if login else None
+    result = next((x for x in (login.parent, login) if not x.exists()), None) if login else None
     try:
         if login:
             login.mkdir(parents=True, mode=0o700)
@@ -260,8 +260,8 @@ print([m.process == os.getpid() for m in tt.runtime.published_meshes()[0]])
             [sys.executable, "-c", program, str(user)], capture_output=True, text=True, timeout=1200, env=environment
         )
     finally:
-        if made:
-            shutil.rmtree(made)
+        if result:
+            shutil.rmtree(result)
     lines = done.stdout.splitlines()
     # A user who is not logged in has no such folder.
     known = login or Path(f"/run/user/{user}").is_dir()

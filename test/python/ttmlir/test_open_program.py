@@ -115,9 +115,9 @@ def test_bounds_by_an_argument() -> None:
 
 
 def test_one_flatbuffer() -> None:
-    made = tt.binary.load_binary_from_bytes(stablehlo_to_open_flatbuffer(PRODUCT, ["b, l", "l, 8"], {"b": (2, 64)}))
-    assert [(name, least) for name, least, _ in made.open_sizes] == [("b", 2), ("l", 2)]
-    assert made.open_sizes[0][2] == 64
+    result = tt.binary.load_binary_from_bytes(stablehlo_to_open_flatbuffer(PRODUCT, ["b, l", "l, 8"], {"b": (2, 64)}))
+    assert [(name, least) for name, least, _ in result.open_sizes] == [("b", 2), ("l", 2)]
+    assert result.open_sizes[0][2] == 64
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ class Counted:
         translate = sizes._translate
 
         def open_sizes(*arguments: Any) -> Any:
-            made = translate.open_sizes(*arguments)
-            self.searches.append(made[2])
-            return made
+            result = translate.open_sizes(*arguments)
+            self.searches.append(result[2])
+            return result
 
         monkeypatch.setattr(sizes, "_translate", SimpleNamespace(open_sizes=open_sizes))
 

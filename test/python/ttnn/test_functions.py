@@ -27,17 +27,17 @@ def tensor(values: Any, device: ttnn.Device | None = None, dtype: Any = ttnn.bfl
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_signature_and_documentation(name: str) -> None:
     function = FUNCTIONS[name]
-    made = called(function)
-    parameters = inspect.signature(made).parameters
+    result = called(function)
+    parameters = inspect.signature(result).parameters
     own = ("core_grid" in parameters) + bool(function.into)
     assert len(parameters) == len(function.parameters) + own
     for declared in function.parameters:
         found = parameters[declared.name]
         assert (found.kind is found.KEYWORD_ONLY) == declared.keyword_only
         assert (found.default is not found.empty) == declared.omissible
-        assert f"{declared.name} ({declared.type}):" in made.__doc__
-    assert made.__doc__.startswith(function.docs[0])
-    assert made.__module__ == "ttnn" + (f".{name.rpartition('.')[0]}" if "." in name else "")
+        assert f"{declared.name} ({declared.type}):" in result.__doc__
+    assert result.__doc__.startswith(function.docs[0])
+    assert result.__module__ == "ttnn" + (f".{name.rpartition('.')[0]}" if "." in name else "")
 
 
 def test_signatures_that_people_know() -> None:
@@ -370,8 +370,8 @@ def test_constants_of_closed_devices_are_forgotten() -> None:
     for _ in range(3):
         own = ttnn.open_device(device_id=0)
         functions.append(lambda device: tensor(A, device))
-        made = ttnn.load_cached(functions[-1], [], own)
-        assert made.is_allocated() and functions[-1] in caching._kept
+        result = ttnn.load_cached(functions[-1], [], own)
+        assert result.is_allocated() and functions[-1] in caching._kept
         ttnn.close_device(own)
     assert [f in caching._kept for f in functions] == [False, False, True]
 

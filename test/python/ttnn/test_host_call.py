@@ -37,11 +37,11 @@ def placed(values: torch.Tensor, device: Any = None) -> ttnn.Tensor:
 
 
 def test_it_computes_on_a_device_and_on_the_host(device: ttnn.Device, library: Path) -> None:
-    made = ttnn.host_call(library, FUNCTION, [placed(X, device), placed(Y, device)], [RESULT])
-    assert ttnn.is_tensor_storage_on_device(made) and torch.equal(ttnn.to_torch(made), X - Y)
+    result = ttnn.host_call(library, FUNCTION, [placed(X, device), placed(Y, device)], [RESULT])
+    assert ttnn.is_tensor_storage_on_device(result) and torch.equal(ttnn.to_torch(result), X - Y)
     host = ttnn.HostResult([2, 3], ttnn.float32, ttnn.ROW_MAJOR_LAYOUT, HOST)
-    made = ttnn.host_call(str(library), FUNCTION, [placed(X), placed(Y)], [host])
-    assert not ttnn.is_tensor_storage_on_device(made) and torch.equal(ttnn.to_torch(made), X - Y)
+    result = ttnn.host_call(str(library), FUNCTION, [placed(X), placed(Y)], [host])
+    assert not ttnn.is_tensor_storage_on_device(result) and torch.equal(ttnn.to_torch(result), X - Y)
 
 
 HOST = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.SYSTEM_MEMORY)
@@ -50,8 +50,8 @@ HOST = ttnn.MemoryConfig(ttnn.TensorMemoryLayout.INTERLEAVED, ttnn.BufferType.SY
 def test_a_library_that_changes_is_read_again(device: ttnn.Device, tmp_path: Path) -> None:
     for op, expected in (("subf", X - Y), ("addf", X + Y)):
         library = written(tmp_path, TEXT.replace("subf", op))
-        made = ttnn.host_call(library, f"cpu_hoisted_arith_{op}", [placed(X, device), placed(Y, device)], [RESULT])
-        assert torch.equal(ttnn.to_torch(made), expected)
+        result = ttnn.host_call(library, f"cpu_hoisted_arith_{op}", [placed(X, device), placed(Y, device)], [RESULT])
+        assert torch.equal(ttnn.to_torch(result), expected)
 
 
 def test_what_no_library_or_function_is(device: ttnn.Device, library: Path, tmp_path: Path) -> None:

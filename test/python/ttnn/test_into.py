@@ -72,8 +72,8 @@ def arguments(name: str, device: Any) -> tuple[Any, ...]:
     return tuple(put(device, v) for v in values[:count])
 
 
-def results(made: Any) -> list[Any]:
-    return list(made) if isinstance(made, (tuple, list)) else [made]
+def results(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,8 +86,8 @@ def test_every_function_writes_to_the_tensor_that_it_is_given(name: str, device:
                          memory_config=e.memory_config()) for e in expected]  # fmt: skip
     copies = [ttnn.from_device(t) for t in targets]  # the values before, which nobody may change
     addresses = [t.buffer_address() for t in targets]
-    made = results(FUNCTIONS[name](*given, **{keyword: targets[0] if len(targets) == 1 else tuple(targets)}))
-    for target, want, address, found, copy in zip(targets, expected, addresses, made, copies, strict=True):
+    result = results(FUNCTIONS[name](*given, **{keyword: targets[0] if len(targets) == 1 else tuple(targets)}))
+    for target, want, address, found, copy in zip(targets, expected, addresses, result, copies, strict=True):
         assert torch.equal(ttnn.to_torch(target), ttnn.to_torch(want))
         assert target.buffer_address() == found.buffer_address() == address
         assert (ttnn.to_torch(copy).float() == 7).all()
@@ -268,7 +268,9 @@ def test_attention_softmax(device: Any) -> None:
     weight = preprocess_linear_weight(layer.weight, dtype=ttnn.float32)
     bias = preprocess_linear_bias(layer.bias, dtype=ttnn.float32)
     y = torch.randn(8, 40)
-    made = ttnn.linear(put(device, y, ttnn.float32), ttnn.to_device(weight, device), bias=ttnn.to_device(bias, device))
-    torch.testing.assert_close(ttnn.to_torch(made), layer(y).detach(), atol=1e-4, rtol=1e-4)
+    result = ttnn.linear(
+        put(device, y, ttnn.float32), ttnn.to_device(weight, device), bias=ttnn.to_device(bias, device)
+    )
+    torch.testing.assert_close(ttnn.to_torch(result), layer(y).detach(), atol=1e-4, rtol=1e-4)
     with pytest.raises(ValueError, match=r"weight has shape \[24\]; expected \[out, in\]"):
         preprocess_linear_weight(layer.bias, dtype=ttnn.float32)

@@ -17,20 +17,20 @@ RUNS = [run for run in runs(TABLE) if run[0].startswith("ttir.") and run[0] not 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "dtype"), RUNS)
 def test_same_bits(name: str, dtype: str) -> None:
-    made = TABLE[name]
+    result = TABLE[name]
     module, builder = built(name, dtype)
-    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, made.mesh)))
-    replay = Replay(binary, device(made.mesh))
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, result.mesh)))
+    replay = Replay(binary, device(result.mesh))
     for index, goldens in builder.golden_map[0].items():
 
         def placed(index: int = index, goldens: object = goldens) -> list[object]:
-            host = [create_tensor(v.golden_map_tensor_as_torch_tensors(), made.mesh) for v in goldens.inputs]
-            return convert_input_layouts(device(made.mesh), host, fbb=binary, program_index=index)
+            host = [create_tensor(v.golden_map_tensor_as_torch_tensors(), result.mesh) for v in goldens.inputs]
+            return convert_input_layouts(device(result.mesh), host, fbb=binary, program_index=index)
 
         with recorded(replay.programs[index], index) as expected:
-            rt.runtime.submit(device(made.mesh), binary, index, placed())
+            rt.runtime.submit(device(result.mesh), binary, index, placed())
         outputs = replay.run(index, placed(), expected)
-        executed = rt.runtime.submit(device(made.mesh), binary, index, placed())
+        executed = rt.runtime.submit(device(result.mesh), binary, index, placed())
         assert not replay.differences, f"case {index}: " + "\n".join(replay.differences)
         for place, (output, reference) in enumerate(zip(outputs, executed, strict=True)):
             found, expected_bits = bits(output), bits(reference)

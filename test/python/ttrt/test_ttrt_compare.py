@@ -243,11 +243,11 @@ stablehlo.concatenate stablehlo.dot_general"""
 
 @pytest.mark.parametrize(("name", "dtype"), [(n, d) for n in OPS.split() for d in TABLE[n].dtypes if d in FLOATS])
 def test_pipelines_keep_the_numbers_of_ops(name, dtype):
-    made = TABLE[name]
+    result = TABLE[name]
     module, _ = built(name, dtype)
-    subject = Subject.of(module, name, made.mesh)
+    subject = Subject.of(module, name, result.mesh)
     inputs = subject.inputs(0, None)
-    pipeline = f"{PIPELINE}{{mesh-shape={made.mesh[0]},{made.mesh[1]}}}"
+    pipeline = f"{PIPELINE}{{mesh-shape={result.mesh[0]},{result.mesh[1]}}}"
     pipeline = f"stablehlo-to-ttir-pipeline,{pipeline}" if name.startswith("stablehlo.") else pipeline
     steps = [pass_step(text) for text in expanded(pipeline, subject.context)]
     start = subject.evaluated(inputs, "auto", 0)

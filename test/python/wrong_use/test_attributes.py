@@ -168,17 +168,17 @@ LOWERED = [name for name in sorted(TABLE) if GAPS.get(name, "ttnn.").startswith(
 @pytest.mark.parametrize("name", LOWERED)
 def test_notes_of_others_change_nothing(name: str) -> None:
     """The lowered module is that of the module without them."""
-    made = TABLE[name]
-    module, _ = built(name, made.dtypes[0])
-    expected = without_notes(lowered(module, made.mesh))
-    assert without_notes(lowered(annotated(module), made.mesh)) == expected
+    result = TABLE[name]
+    module, _ = built(name, result.dtypes[0])
+    expected = without_notes(lowered(module, result.mesh))
+    assert without_notes(lowered(annotated(module), result.mesh)) == expected
 
 
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_own_attributes_among_the_others_keep_their_meaning(name: str) -> None:
     """Text of older writers has no properties: `{...}` holds all attributes."""
-    made = TABLE[name]
-    module, _ = built(name, made.dtypes[0])
+    result = TABLE[name]
+    module, _ = built(name, result.dtypes[0])
     text = module.operation.get_asm(enable_debug_info=True, print_generic_op_form=True)
     # Both dictionaries become one; those of an op with regions stand apart.
     joined = re.sub(r" <{(.*?)}>(?: {(.*?)})?(?= : \()", join_dictionaries, text)

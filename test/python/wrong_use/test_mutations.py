@@ -130,9 +130,11 @@ def texts(folder: Path) -> Iterator[Text]:
     yield from sources
     for kind, options, pipelines in LOWERED:
         chunks = list(dict.fromkeys(each.text for each in sources if re.search(kind, each.text)))
-        made = [text for text in lowered(chunks, options, folder) if len(text) < LONGEST and not UPSTREAM.search(text)]
-        assert made, f"{options} takes none of the texts"
-        for number, text in enumerate(made):
+        result = [
+            text for text in lowered(chunks, options, folder) if len(text) < LONGEST and not UPSTREAM.search(text)
+        ]
+        assert result, f"{options} takes none of the texts"
+        for number, text in enumerate(result):
             for each in pipelines:
                 yield Text(f"{' '.join(options)} [{number}]", text, tuple(each))
 

@@ -34,9 +34,9 @@ def module():
         def f(x, y, b):
             return b.add(x, y)
 
-    made = build_module(add, "ttir")[0]
-    passes.ttir_to_ttnn_backend_pipeline(made)
-    return made
+    result = build_module(add, "ttir")[0]
+    passes.ttir_to_ttnn_backend_pipeline(result)
+    return result
 
 
 @cache

@@ -368,7 +368,7 @@ def instance(pool: Pool, owner: str, choose: random.Random) -> Any:
     ttnn, runtime = pool.ttnn, pool.runtime
     if choose.random() < 0.1:
         return pool.bad(choose)
-    made: dict[str, Callable[[], Any]] = {
+    result: dict[str, Callable[[], Any]] = {
         "Tensor": lambda: choose.choice([pool.tensor(choose), *pool.tensors]),
         "Device": lambda: choose.choice([pool.device, pool.mesh, pool.ours[1]]),
         "MeshDeviceOptions": runtime.MeshDeviceOptions,
@@ -379,7 +379,7 @@ def instance(pool: Pool, owner: str, choose: random.Random) -> Any:
         "MemoryConfig": lambda: ttnn.DRAM_MEMORY_CONFIG,
         "MeshBuffer": lambda: pool.ours[3],
     }  # fmt: skip
-    return made.get(owner, lambda: pool.bad(choose))()
+    return result.get(owner, lambda: pool.bad(choose))()
 
 
 def text_of(value: Any) -> str:

@@ -55,9 +55,9 @@ def probit(g: Emitter, x: Value) -> Value:
     log = g.unary(stablehlo.log, g.mul(g.sub(one, x), g.add(one, x)))
     v = g.add(g.mul(log, g.scalar(0.5, x)), g.scalar(2 / (3.14159 * 0.147), x))
     root = g.unary(stablehlo.sqrt, g.sub(g.mul(v, v), g.mul(log, g.scalar(1 / 0.147, x))))
-    made = g.unary(stablehlo.sqrt, g.sub(root, v))
+    result = g.unary(stablehlo.sqrt, g.sub(root, v))
     sign = g.select(g.compare("LT", x, g.scalar(0, x)), g.scalar(-1, x), one)
-    return g.mul(g.mul(made, sign), g.scalar(math.sqrt(2), x))
+    return g.mul(g.mul(result, sign), g.scalar(math.sqrt(2), x))
 
 
 def transformed(g: Emitter, scores: Value, name: str) -> Value:
@@ -130,14 +130,14 @@ def affine(g: Emitter, node: Node, x: Value, targets: int) -> Value:
             f"{coefficients.size} coefficients and {intercepts.size} intercepts of {targets} targets for {x!r}; "
             f"expected {targets * x.shape[1]} and {targets} or none"
         )
-    made = g.dot(x, Value.of(coefficients.reshape(targets, -1)), ((1,), (1,)))
-    return g.add(made, Value.of(intercepts)) if intercepts.size else made
+    result = g.dot(x, Value.of(coefficients.reshape(targets, -1)), ((1,), (1,)))
+    return g.add(result, Value.of(intercepts)) if intercepts.size else result
 
 
 @op("LinearRegressor", domain=ML)
 def linear_regressor(g: Emitter, node: Node, x: Value) -> Value:
-    made = affine(g, node, rows_of(g, x), node.get("targets", 1))
-    return of_targets(g, made, node.get("post_transform", "NONE"))
+    result = affine(g, node, rows_of(g, x), node.get("targets", 1))
+    return of_targets(g, result, node.get("post_transform", "NONE"))
 
 
 @op("LinearClassifier", domain=ML)
@@ -228,11 +228,11 @@ def feature_vectorizer(g: Emitter, node: Node, *xs: Value) -> Value:
     sizes = node.get("inputdimensions", [x.shape[1] for x in parts])
     if len(sizes) != len(parts):
         raise Refused(f"inputdimensions {sizes} for {len(parts)} inputs")
-    made = []
+    result = []
     for x, size in zip(parts, sizes, strict=True):
         kept = g.slice_dim(x, 1, 0, min(size, x.shape[1]))
-        made.append(g.pad(kept, [0, 0], [0, max(0, size - x.shape[1])]))
-    return g.concat(made, 1)
+        result.append(g.pad(kept, [0, 0], [0, max(0, size - x.shape[1])]))
+    return g.concat(result, 1)
 
 
 @op("ArrayFeatureExtractor", domain=ML, moves=True)
@@ -240,8 +240,8 @@ def array_feature_extractor(g: Emitter, node: Node, x: Value, indices: Value) ->
     if not x.rank:
         raise Refused(f"X is {x!r}; expected one or more dimensions")
     flat = g.reshape(g.cast(indices, I32), (indices.size,))
-    made = g.gather(x, flat, x.rank - 1)
-    return g.expand_dims(made, 0) if made.rank == 1 else made
+    result = g.gather(x, flat, x.rank - 1)
+    return g.expand_dims(result, 0) if result.rank == 1 else result
 
 
 @op("OneHotEncoder", domain=ML)
@@ -284,13 +284,13 @@ def label_encoder(g: Emitter, node: Node, x: Value) -> Value:
         unique["nan" if key != key else key] = i
     places = sorted(i for key, i in unique.items() if key != "nan")
     order = np.array(sorted(places, key=lambda i: keys[i]), np.int64)
-    made = g.broadcast(other, x.shape)
+    result = g.broadcast(other, x.shape)
     if len(order):
-        made = looked_up(g, x, keys[order], values[order], other)
+        result = looked_up(g, x, keys[order], values[order], other)
     if "nan" in unique:
         value = g.full((), values[unique["nan"]].item(), values.dtype)
-        made = g.select(g.compare("NE", x, x), value, made)
-    return made
+        result = g.select(g.compare("NE", x, x), value, result)
+    return result
 
 
 def looked_up(g: Emitter, x: Value, keys: Array, values: Array, other: Value) -> Value:

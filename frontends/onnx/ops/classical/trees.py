@@ -103,12 +103,12 @@ def paired(forest: Forest, depth: int) -> tuple[Forest, Array, Array]:
     was, begin = np.asarray(origin), np.asarray(first)
     for place in copies.values():
         begin[place : place + 2] = place
-    made = Forest(
+    result = Forest(
         np.where(inner, forest.features, 0)[was], forest.splits[was], forest.modes[was], forest.missing[was],
         np.stack([begin, begin + 1], 1), np.arange(len(forest.roots)), [],
         {i: forest.sets[node] for i, node in enumerate(origin) if node in forest.sets},
     )  # fmt: skip
-    return made, begin, was
+    return result, begin, was
 
 
 def leaves(g: Emitter, forest: Forest, x: Value) -> tuple[Value, Array]:
@@ -120,23 +120,23 @@ def leaves(g: Emitter, forest: Forest, x: Value) -> tuple[Value, Array]:
     depth = forest.depth()
     kinds = sorted(set(forest.modes[inner].tolist())) or [0]
     follows_missing = bool(forest.missing[inner].any())
-    made, first, was = paired(forest, depth)
+    result, first, was = paired(forest, depth)
     flat = g.reshape(x, (count * width,))
     begin = g.mul(g.iota((count, 1), 0), g.full((), width, I32))
     # Where features have few bits, they share a word with the first child.
-    bits = max(1, int(made.features.max(initial=0)).bit_length())
+    bits = max(1, int(result.features.max(initial=0)).bit_length())
     shares = len(first) << bits < 2**31
     tables = {
         name: Value.of(np.ascontiguousarray(array))
         for name, array in {
-            "node": ((first << bits) | made.features if shares else first).astype(np.int32),
-            "feature": made.features.astype(np.int32),
-            "split": made.splits.astype(np.float32),
-            "mode": made.modes.astype(np.int32),
-            "missing": made.missing.astype(np.int32),
+            "node": ((first << bits) | result.features if shares else first).astype(np.int32),
+            "feature": result.features.astype(np.int32),
+            "split": result.splits.astype(np.float32),
+            "mode": result.modes.astype(np.int32),
+            "missing": result.missing.astype(np.int32),
         }.items()
     }
-    members = member_tables(made) if MEMBER in kinds else None
+    members = member_tables(result) if MEMBER in kinds else None
 
     def look(name: str, where: Value) -> Value:
         return g.gather(tables[name], where, 0)
@@ -173,7 +173,7 @@ def leaves(g: Emitter, forest: Forest, x: Value) -> tuple[Value, Array]:
             taken = g.binary(stablehlo.or_, taken, follows)
         return g.add(child, g.select(taken, g.full((), 0, I32), g.full((), 1, I32)))
 
-    where = g.broadcast(Value.of(made.roots.astype(np.int32).reshape(1, -1)), (count, trees))
+    where = g.broadcast(Value.of(result.roots.astype(np.int32).reshape(1, -1)), (count, trees))
     if depth <= UNROLLED:
         for _ in range(depth):
             where = step(where)
@@ -242,11 +242,11 @@ def summed(
         votes = g.gather(Value.of(voted[was].astype(np.float32)), where, 0)
         seen = g.compare("GT", g.reduce("maximum", votes, [1]), g.full((), 0, F32))
     if how in ("MIN", "MAX"):
-        made = g.reduce("minimum" if how == "MIN" else "maximum", given, [1])
-        nothing = g.compare("EQ", g.unary(stablehlo.abs, made), g.full((), np.inf, F32))
-        return g.select(nothing, g.full((), 0, F32), made), seen
-    made = g.reduce("add", given, [1])
-    return (g.mul(made, g.full((), 1 / len(forest.roots), F32)) if how == "AVERAGE" else made), seen
+        result = g.reduce("minimum" if how == "MIN" else "maximum", given, [1])
+        nothing = g.compare("EQ", g.unary(stablehlo.abs, result), g.full((), np.inf, F32))
+        return g.select(nothing, g.full((), 0, F32), result), seen
+    result = g.reduce("add", given, [1])
+    return (g.mul(result, g.full((), 1 / len(forest.roots), F32)) if how == "AVERAGE" else result), seen
 
 
 def forest_of(node: Node, votes: str, ids: str) -> Forest:
@@ -313,8 +313,8 @@ def with_base(g: Emitter, scores: Value, base: Array, seen: Value | None = None)
         return scores
     if base.size not in (1, scores.shape[1]):
         raise Refused(f"{base.size} base_values for {scores.shape[1]} targets")
-    made = g.add(scores, Value.of(base.reshape(1, -1)))
-    return made if seen is None else g.select(seen, made, scores)
+    result = g.add(scores, Value.of(base.reshape(1, -1)))
+    return result if seen is None else g.select(seen, result, scores)
 
 
 @op("TreeEnsembleRegressor", domain=ML)
@@ -324,8 +324,8 @@ def tree_ensemble_regressor(g: Emitter, node: Node, x: Value) -> Value:
     if how not in AGGREGATES:
         raise Refused(f"aggregate_function {how!r}; expected one of {', '.join(AGGREGATES)}")
     base = floats(node, "base_values")
-    made, seen = summed(g, forest, leaves(g, forest, rows_of(g, x)), targets, how, sparse=bool(base.any()))
-    return of_targets(g, with_base(g, made, base, seen), node.get("post_transform", "NONE"))
+    result, seen = summed(g, forest, leaves(g, forest, rows_of(g, x)), targets, how, sparse=bool(base.any()))
+    return of_targets(g, with_base(g, result, base, seen), node.get("post_transform", "NONE"))
 
 
 @op("TreeEnsembleClassifier", domain=ML)
@@ -370,10 +370,10 @@ def one_class(
 def tree_ensemble(g: Emitter, node: Node, x: Value) -> Value:
     refuse_strings(node)
     forest, how = tensors_forest(node), named(AGGREGATES, node.get("aggregate_function", 1), "aggregate_function")
-    made, _ = summed(g, forest, leaves(g, forest, rows_of(g, x)), node.need("n_targets"), how)
+    result, _ = summed(g, forest, leaves(g, forest, rows_of(g, x)), node.need("n_targets"), how)
     order = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
-    made = of_targets(g, made, named(order, node.get("post_transform", 0), "post_transform"))
-    return g.cast(made, x.dtype)
+    result = of_targets(g, result, named(order, node.get("post_transform", 0), "post_transform"))
+    return g.cast(result, x.dtype)
 
 
 def named(names: Sequence[str], number: int, what: str) -> str:

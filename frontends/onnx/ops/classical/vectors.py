@@ -25,21 +25,21 @@ def kernel(g: Emitter, node: Node, x: Value, vectors: Array) -> Value:
         apart = g.sub(g.expand_dims(x, 1), g.expand_dims(others, 0))
         squares = g.reduce("add", g.mul(apart, apart), [2])
         return g.unary(stablehlo.exponential, g.mul(squares, g.full((), -gamma, F32)))
-    made = g.dot(x, others, ((1,), (1,)))
+    result = g.dot(x, others, ((1,), (1,)))
     if kind == "LINEAR":
-        return made
+        return result
     if kind not in ("POLY", "SIGMOID"):
         raise Refused(f"kernel_type {kind!r}; expected LINEAR, POLY, RBF or SIGMOID")
-    made = g.add(g.mul(made, g.full((), gamma, F32)), g.full((), bias, F32))
-    return g.unary(stablehlo.tanh, made) if kind == "SIGMOID" else power(g, made, degree)
+    result = g.add(g.mul(result, g.full((), gamma, F32)), g.full((), bias, F32))
+    return g.unary(stablehlo.tanh, result) if kind == "SIGMOID" else power(g, result, degree)
 
 
 def power(g: Emitter, x: Value, exponent: float) -> Value:
     if exponent == int(exponent) and 0 < exponent <= 8:
-        made = x
+        result = x
         for _ in range(int(exponent) - 1):
-            made = g.mul(made, x)
-        return made
+            result = g.mul(result, x)
+        return result
     return g.binary(stablehlo.power, x, g.scalar(exponent, x))
 
 
@@ -49,11 +49,11 @@ def svm_regressor(g: Emitter, node: Node, x: Value) -> Value:
     count, rho = node.get("n_supports", 0), floats(node, "rho")
     coefficients = floats(node, "coefficients")
     weights = kernel(g, node, x, floats(node, "support_vectors").reshape(count, -1)) if count else x
-    made = g.dot(weights, Value.of(coefficients.reshape(-1, 1)), ((1,), (0,)))
-    made = g.add(made, g.full((), float(rho[0]) if rho.size else 0.0, F32))
+    result = g.dot(weights, Value.of(coefficients.reshape(-1, 1)), ((1,), (0,)))
+    result = g.add(result, g.full((), float(rho[0]) if rho.size else 0.0, F32))
     if node.get("one_class", 0):
-        made = g.select(g.compare("GT", made, g.scalar(0, made)), g.scalar(1, made), g.scalar(-1, made))
-    return transformed(g, made, node.get("post_transform", "NONE"))
+        result = g.select(g.compare("GT", result, g.scalar(0, result)), g.scalar(1, result), g.scalar(-1, result))
+    return transformed(g, result, node.get("post_transform", "NONE"))
 
 
 @op("SVMClassifier", domain=ML)
@@ -124,8 +124,8 @@ def scores_of_pairs(g: Emitter, node: Node, x: Value, counts: list[int]) -> Valu
             table[begins[i] : begins[i + 1], n] = weights[j - 1, begins[i] : begins[i + 1]]
             table[begins[j] : begins[j + 1], n] = weights[i, begins[j] : begins[j + 1]]
             n += 1
-    made = g.dot(kernel(g, node, x, vectors.reshape(total, -1)), Value.of(table), ((1,), (0,)))
-    return g.add(made, Value.of(rho))
+    result = g.dot(kernel(g, node, x, vectors.reshape(total, -1)), Value.of(table), ((1,), (0,)))
+    return g.add(result, Value.of(rho))
 
 
 def probabilities(g: Emitter, node: Node, scores: Value, classes: int) -> Value:
@@ -160,26 +160,26 @@ def probabilities(g: Emitter, node: Node, scores: Value, classes: int) -> Value:
 
     def products(p: Value) -> tuple[Value, Value]:
         """Returns the matrix times p, [n, classes], and p times that, [n, 1]."""
-        made = g.reduce("add", g.mul(matrix, g.expand_dims(p, 1)), [2])
-        return made, g.reduce("add", g.mul(made, p), [1], keep=True)
+        result = g.reduce("add", g.mul(matrix, g.expand_dims(p, 1)), [2])
+        return result, g.reduce("add", g.mul(result, p), [1], keep=True)
 
     def far(p: Value) -> Value:
         """Returns 1 for each row that is not near enough, [n, 1]."""
-        made, whole = products(p)
-        error = g.reduce("maximum", g.unary(stablehlo.abs, g.sub(made, whole)), [1], keep=True)
+        result, whole = products(p)
+        error = g.reduce("maximum", g.unary(stablehlo.abs, g.sub(result, whole)), [1], keep=True)
         return g.cast(g.compare("GE", error, near), F32)
 
     def step(i: Value, p: Value, open_rows: Value) -> list[Value]:
         was = p
-        made, whole = products(p)
+        result, whole = products(p)
         for t in range(classes):
             row = g.reshape(g.slice_dim(matrix, 1, t, t + 1), (count, classes))
-            own, at = g.slice_dim(row, 1, t, t + 1), g.slice_dim(made, 1, t, t + 1)
+            own, at = g.slice_dim(row, 1, t, t + 1), g.slice_dim(result, 1, t, t + 1)
             change = g.div(g.sub(whole, at), own)
             scale = g.add(one, change)
             moved = g.mul(change, g.add(g.mul(change, own), g.add(at, at)))
             whole = g.div(g.add(whole, moved), g.mul(scale, scale))
-            made = g.div(g.add(made, g.mul(change, row)), scale)
+            result = g.div(g.add(result, g.mul(change, row)), scale)
             place = g.cast(g.compare("EQ", g.iota((1, classes), 1), g.full((), t, I32)), F32)
             p = g.div(g.add(p, g.mul(change, place)), scale)
         p = g.select(g.compare("GT", open_rows, g.full((), 0, F32)), p, was)
@@ -190,5 +190,5 @@ def probabilities(g: Emitter, node: Node, scores: Value, classes: int) -> Value:
         return g.binary(stablehlo.and_, some, g.compare("LT", i, end))
 
     start = g.full((count, classes), 1 / classes, F32)
-    _, made, _ = g.loop([g.full((), 0, I32), start, far(start)], goes_on, step)
-    return made
+    _, result, _ = g.loop([g.full((), 0, I32), start, far(start)], goes_on, step)
+    return result

@@ -125,9 +125,9 @@ def merged(
         olds = [g.reshape(g.slice_dim(past, 0, i, i + 1), past.shape[1:]) for i in (0, 1)]
         k, v = g.concat([olds[0], k], 2), g.concat([olds[1], v], 2)
     mask = masked(g, node, q, k.shape[2], before, given, added)
-    made, _ = attend(g, q, k, v, mask, scale_of(node), guarded=False)
+    result, _ = attend(g, q, k, v, mask, scale_of(node), guarded=False)
     present = g.concat([g.expand_dims(k, 0), g.expand_dims(v, 0)], 0) if node.wants(1) and k.shape == v.shape else k
-    return join_heads(g, made), present
+    return join_heads(g, result), present
 
 
 @op("Attention", domain=MICROSOFT)
@@ -138,10 +138,10 @@ def attention(
     refuse_given(node, ["past_sequence_length"], past_length)
     if node.get("do_rotary", 0) or node.get("past_present_share_buffer", 0):
         raise Refused("Attention with do_rotary or past_present_share_buffer has no form on the chip")
-    made = g.matmul(x, weights)
-    made = made if bias is None else g.add(made, bias)
-    sizes = node.get("qkv_hidden_sizes") or [made.shape[-1] // 3] * 3
-    return merged(g, node, made, sizes, mask, past, added)
+    result = g.matmul(x, weights)
+    result = result if bias is None else g.add(result, bias)
+    sizes = node.get("qkv_hidden_sizes") or [result.shape[-1] // 3] * 3
+    return merged(g, node, result, sizes, mask, past, added)
 
 
 @op("QAttention", domain=MICROSOFT)
@@ -152,8 +152,8 @@ def quantized_attention(
     if node.get("do_rotary", 0) or node.get("past_present_share_buffer", 0):
         raise Refused("QAttention with do_rotary or past_present_share_buffer has no form on the chip")
     whole = g.cast(integer_product(g, x, weights, x_zero, w_zero), bias.dtype)
-    made = g.add(g.mul(whole, g.mul(g.reshape(x_scale, ()), columnwise(g, w_scale))), bias)
-    return merged(g, node, made, [made.shape[-1] // 3] * 3, mask, past)
+    result = g.add(g.mul(whole, g.mul(g.reshape(x_scale, ()), columnwise(g, w_scale))), bias)
+    return merged(g, node, result, [result.shape[-1] // 3] * 3, mask, past)
 
 
 def unpacked(g: Emitter, x: Value, count: int) -> list[Value]:
@@ -210,10 +210,10 @@ def multi_head_attention(
         before = past_k.shape[2]
         k, v = g.concat([past_k, k], 2), g.concat([past_v, v], 2)
     mask = masked(g, node, q, k.shape[2], before, padded, added)
-    made, scores = attend(g, q, k, v, mask, scale_of(node), wants=BIASED if node.wants(3) else None, guarded=False)
+    result, scores = attend(g, q, k, v, mask, scale_of(node), wants=BIASED if node.wants(3) else None, guarded=False)
     if scores is not None and mask.allowed is not None:
         scores = g.select(mask.allowed, scores, g.scalar(float(np.finfo(np.float32).min), scores))
-    return join_heads(g, made), k, v, scores
+    return join_heads(g, result), k, v, scores
 
 
 #
@@ -322,7 +322,7 @@ def group_query_attention(
     form = node.get("qk_output", 0) if node.wants(3) else 0
     if form not in requested:
         raise Refused(f"qk_output {form}; expected 0, 1 or 2")
-    made, scores = attend(
+    result, scores = attend(
         g,
         q,
         k,
@@ -336,7 +336,7 @@ def group_query_attention(
     )
     if scores is not None and mask.allowed is not None:
         scores = g.select(mask.allowed, scores, g.scalar(0, scores))
-    return join_heads(g, made), present_k, present_v, scores
+    return join_heads(g, result), present_k, present_v, scores
 
 
 def size_of_less(g: Emitter, rows: int) -> Value:
@@ -351,15 +351,15 @@ def rotary_embedding(g: Emitter, node: Node, x: Value, places: Value, cos: Value
     flat = x.rank == 3
     if flat:
         heads = node.get("num_heads", 0) or x.shape[2] // max(1, 2 * cos.shape[-1])
-        made = split_heads(g, x, heads, "input")
+        result = split_heads(g, x, heads, "input")
     else:
-        made = x
-    if made.rank != 4:
+        result = x
+    if result.rank != 4:
         raise Refused(f"input is {x!r}; expected 3 or 4 dimensions")
-    rows = made.shape[2]
+    rows = result.shape[2]
     if places.size == 1 and places.rank <= 1:
         places = g.add(g.iota((1, rows), 1), g.reshape(g.cast(places, I32), (1, 1)))
-    elif places.shape != (made.shape[0], rows):
-        raise Refused(f"position_ids are {places!r}; expected one element, or [{made.shape[0]}, {rows}]")
-    turned = rotate(g, made, angles(g, cos, places), angles(g, sin, places), bool(node.get("interleaved", 0)), width)
+    elif places.shape != (result.shape[0], rows):
+        raise Refused(f"position_ids are {places!r}; expected one element, or [{result.shape[0]}, {rows}]")
+    turned = rotate(g, result, angles(g, cos, places), angles(g, sin, places), bool(node.get("interleaved", 0)), width)
     return join_heads(g, turned) if flat else turned

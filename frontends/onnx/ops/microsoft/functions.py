@@ -79,9 +79,9 @@ def bias_add(g: Emitter, node: Node, x: Value, bias: Value, skip: Value) -> Valu
 
 @op("BiasSplitGelu", domain=MICROSOFT)
 def bias_split_gelu(g: Emitter, node: Node, x: Value, bias: Value) -> Value:
-    made = g.add(x, bias)
-    half = made.shape[-1] // 2
-    left, right = (g.slice_dim(made, made.rank - 1, i * half, (i + 1) * half) for i in (0, 1))
+    result = g.add(x, bias)
+    half = result.shape[-1] // 2
+    left, right = (g.slice_dim(result, result.rank - 1, i * half, (i + 1) * half) for i in (0, 1))
     return g.mul(left, gelu(g, right))
 
 
@@ -97,8 +97,8 @@ def bias_softmax(g: Emitter, node: Node, x: Value, bias: Value) -> Value:
     """Returns the softmax of the dimensions from the axis on, as one."""
     axis = node.get("axis", 1) % max(x.rank, 1)
     rows, columns = math.prod(x.shape[:axis]), math.prod(x.shape[axis:])
-    made = g.reshape(g.add(x, bias), (rows, columns))
-    return g.reshape(g.ttir("softmax", made, dtype=x.dtype, dimension=1, numeric_stable=True), x.shape)
+    result = g.reshape(g.add(x, bias), (rows, columns))
+    return g.reshape(g.ttir("softmax", result, dtype=x.dtype, dimension=1, numeric_stable=True), x.shape)
 
 
 def numbers_of(node: Node) -> list[float]:
@@ -196,8 +196,8 @@ def same(g: Emitter, node: Node, *operands: Value | None) -> Value:
 @op("NhwcMaxPool", domain=MICROSOFT)
 def nhwc_max_pool(g: Emitter, node: Node, x: Value) -> Value:
     first = g.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)])
-    made = calling(g, node, "MaxPool", first, **node.attributes)
-    return g.transpose(made, [0, *range(2, x.rank), 1])
+    result = calling(g, node, "MaxPool", first, **node.attributes)
+    return g.transpose(result, [0, *range(2, x.rank), 1])
 
 
 @op("CDist", domain=MICROSOFT)
@@ -209,8 +209,8 @@ def cdist(g: Emitter, node: Node, a: Value, b: Value) -> Value:
     if a.rank != 2 or b.rank != 2 or a.shape[1] != b.shape[1]:
         raise Refused(f"operands {a!r} and {b!r}; expected matrices of as many columns")
     apart = g.sub(g.expand_dims(a, 1), g.expand_dims(b, 0))
-    made = g.reduce("add", g.mul(apart, apart), [2])
-    return made if metric == "sqeuclidean" else g.unary(stablehlo.sqrt, made)
+    result = g.reduce("add", g.mul(apart, apart), [2])
+    return result if metric == "sqeuclidean" else g.unary(stablehlo.sqrt, result)
 
 
 @op("Inverse", domain=MICROSOFT)
@@ -252,8 +252,8 @@ def inverse(g: Emitter, node: Node, x: Value) -> Value:
         matrix = g.select(is_current, unit_row, reduced)
         return [g.add(k, g.full((), 1, I32)), matrix]
 
-    _, made = g.loop([g.full((), 0, I32), both], lambda k, _: g.compare("LT", k, end), step)
-    return g.cast(g.reshape(g.slice_dim(made, 2, n, 2 * n), x.shape), x.dtype)
+    _, result = g.loop([g.full((), 0, I32), both], lambda k, _: g.compare("LT", k, end), step)
+    return g.cast(g.reshape(g.slice_dim(result, 2, n, 2 * n), x.shape), x.dtype)
 
 
 refuse("it searches or samples token by token, which has no form on the chip", "BeamSearch", "GreedySearch",

@@ -49,8 +49,8 @@ def binary(
     g: Emitter, node: Node, a: Value, a_scale: Value, a_zero: Value | None, b: Value, b_scale: Value,
     b_zero: Value | None, y_scale: Value, y_zero: Value | None = None,
 ) -> Value:  # fmt: skip
-    made = BINARY[node.op](g, real(g, a, a_scale, a_zero), real(g, b, b_scale, b_zero))
-    return requantized(g, made, y_scale, y_zero, a)
+    result = BINARY[node.op](g, real(g, a, a_scale, a_zero), real(g, b, b_scale, b_zero))
+    return requantized(g, result, y_scale, y_zero, a)
 
 
 def softmax(g: Emitter, node: Node, x: Value) -> Value:
@@ -68,8 +68,8 @@ def pooled(name: str) -> Callable[[Emitter, Node, Value], Value]:
         attributes = {k: v for k, v in node.attributes.items() if k != "channels_last"}
         if not node.get("channels_last", 0):
             return calling(g, node, name, x, **attributes)
-        made = calling(g, node, name, g.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)]), **attributes)
-        return g.transpose(made, [0, *range(2, x.rank), 1])
+        result = calling(g, node, name, g.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)]), **attributes)
+        return g.transpose(result, [0, *range(2, x.rank), 1])
 
     return rule
 
@@ -89,8 +89,8 @@ def unary(
     g: Emitter, node: Node, x: Value, x_scale: Value, x_zero: Value | None, y_scale: Value,
     y_zero: Value | None = None,
 ) -> Value:  # fmt: skip
-    made = UNARY[node.op](g, node, real(g, x, x_scale, x_zero))
-    return requantized(g, made, y_scale, y_zero, x)
+    result = UNARY[node.op](g, node, real(g, x, x_scale, x_zero))
+    return requantized(g, result, y_scale, y_zero, x)
 
 
 @op("QLinearConcat", domain=MICROSOFT)
@@ -106,8 +106,8 @@ def where(
     g: Emitter, node: Node, condition: Value, x: Value, x_scale: Value, x_zero: Value, y: Value, y_scale: Value,
     y_zero: Value, z_scale: Value, z_zero: Value,
 ) -> Value:  # fmt: skip
-    made = g.select(g.cast(condition, BOOL), real(g, x, x_scale, x_zero), real(g, y, y_scale, y_zero))
-    return requantized(g, made, z_scale, z_zero, x)
+    result = g.select(g.cast(condition, BOOL), real(g, x, x_scale, x_zero), real(g, y, y_scale, y_zero))
+    return requantized(g, result, z_scale, z_zero, x)
 
 
 @op("QGemm", domain=MICROSOFT)
@@ -119,11 +119,11 @@ def gemm(
         raise Refused(f"operands {a!r} and {b!r}; expected matrices")
     a = g.transpose(a, [1, 0]) if node.get("transA", 0) else a
     b = g.transpose(b, [1, 0]) if node.get("transB", 0) else b
-    made = integer_product(g, a, b, a_zero, b_zero)
-    made = made if c is None else g.add(made, c)
-    factor = g.mul(number(g, a_scale), by_channel(g, b_scale, made, 1))
-    made = g.mul(g.cast(made, F32), g.mul(factor, g.full((), node.get("alpha", 1.0), F32)))
-    return made if y_scale is None else requantized(g, made, y_scale, y_zero, a)
+    result = integer_product(g, a, b, a_zero, b_zero)
+    result = result if c is None else g.add(result, c)
+    factor = g.mul(number(g, a_scale), by_channel(g, b_scale, result, 1))
+    result = g.mul(g.cast(result, F32), g.mul(factor, g.full((), node.get("alpha", 1.0), F32)))
+    return result if y_scale is None else requantized(g, result, y_scale, y_zero, a)
 
 
 @op("MulInteger", domain=MICROSOFT)
@@ -172,17 +172,17 @@ def gather_block_quantized(
         count = data.shape[along]
         if x.shape[at] == 1:
             return x
-        made = g.expand_dims(x, at + 1)
-        made = g.broadcast(made, [*x.shape[: at + 1], block, *x.shape[at + 1 :]])
-        made = g.reshape(made, [*x.shape[:at], x.shape[at] * block, *x.shape[at + 1 :]])
-        return g.slice_dim(made, at, 0, count)
+        result = g.expand_dims(x, at + 1)
+        result = g.broadcast(result, [*x.shape[: at + 1], block, *x.shape[at + 1 :]])
+        result = g.reshape(result, [*x.shape[:at], x.shape[at] * block, *x.shape[at + 1 :]])
+        return g.slice_dim(result, at, 0, count)
 
-    made = g.gather(g.cast(data, F32) if is_float(data.dtype) else g.cast(data, I32), places, axis)
-    made = g.cast(made, F32)
+    result = g.gather(g.cast(data, F32) if is_float(data.dtype) else g.cast(data, I32), places, axis)
+    result = g.cast(result, F32)
     if zeros is not None and not is_zero(zeros):
-        made = g.sub(made, taken(zeros))
+        result = g.sub(result, taken(zeros))
     elif zeros is None and middle:
-        made = g.sub(made, g.full((), middle, F32))
-    made = g.mul(made, taken(scales))
+        result = g.sub(result, g.full((), middle, F32))
+    result = g.mul(result, taken(scales))
     kept = g.reshape(inside, [*(1,) * axis, *indices.shape, *(1,) * (rank - 1 - axis)])
-    return g.cast(g.select(kept, made, g.full((), 0, F32)), scales.dtype)
+    return g.cast(g.select(kept, result, g.full((), 0, F32)), scales.dtype)

@@ -68,8 +68,8 @@ def repeated(g: Emitter, x: Value, heads: int) -> Value:
     batch, own, rows, size = x.shape
     if own == heads:
         return x
-    made = g.broadcast(g.reshape(x, (batch, own, 1, rows, size)), (batch, own, heads // own, rows, size))
-    return g.reshape(made, (batch, heads, rows, size))
+    result = g.broadcast(g.reshape(x, (batch, own, 1, rows, size)), (batch, own, heads // own, rows, size))
+    return g.reshape(result, (batch, heads, rows, size))
 
 
 def require_parts(q: Value, k: Value, v: Value) -> None:
@@ -127,8 +127,8 @@ def attend(
         weights = g.select(g.compare("GT", most, g.full((), -math.inf, F32)), weights, g.full((), 0, F32))
     forms[WEIGHTS] = weights
     weights = g.cast(g.cast(weights, q.dtype), F32)
-    made = g.cast(g.dot(weights, wide[2], ((3,), (2,)), batch), q.dtype)
-    return made, None if wants is None else g.cast(forms[wants], q.dtype)
+    result = g.cast(g.dot(weights, wide[2], ((3,), (2,)), batch), q.dtype)
+    return result, None if wants is None else g.cast(forms[wants], q.dtype)
 
 
 def softmax(g: Emitter, scores: Value, precision: DType, sink: Value | None) -> Value:
@@ -138,9 +138,9 @@ def softmax(g: Emitter, scores: Value, precision: DType, sink: Value | None) -> 
     if sink is not None:
         column = g.broadcast(g.reshape(g.cast(sink, F32), (1, sink.size, 1, 1)), (*scores.shape[:3], 1))
         scores = g.concat([scores, column], 3)
-    made = g.ttir("softmax", g.cast(scores, precision), dtype=precision, dimension=3, numeric_stable=True)
-    made = g.cast(made, F32)
-    return made if sink is None else g.slice_dim(made, 3, 0, made.shape[3] - 1)
+    result = g.ttir("softmax", g.cast(scores, precision), dtype=precision, dimension=3, numeric_stable=True)
+    result = g.cast(result, F32)
+    return result if sink is None else g.slice_dim(result, 3, 0, result.shape[3] - 1)
 
 
 def require_mask(bias: Value, shape: tuple[int, ...]) -> None:
@@ -170,8 +170,8 @@ def fused(g: Emitter, q: Value, k: Value, v: Value, mask: Mask, scale: float, gu
         if guarded:
             most = g.reduce("maximum", bias, [3], keep=True)
             seen = g.compare("GT", most, g.full((), -math.inf, q.dtype))
-    made = g.ttir("scaled_dot_product_attention", q, k, v, shape=(*shape[:3], v.shape[3]), dtype=q.dtype, **options)
-    return made if seen is None else g.select(seen, made, g.full((), 0, q.dtype))
+    result = g.ttir("scaled_dot_product_attention", q, k, v, shape=(*shape[:3], v.shape[3]), dtype=q.dtype, **options)
+    return result if seen is None else g.select(seen, result, g.full((), 0, q.dtype))
 
 
 def split_heads(g: Emitter, x: Value, heads: int, what: str) -> Value:
@@ -254,10 +254,10 @@ def attention(
     mode = node.get("qk_matmul_output_mode", 0)
     if mode not in (RAW, CAPPED, BIASED, WEIGHTS):
         raise Refused(f"qk_matmul_output_mode {mode}; expected 0, 1, 2 or 3")
-    made, scores = attend(
+    result, scores = attend(
         g, q, k, v, mask, node.get("scale"), node.get("softcap", 0.0), precision, mode if node.wants(3) else None
     )
-    return join_heads(g, made) if flat else made, k, v, scores
+    return join_heads(g, result) if flat else result, k, v, scores
 
 
 def size_of(g: Emitter, size: int) -> Value:
@@ -286,14 +286,14 @@ def rotate(g: Emitter, x: Value, cos: Value, sin: Value, interleaved: bool, widt
     else:
         real, imaginary = g.slice_dim(turned, 3, 0, width // 2), g.slice_dim(turned, 3, width // 2, width)
     cos, sin = g.cast(cos, x.dtype), g.cast(sin, x.dtype)
-    made = [
+    result = [
         g.sub(g.mul(cos, real), g.mul(sin, imaginary)),
         g.add(g.mul(sin, real), g.mul(cos, imaginary)),
     ]
     if interleaved:
-        turned = g.reshape(g.concat([g.expand_dims(part, 4) for part in made], 4), turned.shape)
+        turned = g.reshape(g.concat([g.expand_dims(part, 4) for part in result], 4), turned.shape)
     else:
-        turned = g.concat(made, 3)
+        turned = g.concat(result, 3)
     return turned if width == size else g.concat([turned, g.slice_dim(x, 3, width, size)], 3)
 
 
@@ -311,11 +311,11 @@ def angles(g: Emitter, cache: Value, places: Value | None) -> Value:
 @op("RotaryEmbedding")
 def rotary_embedding(g: Emitter, node: Node, x: Value, cos: Value, sin: Value, places: Value | None = None) -> Value:
     flat = x.rank == 3
-    made = split_heads(g, x, node.need("num_heads"), "X") if flat else x
-    if made.rank != 4:
+    result = split_heads(g, x, node.need("num_heads"), "X") if flat else x
+    if result.rank != 4:
         raise Refused(f"X is {x!r}; expected 3 or 4 dimensions")
     turned = rotate(
-        g, made, angles(g, cos, places), angles(g, sin, places), bool(node.get("interleaved", 0)),
+        g, result, angles(g, cos, places), angles(g, sin, places), bool(node.get("interleaved", 0)),
         node.get("rotary_embedding_dim", 0),
     )  # fmt: skip
     return join_heads(g, turned) if flat else turned

@@ -50,13 +50,13 @@ def gemm(g: Emitter, node: Node, a: Value, b: Value, c: Value | None = None) -> 
     left, right = (0 if node.get("transA", 0) else 1), (1 if node.get("transB", 0) else 0)
     if a.shape[left] != b.shape[right]:
         raise Refused(f"product of {a!r} and {b!r}: inner dimensions {a.shape[left]} and {b.shape[right]} differ")
-    made = scaled(g, g.dot(a, b, ((left,), (right,))), node.get("alpha", 1.0))
+    result = scaled(g, g.dot(a, b, ((left,), (right,))), node.get("alpha", 1.0))
     beta = node.get("beta", 1.0)
     if c is None or not beta:
-        return made
-    if g.common_shape(made, c) != made.shape:
-        raise Refused(f"C is {c!r}; expected a shape that broadcasts to {list(made.shape)}")
-    return g.add(made, scaled(g, c, beta))
+        return result
+    if g.common_shape(result, c) != result.shape:
+        raise Refused(f"C is {c!r}; expected a shape that broadcasts to {list(result.shape)}")
+    return g.add(result, scaled(g, c, beta))
 
 
 @op("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
@@ -162,8 +162,8 @@ def contracted(g: Emitter, x: Value, xs: list[str], y: Value, ys: list[str],
     def places(names: list[str], of: list[str]) -> list[int]:
         return [of.index(name) for name in names]
 
-    made = g.dot(x, y, (places(summed, xs), places(summed, ys)), (places(kept, xs), places(kept, ys)))
-    return made, order
+    result = g.dot(x, y, (places(summed, xs), places(summed, ys)), (places(kept, xs), places(kept, ys)))
+    return result, order
 
 
 @op("Einsum")

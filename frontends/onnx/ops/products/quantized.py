@@ -60,10 +60,10 @@ def spread(g: Emitter, parameter: Value, x: Value, axis: int, block: int) -> Val
         )
     if block == 1:
         return parameter
-    made = g.expand_dims(parameter, axis + 1)
+    result = g.expand_dims(parameter, axis + 1)
     shape = [*parameter.shape[: axis + 1], block, *parameter.shape[axis + 1 :]]
-    made = g.reshape(g.broadcast(made, shape), [blocks * block if d == axis else n for d, n in enumerate(x.shape)])
-    return g.slice_dim(made, axis, 0, x.shape[axis])
+    result = g.reshape(g.broadcast(result, shape), [blocks * block if d == axis else n for d, n in enumerate(x.shape)])
+    return g.slice_dim(result, axis, 0, x.shape[axis])
 
 
 def dequantized(g: Emitter, x: Value, scale: Value, zero: Value | None, dtype: DType) -> Value:
@@ -199,10 +199,10 @@ def shifted(g: Emitter, x: Value, zero: Value | None) -> Value:
         return g.cast(x, I32)
     assert zero is not None
     dtype = F32 if x.known is None and x.dtype in (I8, U8) else I32
-    made = g.cast(g.sub(g.cast(x, dtype), g.cast(zero, dtype)), I32)
-    if made.shape != x.shape:
+    result = g.cast(g.sub(g.cast(x, dtype), g.cast(zero, dtype)), I32)
+    if result.shape != x.shape:
         raise Refused(f"zero point {zero!r} of {x!r}; expected a shape that broadcasts to it")
-    return made
+    return result
 
 
 def integer_product(g: Emitter, a: Value, b: Value, a_zero: Value | None, b_zero: Value | None) -> Value:
@@ -229,11 +229,11 @@ def qlinear_matmul(
     if is_float(a.dtype) or is_float(b.dtype):
         left = dequantized(g, a, scales[0], rowwise(g, a_zero, a), F32)
         right = dequantized(g, b, scales[1], columnwise(g, b_zero), F32)
-        made = g.div(g.matmul(left, right), scales[2])
+        result = g.div(g.matmul(left, right), scales[2])
     else:
         whole = g.cast(integer_product(g, a, b, a_zero, b_zero), F32)
-        made = g.mul(whole, g.div(g.mul(scales[0], scales[1]), scales[2]))
-    return quantized(g, made, columnwise(g, y_zero), y_zero.dtype)
+        result = g.mul(whole, g.div(g.mul(scales[0], scales[1]), scales[2]))
+    return quantized(g, result, columnwise(g, y_zero), y_zero.dtype)
 
 
 def windows(
@@ -311,12 +311,12 @@ def convolution(
     i64 = ir.IntegerType.get_signless(64, g.context)
     rows = ", ".join(f"[{low}, {high}]" for low, high in pads)
     padding = g.attribute(f"dense<[{rows}]> : tensor<{rank}x2xi64>")
-    made = stablehlo.convolution(
+    result = stablehlo.convolution(
         g.ir(x), g.ir(w), numbers, ir.IntegerAttr.get(i64, groups), ir.IntegerAttr.get(i64, 1),
         window_strides=g.ints(strides), padding=padding, rhs_dilation=g.ints(dilations),
         results=[g.type(shape, x.dtype)],
     )  # fmt: skip
-    return Value(tuple(shape), x.dtype, made)
+    return Value(tuple(shape), x.dtype, result)
 
 
 @op("ConvInteger")
@@ -336,14 +336,14 @@ def qlinear_conv(
     # Bytes are put into the order of kernels, and not what is computed of them.
     if not is_last:
         x = g.transpose(x, [0, *range(2, x.rank), 1])
-    made = integer_convolution(g, node, x, w, x_zero, w_zero, last=True)
-    channel = made.rank - 1
+    result = integer_convolution(g, node, x, w, x_zero, w_zero, last=True)
+    channel = result.rank - 1
     if b is not None:
-        made = g.add(made, by_channel(g, b, made, channel))
-    factor = g.mul(g.reshape(x_scale, ()), by_channel(g, w_scale, made, channel))
-    made = g.mul(g.cast(made, F32), g.div(factor, g.reshape(y_scale, ())))
-    made = quantized(g, made, g.reshape(y_zero, ()), y_zero.dtype)
-    return made if is_last else g.transpose(made, [0, channel, *range(1, channel)])
+        result = g.add(result, by_channel(g, b, result, channel))
+    factor = g.mul(g.reshape(x_scale, ()), by_channel(g, w_scale, result, channel))
+    result = g.mul(g.cast(result, F32), g.div(factor, g.reshape(y_scale, ())))
+    result = quantized(g, result, g.reshape(y_zero, ()), y_zero.dtype)
+    return result if is_last else g.transpose(result, [0, channel, *range(1, channel)])
 
 
 #
@@ -394,15 +394,15 @@ def weights_of_blocks(
     whole = g.cast(weights, F32)
     if order is None:
         factors, offsets = g.expand_dims(g.cast(scales, F32), 2), g.expand_dims(offsets, 2)
-        made = g.reshape(g.mul(g.sub(whole, offsets), factors), (rows, blocks * block))
-        made = g.slice_dim(made, 1, 0, columns)
+        result = g.reshape(g.mul(g.sub(whole, offsets), factors), (rows, blocks * block))
+        result = g.slice_dim(result, 1, 0, columns)
     else:
         whole = g.slice_dim(g.reshape(whole, (rows, blocks * block)), 1, 0, columns)
         place = g.slice_dim(g.cast(order, I32), 0, 0, columns)
         factors = g.gather(g.cast(scales, F32), place, 1)
         offsets = offsets if zeros is None else g.gather(offsets, place, 1)
-        made = g.mul(g.sub(whole, offsets), factors)
-    return g.cast(made, scales.dtype)
+        result = g.mul(g.sub(whole, offsets), factors)
+    return g.cast(result, scales.dtype)
 
 
 @op("MatMulNBits", domain=MICROSOFT)
@@ -414,8 +414,8 @@ def matmul_n_bits(
     weights = weights_of_blocks(g, b, scales, zeros, rows, columns, node.get("bits", 4), node.need("block_size"), order)
     if not a.rank or a.shape[-1] != columns:
         raise Refused(f"operand {a!r}; expected {columns} elements in its last dimension")
-    made = g.dot(a, g.cast(weights, a.dtype), ((a.rank - 1,), (1,)))
-    return made if bias is None else g.add(made, g.cast(bias, a.dtype))
+    result = g.dot(a, g.cast(weights, a.dtype), ((a.rank - 1,), (1,)))
+    return result if bias is None else g.add(result, g.cast(bias, a.dtype))
 
 
 @op("MatMulIntegerToFloat", domain=MICROSOFT)
@@ -423,9 +423,9 @@ def matmul_integer_to_float(
     g: Emitter, node: Node, a: Value, b: Value, a_scale: Value, b_scale: Value, a_zero: Value | None = None,
     b_zero: Value | None = None, bias: Value | None = None,
 ) -> Value:  # fmt: skip
-    made = g.cast(integer_product(g, a, b, a_zero, b_zero), a_scale.dtype)
-    made = g.mul(made, g.mul(rowwise(g, a_scale, a), columnwise(g, b_scale)))
-    return made if bias is None else g.add(made, bias)
+    result = g.cast(integer_product(g, a, b, a_zero, b_zero), a_scale.dtype)
+    result = g.mul(result, g.mul(rowwise(g, a_scale, a), columnwise(g, b_scale)))
+    return result if bias is None else g.add(result, bias)
 
 
 @op("DynamicQuantizeMatMul", domain=MICROSOFT)
@@ -433,9 +433,9 @@ def dynamic_quantize_matmul(
     g: Emitter, node: Node, a: Value, b: Value, b_scale: Value, b_zero: Value | None = None, bias: Value | None = None
 ) -> Value:
     scale, zero = dynamic_scale(g, a)
-    made = integer_product(g, quantized(g, g.div(a, scale), zero, U8), b, zero, b_zero)
-    made = g.mul(g.cast(made, F32), g.mul(scale, columnwise(g, b_scale)))
-    return made if bias is None else g.add(made, bias)
+    result = integer_product(g, quantized(g, g.div(a, scale), zero, U8), b, zero, b_zero)
+    result = g.mul(g.cast(result, F32), g.mul(scale, columnwise(g, b_scale)))
+    return result if bias is None else g.add(result, bias)
 
 
 __all__ = ["dequantized", "is_zero", "quantized", "saturated", "spread", "type_named", "unpacked"]

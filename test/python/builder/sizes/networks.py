@@ -127,13 +127,13 @@ def measure(name: str) -> None:
     from builder.execution.device_tensors import load_binary
     from op_cases import execute
 
-    made = opened(name)
-    print(name, made.binary.open_sizes)
+    result = opened(name)
+    print(name, result.binary.open_sizes)
     worst = 0.0
     for sizes in sizes_for(name):
-        built = made.goldens.at(**sizes)
+        built = result.goldens.at(**sizes)
         fixed, inputs = load_binary(built.compile()), built.programs[0].inputs
-        binaries = (fixed, made.binary)
+        binaries = (fixed, result.binary)
         runs: tuple[list[float], list[float]] = ([], [])
         for _ in range(25):  # in turn, as other processes run on the machine, too
             for binary, each in zip(binaries, runs, strict=True):

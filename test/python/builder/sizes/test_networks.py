@@ -13,13 +13,13 @@ from random_open import bits
 
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_one_program_has_the_bits_of_each_fixed_one(name: str) -> None:
-    made = opened(name)
+    result = opened(name)
     held = 0
     for sizes in sizes_for(name):
-        built = made.goldens.at(**sizes)
+        built = result.goldens.at(**sizes)
         inputs = built.programs[0].inputs
-        held += all(least <= sizes[size] <= most for size, least, most in made.binary.open_sizes)
+        held += all(least <= sizes[size] <= most for size, least, most in result.binary.open_sizes)
         ((expected,),) = execute(load_binary(built.compile()), 0, inputs, (1, 1))
-        ((found,),) = execute(made.binary, 0, inputs, (1, 1))
+        ((found,),) = execute(result.binary, 0, inputs, (1, 1))
         assert torch.equal(bits(expected), bits(found)), f"{name} at {sizes}"
     assert held == len(sizes_for(name))

@@ -168,16 +168,16 @@ def nothing() -> list[Program]:
 
 def programs(dtype: str, seed: int) -> list[Program]:
     rng, kind = np.random.default_rng(seed), jnp.dtype(dtype)
-    made = nothing() if dtype == DTYPES[0] else []
-    made += fused(rng, kind)
+    result = nothing() if dtype == DTYPES[0] else []
+    result += fused(rng, kind)
     for size in SIZES:
-        made += elementwise(*(drawn(rng, (size,), kind) for _ in range(3)))
+        result += elementwise(*(drawn(rng, (size,), kind) for _ in range(3)))
         zeros = drawn(rng, (3, size), kind, (0.0, -0.0))
-        made += reductions(zeros) + reductions(drawn(rng, (size, 5), kind)) + sorts(drawn(rng, (3, size), kind))
-        made += scatters(drawn(rng, (size, 4), kind), rng)
+        result += reductions(zeros) + reductions(drawn(rng, (size, 5), kind)) + sorts(drawn(rng, (3, size), kind))
+        result += scatters(drawn(rng, (size, 4), kind), rng)
     every = np.array(NUMBERS, kind)
-    made += elementwise(np.repeat(every, len(every)), np.tile(every, len(every)), np.tile(every[::-1], len(every)))
-    return made
+    result += elementwise(np.repeat(every, len(every)), np.tile(every, len(every)), np.tile(every[::-1], len(every)))
+    return result
 
 
 def differing(got: Any, want: Any, moves: bool) -> int:
@@ -209,9 +209,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--together", type=int, default=1, metavar="N", help="compile N programs as one")
     options = parser.parse_args()
-    made = [program for dtype in options.dtype for program in programs(dtype, options.seed)]
-    for first in range(0, len(made), options.together):
-        several = made[first : first + options.together]
+    result = [program for dtype in options.dtype for program in programs(dtype, options.seed)]
+    for first in range(0, len(result), options.together):
+        several = result[first : first + options.together]
         for program, found, expected in zip(several, *results_of(several), strict=True):
             counts = [differing(a, b, program.moves) for a, b in zip(found, expected, strict=True)]
             shapes = [list(x.shape) for x in program.arguments]

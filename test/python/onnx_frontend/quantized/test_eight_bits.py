@@ -116,8 +116,8 @@ class Graph:
     def model(self, x: Any, result: str) -> Any:
         weights = [numpy_helper.from_array(value, name) for name, value in self.weights.items()]
         given = helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)
-        made = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
-        graph = helper.make_graph(self.nodes, "g", [given], [made], weights)
+        created = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
+        graph = helper.make_graph(self.nodes, "g", [given], [created], weights)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 

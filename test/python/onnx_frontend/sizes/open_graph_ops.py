@@ -75,9 +75,9 @@ def reduction(b: Builder) -> None:
     if op not in ("ReduceSum", "ReduceL1", "ReduceSumSquare", "ReduceL2"):
         b.require(np.all([x.dims[d] > 0 for d in dims], axis=0))
     axes = b.ints(*(b.axis(x, d) for d in dims))
-    made = b.node(op, [x.name, axes], keepdims=keep)
+    result = b.node(op, [x.name, axes], keepdims=keep)
     shape = [b.constant(1) if d in dims else n for d, n in enumerate(x.dims) if keep or d not in dims]
-    b.add(b.node("Tanh", [made]) if op == "ReduceSumSquare" else made, shape)
+    b.add(b.node("Tanh", [result]) if op == "ReduceSumSquare" else result, shape)
 
 
 def variance(b: Builder) -> None:
@@ -371,8 +371,8 @@ def product(b: Builder) -> None:
     if n:
         op = b.random.choice(("MatMul", "Gemm")) if x.rank == 2 else "MatMul"
         weight = b.floats(n, m)
-        made = b.node("Gemm", [x.name, weight, b.floats(m)]) if op == "Gemm" else b.node("MatMul", [x.name, weight])
-        b.add(made, [*x.dims[:-1], b.constant(m)])
+        result = b.node("Gemm", [x.name, weight, b.floats(m)]) if op == "Gemm" else b.node("MatMul", [x.name, weight])
+        b.add(result, [*x.dims[:-1], b.constant(m)])
         return
     others = [t for t in b.tensors if 2 <= t.rank <= x.rank and b.same(t.dims[-2], x.dims[-1])]
     others = [t for t in others if all(b.same(p, q) for p, q in zip(t.dims[-3::-1], x.dims[-3::-1], strict=False))]
@@ -440,9 +440,9 @@ def transposed_convolution(b: Builder) -> None:
     spatial, c, many = x.rank - 2, b.static(x.dims[1]) or 1, b.random.choice((2, 4))
     p = b.random.choice((0, 1)) if k > 2 else 0
     b.require(np.all([n > 1 for n in x.dims[2:]], axis=0))
-    made = b.node("ConvTranspose", [x.name, b.floats(c, many, *[k] * spatial)], strides=[stride] * spatial,
+    result = b.node("ConvTranspose", [x.name, b.floats(c, many, *[k] * spatial)], strides=[stride] * spatial,
                   pads=[p] * (2 * spatial))  # fmt: skip
-    b.add(made, [x.dims[0], b.constant(many), *((n - 1) * stride + k - 2 * p for n in x.dims[2:])])
+    b.add(result, [x.dims[0], b.constant(many), *((n - 1) * stride + k - 2 * p for n in x.dims[2:])])
 
 
 def pool(b: Builder) -> None:
@@ -460,9 +460,9 @@ def pool(b: Builder) -> None:
         m = n + 2 * p - k
         windows_of = (-(-m // stride) if ceil else m // stride) + 1
         out.append(windows_of - ((windows_of - 1) * stride >= n + p) if ceil else windows_of)
-    made = b.node(op, [x.name], kernel_shape=[k] * spatial, strides=[stride] * spatial, pads=[p] * (2 * spatial),
+    result = b.node(op, [x.name], kernel_shape=[k] * spatial, strides=[stride] * spatial, pads=[p] * (2 * spatial),
                   ceil_mode=ceil, **attributes)  # fmt: skip
-    b.add(made, [*x.dims[:2], *out])
+    b.add(result, [*x.dims[:2], *out])
 
 
 def global_pool(b: Builder) -> None:
@@ -637,8 +637,8 @@ def cumsum(b: Builder) -> None:
     x = b.pick()
     d = b.open_dim(x)
     axis = b.weight(np.array(d, np.int64))
-    made = b.node("CumSum", [x.name, axis], exclusive=b.random.choice((0, 1)), reverse=b.random.choice((0, 1)))
-    b.add(b.node("Sin", [b.node("Mul", [made, b.weight(np.float32(0.05))])]), x.dims)
+    result = b.node("CumSum", [x.name, axis], exclusive=b.random.choice((0, 1)), reverse=b.random.choice((0, 1)))
+    b.add(b.node("Sin", [b.node("Mul", [result, b.weight(np.float32(0.05))])]), x.dims)
 
 
 def topk(b: Builder) -> None:
@@ -657,9 +657,9 @@ def arg(b: Builder) -> None:
     x = b.pick(exact=True)
     d, keep = b.open_dim(x), b.random.choice((0, 1))
     b.require(x.dims[d] > 0)
-    made = b.node(b.random.choice(("ArgMax", "ArgMin")), [x.name], axis=d, keepdims=keep)
+    result = b.node(b.random.choice(("ArgMax", "ArgMin")), [x.name], axis=d, keepdims=keep)
     dims = [b.constant(1) if j == d else n for j, n in enumerate(x.dims) if keep or j != d]
-    b.add(b.node("Cast", [made], to=TensorProto.FLOAT), dims)
+    b.add(b.node("Cast", [result], to=TensorProto.FLOAT), dims)
 
 
 def one_hot(b: Builder) -> None:
@@ -667,14 +667,14 @@ def one_hot(b: Builder) -> None:
     values = b.weight(np.array([0, 1], np.float32))
     rows = b.node("Mod", [b.range_to(many), b.weight(np.array(3, np.int64))])
     b.require((depth.values < 60) & (many.values < 300))
-    made = b.node("OneHot", [rows, depth.name, values], axis=-1)
-    b.add(made, [many.values, depth.values], is_exact=True)
+    result = b.node("OneHot", [rows, depth.name, values], axis=-1)
+    b.add(result, [many.values, depth.values], is_exact=True)
 
 
 def eye(b: Builder) -> None:
     x = b.pick(2)
-    made = b.node("EyeLike", [x.name], k=b.random.choice((0, 1, -1)))
-    b.add(b.node("Add", [x.name, made]), x.dims)
+    result = b.node("EyeLike", [x.name], k=b.random.choice((0, 1, -1)))
+    b.add(b.node("Add", [x.name, result]), x.dims)
 
 
 def size_as_value(b: Builder) -> None:

@@ -119,19 +119,19 @@ class Builder:
         self.alive = alive
 
     def tensor(self, name: str, dims: Sequence[Any], is_exact: bool = False) -> Tensor:
-        made = tuple(np.broadcast_to(np.asarray(d, np.int64), self.alive.shape) for d in dims)
+        result = tuple(np.broadcast_to(np.asarray(d, np.int64), self.alive.shape) for d in dims)
         elements = np.ones(len(self.at), object)
-        for d in made:
+        for d in result:
             elements = elements * d
-        if len(made) > 6:
+        if len(result) > 6:
             raise Unfit
-        self.require((elements <= MOST_ELEMENTS) & np.all([d >= 0 for d in made], axis=0) if made else True)
-        return Tensor(name, made, is_exact)
+        self.require((elements <= MOST_ELEMENTS) & np.all([d >= 0 for d in result], axis=0) if result else True)
+        return Tensor(name, result, is_exact)
 
     def add(self, name: str, dims: Sequence[Any], is_exact: bool = False) -> Tensor:
-        made = self.tensor(name, dims, is_exact)
-        self.tensors.append(made)
-        return made
+        result = self.tensor(name, dims, is_exact)
+        self.tensors.append(result)
+        return result
 
     def same(self, a: Any, b: Any) -> bool:
         """Whether sizes are equal at all points."""
@@ -162,9 +162,9 @@ class Builder:
     #
 
     def size(self, name: str, values: Any) -> Size:
-        made = Size(name, np.broadcast_to(np.asarray(values, np.int64), self.alive.shape))
-        self.sizes.append(made)
-        return made
+        result = Size(name, np.broadcast_to(np.asarray(values, np.int64), self.alive.shape))
+        self.sizes.append(result)
+        return result
 
     def number(self, value: int) -> Size:
         return Size(self.ints(value), self.constant(value))

@@ -161,7 +161,7 @@ def test_examples_fix_all_sizes() -> None:
         compiled(torch.ones(2, 8, 8))
 
 
-def made(nodes: list[Any], shape: Any, *weights: Any) -> onnx.ModelProto:
+def model_of(nodes: list[Any], shape: Any, *weights: Any) -> onnx.ModelProto:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph(nodes, "net", [x], [y], list(weights))
@@ -170,13 +170,13 @@ def made(nodes: list[Any], shape: Any, *weights: Any) -> onnx.ModelProto:
 
 def test_dimensions_without_names_and_of_any_rank() -> None:
     x = RANDOM.standard_normal((5, 7, 8)).astype(np.float32)
-    model = tt.compile(made([node("MatMul", ["x", "m"], ["y"])], [None, None, 8], MATRIX))
+    model = tt.compile(model_of([node("MatMul", ["x", "m"], ["y"])], [None, None, 8], MATRIX))
     assert list(model.sizes) == ["x_0", "x_1"]
     for given in (x, x[:3, :2]):
         np.testing.assert_allclose(model(given), given @ numpy_helper.to_array(MATRIX), rtol=1e-4, atol=1e-4)
     assert model.closed == "" and [size.name for size in model.open_sizes] == ["x_0", "x_1"]
     assert tt.compile(model.model.proto, sizes={"x_0": 5}).sizes == {"x_1": (0, None)}
-    model = tt.compile(made([node("Relu", ["x"], ["y"])], None))
+    model = tt.compile(model_of([node("Relu", ["x"], ["y"])], None))
     for given in (x, x[0], x[0, 0]):
         np.testing.assert_array_equal(model(given), np.maximum(given, 0))
     assert model.closed == "the file does not say how many dimensions input x has"
@@ -201,10 +201,10 @@ def test_sizes_that_have_to_be_equal() -> None:
 
 
 def test_programs_for_sizes_are_dropped() -> None:
-    compiled = tt.compile(made([node("Relu", ["x"], ["y"])], ["n"]), sizes={"n": (0, 1)})
+    compiled = tt.compile(model_of([node("Relu", ["x"], ["y"])], ["n"]), sizes={"n": (0, 1)})
     assert compiled(np.ones(0, np.float32)).shape == (0,)
     assert compiled(np.ones(1, np.float32)).shape == (1,)
-    model = tt.compile(made([node("Relu", ["x"], ["y"])], None))
+    model = tt.compile(model_of([node("Relu", ["x"], ["y"])], None))
     for rank in range(1, 20):
         model(np.ones((1,) * min(rank, 6) + (rank,), np.float32))
     assert len(model._fixed) == 16
@@ -213,7 +213,7 @@ def test_programs_for_sizes_are_dropped() -> None:
 def test_a_call_does_not_wait_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program for all sizes that takes long is compiled where it is requested, and calls have their own."""
     monkeypatch.setattr("ttmlir.onnx.compiled.LONGEST", 0.0)
-    model = tt.compile(made([node("Relu", ["x"], ["y"])], ["n"]))
+    model = tt.compile(model_of([node("Relu", ["x"], ["y"])], ["n"]))
     for n in (3, 5, 8):
         assert model(np.ones(n, np.float32)).shape == (n,)
     assert len(model._fixed) == 3 and not model._opened

@@ -18,7 +18,7 @@ RANDOM = np.random.default_rng(0)
 FIRST = [41, 45]
 
 
-def made(nodes: Sequence[Any], inputs: dict[str, list[Any]], weights: dict[str, Any]) -> onnx.ModelProto:
+def model_of(nodes: Sequence[Any], inputs: dict[str, list[Any]], weights: dict[str, Any]) -> onnx.ModelProto:
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in inputs.items()]
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     arrays = [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()]
@@ -143,7 +143,7 @@ def test_a_decision_is_seen_at_each_size(name: str) -> None:
     head = [*size("n", "x"), *(size("m", "z") if has_two else [])]
     tail = [node("Cast", ["k"], ["real"], to=TensorProto.FLOAT), node("Mul", ["x", "real"], ["y"])]
     inputs = {"x": ["rows", 4]} | ({"z": ["others", 4]} if has_two else {})
-    model = made([*head, *nodes, *tail], inputs, {"one": i64(1), "two": i64(2), "three": i64(3), **constants})
+    model = model_of([*head, *nodes, *tail], inputs, {"one": i64(1), "two": i64(2), "three": i64(3), **constants})
     compiled, evaluator = tt.compile(model), ReferenceEvaluator(model)
     for sizes in [*([(n, n + 2) for n in FIRST] if has_two else FIRST), *several]:
         rows = sizes if isinstance(sizes, tuple) else (sizes,)
@@ -154,7 +154,7 @@ def test_a_decision_is_seen_at_each_size(name: str) -> None:
 def test_a_number_that_no_size_equals_decides_nothing() -> None:
     nodes = [node("Equal", ["n", "one"], ["q"]), CHOOSE, node("Cast", ["k"], ["real"], to=TensorProto.FLOAT)]
     nodes = [*size("n", "x"), *nodes, node("Mul", ["x", "real"], ["y"])]
-    model = tt.compile(made(nodes, {"x": ["rows", 4]}, {"one": i64(1), "two": i64(2), "three": i64(3)}))
+    model = tt.compile(model_of(nodes, {"x": ["rows", 4]}, {"one": i64(1), "two": i64(2), "three": i64(3)}))
     for n, factor in ((9, 3), (5, 3), (1, 2), (2, 3)):
         np.testing.assert_array_equal(model(np.ones((n, 4), np.float32)), np.full((n, 4), factor, np.float32))
     assert [size.least for size in model.open_sizes] == [2]
@@ -176,7 +176,7 @@ def test_images_of_a_u_net_are_multiples() -> None:
         node("Concat", ["t0", "a0"], ["y"], axis=1),
     ]
     weights = {"w0": kernel(4, 3, 3, 3), "w1": kernel(8, 4, 3, 3), "u1": kernel(8, 8, 2, 2), "u0": kernel(16, 4, 2, 2)}
-    proto = made(nodes, {"x": ["batch", 3, "height", "width"]}, weights)
+    proto = model_of(nodes, {"x": ["batch", 3, "height", "width"]}, weights)
     model, evaluator = tt.compile(proto), ReferenceEvaluator(proto)
     for shape in ((2, 3, 16, 24), (3, 3, 16, 16), (2, 3, 8, 12), (5, 3, 20, 8)):
         x = RANDOM.standard_normal(shape).astype(np.float32)
@@ -201,7 +201,7 @@ def test_windows_stay_open() -> None:
         node("Slice", ["rows", "zero", "n", "zero"], ["y"]),
     ]
     constants = {"w": i64(4), "zeros": i64(0, 0), "zero": i64(0), "shape": i64(-1, 4, 6), "flat": i64(-1, 6)}
-    proto = made(nodes, {"x": ["rows", 6]}, constants)
+    proto = model_of(nodes, {"x": ["rows", 6]}, constants)
     model, evaluator = tt.compile(proto), ReferenceEvaluator(proto)
     for n in (13, 37, 16, 64, 18, 255, 14):
         x = RANDOM.standard_normal((n, 6)).astype(np.float32)

@@ -30,8 +30,8 @@ def estimates_of_compiler(module: Any, file: Path) -> dict[str, list[dict[str, A
 
 def disagreements(name: str, options: str, file: Path) -> tuple[int, list[str]]:
     """How many ops of a row's programs were compared, and those of which compiler and runtime estimate otherwise."""
-    made = TABLE[name]
-    module = lowered(built(name, made.dtypes[0])[0], made.mesh, options)
+    result = TABLE[name]
+    module = lowered(built(name, result.dtypes[0])[0], result.mesh, options)
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(module))
     by_function = estimates_of_compiler(module, file)
     count, wrong = 0, []
@@ -39,7 +39,7 @@ def disagreements(name: str, options: str, file: Path) -> tuple[int, list[str]]:
         function = binary.get_program_name(index)
         if function not in by_function:
             continue
-        report = rt.runtime.estimate(binary, index, "wormhole_b0", list(made.mesh))
+        report = rt.runtime.estimate(binary, index, "wormhole_b0", list(result.mesh))
         estimated = {op["op"] for op in by_function[function]}
         ops = [op for op in report.ops if op.name in estimated]
         expected = [op for op in by_function[function] if op["op"] in {op.name for op in ops}]

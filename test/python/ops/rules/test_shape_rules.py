@@ -214,12 +214,12 @@ def calls() -> dict[str, Row]:
     """Calls that are right, of each op of TTNN: its own, or those of the op of TTIR that is called the same."""
     found = dict(OWN)
     for dialect in ("ttnn", "ttir"):
-        for name, made in TABLE.items():
+        for name, result in TABLE.items():
             op = f"ttnn.{name.partition('.')[2]}"
-            if name.startswith(f"{dialect}.") and op in ROWS and op not in OTHER_TESTS and made.mesh == (1, 1):
+            if name.startswith(f"{dialect}.") and op in ROWS and op not in OTHER_TESTS and result.mesh == (1, 1):
                 taken = {ods for _, ods, _ in ROWS[op].parameters}
-                if all(set(case.attributes) <= taken for case in made.cases):
-                    found.setdefault(op, made)
+                if all(set(case.attributes) <= taken for case in result.cases):
+                    found.setdefault(op, result)
     return found
 
 
@@ -229,10 +229,10 @@ CALLS = calls()
 # ---------------------------------------------------------------------- both sides
 
 
-def dialect(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
+def dialect(name: str, created: Row, case: Case, dtype: str) -> list[list[int]]:
     """Shapes that the dialect infers; the builder raises when there are none."""
     shapes = [shape for shape in tensors(case)]
-    dtypes = [DTYPES[made.fixed.get(key, dtype)] for key, _ in flat(case)]
+    dtypes = [DTYPES[created.fixed.get(key, dtype)] for key, _ in flat(case)]
     found: list[list[int]] = []
 
     def module(builder: TTNNBuilder) -> None:
@@ -257,7 +257,7 @@ def dialect(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
     return found
 
 
-def function(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
+def function(name: str, created: Row, case: Case, dtype: str) -> list[list[int]]:
     """Shapes of what the function returns, by the names of the dialect."""
     found = ROWS[name]
     public = {ods: parameter for parameter, ods, _ in found.parameters}
@@ -267,7 +267,7 @@ def function(name: str, made: Row, case: Case, dtype: str) -> list[list[int]]:
     for position, (key, operand) in enumerate(case.items()):
         ods = names[position] if isinstance(key, int) else key
         make = [
-            tensor(shape, made.fixed.get(key, dtype), FILL.get(name, 0))
+            tensor(shape, created.fixed.get(key, dtype), FILL.get(name, 0))
             for shape in (operand if isinstance(operand, list) else [operand])
         ]
         arguments[public[ods]] = make if kinds[ods] == "tensors" else make[0]
@@ -410,8 +410,8 @@ def verdict(ask: Any, *arguments: Any) -> tuple[list[list[int]] | None, str]:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_dialect_and_function_agree(name: str, seed: int, request: pytest.FixtureRequest) -> None:
-    made = CALLS[name]
-    cases = [case for case in made.cases if usable(case)]
+    result = CALLS[name]
+    cases = [case for case in result.cases if usable(case)]
     if not cases:
         pytest.fail(f"{name} has no case to begin with")
     draw = random.Random(f"{name}{seed}")
@@ -419,9 +419,9 @@ def test_dialect_and_function_agree(name: str, seed: int, request: pytest.Fixtur
     mutants = [mutant(draw, draw.choice(cases)) for _ in range(count)]
     accepted = 0
     for case in [*cases, *filter(usable, mutants)]:
-        dtype = made.dtypes[0]
-        inferred, why = verdict(dialect, name, made, case, dtype)
-        returned, why_not = verdict(function, name, made, case, dtype)
+        dtype = result.dtypes[0]
+        inferred, why = verdict(dialect, name, result, case, dtype)
+        returned, why_not = verdict(function, name, result, case, dtype)
         assert inferred == returned, f"{name} of {case}: the dialect {inferred} {why}; ttnn {returned} {why_not}"
         accepted += inferred is not None
     assert accepted >= len(cases), f"{name}: only {accepted} calls are right"

@@ -76,17 +76,17 @@ def expected(
 
 def is_elementwise(name: str) -> bool:
     """Whether a row takes and gives floats of one shape, and its golden makes each element of those at its place."""
-    made = TABLE[name]
-    case, row = made.cases[0], find_op(name)
+    created = TABLE[name]
+    case, row = created.cases[0], find_op(name)
     shapes = [operand for _, operand in case.items()]
     if (
         row is None
         or row.mesh
         or (has_fact(name, "moves_values") and len(shapes) == 1)
-        or made.mesh != (1, 1)
-        or "f32" not in made.dtypes
-        or made.result
-        or made.fixed
+        or created.mesh != (1, 1)
+        or "f32" not in created.dtypes
+        or created.result
+        or created.fixed
     ):
         return False
     if not shapes or not all(isinstance(s, tuple) and len(s) == 2 for s in shapes):
@@ -121,8 +121,8 @@ def module_of(name: str, dtype: str, values: Sequence[Sequence[torch.Tensor]], p
     chained: between other ops that change nothing, so that all are one pass over the elements. constant: values are
     constants, so that the op is folded or computed ahead of time.
     """
-    made, kind = TABLE[name], DTYPES[dtype]
-    attributes = attribute_values(made.cases[0], "f32")
+    created, kind = TABLE[name], DTYPES[dtype]
+    attributes = attribute_values(created.cases[0], "f32")
     count = len(values[0])
 
     def call(builder: Any, given: Sequence[Any]) -> Any:

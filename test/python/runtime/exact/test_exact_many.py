@@ -93,8 +93,8 @@ def matmul(width: str, dtype: str) -> Row:
             config = ttnn.WormholeComputeKernelConfig(
                 math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide
             )
-            made = ttnn.matmul(a, b, dtype=getattr(ttnn, out), compute_kernel_config=config)
-            found.append(Chip.bits(made))
+            result = ttnn.matmul(a, b, dtype=getattr(ttnn, out), compute_kernel_config=config)
+            found.append(Chip.bits(result))
             # Of a K of one tile, each fidelity adds a phase to the one before it.
             dst = in_parts(lambda x, y, z, p=phase: accumulated(x, y, [p], wide, z), a_bits, b_bits, dst)
             expected.append(packed(dst, out, wide))

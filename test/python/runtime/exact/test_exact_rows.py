@@ -102,12 +102,12 @@ def test_convolutions(chip: Chip, dtype: str, groups: int, seed: int) -> None:
     )  # fmt: skip
     found = Chip.bits(found[0] if isinstance(found, (tuple, list)) else found)
     part, share = channels // groups, out // groups
-    made = []
+    result = []
     for g in range(groups):
         rows = windows(np.ascontiguousarray(image[..., g * part : (g + 1) * part]), kernel, stride, padding)
         filters = weights[g * share : (g + 1) * share].transpose(2, 3, 1, 0).reshape(-1, share)
-        made.append(product(source(rows, dtype, wide(dtype)), source(filters, dtype, wide(dtype)), 4, wide(dtype)))
-    dst = with_bias(np.concatenate(made, axis=1), bias.reshape(1, out), dtype, wide(dtype))
+        result.append(product(source(rows, dtype, wide(dtype)), source(filters, dtype, wide(dtype)), 4, wide(dtype)))
+    dst = with_bias(np.concatenate(result, axis=1), bias.reshape(1, out), dtype, wide(dtype))
     same(found.reshape(dst.shape), packed(dst, dtype, wide(dtype)))
 
 
@@ -162,8 +162,8 @@ def test_reductions_over_other_dimensions(chip: Chip, name: str, dtype: str, dim
             final = i + 1 == len(order)
             if adds:
                 if dim < 2:
-                    made = added(source(line(bits, dim), dtype, True))
-                    bits = np.expand_dims(made.reshape([s for d, s in enumerate(bits.shape) if d != dim]), dim)
+                    result = added(source(line(bits, dim), dtype, True))
+                    bits = np.expand_dims(result.reshape([s for d, s in enumerate(bits.shape) if d != dim]), dim)
                 else:
                     bits = stage(name, bits, dim, "float32", ONE, True)
                 width, dtype_ = True, "float32"

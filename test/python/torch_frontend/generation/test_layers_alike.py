@@ -37,7 +37,7 @@ def arguments(rows: int, dtype: torch.dtype, batch: int = 3) -> tuple[torch.Tens
 def ops_of(report: Report) -> Counter[str]:
     (program,) = report.programs
     described = json.loads(program.binary.as_json())
-    return Counter(op["name"] for made in described["programs"] for op in made["operations"])
+    return Counter(op["name"] for result in described["programs"] for op in result["operations"])
 
 
 def test_equal_ops_run_once() -> None:
