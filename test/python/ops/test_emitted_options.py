@@ -204,7 +204,7 @@ def test_parts_are_functions(tmp_path: Path) -> None:
 
 def test_options_are_for_targets_that_are_emitted() -> None:
     with pytest.raises(
-        TTBuilderCompileException, match="no option 'split-files' in .*; it is an option of ttir-to-emitpy-pipeline"
+        TTBuilderCompileException, match=r"no option 'split-files' in .*; it is an option of ttir-to-emitpy-pipeline"
     ):
         compile_ttir_to_flatbuffer(layers, pipeline_options=["split-files=true"])
     with pytest.raises(TTBuilderCompileException, match="split-files"):
