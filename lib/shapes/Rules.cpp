@@ -51,6 +51,25 @@ std::optional<Failure> infer(const Rule &rule, const Op &op, Results &results) t
   return std::move(stop.failure);
 }
 
+std::optional<Factors> inferFactors(std::string_view rule, const Op &op) try {
+  const FactorRule function = findFactorRule(rule);
+  if (!function)
+    return std::nullopt;
+  std::vector<View> operands;
+  for (const Operand &operand : op.operands) {
+    if (operand.state == Operand::State::Unusable)
+      return std::nullopt;
+    if (operand.state == Operand::State::Present)
+      operands.push_back(operand.shape);
+  }
+  Factors factors(operands, op.declared);
+  if (!function(op, factors))
+    return std::nullopt;
+  return factors.finish();
+} catch (Stop &) {
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Texts
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 #ifndef TTMLIR_SHAPES_SHAPES_H
 #define TTMLIR_SHAPES_SHAPES_H
 
+#include "ttmlir/shapes/Factors.h"
 #include "ttmlir/shapes/Sizes.h"
 
 #include <optional>
@@ -92,14 +93,22 @@ struct Rule {
   bool broadcasts = false; // an elementwise op: a number can stand for an operand
 };
 
+using ::ttmlir::shapes::Factors;
+/// Fills in how dimensions follow one another, in an op that its shape rule accepts. False where nothing is known.
+using FactorRule = bool (*)(const Op &op, Factors &factors);
+
 /// By name, or nullptr.
 const Rule *findRule(std::string_view name);
+/// The factors of ops of that shape rule, or nullptr.
+FactorRule findFactorRule(std::string_view name);
 /// All rules, sorted by name.
 std::span<const Rule> rules();
 
 /// The shapes of the results, or what is wrong. Where declared results are given that the rule leaves open (sizes that
 /// depend on a mesh that is not known, or on values), these are the results.
 std::optional<Failure> infer(const Rule &rule, const Op &op, Results &results);
+/// How dimensions of operands that are there and of declared results follow one another, or nothing.
+std::optional<Factors> inferFactors(std::string_view rule, const Op &op);
 
 } // namespace tt::shapes
 

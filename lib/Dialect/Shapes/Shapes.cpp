@@ -322,6 +322,12 @@ LogicalResult mlir::tt::shapes::infer(const OpShapes &shapes, const Subject &sub
   return success();
 }
 
+std::optional<::ttmlir::shapes::Factors> mlir::tt::shapes::inferFactors(const OpShapes &shapes,
+                                                                        const Subject &subject) {
+  const DialectOp op(shapes, subject);
+  return rules::inferFactors(shapes.rule, op);
+}
+
 LogicalResult mlir::tt::shapes::verify(const OpShapes &shapes, const Subject &subject) {
   DialectOp op(shapes, subject);
   rules::Results found;

@@ -65,12 +65,18 @@ class TT_ShapeRule<string trait, dag operands, string rule, string types, code d
 // An op whose rule only checks it: one without results, or whose results are declared always.
 class TT_CheckShape<dag operands, string rule> : TT_ShapeRule<"CheckedShape", operands, rule, "">;
 
-// As well, the rule gives the shapes of the results. `types` says what they are like beside (see OpShapes). A declared
+// How dimensions follow one another is told by the rule of that name in lib/shapes, too.
+def TT_FactorsOfShapeRule : NativeOpTrait<"FactorsOpInterface::Trait"> {
+  let cppNamespace = "::mlir::tt";
+}
+
+// As well, the rule gives the shapes of the results. `types` gives their element types (see OpShapes). A declared
 // result may have another element type or encoding than the inferred one, never another shape; verification is left to
 // the trait: MLIR's own check would add a second, vaguer message to that of the rule. Where operands and attributes do
 // not settle a shape (it may depend on the mesh, which not every module names), the rule checks the declared one.
 class TT_InferShape<dag operands, string rule, string types = ""> : TraitList<[
     InferTypeOpInterface,
+    TT_FactorsOfShapeRule,
     TT_ShapeRule<"CheckedShape", operands, rule, types, [{
       static ::llvm::LogicalResult inferReturnTypes(
           ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,

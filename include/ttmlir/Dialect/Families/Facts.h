@@ -40,6 +40,14 @@ TTMLIR_FACT(ReadsBits);
 TTMLIR_FACT(CombinesShards);
 /// Has a region that is applied to elements of the operands, and does not run as a part of the program.
 TTMLIR_FACT(AppliesRegion);
+/// A result element is computed of the operand elements at the same place, and of scalars.
+TTMLIR_FACT(Pointwise);
+/// The sum of its results for two sets of operands is its result for the sums of the operands.
+TTMLIR_FACT(Linear);
+/// Linear in its first operand, while the others stay.
+TTMLIR_FACT(LinearInFirst);
+/// Linear in each of its operands, while the others stay.
+TTMLIR_FACT(LinearInEach);
 
 #undef TTMLIR_FACT
 

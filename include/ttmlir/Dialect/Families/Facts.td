@@ -29,4 +29,18 @@ def TT_ReadsBits : TT_Fact<"ReadsBits", "reads_bits">;
 def TT_CombinesShards : TT_Fact<"CombinesShards", "combines_shards">;
 def TT_AppliesRegion : TT_Fact<"AppliesRegion", "applies_region">;
 
+def TT_Pointwise : TT_Fact<"Pointwise", "pointwise">;
+def TT_Linear : TT_Fact<"Linear", "linear">;
+def TT_LinearInFirst : TT_Fact<"LinearInFirst", "linear_in_first">;
+def TT_LinearInEach : TT_Fact<"LinearInEach", "linear_in_each">;
+
+// How dimensions of results follow those of operands: a function of the op and the mode (Families/FactorsInterface.h).
+class TT_Factors<string function> : NativeOpTrait<"FactorsOpInterface::Trait", [], [{
+      static ::std::optional<::ttmlir::shapes::Factors> factorsOf(::mlir::Operation *op, ::ttmlir::shapes::FactorMode mode) {
+        return }] # function # [{(op, mode);
+      }
+    }]> {
+  let cppNamespace = "::mlir::tt";
+}
+
 #endif // TTMLIR_DIALECT_FAMILIES_FACTS_TD

@@ -8,6 +8,7 @@
 #ifndef TTMLIR_DIALECT_FAMILIES_TRAITS_H
 #define TTMLIR_DIALECT_FAMILIES_TRAITS_H
 
+#include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/Shapes/Shapes.h"
 
@@ -63,6 +64,10 @@ TTMLIR_FOLDING_TRAIT(IdempotentOperands, idempotentOperands);
 template <class ConcreteOp> class CheckedShape : public OpTrait::TraitBase<ConcreteOp, CheckedShape> {
 public:
   static LogicalResult verifyTrait(Operation *op) { return shapes::verifyShapes<ConcreteOp>(op); }
+  /// Of FactorsOpInterface.
+  static std::optional<::ttmlir::shapes::Factors> factorsOf(Operation *op, ::ttmlir::shapes::FactorMode) {
+    return shapes::withSubject<ConcreteOp>(op, shapes::inferFactors);
+  }
 };
 
 } // namespace mlir::tt::trait

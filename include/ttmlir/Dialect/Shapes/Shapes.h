@@ -1,4 +1,4 @@
-//===- Shapes.h - shape rules asked by TTIR and TTNN ------------*- C++ -*-===//
+//===- Shapes.h - shape rules of TTIR and TTNN -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules stand in ttmlir/shapes/Shapes.h, which knows no MLIR: this is how
@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_SHAPES_SHAPES_H
 #define TTMLIR_DIALECT_SHAPES_SHAPES_H
+
+#include "ttmlir/shapes/Factors.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -73,6 +75,8 @@ LogicalResult checkArity(const OpShapes &shapes, const Subject &subject);
 LogicalResult infer(const OpShapes &shapes, const Subject &subject, SmallVectorImpl<Type> &results);
 /// The op is as its rule wants it, and so are the shapes of its results.
 LogicalResult verify(const OpShapes &shapes, const Subject &subject);
+/// How its dimensions follow one another, or nothing.
+std::optional<::ttmlir::shapes::Factors> inferFactors(const OpShapes &shapes, const Subject &subject);
 
 /// Calls what verifies an op's attributes; without a location, nothing is said of what is wrong.
 LogicalResult checkAttributes(MLIRContext *context, std::optional<Location> location,
@@ -124,8 +128,8 @@ LogicalResult inferTypes(MLIRContext *context, std::optional<Location> location,
   return infer(ConcreteOp::getOpShapes(), subject, results);
 }
 
-/// What the shape's part of an op's verifier is; what ODS says of the op is verified before.
-template <class ConcreteOp> LogicalResult verifyShapes(Operation *op) {
+/// Calls a function with an op that is there.
+template <class ConcreteOp, class Function> auto withSubject(Operation *op, Function &&function) {
   MLIRContext *context = op->getContext();
   OpaqueProperties properties = op->getPropertiesStorage();
   auto attribute = [&](StringRef name) {
@@ -134,9 +138,13 @@ template <class ConcreteOp> LogicalResult verifyShapes(Operation *op) {
     else
       return attributeOf<ConcreteOp>(context, *properties.as<PropertiesOf<ConcreteOp> *>(), name);
   };
-  return verify(ConcreteOp::getOpShapes(), {context, op->getLoc(), op->getName().getStringRef(), op->getOperands(),
-                                            segmentsOf<ConcreteOp>(properties), attribute, op});
+  return function(ConcreteOp::getOpShapes(),
+                  Subject{context, op->getLoc(), op->getName().getStringRef(), op->getOperands(),
+                          segmentsOf<ConcreteOp>(properties), attribute, op});
 }
+
+/// What the shape's part of an op's verifier is; what ODS says of the op is verified before.
+template <class ConcreteOp> LogicalResult verifyShapes(Operation *op) { return withSubject<ConcreteOp>(op, verify); }
 
 } // namespace mlir::tt::shapes
 

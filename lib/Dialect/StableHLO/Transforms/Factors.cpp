@@ -3,8 +3,6 @@
 
 #include "Factors.h"
 
-#include "../../Sdy/Transforms/Rules/Windows.h"
-
 #include <numeric>
 
 using namespace mlir;
@@ -23,12 +21,15 @@ public:
 
   void operand(unsigned index, int64_t dim) { dims[index].push_back(dim); }
   void result(unsigned index, int64_t dim) { dims[op->getNumOperands() + index].push_back(dim); }
-  /// Of the first `operands` operands and of all results.
-  void everywhere(int64_t dim, unsigned operands) {
-    for (unsigned i = 0; i < operands; ++i)
-      operand(i, dim);
-    for (unsigned i = 0; i < op->getNumResults(); ++i)
-      result(i, dim);
+  /// Adds dimensions whose most significant factor is one along which a part needs other parts.
+  void addFactors(const Factors &factors) {
+    for (size_t tensor = 0; tensor < factors.numTensors(); ++tensor)
+      for (auto [dim, indices] : llvm::enumerate(factors.dimensions(tensor))) {
+        const int64_t first = indices[0];
+        const FactorKind kind = factors.typeOf(first).kind;
+        if (factors.sizeOf(first) > 1 && (kind == FactorKind::NeedReplication || kind == FactorKind::Permutation))
+          dims[tensor].push_back(static_cast<int64_t>(dim));
+      }
   }
   void allOf(unsigned tensor) {
     Type type = tensor < op->getNumOperands() ? op->getOperand(tensor).getType()
@@ -43,29 +44,6 @@ private:
   SmallVector<SmallVector<int64_t>> dims;
 };
 } // namespace
-
-/// Sliced dimensions; strides that each device can walk by itself are left.
-static void ofSlice(stablehlo::SliceOp op, Whole &whole) {
-  for (auto [dim, start, limit, stride, size] :
-       llvm::enumerate(op.getStartIndices(), op.getLimitIndices(), op.getStrides(), typeOf(op.getOperand()).getShape()))
-    if (start != 0 || limit != size || stride != 1)
-      whole.everywhere(dim, 1);
-}
-
-static void ofWindows(Operation *op, std::optional<ArrayRef<int64_t>> window, std::optional<ArrayRef<int64_t>> strides,
-                      std::optional<DenseIntElementsAttr> padding, unsigned operands, int64_t rank, Whole &whole,
-                      function_ref<bool(int64_t dim)> isApart = nullptr) {
-  SmallVector<int64_t> pads(2 * rank, 0);
-  if (padding)
-    for (auto [index, value] : llvm::enumerate(padding->getValues<int64_t>()))
-      pads[index] = value;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (isApart && isApart(dim))
-      continue;
-    else if ((window && (*window)[dim] != 1) || (strides && (*strides)[dim] != 1) || pads[2 * dim] != 0 ||
-             pads[2 * dim + 1] != 0)
-      whole.everywhere(dim, operands);
-}
 
 /// The rules of these say how shardings spread, not that parts are computed alone. Of a call without a rule nothing is
 /// known.
@@ -82,35 +60,7 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
   if (!llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) ||
       !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
     return whole.take();
-  if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
-    ofSlice(slice, whole);
-  } else if (auto pad = dyn_cast<stablehlo::PadOp>(op)) {
-    for (auto [dim, low, high, between] :
-         llvm::enumerate(pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(), pad.getInteriorPadding()))
-      if (low != 0 || high != 0 || between != 0)
-        whole.everywhere(dim, 1);
-  } else if (auto reverse = dyn_cast<stablehlo::ReverseOp>(op)) {
-    for (int64_t dim : reverse.getDimensions())
-      whole.everywhere(dim, 1);
-  } else if (auto concat = dyn_cast<stablehlo::ConcatenateOp>(op)) {
-    whole.everywhere(static_cast<int64_t>(concat.getDimension()), op->getNumOperands());
-  } else if (auto sort = dyn_cast<stablehlo::SortOp>(op)) {
-    int64_t dim = sort.getDimension();
-    whole.everywhere(dim < 0 ? dim + typeOf(op->getOperand(0)).getRank() : dim, op->getNumOperands());
-  } else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
-    const int64_t rank = typeOf(op->getResult(0)).getRank();
-    ofWindows(op, window.getWindowDimensions(), window.getWindowStrides(), window.getPadding(), op->getNumResults(),
-              rank, whole);
-    for (auto dilations : {window.getBaseDilations()})
-      if (dilations)
-        for (auto [dim, dilation] : llvm::enumerate(*dilations))
-          if (dilation != 1)
-            whole.everywhere(dim, op->getNumResults());
-  } else if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op)) {
-    ofWindows(op, scatter.getWindowDimensions(), scatter.getWindowStrides(), scatter.getPadding(), 2,
-              typeOf(op->getResult(0)).getRank(), whole,
-              [&](int64_t dim) { return sdy::isCutByWindows(scatter, dim); });
-  } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+  if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
     auto dims = convolution.getDimensionNumbers();
     for (int64_t dim : dims.getInputSpatialDimensions())
       whole.operand(0, dim);
@@ -124,28 +74,13 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
       whole.operand(1, dims.getKernelOutputFeatureDimension());
       whole.result(0, dims.getOutputFeatureDimension());
     }
-  } else if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    for (auto [dim, size] : llvm::enumerate(slice.getSliceSizes()))
-      if (size != typeOf(op->getOperand(0)).getDimSize(dim))
-        whole.everywhere(dim, 1);
-  } else if (isa<stablehlo::DynamicUpdateSliceOp>(op)) {
-    for (auto [dim, size] : llvm::enumerate(typeOf(op->getOperand(1)).getShape()))
-      if (size != typeOf(op->getOperand(0)).getDimSize(dim))
-        whole.everywhere(dim, 2);
-  } else if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
-    for (auto [dim, size] : llvm::enumerate(gather.getSliceSizes())) {
-      bool batching = llvm::is_contained(gather.getDimensionNumbers().getOperandBatchingDims(), dim);
-      if (!batching && (size != typeOf(op->getOperand(0)).getDimSize(dim) ||
-                        llvm::is_contained(gather.getDimensionNumbers().getCollapsedSliceDims(), dim)))
-        whole.operand(0, dim);
-    }
   } else if (isa<stablehlo::RngOp, stablehlo::RngBitGeneratorOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
                  stablehlo::FftOp, stablehlo::BatchNormTrainingOp, stablehlo::BatchNormGradOp, stablehlo::EinsumOp,
                  stablehlo::GetDimensionSizeOp>(op)) {
     for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
       whole.allOf(i);
-  } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && !isComputedInParts(call)) {
-    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
+  } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
+    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults() && !isComputedInParts(call); ++i)
       whole.allOf(i);
   } else if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
     whole.result(0, static_cast<int64_t>(iota.getIotaDimension()));
@@ -153,6 +88,8 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())
       whole.allOf(0);
+  } else if (std::optional<Factors> factors = getFactors(op)) {
+    whole.addFactors(*factors);
   }
   return whole.take();
 }

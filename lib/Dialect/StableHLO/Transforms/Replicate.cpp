@@ -1,8 +1,8 @@
 //===- Replicate.cpp - what is computed whole -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "../../Sdy/Transforms/Rules/Windows.h"
 #include "Factors.h"
+#include "ttmlir/Dialect/StableHLO/IR/Windows.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -124,14 +124,14 @@ private:
 
   /// Along windows, edges of neighbours may be all that a device needs.
   static void leaveExchanged(Operation *op, sdy::MeshAttr mesh, MutableArrayRef<SmallVector<int64_t>> dims) {
-    for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
+    for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
       auto leave = [&](Value value, int64_t dim, SmallVector<int64_t> &whole) {
-        if (sdy::getFootprint(op, window, partsOf(shardingOf(value), dim, mesh)))
+        if (stablehlo::getFootprint(op, window, partsOf(shardingOf(value), dim, mesh)))
           llvm::erase(whole, dim);
       };
-      for (unsigned i = 0; i < sdy::getNumWindowedOperands(op); ++i)
+      for (unsigned i = 0; i < stablehlo::getNumWindowedOperands(op); ++i)
         leave(op->getOperand(i), window.operand, dims[i]);
-      if (window.kind == sdy::WindowKind::Contraction)
+      if (window.kind == stablehlo::WindowKind::Contraction)
         leave(op->getOperand(1), window.result, dims[1]);
       else
         for (OpResult result : op->getResults())

@@ -2,26 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A value is cut when what an op gives for a micro-batch is the micro-batch's part of what it gives for the whole: rows
-// [i * n, (i + 1) * n) of dimension 0. Rules say of each op which operands must be cut for that, and what else must
-// hold; an op without a rule is refused.
+// [i * n, (i + 1) * n) of dimension 0. The op's factors (Families/FactorsInterface.h) say which operands must be cut
+// for that; an op without factors is refused.
 //
 // Of a program on a mesh, chips may have parts of the rows: then they have parts of the rows of each micro-batch. Where
 // the caller has split the rows himself, the micro-batches would be others, which is refused.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/DropoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::tt::ttir {
 #define GEN_PASS_DEF_TTIRMICROBATCHES
@@ -35,28 +36,6 @@ static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(
 static int64_t rowsOf(Value value) {
   RankedTensorType type = typeOf(value);
   return type && type.getRank() ? type.getDimSize(0) : 0;
-}
-static int64_t rankOf(Value value) { return typeOf(value) ? typeOf(value).getRank() : 0; }
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-/// The integers of an attribute, or none.
-static SmallVector<int64_t> integersOf(Operation *op, StringRef name) {
-  Attribute attr = op->getAttr(name);
-  if (auto one = dyn_cast_or_null<IntegerAttr>(attr))
-    return {one.getValue().getSExtValue()};
-  if (auto array = dyn_cast_or_null<DenseI32ArrayAttr>(attr))
-    return {array.asArrayRef().begin(), array.asArrayRef().end()};
-  if (auto array = dyn_cast_or_null<DenseI64ArrayAttr>(attr))
-    return llvm::to_vector(array.asArrayRef());
-  SmallVector<int64_t> values;
-  if (auto array = dyn_cast_or_null<ArrayAttr>(attr))
-    for (Attribute item : array)
-      if (auto number = dyn_cast<IntegerAttr>(item))
-        values.push_back(number.getValue().getSExtValue());
-  return values;
 }
 
 /// The attribute with another first value, in the form that it has.
@@ -77,198 +56,89 @@ static Attribute withFirst(Attribute attr, int64_t first) {
 }
 
 //===----------------------------------------------------------------------===//
-// Rules
+// Factors
 //===----------------------------------------------------------------------===//
-
-/// Why dimension 0 of an op is not that of its operands, row by row; empty if it is.
-using Check = std::string (*)(Operation *op, StringRef attribute);
-
-static std::string always(Operation *, StringRef) { return {}; }
-
-static bool namesRows(Operation *op, StringRef attribute) {
-  const int64_t rank = rankOf(op->getOperand(0)) + (op->getName().stripDialect() == "unsqueeze");
-  return llvm::any_of(integersOf(op, attribute), [&](int64_t dim) { return dim == 0 || dim == -rank; });
-}
-static std::string elsewhere(Operation *op, StringRef attribute) {
-  return namesRows(op, attribute) ? ("'" + attribute + "' names dimension 0").str() : std::string();
-}
-static std::string reduces(Operation *op, StringRef attribute) {
-  return integersOf(op, attribute).empty() ? "it combines all dimensions" : elsewhere(op, attribute);
-}
-/// The first value of the attribute is the one that leaves dimension 0 alone.
-template <int64_t value> static std::string begins(Operation *op, StringRef attribute) {
-  SmallVector<int64_t> values = integersOf(op, attribute);
-  return values.empty() || values[0] == value
-             ? std::string()
-             : ("'" + attribute + "' is " + Twine(values[0]) + " for dimension 0; expected " + Twine(value)).str();
-}
-static std::string transposes(Operation *op, StringRef) {
-  return namesRows(op, "dim0") || namesRows(op, "dim1") ? "it moves dimension 0" : std::string();
-}
-static std::string slices(Operation *op, StringRef) {
-  SmallVector<int64_t> begin = integersOf(op, "begins"), end = integersOf(op, "ends"), step = integersOf(op, "step");
-  const bool isWhole = !begin.empty() && begin[0] == 0 && step[0] == 1 && end[0] == rowsOf(op->getOperand(0));
-  return isWhole ? std::string() : "it takes a part of dimension 0";
-}
-static std::string pads(Operation *op, StringRef attribute) {
-  SmallVector<int64_t> padding = integersOf(op, attribute);
-  return padding.size() >= 2 && padding[0] == 0 && padding[1] == 0 ? std::string() : "it pads dimension 0";
-}
-static std::string normalizes(Operation *op, StringRef attribute) {
-  return static_cast<int64_t>(integersOf(op, attribute).size()) < rankOf(op->getOperand(0))
-             ? std::string()
-             : "it normalizes over dimension 0";
-}
-static std::string windows(Operation *op, StringRef) {
-  return op->hasAttr("flattened_compat_info") ? "its images are flattened" : begins<0>(op, "batch_dim");
-}
-
-/// Chips cut whole tensors themselves, so that each has its part of a micro-batch.
-static std::string shards(Operation *op, StringRef) {
-  auto mesh = cast<ttir::MeshShardOp>(op);
-  const bool isGiven =
-      mesh.getShardType() == ttcore::MeshShardType::Identity && llvm::is_contained(mesh.getShardDims(), 0);
-  return isGiven ? "the caller has dimension 0 in shards; expected whole tensors" : std::string();
-}
-
-namespace {
-struct Rule {
-  StringLiteral op;
-  int operands; // how many of the first must be cut; those behind them must not. all: every one
-  Check check;
-  StringLiteral attribute = "";
-};
-} // namespace
-
-static constexpr int all = -1;
-static constexpr Rule rules[] = {
-    {"reshape", 1, always},
-    {"permute", 1, begins<0>, "permutation"},
-    {"transpose", 1, transposes},
-    {"concat", all, elsewhere, "dim"},
-    {"slice_static", 1, slices},
-    {"squeeze", 1, elsewhere, "dim"},
-    {"unsqueeze", 1, elsewhere, "dim"},
-    {"broadcast", 1, begins<1>, "broadcast_dimensions"},
-    {"repeat", 1, begins<1>, "repeat_dimensions"},
-    {"repeat_interleave", 1, elsewhere, "dim"},
-    {"reverse", 1, elsewhere, "dimensions"},
-    {"pad", 1, pads, "padding"},
-    {"index", 1, elsewhere, "dim"},
-    {"index_select", 1, elsewhere, "dim"},
-    {"embedding", 1, always},
-    {"softmax", 1, elsewhere, "dimension"},
-    {"cumsum", 1, elsewhere, "dim"},
-    {"cumprod", 1, elsewhere, "dim"},
-    {"sort", 1, elsewhere, "dim"},
-    {"topk", 1, elsewhere, "dim"},
-    {"layer_norm", 1, normalizes, "normalized_shape"},
-    {"rms_norm", 1, normalizes, "normalized_shape"},
-    {"group_norm", 1, elsewhere, "channel_dim"},
-    {"batch_norm_inference", 1, elsewhere, "dimension"},
-    {"conv1d", 1, windows},
-    {"conv2d", 1, windows},
-    {"conv3d", 1, windows},
-    {"conv_transpose2d", 1, windows},
-    {"conv_transpose3d", 1, windows},
-    {"max_pool2d", 1, windows},
-    {"avg_pool2d", 1, windows},
-    {"global_avg_pool2d", 1, always},
-    {"upsample2d", 1, always},
-    {"concatenate_heads", all, always},
-    {"mesh_shard", 1, shards},
-    {"mesh_partition", 1, always},
-    {"all_gather", 1, always},
-    {"all_reduce", 1, always},
-    {"reduce_scatter", 1, always},
-    {"all_to_all", 1, always},
-    {"collective_permute", 1, always},
-    {"split_query_key_value_and_split_heads", all, always},
-};
 
 namespace {
 /// Which operands of an op must be cut, or why it cannot work on micro-batches.
 struct Needs {
   SmallVector<bool> cut;
+  SmallVector<StringRef> sizes; // attributes whose first value is the number of rows of tensors that are cut
   std::string reason;
 };
+
+/// Where a factor is in a tensor.
+enum class Rows : uint8_t { Absent, Leading, Elsewhere };
 } // namespace
 
-static Needs refuse(const Twine &reason) { return {{}, reason.str()}; }
+static Needs refuse(const Twine &reason) { return {{}, {}, reason.str()}; }
 
-/// Operands that have the rows of the result; others are broadcast to it.
-static Needs alignedOperands(Operation *op) {
-  Needs needs;
-  Value result = op->getResult(0);
-  for (Value operand : op->getOperands())
-    needs.cut.push_back(rankOf(operand) == rankOf(result) && rowsOf(operand) == rowsOf(result));
-  return needs;
+/// Chips may have parts of the rows: each then has its part of the rows of a micro-batch.
+static bool isAmongChips(Operation *op) { return op->hasTrait<trait::Collective>(); }
+
+/// The factor that micro-batches of a tensor are parts of.
+static int64_t rowsFactor(Operation *op, const Factors &factors, size_t tensor) {
+  const Factors::Dimension &rows = factors.dimensions(tensor).front();
+  return isAmongChips(op) ? rows.back() : rows[0];
 }
 
-/// A product works row by row on the rows of `a`, or on each of a batch of matrices.
-static Needs productNeeds(Operation *op, ArrayRef<bool> cut) {
-  const int64_t rank = rankOf(op->getResult(0));
-  auto isTransposed = [&](StringRef name) {
-    auto flag = op->getAttrOfType<BoolAttr>(name);
-    return flag && flag.getValue();
-  };
-  Needs needs;
-  needs.cut.assign(cut.size(), false);
-  for (unsigned side : {0, 1}) {
-    Value operand = op->getOperand(side);
-    if (!cut[side])
-      continue;
-    const bool isRows = side == 0 && rankOf(operand) == 2 && !isTransposed("transpose_a");
-    if (!isRows && rankOf(operand) < 3)
-      return refuse("dimension 0 of operand " + Twine(side) + " is summed over or a column of the result");
-    if (rankOf(operand) != rank)
-      return refuse("dimension 0 of operand " + Twine(side) + " is not that of the result");
-    needs.cut[side] = true;
-  }
-  for (unsigned i = 0; i < cut.size(); ++i)
-    if (rank >= 3 || i == 2)
-      needs.cut[i] =
-          needs.cut[i] || (rankOf(op->getOperand(i)) == rank && rowsOf(op->getOperand(i)) == rowsOf(op->getResult(0)) &&
-                           rowsOf(op->getOperand(i)) > 1);
-  return needs;
+static std::pair<Rows, size_t> findFactor(Operation *op, const Factors &factors, size_t tensor, int64_t factor) {
+  for (auto [dim, indices] : llvm::enumerate(factors.dimensions(tensor)))
+    if (llvm::is_contained(ArrayRef<int64_t>(indices.data(), indices.size()), factor))
+      return {dim == 0 && rowsFactor(op, factors, tensor) == factor ? Rows::Leading : Rows::Elsewhere, dim};
+  return {Rows::Absent, 0};
 }
 
-static Needs productNeeds(ttir::DotGeneralOp op, ArrayRef<bool> cut) {
-  ArrayRef<int64_t> left = op.getBatchDimsLhs(), right = op.getBatchDimsRhs();
-  if (!left.empty() && left.front() == 0 && right.front() == 0)
-    return {{true, true}, ""};
-  if (left.empty() && cut[0] && !llvm::is_contained(op.getContractDimsLhs(), 0))
-    return {{true, false}, ""};
-  return refuse("dimension 0 is contracted, or not that of the result");
+/// Chips cut whole tensors themselves, so that each has its part of a micro-batch.
+static bool areRowsOfCaller(Operation *op) {
+  auto mesh = dyn_cast<ttir::MeshShardOp>(op);
+  return mesh && mesh.getShardType() == ttcore::MeshShardType::Identity && llvm::is_contained(mesh.getShardDims(), 0);
 }
 
-static Needs needsOf(Operation *op, ArrayRef<bool> cut) {
-  if (op->getName().getDialectNamespace() != "ttir" || isa<ttir::DropoutOp>(op))
+static bool isQuantizedByRow(Value value) {
+  auto type = dyn_cast<quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(value.getType()));
+  return type && type.getQuantizedDimension() == 0;
+}
+
+/// `first` is an operand that is cut.
+static Needs needsOf(Operation *op, unsigned first, int64_t count) {
+  std::optional<Factors> factors = getFactors(op);
+  if (!factors)
     return refuse("it is not known to work on each row by itself");
-  if (op->hasTrait<trait::Elementwise>())
-    return alignedOperands(op);
-  if (auto product = dyn_cast<ttir::DotGeneralOp>(op))
-    return productNeeds(product, cut);
-  StringRef name = op->getName().stripDialect();
-  if (name == "matmul" || name == "linear")
-    return productNeeds(op, cut);
-  if (name == "scaled_dot_product_attention") {
-    Needs needs = alignedOperands(op); // the mask may be one for all
-    needs.cut[0] = needs.cut[1] = needs.cut[2] = true;
-    return op->getNumOperands() > 4 ? refuse("it has an attention sink") : needs;
+  if (areRowsOfCaller(op))
+    return refuse("the caller has dimension 0 in shards; expected whole tensors");
+  const int64_t factor = rowsFactor(op, *factors, first);
+  const std::string subject = ("dimension 0 of operand " + Twine(first)).str();
+  switch (factors->typeOf(factor).kind) {
+  case FactorKind::PassThrough:
+    break;
+  case FactorKind::Reduction:
+    return refuse("it combines " + subject);
+  case FactorKind::NeedReplication:
+    return refuse("it needs " + subject + " whole");
+  case FactorKind::Permutation:
+    return refuse("it moves rows along " + subject);
   }
-  Rule rule{"", 1, reduces, "dim_arg"};
-  if (!op->hasTrait<trait::Reduction>()) {
-    const auto *found = llvm::find_if(rules, [&](const Rule &row) { return row.op == name; });
-    if (found == std::end(rules))
-      return refuse("it is not known to work on each row by itself");
-    rule = *found;
-  }
-  if (std::string reason = rule.check(op, rule.attribute); !reason.empty())
-    return refuse(reason);
   Needs needs;
-  for (int i = 0; i < static_cast<int>(op->getNumOperands()); ++i)
-    needs.cut.push_back(rule.operands == all || i < rule.operands);
+  for (size_t tensor = 0; tensor < factors->numTensors(); ++tensor) {
+    const bool isOperand = tensor < factors->numOperands();
+    const size_t number = isOperand ? tensor : tensor - factors->numOperands();
+    const std::string name = ((isOperand ? "operand " : "result ") + Twine(number)).str();
+    const auto [rows, dim] = findFactor(op, *factors, tensor, factor);
+    if (rows == Rows::Elsewhere)
+      return refuse(subject + " is " + (dim ? "" : "a part of ") + "dimension " + Twine(dim) + " of " + name);
+    if (!isOperand && rows == Rows::Absent)
+      return refuse(name + " has nothing of " + subject);
+    if (isOperand)
+      needs.cut.push_back(rows == Rows::Leading);
+  }
+  if (factors->sizeOf(factor) % count != 0)
+    return refuse("results have " + Twine(factors->sizeOf(factor)) + " parts of " + subject + " in order");
+  if (llvm::any_of(op->getOperands(), isQuantizedByRow) || llvm::any_of(op->getResults(), isQuantizedByRow))
+    return refuse("rows are quantized by scales of their own");
+  for (const Factors::SizeAttribute &attribute : factors->sizeAttributes())
+    if (findFactor(op, *factors, attribute.tensor, factor).first == Rows::Leading)
+      needs.sizes.push_back(attribute.name);
   return needs;
 }
 
@@ -369,7 +239,7 @@ private:
     if (llvm::none_of(isCut, [](bool is) { return is; }))
       return success();
     auto error = [&] { return op->emitOpError() << "cannot work on " << count.getValue() << " micro-batches: "; };
-    Needs needs = needsOf(op, isCut);
+    Needs needs = needsOf(op, llvm::find(isCut, true) - isCut.begin(), count);
     if (!needs.reason.empty())
       return error() << needs.reason;
     for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
@@ -388,10 +258,8 @@ private:
       values.insert(result);
       later.push_back({result, part(result)});
     }
-    const int64_t rows = rowsOf(op->getResult(0)) / count;
-    for (auto [name, attribute] : {std::pair("reshape", "shape"), std::pair("slice_static", "ends")})
-      if (op->getName().stripDialect() == name)
-        op->setAttr(attribute, withFirst(op->getAttr(attribute), rows));
+    for (StringRef attribute : needs.sizes)
+      op->setAttr(attribute, withFirst(op->getAttr(attribute), rowsOf(op->getResult(0)) / count));
     return success();
   }
 

@@ -15,7 +15,7 @@ func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func @softmax(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: 'dimension' names dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it needs dimension 0 of operand 0 whole}}
   %0 = "ttir.softmax"(%x) <{dimension = -2 : si32}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -23,7 +23,7 @@ func.func @softmax(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @sum(%x: tensor<8x8xf32>) -> tensor<8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: 'dim_arg' names dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it combines dimension 0 of operand 0}}
   %0 = "ttir.sum"(%x) <{keep_dim = false, dim_arg = [0 : i32]}> : (tensor<8x8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -31,7 +31,7 @@ func.func @sum(%x: tensor<8x8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @all(%x: tensor<8x8xf32>) -> tensor<1x1xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: it combines all dimensions}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it combines dimension 0 of operand 0}}
   %0 = "ttir.sum"(%x) <{keep_dim = true}> : (tensor<8x8xf32>) -> tensor<1x1xf32>
   return %0 : tensor<1x1xf32>
 }
@@ -39,7 +39,7 @@ func.func @all(%x: tensor<8x8xf32>) -> tensor<1x1xf32> {
 // -----
 
 func.func @transposed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: it moves dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is dimension 1 of result 0}}
   %0 = "ttir.transpose"(%x) <{dim0 = 0 : si32, dim1 = 1 : si32}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -47,7 +47,7 @@ func.func @transposed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @permuted(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: 'permutation' is 1 for dimension 0; expected 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is dimension 1 of result 0}}
   %0 = "ttir.permute"(%x) <{permutation = array<i64: 1, 0>}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -55,7 +55,7 @@ func.func @permuted(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @sliced(%x: tensor<8x8xf32>) -> tensor<4x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: it takes a part of dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it needs dimension 0 of operand 0 whole}}
   %0 = "ttir.slice_static"(%x) <{begins = [0 : i32, 0 : i32], ends = [4 : i32, 8 : i32], step = [1 : i32, 1 : i32]}> : (tensor<8x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
@@ -63,7 +63,7 @@ func.func @sliced(%x: tensor<8x8xf32>) -> tensor<4x8xf32> {
 // -----
 
 func.func @padded(%x: tensor<8x8xf32>) -> tensor<9x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: it pads dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it needs dimension 0 of operand 0 whole}}
   %0 = "ttir.pad"(%x) <{padding = array<i32: 0, 1, 0, 0>, value = 0.0 : f32}> : (tensor<8x8xf32>) -> tensor<9x8xf32>
   return %0 : tensor<9x8xf32>
 }
@@ -71,7 +71,7 @@ func.func @padded(%x: tensor<8x8xf32>) -> tensor<9x8xf32> {
 // -----
 
 func.func @reversed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: 'dimensions' names dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it moves rows along dimension 0 of operand 0}}
   %0 = "ttir.reverse"(%x) <{dimensions = array<i64: 0>}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -79,7 +79,7 @@ func.func @reversed(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @gram(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is summed over or a column of the result}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it combines dimension 0 of operand 0}}
   %0 = "ttir.matmul"(%x, %x) <{transpose_a = true}> : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -87,7 +87,7 @@ func.func @gram(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @right(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 1 is summed over or a column of the result}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it combines dimension 0 of operand 1}}
   %0 = "ttir.matmul"(%w, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -95,7 +95,7 @@ func.func @right(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @norm(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: it normalizes over dimension 0}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it needs dimension 0 of operand 0 whole}}
   %0 = "ttir.layer_norm"(%x) <{normalized_shape = array<i64: 8, 8>, epsilon = 1.0e-5 : f32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -103,7 +103,7 @@ func.func @norm(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @reshaped(%x: tensor<8x8xf32>) -> tensor<1x64xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: a result is 'tensor<1x64xf32>', whose rows they do not divide}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is dimension 1 of result 0}}
   %0 = "ttir.reshape"(%x) <{shape = [1 : i32, 64 : i32]}> : (tensor<8x8xf32>) -> tensor<1x64xf32>
   return %0 : tensor<1x64xf32>
 }
@@ -119,7 +119,7 @@ func.func @other_rows(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf3
 // -----
 
 func.func @broadcast(%x: tensor<8xf32>) -> tensor<1x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: a result is 'tensor<1x8xf32>', whose rows they do not divide}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is dimension 1 of result 0}}
   %0 = "ttir.reshape"(%x) <{shape = [1 : i32, 8 : i32]}> : (tensor<8xf32>) -> tensor<1x8xf32>
   return %0 : tensor<1x8xf32>
 }
@@ -127,7 +127,7 @@ func.func @broadcast(%x: tensor<8xf32>) -> tensor<1x8xf32> {
 // -----
 
 func.func @columns(%x: tensor<8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: operand 0 is a part of the batch; expected one tensor for all}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: dimension 0 of operand 0 is dimension 1 of operand 1}}
   %0 = "ttir.add"(%x, %w) : (tensor<8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
@@ -143,7 +143,7 @@ func.func @unknown(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 func.func @table(%w: tensor<8x8xf32>, %i: tensor<4xi32>) -> tensor<4x8xf32> {
-  // expected-error@+1 {{cannot work on 2 micro-batches: operand 0 is 'tensor<4xi32>' for the whole batch}}
+  // expected-error@+1 {{cannot work on 2 micro-batches: it needs dimension 0 of operand 1 whole}}
   %0 = "ttir.embedding"(%i, %w) : (tensor<4xi32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }

@@ -10,11 +10,12 @@ include "mlir/IR/CommonAttrConstraints.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOBase.td"
 
 def Chlo_Dialect : Dialect {
   let name = "chlo";
-  let summary = "What frameworks export beside StableHLO: functions that it is made to compute.";
+  let summary = "Functions that frameworks export in addition to StableHLO.";
   let cppNamespace = "::mlir::chlo";
   let useDefaultAttributePrinterParser = 1;
 }
@@ -118,7 +119,8 @@ def CHLO_IsPosInfOp : CHLO_Predicate<"is_pos_inf", "Whether the operand is posit
 //===----------------------------------------------------------------------===//
 
 def CHLO_TopKOp : CHLO_Op<"top_k", "The k largest elements along the last dimension, and where they are.",
-                          [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+                          [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+                           TT_Factors<"::mlir::tt::resizeFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64Attr:$k, DefaultValuedOptionalAttr<BoolAttr, "true">:$is_stable);
   let results = (outs StableHLO_Tensor:$values, StableHLO_Tensor:$indices);
   let assemblyFormat = [{

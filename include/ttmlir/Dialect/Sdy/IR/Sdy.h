@@ -4,7 +4,7 @@
 #ifndef TTMLIR_DIALECT_SDY_IR_SDY_H
 #define TTMLIR_DIALECT_SDY_IR_SDY_H
 
-#include "ttmlir/Dialect/Families/Facts.h"
+#include "ttmlir/Dialect/Families/FactorsInterface.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"

@@ -38,8 +38,10 @@ class Sdy_ShardedValue<string mnemonic, string text, list<Trait> traits = []>
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
 }
 def Sdy_ShardingConstraintOp
-    : Sdy_ShardedValue<"sharding_constraint", "Asks for a sharding of a value; propagation decides the rest.">;
-def Sdy_ReshardOp : Sdy_ShardedValue<"reshard", "The same value in another sharding.", [Pure]>;
+    : Sdy_ShardedValue<"sharding_constraint", "Asks for a sharding of a value; propagation decides the rest.",
+                       [TT_Pointwise]>;
+def Sdy_ReshardOp : Sdy_ShardedValue<"reshard", "The same value in another sharding.",
+                                       [Pure, TT_LinearInFirst]>;
 
 def Sdy_DataFlowEdgeOp
     : Sdy_Op<"data_flow_edge", [SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -50,7 +52,8 @@ def Sdy_DataFlowEdgeOp
 }
 
 def Sdy_FuncDataFlowEdgeOp
-    : Sdy_Op<"func_data_flow_edge", [SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : Sdy_Op<"func_data_flow_edge",
+             [TT_Pointwise, SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Ties an argument or a result of a function to those of its calls, so that they are sharded alike.";
   let description = [{
     Of a function's argument or a call's result. Calls are inlined before shardings are propagated, and edges go then.
@@ -60,7 +63,7 @@ def Sdy_FuncDataFlowEdgeOp
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, SameOperandsAndResultType]> {
+def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, TT_Pointwise, SameOperandsAndResultType]> {
   let summary = "Lets shardings pass in one direction only.";
   let arguments = (ins AnyRankedTensor:$input, Sdy_PropagationDirection:$allowed_direction);
   let results = (outs AnyRankedTensor:$result);
@@ -152,7 +155,7 @@ def Sdy_AllToAllOp : Sdy_Collective<"all_to_all", "Moves axes from one dimension
   (ins Sdy_AllToAllParamList:$params), "$params", [TT_MovesValues]>;
 def Sdy_CollectivePermuteOp
     : Sdy_Collective<"collective_permute", "Exchanges axes for others that split as much.", (ins), "",
-                     [TT_MovesValues]>;
+                     [TT_MovesValues, TT_LinearInFirst]>;
 def Sdy_AllReduceOp : Sdy_Collective<"all_reduce", "Combines the partial values along some axes.",
   (ins Sdy_AxisRefList:$reduction_axes, DefaultValuedAttr<Sdy_ReductionOp, "::mlir::sdy::ReductionOp::SUM">:$reduction_op),
   "($reduction_op^)? $reduction_axes">;

@@ -15,8 +15,8 @@ class StableHLO_Collective<string mnemonic, string text, list<Trait> traits = []
   let hasVerifier = 1;
 }
 
-class StableHLO_Combining<string mnemonic, string text>
-    : StableHLO_Op<mnemonic, [TT_AppliesRegion, SingleBlockImplicitTerminator<"ReturnOp">]> {
+class StableHLO_Combining<string mnemonic, string text, list<Trait> traits = []>
+    : StableHLO_Op<mnemonic, !listconcat([TT_AppliesRegion, SingleBlockImplicitTerminator<"ReturnOp">], traits)> {
   let summary = text;
   let results = (outs Variadic<StableHLO_Tensor>);
   let regions = (region SizedRegion<1>:$computation);
@@ -24,19 +24,21 @@ class StableHLO_Combining<string mnemonic, string text>
 }
 
 def StableHLO_AllGatherOp : StableHLO_Collective<"all_gather", "The operands of a group of devices, concatenated.",
-                                                     [TT_MovesValues]> {
+                                                     [TT_MovesValues, TT_Factors<"::mlir::stablehlo::allGatherFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, ConfinedAttr<I64Attr, [IntNonNegative]>:$all_gather_dim,
                        StableHLO_ReplicaGroups:$replica_groups, OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
                        UnitAttr:$use_global_device_ids);
 }
 
-def StableHLO_AllReduceOp : StableHLO_Combining<"all_reduce", "The operands of a group of devices, combined."> {
+def StableHLO_AllReduceOp : StableHLO_Combining<"all_reduce", "The operands of a group of devices, combined.",
+                                                    [TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, StableHLO_ReplicaGroups:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$use_global_device_ids);
 }
 
 def StableHLO_AllToAllOp
-    : StableHLO_Collective<"all_to_all", "Pieces of the operands, exchanged in a group of devices.", [TT_MovesValues]> {
+    : StableHLO_Collective<"all_to_all", "Pieces of the operands, exchanged in a group of devices.",
+                           [TT_MovesValues, TT_Factors<"::mlir::stablehlo::allToAllFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, ConfinedAttr<I64Attr, [IntNonNegative]>:$split_dimension,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$concat_dimension,
                        ConfinedAttr<I64Attr, [IntPositive]>:$split_count, StableHLO_ReplicaGroups:$replica_groups,
@@ -45,14 +47,14 @@ def StableHLO_AllToAllOp
 
 def StableHLO_CollectiveBroadcastOp
     : StableHLO_Collective<"collective_broadcast", "The operands of the first device of each group.",
-                           [TT_MovesValues, TT_FillsValues]> {
+                           [TT_MovesValues, TT_FillsValues, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, I64ElementsAttr:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$has_dynamic_root);
 }
 
 def StableHLO_CollectivePermuteOp
     : StableHLO_Collective<"collective_permute", "The operand of another device, or zeros.",
-                           [TT_MovesValues, TT_FillsValues]> {
+                           [TT_MovesValues, TT_FillsValues, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$source_target_pairs,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs StableHLO_Tensor);
@@ -66,13 +68,15 @@ def StableHLO_CollectiveReduceOp
 }
 
 def StableHLO_CrossReplicaSumOp
-    : StableHLO_Collective<"cross-replica-sum", "The sum of the operands of a group of devices."> {
+    : StableHLO_Collective<"cross-replica-sum", "The sum of the operands of a group of devices.",
+                           [TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$replica_groups);
   let results = (outs StableHLO_Tensor);
 }
 
 def StableHLO_ReduceScatterOp
-    : StableHLO_Combining<"reduce_scatter", "A piece of the combined operands of a group of devices for each."> {
+    : StableHLO_Combining<"reduce_scatter", "A piece of the combined operands of a group of devices for each.",
+                          [TT_Factors<"::mlir::stablehlo::reduceScatterFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, ConfinedAttr<I64Attr, [IntNonNegative]>:$scatter_dimension,
                        StableHLO_ReplicaGroups:$replica_groups, OptionalAttr<StableHLO_ChannelHandle>:$channel_handle,
                        UnitAttr:$use_global_device_ids);

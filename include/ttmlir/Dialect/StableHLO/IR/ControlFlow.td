@@ -40,7 +40,7 @@ def StableHLO_WhileOp
 }
 
 def StableHLO_MapOp
-    : StableHLO_Op<"map", [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
+    : StableHLO_Op<"map", [TT_AppliesRegion, TT_Pointwise, RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
                            SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "Runs a region on the scalars of all elements.";
   let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
@@ -49,7 +49,7 @@ def StableHLO_MapOp
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure, TT_ForwardsValues]> {
+def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure, TT_ForwardsValues, TT_LinearInFirst]> {
   let summary = "Passes its operands on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<StableHLO_TensorOrToken>:$operand);
   let results = (outs Variadic<StableHLO_TensorOrToken>:$result);
@@ -79,7 +79,7 @@ def StableHLO_CompositeOp : StableHLO_Op<"composite", [DeclareOpInterfaceMethods
   }];
 }
 
-def StableHLO_CustomCallOp : StableHLO_Op<"custom_call", [MemoryEffects<[MemRead, MemWrite]>]> {
+def StableHLO_CustomCallOp : StableHLO_Op<"custom_call", [TT_Factors<"::mlir::stablehlo::customCallFactors">, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "An op that an implementation knows by name.";
   let arguments = (ins Variadic<AnyType>:$inputs, StrAttr:$call_target_name,
                        DefaultValuedOptionalAttr<BoolAttr, "false">:$has_side_effect,

@@ -21,14 +21,15 @@ class StableHLO_Elementwise<string mnemonic, list<Trait> traits = [], string inf
   }];
 }
 
-class StableHLO_Unary<string mnemonic, Type tensor, string text> : StableHLO_Elementwise<mnemonic> {
+class StableHLO_Unary<string mnemonic, Type tensor, string text, list<Trait> traits = []>
+    : StableHLO_Elementwise<mnemonic, traits> {
   let summary = text;
   let arguments = (ins tensor:$operand);
   let results = (outs tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
-/// A function whose accuracy may be asked for.
+/// A function whose accuracy may be requested.
 class StableHLO_Transcendental<string mnemonic, string text>
     : StableHLO_Unary<mnemonic, StableHLO_FloatComplexOrQuantizedTensor, text> {
   let arguments = (ins StableHLO_FloatComplexOrQuantizedTensor:$operand,
@@ -38,7 +39,7 @@ class StableHLO_Transcendental<string mnemonic, string text>
 
 /// A part of a complex number; of a real one, the number itself or zero.
 class StableHLO_ComplexPart<string mnemonic, string text>
-    : StableHLO_Elementwise<mnemonic, [], "inferRealElementwise"> {
+    : StableHLO_Elementwise<mnemonic, [TT_LinearInFirst], "inferRealElementwise"> {
   let summary = text;
   let arguments = (ins StableHLO_FloatOrComplexTensor:$operand);
   let results = (outs StableHLO_FloatTensor:$result);
@@ -75,7 +76,8 @@ def StableHLO_TanhOp : StableHLO_Transcendental<"tanh", "Hyperbolic tangent.">;
 def StableHLO_CeilOp : StableHLO_Unary<"ceil", StableHLO_FloatOrQuantizedTensor, "Smallest whole number not below the operand.">;
 def StableHLO_ClzOp : StableHLO_Unary<"count_leading_zeros", StableHLO_IntTensor, "Number of leading zero bits.">;
 def StableHLO_FloorOp : StableHLO_Unary<"floor", StableHLO_FloatOrQuantizedTensor, "Largest whole number not above the operand.">;
-def StableHLO_NegOp : StableHLO_Unary<"negate", StableHLO_NumberTensor, "The operand times -1.">;
+def StableHLO_NegOp : StableHLO_Unary<"negate", StableHLO_NumberTensor, "The operand times -1.",
+                                     [TT_LinearInFirst]>;
 def StableHLO_NotOp : StableHLO_Unary<"not", StableHLO_PredOrIntTensor, "Logical not of i1, bitwise not of integers.">;
 def StableHLO_PopulationCountOp : StableHLO_Unary<"popcnt", StableHLO_IntTensor, "Number of one bits.">;
 def StableHLO_RoundOp
@@ -142,15 +144,18 @@ def StableHLO_ReducePrecisionOp : StableHLO_Elementwise<"reduce_precision"> {
 // Binary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_AnyTensor, "Sum; logical or of i1.", [Commutative]>;
+def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_AnyTensor, "Sum; logical or of i1.",
+                                      [Commutative, TT_Linear]>;
 def StableHLO_AndOp : StableHLO_Binary<"and", StableHLO_PredOrIntTensor, "Logical or bitwise and.", [Commutative]>;
 def StableHLO_Atan2Op
     : StableHLO_Binary<"atan2", StableHLO_FloatComplexOrQuantizedTensor, "Angle of the point (rhs, lhs), -pi to pi.">;
 def StableHLO_DivOp
-    : StableHLO_Binary<"divide", StableHLO_NumberTensor, "Quotient, of integers rounded toward zero.">;
+    : StableHLO_Binary<"divide", StableHLO_NumberTensor, "Quotient, of integers rounded toward zero.",
+                       [TT_LinearInFirst]>;
 def StableHLO_MaxOp : StableHLO_Binary<"maximum", StableHLO_Tensor, "The larger; NaN if either is.", [Commutative]>;
 def StableHLO_MinOp : StableHLO_Binary<"minimum", StableHLO_Tensor, "The smaller; NaN if either is.", [Commutative]>;
-def StableHLO_MulOp : StableHLO_Binary<"multiply", StableHLO_Tensor, "Product; logical and of i1.", [Commutative]>;
+def StableHLO_MulOp : StableHLO_Binary<"multiply", StableHLO_Tensor, "Product; logical and of i1.",
+                                      [Commutative, TT_LinearInEach]>;
 def StableHLO_OrOp : StableHLO_Binary<"or", StableHLO_PredOrIntTensor, "Logical or bitwise or.", [Commutative]>;
 def StableHLO_PowOp : StableHLO_Binary<"power", StableHLO_NumberTensor, "lhs to the power of rhs.">;
 def StableHLO_RemOp
@@ -160,7 +165,8 @@ def StableHLO_ShiftRightArithmeticOp
     : StableHLO_Binary<"shift_right_arithmetic", StableHLO_IntTensor, "lhs shifted right, copies of its sign coming in.">;
 def StableHLO_ShiftRightLogicalOp
     : StableHLO_Binary<"shift_right_logical", StableHLO_IntTensor, "lhs shifted right, zeros coming in.">;
-def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_NumberTensor, "lhs - rhs.">;
+def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_NumberTensor, "lhs - rhs.",
+                                           [TT_Linear]>;
 def StableHLO_XorOp
     : StableHLO_Binary<"xor", StableHLO_PredOrIntTensor, "Logical or bitwise exclusive or.", [Commutative]>;
 
@@ -188,7 +194,7 @@ def StableHLO_ComplexOp : StableHLO_Elementwise<"complex", [], "inferComplexElem
 // Ternary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues]> {
+def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues, TT_Pointwise]> {
   let summary = "on_true where pred holds, on_false elsewhere; pred may be a scalar.";
   let arguments = (ins StableHLO_PredTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);
@@ -197,7 +203,7 @@ def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues]> 
   }];
 }
 
-def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", [Pure]> {
+def StableHLO_ClampOp : StableHLO_InferredOp<"clamp", [Pure, TT_Pointwise]> {
   let summary = "The operand, moved into [min, max]; both bounds may be scalars.";
   let arguments = (ins StableHLO_Tensor:$min, StableHLO_Tensor:$operand, StableHLO_Tensor:$max);
   let results = (outs StableHLO_Tensor:$result);

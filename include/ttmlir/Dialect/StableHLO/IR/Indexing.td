@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure, TT_MovesValues]> {
+def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::gatherFactors">]> {
   let summary = "Slices of one size at computed starts, each moved so that it lies inside the operand.";
   let description = [{
     Each vector of `start_indices` along `index_vector_dim` is the start of a slice of `slice_sizes`, in the dimensions
@@ -20,7 +20,7 @@ def StableHLO_GatherOp : StableHLO_InferredOp<"gather", [Pure, TT_MovesValues]> 
 }
 
 def StableHLO_ScatterOp
-    : StableHLO_InferredOp<"scatter", [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+    : StableHLO_InferredOp<"scatter", [TT_AppliesRegion, TT_Factors<"::mlir::stablehlo::scatterFactors">, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                        SingleBlockImplicitTerminator<"ReturnOp">], "compatibleShapes"> {
   let summary = "The inputs, with slices at computed starts combined with updates.";
   let description = [{

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_DotOp : StableHLO_InferredOp<"dot", [Pure], "compatibleShapes"> {
+def StableHLO_DotOp : StableHLO_InferredOp<"dot", [Pure, TT_Factors<"::mlir::stablehlo::dotFactors">], "compatibleShapes"> {
   let summary = "Product of vectors or matrices: the last dimension of lhs with the first of rhs.";
   let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_AnyTensor:$rhs,
                        OptionalAttr<StableHLO_PrecisionConfigAttr>:$precision_config);
@@ -17,7 +17,7 @@ def StableHLO_DotOp : StableHLO_InferredOp<"dot", [Pure], "compatibleShapes"> {
   let hasVerifier = 1;
 }
 
-def StableHLO_DotGeneralOp : StableHLO_InferredOp<"dot_general", [Pure], "compatibleShapes"> {
+def StableHLO_DotGeneralOp : StableHLO_InferredOp<"dot_general", [Pure, TT_LinearInEach, TT_Factors<"::mlir::stablehlo::dotGeneralFactors">], "compatibleShapes"> {
   let summary = "Product of tensors with paired batch dimensions, summed over paired contracting dimensions.";
   let description = [{
     The result has the batch dimensions, then the other dimensions of lhs, then those of rhs:

@@ -7,7 +7,7 @@
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_SortOp
-    : StableHLO_InferredOp<"sort", [TT_AppliesRegion, TT_MovesValues, RecursiveMemoryEffects, RecursivelySpeculatable,
+    : StableHLO_InferredOp<"sort", [TT_AppliesRegion, TT_MovesValues, TT_Factors<"::mlir::stablehlo::sortFactors">, RecursiveMemoryEffects, RecursivelySpeculatable,
                                     SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "The inputs along a dimension in the order that a comparator gives.";
   let description = [{

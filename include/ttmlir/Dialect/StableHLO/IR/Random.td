@@ -17,7 +17,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
   let hasVerifier = 1;
 }
 
-def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure]> {
+def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure, TT_Factors<"::mlir::stablehlo::rngBitGeneratorFactors">]> {
   let summary = "Random bits of an algorithm, and its next state.";
   let arguments = (ins StableHLO_PlainTensor:$initial_state, StableHLO_RngAlgorithmAttr:$rng_algorithm);
   let results = (outs StableHLO_PlainTensor:$output_state, StableHLO_StaticTensor:$output);

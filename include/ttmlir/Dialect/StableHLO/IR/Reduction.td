@@ -14,8 +14,8 @@ def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, Terminator]> {
 }
 
 /// Several tensors of one shape and a start value for each, combined by the region, which takes two values per tensor.
-class StableHLO_Reduction<string mnemonic>
-    : StableHLO_InferredOp<mnemonic, [TT_AppliesRegion, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
+class StableHLO_Reduction<string mnemonic, Trait factors>
+    : StableHLO_InferredOp<mnemonic, [TT_AppliesRegion, factors, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                       SingleBlockImplicitTerminator<"ReturnOp">],
                             "compatibleShapes"> {
   let results = (outs Variadic<StableHLO_Tensor>);
@@ -23,7 +23,7 @@ class StableHLO_Reduction<string mnemonic>
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_ReduceOp : StableHLO_Reduction<"reduce"> {
+def StableHLO_ReduceOp : StableHLO_Reduction<"reduce", TT_Factors<"::mlir::stablehlo::reduceFactors">> {
   let summary = "Combines all elements along some dimensions.";
   let description = [{
     `stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1]
@@ -34,7 +34,7 @@ def StableHLO_ReduceOp : StableHLO_Reduction<"reduce"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-def StableHLO_ReduceWindowOp : StableHLO_Reduction<"reduce_window"> {
+def StableHLO_ReduceWindowOp : StableHLO_Reduction<"reduce_window", TT_Factors<"::mlir::stablehlo::reduceWindowFactors">> {
   let summary = "Combines the elements under a window that slides over all dimensions.";
   let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, Variadic<StableHLO_Tensor>:$init_values,
                        DenseI64ArrayAttr:$window_dimensions, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
@@ -43,7 +43,7 @@ def StableHLO_ReduceWindowOp : StableHLO_Reduction<"reduce_window"> {
 }
 
 def StableHLO_SelectAndScatterOp
-    : StableHLO_Op<"select_and_scatter", [TT_AppliesRegion, Pure]> {
+    : StableHLO_Op<"select_and_scatter", [TT_AppliesRegion, Pure, TT_Factors<"::mlir::stablehlo::selectAndScatterFactors">]> {
   let summary = "Adds each source element where a window selects it: the gradient of a pool.";
   let description = [{
     `select` takes two elements of the operand and says whether the first stays selected; `scatter` combines what is at

@@ -15,7 +15,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "ttmlir/Dialect/Families/Facts.h"
+#include "ttmlir/Dialect/Families/FactorsInterface.h"
 
 namespace mlir {
 class PatternRewriter;
@@ -30,6 +30,41 @@ namespace mlir::stablehlo {
 bool agreeingElements(Type a, Type b);
 /// Elements quantized along a dimension have a scale for each of its indices.
 bool hasQuantizedDimension(RankedTensorType type);
+
+// Factors of ops, which rows name (lib/Dialect/StableHLO/IR/Factors).
+#define STABLEHLO_FACTORS(name)                                                                                        \
+  std::optional<::mlir::tt::Factors> name##Factors(Operation *op, ::mlir::tt::FactorMode mode)
+STABLEHLO_FACTORS(allGather);
+STABLEHLO_FACTORS(allToAll);
+STABLEHLO_FACTORS(bitcastConvert);
+STABLEHLO_FACTORS(broadcast);
+STABLEHLO_FACTORS(broadcastInDim);
+STABLEHLO_FACTORS(cholesky);
+STABLEHLO_FACTORS(concatenate);
+STABLEHLO_FACTORS(convolution);
+STABLEHLO_FACTORS(customCall);
+STABLEHLO_FACTORS(dot);
+STABLEHLO_FACTORS(dotGeneral);
+STABLEHLO_FACTORS(dynamicSlice);
+STABLEHLO_FACTORS(dynamicUpdateSlice);
+STABLEHLO_FACTORS(einsum);
+STABLEHLO_FACTORS(feature);
+STABLEHLO_FACTORS(fft);
+STABLEHLO_FACTORS(gather);
+STABLEHLO_FACTORS(reduce);
+STABLEHLO_FACTORS(reduceScatter);
+STABLEHLO_FACTORS(reduceWindow);
+STABLEHLO_FACTORS(reshape);
+STABLEHLO_FACTORS(resize);
+STABLEHLO_FACTORS(reverse);
+STABLEHLO_FACTORS(rngBitGenerator);
+STABLEHLO_FACTORS(scatter);
+STABLEHLO_FACTORS(selectAndScatter);
+STABLEHLO_FACTORS(sort);
+STABLEHLO_FACTORS(statistics);
+STABLEHLO_FACTORS(transpose);
+STABLEHLO_FACTORS(triangularSolve);
+#undef STABLEHLO_FACTORS
 
 /// The results that an op declares are compatible with those its shape function infers.
 template <typename OpT> class InferredResults : public OpTrait::TraitBase<OpT, InferredResults> {

@@ -4,11 +4,14 @@
 #ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H
 #define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_COMMON_FACTORS_H
 
-#include "../Rules/Rules.h"
-#include "../Rules/Windows.h"
+#include "Rules.h"
 #include "Sharding.h"
+#include "ttmlir/Dialect/StableHLO/IR/Windows.h"
 
 namespace mlir::sdy {
+
+using stablehlo::WindowedDim;
+using stablehlo::WindowKind;
 
 /// A sharding rule, read from its attribute once.
 struct Rule {

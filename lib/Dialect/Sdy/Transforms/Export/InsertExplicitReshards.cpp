@@ -52,19 +52,18 @@ std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
 static bool keepsPartialValues(Operation *op, ArrayRef<bool> isPartial, ReductionOp reduction) {
   const size_t count = llvm::count(isPartial, true);
   const bool isFirst = count == 1 && isPartial[0], isAll = count > 0 && count == isPartial.size();
-  // What only moves values.
-  if (isa<hlo::ReshapeOp, hlo::TransposeOp, hlo::BroadcastInDimOp, hlo::SliceOp, hlo::ReverseOp, hlo::DynamicSliceOp,
-          hlo::GatherOp, hlo::OptimizationBarrierOp, CollectivePermuteOp, ReshardOp>(op))
-    return isFirst;
-  if (isa<hlo::ConcatenateOp>(op))
-    return isAll;
+  const bool isLinear = op->hasTrait<tt::trait::Linear>(), isLinearInFirst = op->hasTrait<tt::trait::LinearInFirst>();
+  // What only moves values keeps any combination.
+  if (op->hasTrait<tt::trait::MovesValues>() || op->hasTrait<tt::trait::ForwardsValues>())
+    return (isLinear && isAll) || (isLinearInFirst && isFirst);
   switch (reduction) {
   case ReductionOp::SUM:
-    if (isa<hlo::AddOp, hlo::SubtractOp>(op))
+    if (isLinear)
       return isAll && !getElementTypeOrSelf(op->getResult(0)).isInteger(1);
-    if (isa<hlo::NegOp, hlo::RealOp, hlo::ImagOp, hlo::DivOp>(op))
+    // A quotient of integers is rounded.
+    if (isLinearInFirst)
       return isFirst && !(isa<hlo::DivOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0))));
-    if (isa<hlo::MulOp, hlo::DotGeneralOp, hlo::ConvolutionOp>(op))
+    if (op->hasTrait<tt::trait::LinearInEach>())
       return count == 1;
     return isa<hlo::ReduceOp>(op) && isFirst && op->getNumOperands() == 2 &&
            sdy::getReductionOp(op) == ReductionOp::SUM;
@@ -151,27 +150,27 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Reshards an operand, if it is not split like that.
-  void bring(OpOperand &operand, const MaybeSharding &wanted) {
+  void bring(OpOperand &operand, const MaybeSharding &requested) {
     auto shaped = dyn_cast<RankedTensorType>(operand.get().getType());
     MaybeSharding have = get(operand.get());
-    if (!shaped || areEquivalent(have, wanted) || (!have && !wanted))
+    if (!shaped || areEquivalent(have, requested) || (!have && !requested))
       return;
     OpBuilder builder(operand.getOwner());
     builder.setInsertionPoint(operand.getOwner());
-    Value value = reduceUnwanted(builder, operand.get(), have, wanted);
+    Value value = reduceUnrequested(builder, operand.get(), have, requested);
     have = get(value);
-    if (isFull && !areEquivalent(have, wanted)) {
-      Sharding target = wanted ? closed(*wanted) : have->replicatedLike();
+    if (isFull && !areEquivalent(have, requested)) {
+      Sharding target = requested ? closed(*requested) : have->replicatedLike();
       value = ReshardOp::create(builder, operand.getOwner()->getLoc(), value, toAttribute(target));
     }
     operand.set(value);
   }
 
   /// Combines the partial values that nobody wants.
-  Value reduceUnwanted(OpBuilder &builder, Value value, const MaybeSharding &have, const MaybeSharding &wanted) {
+  Value reduceUnrequested(OpBuilder &builder, Value value, const MaybeSharding &have, const MaybeSharding &requested) {
     if (!have || have->unreduced.empty())
       return value;
-    Axes reduced = difference(have->unreduced, wanted ? AxesRef(wanted->unreduced) : AxesRef());
+    Axes reduced = difference(have->unreduced, requested ? AxesRef(requested->unreduced) : AxesRef());
     if (reduced.empty())
       return value;
     sortAndMerge(reduced);
@@ -201,16 +200,16 @@ private:
     for (Region &region : op->getRegions())
       visit(region);
     for (const Edge &edge : edges) {
-      MaybeSharding wanted = outside[edge.owner()];
+      MaybeSharding requested = outside[edge.owner()];
       if (auto manual = dyn_cast<ManualComputationOp>(op)) {
         if (edge.kind == Edge::ManualArgument)
-          wanted =
+          requested =
               resolve(manual.getInShardings().getShardings()[cast<BlockArgument>(edge.owner()).getArgNumber()], meshes);
-        else if (wanted)
-          wanted = withoutManualAxes(*wanted, getManualAxes(manual, wanted->mesh));
+        else if (requested)
+          requested = withoutManualAxes(*requested, getManualAxes(manual, requested->mesh));
       }
       for (OpOperand *source : edge.sources)
-        bring(*source, wanted);
+        bring(*source, requested);
     }
   }
 
@@ -248,7 +247,7 @@ private:
   // Ops
   //===--------------------------------------------------------------------===//
 
-  /// What moves data between shards of its own accord, or is asked to by name, is left alone.
+  /// What moves data between shards of its own accord, or does so by name, is left alone.
   static bool isOpaque(Operation *op) {
     auto call = dyn_cast<hlo::CustomCallOp>(op);
     return op->getNumOperands() == 0 ||
@@ -261,7 +260,7 @@ private:
     OpBuilder builder(op);
     for (OpOperand &operand : op->getOpOperands())
       if (MaybeSharding have = get(operand.get()); have && !have->unreduced.empty())
-        operand.set(reduceUnwanted(builder, operand.get(), have, result));
+        operand.set(reduceUnrequested(builder, operand.get(), have, result));
   }
 
   /// The result has partial values that the op computes, or that it makes of those of its operands.
@@ -362,7 +361,7 @@ private:
     // All but what edges of neighbours make whole.
     SmallVector<WindowedDim, 2> windows;
     if (exchangesEdges)
-      windows = getWindowedDims(op);
+      windows = stablehlo::getWindowedDims(op);
     SmallVector<Value> values(op->getOperands());
     llvm::append_range(values, op->getResults());
     for (auto [value, tensor] : llvm::zip(values, rule.tensors)) {
@@ -412,14 +411,14 @@ private:
                              MutableArrayRef<Axes> assigned) {
     for (const WindowedDim &window : windows)
       for (int32_t factor : rule.tensors[0][window.operand])
-        while (!assigned[factor].empty() && !getFootprint(op, window, product(assigned[factor])))
+        while (!assigned[factor].empty() && !stablehlo::getFootprint(op, window, product(assigned[factor])))
           assigned[factor].pop_back();
   }
 
   /// Without a rule all tensors are whole.
   void applyAxes(Operation *op, const Rule *rule, ArrayRef<Axes> assigned, ArrayRef<MaybeSharding> shardings,
                  const Sharding &mesh) {
-    auto wanted = [&](size_t index, Value value) {
+    auto requested = [&](size_t index, Value value) {
       Sharding sharding = Sharding::open(mesh.meshOrRef, mesh.mesh, cast<RankedTensorType>(value.getType()).getRank(),
                                          /*isClosed=*/true);
       if (shardings[index] && shardings[index]->mesh == mesh.mesh) {
@@ -442,14 +441,14 @@ private:
     // Partial values of operands are those that the result keeps.
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType())) {
-        Sharding target = wanted(operand.getOperandNumber(), operand.get());
+        Sharding target = requested(operand.getOperandNumber(), operand.get());
         bool wasFull = std::exchange(isFull, true);
         bring(operand, target);
         isFull = wasFull;
       }
     for (OpResult result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
-        give(result, wanted(operands + result.getResultNumber(), result));
+        give(result, requested(operands + result.getResultNumber(), result));
   }
 
   void combinePartialResults(Operation *op, const Rule &rule, ArrayRef<Axes> assigned, ReductionOp reductionOp,

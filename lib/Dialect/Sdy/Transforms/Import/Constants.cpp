@@ -1,8 +1,8 @@
 //===- Constants.cpp - constants split from and merged with each other ----===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "../Common/Rules.h"
 #include "../Common/Sharding.h"
-#include "../Rules/Rules.h"
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 

@@ -410,7 +410,7 @@ void Graph::writeBack() {
 // Rules as attributes
 //===----------------------------------------------------------------------===//
 
-void sdy::populateShardingRules(Operation *root, RuleMode mode) {
+void sdy::populateShardingRules(Operation *root, FactorMode mode) {
   root->walk([&](Operation *op) {
     if (!isa<FunctionOpInterface>(op))
       if (OpShardingRuleAttr rule = getShardingRule(op, mode))

@@ -17,8 +17,8 @@ struct PropagationOptions {
   bool isConservative = false, exchangesEdges = false, keepsShardingRules = false;
   bool usesOpPriorities = false, usesUserPriorities = false;
 
-  RuleMode mode() const {
-    return !isConservative ? RuleMode::Full : exchangesEdges ? RuleMode::Edges : RuleMode::Conservative;
+  FactorMode mode() const {
+    return !isConservative ? FactorMode::Full : exchangesEdges ? FactorMode::Edges : FactorMode::Conservative;
   }
 };
 
@@ -84,7 +84,7 @@ private:
 };
 
 /// Rules of ops as attributes; those that are there are kept.
-void populateShardingRules(Operation *root, RuleMode mode);
+void populateShardingRules(Operation *root, FactorMode mode);
 /// Removes them, but for those of a user.
 void dropShardingRules(Operation *root);
 

@@ -19,7 +19,7 @@ namespace {
 struct PopulateOpShardingRules : sdy::impl::SdyPopulateOpShardingRulesBase<PopulateOpShardingRules> {
   using Base::Base;
   void runOnOperation() override {
-    populateShardingRules(getOperation(), isConservative ? RuleMode::Conservative : RuleMode::Full);
+    populateShardingRules(getOperation(), isConservative ? FactorMode::Conservative : FactorMode::Full);
   }
 };
 

@@ -36,7 +36,7 @@ static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &ru
           isWhole[factor] = true;
     }
   // Where devices may exchange edges; `exchangeTime` says whether parts are large enough.
-  const SmallVector<sdy::WindowedDim, 2> windows = sdy::getWindowedDims(op);
+  const SmallVector<stablehlo::WindowedDim, 2> windows = stablehlo::getWindowedDims(op);
   for (size_t factor = 0; factor < rule.numFactors(); ++factor)
     if (rule.sizes[factor] > 1 && sdy::isWindowed(rule, windows, static_cast<int32_t>(factor)))
       isWhole[factor] = rule.types[factor].kind == sdy::FactorKind::Reduction && !canReduce(op);
@@ -48,8 +48,8 @@ static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &ru
 }
 
 /// The axes of each dimension of all tensors; none if a dimension does not divide, or its parts would lie in strides.
-static std::optional<SmallVector<Dims, 4>> tensorsOf(const sdy::Rule &rule, ArrayRef<sdy::Axes> factors,
-                                                     ArrayRef<Type> types) {
+static std::optional<SmallVector<Dims, 4>> shardedDims(const sdy::Rule &rule, ArrayRef<sdy::Axes> factors,
+                                                       ArrayRef<Type> types) {
   SmallVector<Dims, 4> tensors;
   for (auto [tensor, type] : llvm::zip(rule.tensors, types)) {
     Dims &dims = tensors.emplace_back(tensor.size());
@@ -71,17 +71,18 @@ static std::optional<SmallVector<Dims, 4>> tensorsOf(const sdy::Rule &rule, Arra
 /// What it takes to get edges from neighbours, where windows are split; none if a part needs more than these hold.
 static std::optional<Time> exchangeTime(Operation *op, ArrayRef<Dims> tensors, const Model &model) {
   Time time;
-  for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
+  for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
     const int64_t parts = sdy::product(tensors[0][window.operand]);
     if (parts == 1)
       continue;
     auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    auto print = sdy::getFootprint(op, window, parts);
+    auto print = stablehlo::getFootprint(op, window, parts);
     if (!print)
       return std::nullopt;
-    for (unsigned input = 0; input < sdy::getNumWindowedOperands(op); ++input)
-      time += window.kind == sdy::WindowKind::Mirror ? model.timeOfMirroring(type, tensors[0], window.operand)
-                                                     : model.timeOfExchange(type, tensors[0], window.operand, *print);
+    for (unsigned input = 0; input < stablehlo::getNumWindowedOperands(op); ++input)
+      time += window.kind == stablehlo::WindowKind::Mirror
+                  ? model.timeOfMirroring(type, tensors[0], window.operand)
+                  : model.timeOfExchange(type, tensors[0], window.operand, *print);
   }
   return time;
 }
@@ -159,7 +160,7 @@ Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
         if (rule->types[factor].kind == sdy::FactorKind::Reduction)
           llvm::append_range(reduced, list);
       sdy::sortAndMerge(reduced);
-      if (std::optional<SmallVector<Dims, 4>> tensors = tensorsOf(*rule, factors, types))
+      if (std::optional<SmallVector<Dims, 4>> tensors = ::shardedDims(*rule, factors, types))
         add(std::move(*tensors), reduced);
     }
   } else {

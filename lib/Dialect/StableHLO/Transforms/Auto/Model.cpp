@@ -235,7 +235,8 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
   return time;
 }
 
-Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim, const sdy::Footprint &print) const {
+Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim,
+                           const stablehlo::Footprint &print) const {
   Time time;
   const int64_t parts = sdy::product(dims[dim]);
   auto edgesOf = [&](int64_t count) {

@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVE_H
 #define TTMLIR_LIB_DIALECT_STABLEHLO_TRANSFORMS_LOCAL_COLLECTIVE_H
 
-#include "../../../Sdy/Transforms/Rules/Windows.h"
+#include "ttmlir/Dialect/StableHLO/IR/Windows.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -25,7 +25,7 @@ public:
 
   /// The elements of the footprint of a value that is split along `dim` by the axes: own ones and edges of neighbours.
   /// What is outside of the whole is `fill`, or 0.
-  Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print, Value fill,
+  Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const stablehlo::Footprint &print, Value fill,
                ArrayRef<sdy::AxisRefAttr> axes);
 
   /// What the device as far from the other end along the axes holds.
@@ -60,7 +60,7 @@ private:
 };
 
 /// The op takes the elements of the footprint in place of the whole operand.
-void setWindow(Operation *op, const sdy::WindowedDim &window, const sdy::Footprint &print);
+void setWindow(Operation *op, const stablehlo::WindowedDim &window, const stablehlo::Footprint &print);
 /// What an op finds outside of an operand; null for zeros, and for what never looks there.
 Value getWindowFill(Operation *op, unsigned operand);
 

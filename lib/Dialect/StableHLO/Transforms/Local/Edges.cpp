@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each device sends its edge to the next one, all of them at once, and puts what
-// it gets beside its own part. At the ends there is what the op pads with. What is
+// it gets in addition to its own part. At the ends there is what the op pads with. What is
 // reversed comes from the device at the same place from the other end.
 //
 //===----------------------------------------------------------------------===//
@@ -62,8 +62,8 @@ Value CollectiveLowering::mirrored(ImplicitLocOpBuilder &builder, Value value, A
                                                 channel(builder));
 }
 
-Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const sdy::Footprint &print,
-                                 Value fill, AxisRefs axes) {
+Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
+                                 const stablehlo::Footprint &print, Value fill, AxisRefs axes) {
   const int64_t own = typeOf(value).getDimSize(dim), parts = sizeAlong(axes);
   // What the device and its neighbours have, from `first` on, counted from the first element of its own.
   SmallVector<Value> pieces;
@@ -100,7 +100,7 @@ Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int
   return stablehlo::DynamicSliceOp::create(builder, typeOf(value).clone(shape), joined, starts, shape);
 }
 
-void shlo::setWindow(Operation *op, const sdy::WindowedDim &window, const sdy::Footprint &print) {
+void shlo::setWindow(Operation *op, const stablehlo::WindowedDim &window, const stablehlo::Footprint &print) {
   Builder builder(op->getContext());
   auto with = [](ArrayRef<int64_t> list, int64_t dim, int64_t value) {
     SmallVector<int64_t> changed(list);

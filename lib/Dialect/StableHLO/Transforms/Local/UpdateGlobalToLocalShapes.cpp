@@ -31,10 +31,10 @@ public:
     if (failed(localizeBlock(body)))
       return failure();
     for (auto [index, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
-      sdy::TensorShardingAttr wanted = op.getOutShardings().getShardings()[index];
-      if (!alike(shardings.lookup(value), wanted))
+      sdy::TensorShardingAttr expected = op.getOutShardings().getShardings()[index];
+      if (!alike(shardings.lookup(value), expected))
         return op.emitOpError() << "gives result " << index << " with " << text(shardings.lookup(value))
-                                << "; expected " << wanted << "; run sdy-insert-explicit-reshards first";
+                                << "; expected " << expected << "; run sdy-insert-explicit-reshards first";
     }
     SmallVector<StringAttr> axes;
     for (sdy::MeshAxisAttr axis : mesh.getAxes())
@@ -142,7 +142,7 @@ private:
       exchangeEdges(op, all);
     if (split && failed(check(op, all)))
       return failure();
-    // Sizes are asked for before the types change.
+    // Sizes are requested before the types change.
     if (split && failed(adjust(op, all)))
       return failure();
     for (Value result : op->getResults()) {
@@ -225,22 +225,22 @@ private:
 
   /// Along windows, what neighbours hold at their edges may be all that the device lacks. `all` is then whole there.
   void exchangeEdges(Operation *op, MutableArrayRef<sdy::TensorShardingAttr> all) {
-    const unsigned inputs = std::min(sdy::getNumWindowedOperands(op), op->getNumOperands());
+    const unsigned inputs = std::min(stablehlo::getNumWindowedOperands(op), op->getNumOperands());
     if (!inputs || !op->getNumResults())
       return;
     auto axesAlong = [&](unsigned tensor, int64_t dim) {
       auto lists = axesOf(all[tensor]);
       return dim < static_cast<int64_t>(lists.size()) ? lists[dim] : SmallVector<sdy::AxisRefAttr>();
     };
-    SmallVector<std::pair<sdy::WindowedDim, sdy::Footprint>> found;
+    SmallVector<std::pair<stablehlo::WindowedDim, stablehlo::Footprint>> found;
     withGlobalOperands(op, [&] {
-      for (const sdy::WindowedDim &window : sdy::getWindowedDims(op)) {
+      for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
         const SmallVector<sdy::AxisRefAttr> axes = axesAlong(0, window.operand);
         auto isAlike = [&](unsigned tensor) {
           return axesAlong(tensor, tensor < inputs ? window.operand : window.result) == axes;
         };
         const auto [first, last] = othersAlong(op, window);
-        auto print = sdy::getFootprint(op, window, partsOf(all[0], window.operand, mesh));
+        auto print = stablehlo::getFootprint(op, window, partsOf(all[0], window.operand, mesh));
         if (print && llvm::all_of(llvm::seq(0u, inputs), isAlike) && llvm::all_of(llvm::seq(first, last), isAlike))
           found.emplace_back(window, *print);
       }
@@ -250,7 +250,7 @@ private:
       for (unsigned i = 0; i < inputs; ++i) {
         ArrayRef<sdy::AxisRefAttr> axes = all[i].getDimShardings()[window.operand].getAxes();
         Value value =
-            window.kind == sdy::WindowKind::Mirror
+            window.kind == stablehlo::WindowKind::Mirror
                 ? collectives.mirrored(builder, op->getOperand(i), axes)
                 : collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), axes);
         all[i] = withWhole(all[i], window.operand);
@@ -266,8 +266,8 @@ private:
     }
   }
   /// The tensors, operands first, that have `window.result`.
-  static std::pair<unsigned, unsigned> othersAlong(Operation *op, const sdy::WindowedDim &window) {
-    if (window.kind == sdy::WindowKind::Contraction)
+  static std::pair<unsigned, unsigned> othersAlong(Operation *op, const stablehlo::WindowedDim &window) {
+    if (window.kind == stablehlo::WindowKind::Contraction)
       return {1, 2};
     return {op->getNumOperands(), op->getNumOperands() + op->getNumResults()};
   }
@@ -345,25 +345,20 @@ private:
     return type.clone(shape);
   }
 
-  /// Attributes that say sizes, of dimensions that the device has a part of.
+  /// Attributes that state sizes of dimensions that the device has a part of.
   LogicalResult adjust(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
-    auto divided = [&](ArrayRef<int64_t> sizes, sdy::TensorShardingAttr sharding) {
-      SmallVector<int64_t> result(sizes);
-      for (auto [dim, size] : llvm::enumerate(result))
-        size /= partsOf(sharding, static_cast<int64_t>(dim), mesh);
-      return result;
-    };
-    if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
-      slice.setLimitIndices(divided(slice.getLimitIndices(), all[0]));
-    } else if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-      slice.setSliceSizes(divided(slice.getSliceSizes(), all[0]));
-    } else if (auto gather = dyn_cast<stablehlo::GatherOp>(op)) {
-      SmallVector<int64_t> sizes = divided(gather.getSliceSizes(), all[0]);
-      // Of one element stays one element.
-      for (auto [size, before] : llvm::zip_equal(sizes, gather.getSliceSizes()))
-        size = before == 1 ? 1 : size;
-      gather.setSliceSizes(sizes);
-    } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+    std::optional<Factors> factors;
+    withGlobalOperands(op, [&] { factors = getFactors(op); });
+    for (const Factors::SizeAttribute &attribute :
+         factors ? factors->sizeAttributes() : std::span<const Factors::SizeAttribute>()) {
+      StringRef name(attribute.name);
+      auto sizes = llvm::to_vector(op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef());
+      for (auto [dim, size, whole] : llvm::enumerate(sizes, factors->tensor(attribute.tensor)))
+        if (size == whole)
+          size /= partsOf(all[attribute.tensor], static_cast<int64_t>(dim), mesh);
+      op->setAttr(name, DenseI64ArrayAttr::get(op->getContext(), sizes));
+    }
+    if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
       auto dims = convolution.getDimensionNumbers();
       const auto groups = static_cast<int64_t>(convolution.getFeatureGroupCount());
       auto size = [&](unsigned operand, int64_t dim) {

@@ -1,13 +1,13 @@
 //===- Windows.cpp - what parts of a dimension need of others -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Windows.h"
+#include "ttmlir/Dialect/StableHLO/IR/Windows.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using namespace mlir::sdy;
 namespace hlo = mlir::stablehlo;
+using namespace mlir::stablehlo;
 
 static int64_t entry(std::optional<ArrayRef<int64_t>> values, int64_t dim) { return values ? (*values)[dim] : 1; }
 
@@ -77,7 +77,7 @@ static SmallVector<WindowedDim, 2> windowsOf(hlo::ReverseOp op) {
   return dims;
 }
 
-SmallVector<WindowedDim, 2> sdy::getWindowedDims(Operation *op) {
+SmallVector<WindowedDim, 2> stablehlo::getWindowedDims(Operation *op) {
   // Padding needs a zero of the type.
   for (Value value : op->getOperands())
     if (auto type = typeOf(value); !type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
@@ -91,7 +91,7 @@ SmallVector<WindowedDim, 2> sdy::getWindowedDims(Operation *op) {
       .Default({});
 }
 
-unsigned sdy::getNumWindowedOperands(Operation *op) {
+unsigned stablehlo::getNumWindowedOperands(Operation *op) {
   if (isa<hlo::ReduceWindowOp>(op))
     return op->getNumResults();
   return isa<hlo::ConvolutionOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(op) ? 1 : 0;
@@ -99,7 +99,7 @@ unsigned sdy::getNumWindowedOperands(Operation *op) {
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-std::optional<Footprint> sdy::getFootprint(Operation *op, const WindowedDim &dim, int64_t parts) {
+std::optional<Footprint> stablehlo::getFootprint(Operation *op, const WindowedDim &dim, int64_t parts) {
   const Value other = dim.kind == WindowKind::Contraction ? op->getOperand(1) : op->getResult(0);
   const int64_t operandSize = typeOf(op->getOperand(0)).getDimSize(dim.operand),
                 resultSize = typeOf(other).getDimSize(dim.result);
@@ -136,14 +136,14 @@ std::optional<Footprint> sdy::getFootprint(Operation *op, const WindowedDim &dim
   return print;
 }
 
-bool sdy::isCutByWindows(hlo::SelectAndScatterOp op, int64_t dim) {
+bool stablehlo::isCutByWindows(hlo::SelectAndScatterOp op, int64_t dim) {
   const int64_t window = entry(op.getWindowDimensions(), dim), stride = entry(op.getWindowStrides(), dim),
                 size = typeOf(op.getOperand()).getDimSize(dim), windows = typeOf(op.getSource()).getDimSize(dim);
   SmallVector<int64_t> pads = paddings(op.getPadding(), typeOf(op.getOperand()).getRank());
   return window <= stride && windows > 0 && windows * stride == size && !pads[2 * dim] && !pads[2 * dim + 1];
 }
 
-bool sdy::mayExchangeEdges(Operation *op, int64_t operandDim) {
+bool stablehlo::mayExchangeEdges(Operation *op, int64_t operandDim) {
   for (const WindowedDim &dim : getWindowedDims(op))
     if (dim.operand == operandDim)
       return getFootprint(op, dim, 2).has_value();

@@ -1,13 +1,12 @@
 //===- Windows.h - what parts of a dimension need of others -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 
-#ifndef TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
-#define TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
+#ifndef TTMLIR_DIALECT_STABLEHLO_IR_WINDOWS_H
+#define TTMLIR_DIALECT_STABLEHLO_IR_WINDOWS_H
 
-#include "ttmlir/Dialect/Sdy/IR/Sdy.h"
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 
-namespace mlir::sdy {
+namespace mlir::stablehlo {
 
 /// How an op looks at its operand along a dimension.
 enum class WindowKind : uint8_t {
@@ -41,16 +40,19 @@ struct Footprint {
   int64_t before, after;
 };
 /// None if the sizes of the dimension, of operand and result, do not divide, if parts would need more than their
-/// neighbours hold, or if gathering is cheaper. A mirrored part needs nothing beside what it is sent.
+/// neighbours hold, or if gathering is cheaper. A mirrored part needs nothing but what it is sent.
 std::optional<Footprint> getFootprint(Operation *op, const WindowedDim &dim, int64_t parts);
 
 /// Whether windows follow one another from the first element to the last, so that each element is in one of them, or in
 /// a gap before the next.
-bool isCutByWindows(stablehlo::SelectAndScatterOp op, int64_t dim);
+bool isCutByWindows(SelectAndScatterOp op, int64_t dim);
+
+/// The type of a factor along which an op looks at neighbours; `dim` is of operand 0.
+::ttmlir::shapes::FactorType windowFactor(Operation *op, int64_t dim, ::ttmlir::shapes::FactorMode mode);
 
 /// Whether two devices could compute the op along the dimension of its operand by exchanging edges.
 bool mayExchangeEdges(Operation *op, int64_t operandDim);
 
-} // namespace mlir::sdy
+} // namespace mlir::stablehlo
 
-#endif // TTMLIR_LIB_DIALECT_SDY_TRANSFORMS_RULES_WINDOWS_H
+#endif // TTMLIR_DIALECT_STABLEHLO_IR_WINDOWS_H

@@ -1,0 +1,143 @@
+//===- Factors.h - how dimensions follow one another ------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A factor is a dimension, or a part of one, that operands and results share:
+// it says which dimensions of an op are split together. Sharding, micro-batches,
+// local shapes and fracturing ask the same factors. The rules of families stand
+// here once; ops of any dialect describe themselves to them. Standard C++ only.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_SHAPES_FACTORS_H
+#define TTMLIR_SHAPES_FACTORS_H
+
+#include "ttmlir/shapes/Small.h"
+
+#include <optional>
+#include <string_view>
+
+namespace ttmlir::shapes {
+
+/// What must be done for a factor that is split: nothing, combine partial results, gather it before the op, or exchange
+/// data with neighbours.
+enum class FactorKind : unsigned char { PassThrough, Reduction, NeedReplication, Permutation };
+
+struct FactorType {
+  FactorKind kind = FactorKind::PassThrough;
+  /// Shardings never pass along it.
+  bool isBlocked = false;
+};
+
+inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction},
+    kNeedReplication{FactorKind::NeedReplication}, kPermutation{FactorKind::Permutation},
+    kBlocked{FactorKind::PassThrough, true}, kBlockedReplication{FactorKind::NeedReplication, true};
+
+/// Which factors shardings pass along: all; those along which no device needs data of others; these and the windows
+/// that edges of neighbours make whole.
+enum class FactorMode : unsigned char { Full, Conservative, Edges };
+
+/// A dimension of no tensor, or a tensor without the factor.
+inline constexpr int64_t kNone = -1;
+
+/// The factors of an op. Tensors are numbered: operands, then results.
+class Factors {
+public:
+  using Dimension = Small<int64_t, 2>; // its factors, the most significant first
+  struct Place {
+    int64_t tensor, dim;
+  };
+  /// An integer attribute with one number for each dimension of a tensor, which states sizes: it is divided where the
+  /// dimension is.
+  struct SizeAttribute {
+    std::string_view name;
+    size_t tensor;
+  };
+
+  Factors() = default;
+  Factors(std::span<const View> operandShapes, std::span<const View> resultShapes);
+
+  size_t numOperands() const { return operands; }
+  size_t numResults() const { return shapes.size() - operands; }
+  size_t numTensors() const { return shapes.size(); }
+  View tensor(size_t index) const { return shapes[index]; }
+  View operand(size_t index) const { return shapes[index]; }
+  View result(size_t index) const { return shapes[operands + index]; }
+
+  size_t size() const { return sizes.size(); }
+  int64_t sizeOf(int64_t factor) const { return sizes[static_cast<size_t>(factor)]; }
+  FactorType typeOf(int64_t factor) const { return types[static_cast<size_t>(factor)]; }
+  std::span<const Dimension> dimensions(size_t tensor) const { return places[tensor]; }
+  std::span<const SizeAttribute> sizeAttributes() const { return attributes; }
+
+  /// Adds a factor that is the dimension `dims[i]` of tensor i; kNone where it does not occur.
+  Factors &add(View dims, int64_t size, FactorType type = kPassThrough);
+  Factors &add(std::initializer_list<int64_t> dims, int64_t size, FactorType type = kPassThrough) {
+    return add(View(dims.begin(), dims.size()), size, type);
+  }
+  /// Adds a factor at places; those that no tensor has are left out.
+  Factors &addAt(std::span<const Place> at, int64_t size, FactorType type = kPassThrough);
+  Factors &addAt(std::initializer_list<Place> at, int64_t size, FactorType type = kPassThrough) {
+    return addAt(std::span<const Place>(at.begin(), at.size()), size, type);
+  }
+  /// Adds a factor for each dimension of the shape, in all tensors of its rank. `type(dim)` is an optional FactorType;
+  /// a dimension without one gets no factor.
+  template <class Function> Factors &pointwise(View shape, Function &&type) {
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (std::optional<FactorType> found = type(static_cast<int64_t>(dim)))
+        addEverywhere(shape, dim, *found);
+    return *this;
+  }
+  Factors &pointwise(View shape) {
+    return pointwise(shape, [](int64_t) { return std::optional(kPassThrough); });
+  }
+  Factors &statesSizes(std::string_view attribute, size_t tensor) {
+    attributes.push_back({attribute, tensor});
+    return *this;
+  }
+  /// Gives factors of size 1, which nothing splits, to dimensions that none covers, and moves all out of here.
+  Factors finish();
+
+private:
+  void addEverywhere(View shape, size_t dim, FactorType type);
+
+  size_t operands = 0;
+  std::vector<Sizes> shapes;
+  std::vector<std::vector<Dimension>> places;
+  Sizes sizes;
+  std::vector<FactorType> types;
+  std::vector<SizeAttribute> attributes;
+};
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+/// Operands and results of one shape; scalars beside them.
+void elementwiseFactors(Factors &factors);
+/// NumPy's broadcasting of all operands, aligned at the last dimension.
+void broadcastFactors(Factors &factors);
+/// Dimension i of operand 0 is dimension `dims[i]` of the result, which repeats it where it has another size.
+void broadcastFactors(Factors &factors, View dims);
+/// Dimension i of the result is dimension `order[i]` of the operand.
+void transposeFactors(Factors &factors, View order);
+/// The same elements, row-major. False for shapes without elements.
+bool reshapeFactors(Factors &factors);
+/// All tensors of one rank; dimensions in `dims` are of that type, and others pass.
+void alongFactors(Factors &factors, View dims, FactorType type);
+/// Operands, then results, of which some dimensions have other sizes: these are of that type.
+void resizeFactors(Factors &factors, FactorType type);
+/// Dimensions of a product of two operands: in pairs, summed over in pairs, and free ones in order.
+struct ProductDims {
+  View batchLhs, batchRhs, contractLhs, contractRhs;
+};
+void productFactors(Factors &factors, const ProductDims &dims);
+/// `inputs` operands reduced along `dims`; results lack these dimensions, or keep them with size 1.
+void reductionFactors(Factors &factors, size_t inputs, View dims, bool keepsDims);
+/// Some dimensions are whole in operands, and whole in results.
+void collectiveFactors(Factors &factors, View whole);
+/// Operand 0 and the result of one shape; vectors beside them go with dimension `feature`. `others` is the type of the
+/// other dimensions.
+void featureFactors(Factors &factors, size_t feature, FactorType others);
+
+} // namespace ttmlir::shapes
+
+#endif // TTMLIR_SHAPES_FACTORS_H
