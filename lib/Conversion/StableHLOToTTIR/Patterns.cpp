@@ -3,6 +3,7 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
@@ -87,6 +88,12 @@ SmallVector<int64_t> hlo::inverse(ArrayRef<int64_t> permutation) {
 }
 
 Attribute hlo::splatValue(Value value) {
+  // JAX broadcasts the number that a window begins with, to the same shape.
+  while (Operation *op = value.getDefiningOp()) {
+    if (!movesOnlyOperands(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
   DenseElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
     return {};

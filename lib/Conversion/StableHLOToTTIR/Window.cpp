@@ -19,6 +19,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
@@ -163,23 +165,46 @@ static SmallVector<int64_t> orOnes(std::optional<ArrayRef<int64_t>> attr, size_t
   return attr ? SmallVector<int64_t>(*attr) : SmallVector<int64_t>(count, 1);
 }
 
-/// The two dimensions that the window covers, and the other two.
-static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
-coveredDimensions(ArrayRef<int64_t> window, ArrayRef<int64_t> stride, ArrayRef<int64_t> padding) {
-  SmallVector<int64_t> spatial, others;
-  for (size_t dimension = 0; dimension < window.size(); ++dimension) {
-    bool covered = window[dimension] != 1 || stride[dimension] != 1 || padding[2 * dimension] != 0 ||
-                   padding[2 * dimension + 1] != 0;
-    (covered ? spatial : others).push_back(dimension);
+/// Windows of a reduction, by dimension of its operand. padding: before and after each.
+struct Windows {
+  explicit Windows(stablehlo::ReduceWindowOp op)
+      : rank(op.getWindowDimensions().size()), size(op.getWindowDimensions()),
+        stride(orOnes(op.getWindowStrides(), rank)), dilation(orOnes(op.getWindowDilations(), rank)),
+        base(orOnes(op.getBaseDilations(), rank)), padding(2 * rank, 0) {
+    if (op.getPadding())
+      llvm::copy(op.getPadding()->getValues<int64_t>(), padding.begin());
   }
-  for (int64_t dimension : {1, 2, 3})
-    if (spatial.size() < 2 && llvm::is_contained(others, dimension)) {
-      spatial.push_back(dimension);
-      llvm::erase(others, dimension);
-    }
-  llvm::sort(spatial);
-  return {spatial, others};
-}
+
+  bool isDilated() const {
+    return llvm::any_of(dilation, [](int64_t n) { return n != 1; });
+  }
+
+  /// The dimensions that a pool of images covers, or those that a volume has; none if there is no such pool.
+  SmallVector<int64_t> covered() const {
+    SmallVector<int64_t> found;
+    for (size_t dimension = 0; dimension < rank; ++dimension)
+      if (size[dimension] != 1 || stride[dimension] != 1 || padding[2 * dimension] != 0 ||
+          padding[2 * dimension + 1] != 0)
+        found.push_back(dimension);
+    for (int64_t dimension : {1, 2, 3})
+      if (rank == 4 && found.size() < 2 && !llvm::is_contained(found, dimension))
+        found.push_back(dimension);
+    llvm::sort(found);
+    const bool isImage = rank == 4 && found.size() == 2;
+    const bool isVolume = rank > 3 && found.size() == 3 && llvm::all_of(padding, [](int64_t n) { return n >= 0; });
+    if (llvm::any_of(base, [](int64_t n) { return n != 1; }) || (!isImage && !isVolume))
+      found.clear();
+    return found;
+  }
+
+  int64_t pooled(int64_t extent, int64_t dimension) const {
+    extent += padding[2 * dimension] + padding[2 * dimension + 1] - (size[dimension] - 1) * dilation[dimension] - 1;
+    return extent / stride[dimension] + 1;
+  }
+
+  size_t rank;
+  SmallVector<int64_t> size, stride, dilation, base, padding;
+};
 
 namespace {
 struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
@@ -190,59 +215,82 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
     if (failed(combiner))
       return failure();
     Value input = adaptor.getInputs().front();
-    RankedTensorType inputType = typeOf(input), type = typeOf(op->getResult(0));
-    if (combiner->kind == Combiner::Other || !isa<FloatType>(inputType.getElementType()))
+    if (combiner->kind == Combiner::Other || !isa<FloatType>(typeOf(input).getElementType()))
       return notifyMatchFailure(rewriter, op, "TTIR has pools for the maximum and the sum of floats only");
     if (!isNeutral(*combiner, adaptor.getInitValues().front()))
       return notifyMatchFailure(rewriter, op, "the initial value is not the constant that leaves a window as it is");
-    const size_t rank = inputType.getRank();
-    SmallVector<int64_t> window(op.getWindowDimensions()),
-        stride = orOnes(op.getWindowStrides(), rank), dilation = orOnes(op.getWindowDilations(), rank),
-        base = orOnes(op.getBaseDilations(), rank), padding(2 * rank, 0);
-    if (op.getPadding())
-      llvm::copy(op.getPadding()->getValues<int64_t>(), padding.begin());
-    if (rank != 4 || llvm::any_of(base, [](int64_t size) { return size != 1; }))
-      return notifyMatchFailure(rewriter, op, "TTIR pools tensors of rank 4 without base dilation");
-    auto [spatial, others] = coveredDimensions(window, stride, padding);
-    if (spatial.size() != 2)
+    const Windows windows(op);
+    const SmallVector<int64_t> covered = windows.covered();
+    if (covered.empty())
       return notifyMatchFailure(rewriter, op,
-                                "the window covers " + Twine(spatial.size()) + " dimensions; TTIR pools over 2");
-    if (combiner->kind == Combiner::Sum && dilation != SmallVector<int64_t>(rank, 1))
+                                "TTIR pools over 2 dimensions of a tensor of rank 4, or over 3, without base dilation");
+    if (combiner->kind == Combiner::Sum && windows.isDilated())
       return notifyMatchFailure(rewriter, op, "a sum over a dilated window is not lowered");
-    for (ArrayRef<int64_t> numbers : {window, stride, dilation, padding})
+    for (ArrayRef<int64_t> numbers : {windows.size, windows.stride, windows.dilation, windows.padding})
       if (failed(checkNarrow(rewriter, op, numbers)))
         return failure();
-
-    // The pool wants the covered dimensions second and third.
+    // The pool wants the covered dimensions before the last one.
+    SmallVector<int64_t> order;
+    for (int64_t dimension = 0; dimension < static_cast<int64_t>(windows.rank); ++dimension)
+      if (!llvm::is_contained(covered, dimension))
+        order.push_back(dimension);
+    const size_t front = order.size() - 1;
+    order.insert(order.begin() + front, covered.begin(), covered.end());
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    const int64_t height = spatial[0], width = spatial[1];
-    SmallVector<int64_t> toPool = {others[0], height, width, others[1]}, shape;
-    for (int64_t dimension : toPool)
-      shape.push_back(type.getDimSize(dimension));
-    auto pair = [&](ArrayRef<int64_t> values) {
-      return rewriter.getDenseI32ArrayAttr(narrow({values[height], values[width]}));
-    };
-    // Top, left, bottom, right.
-    Attribute sides = rewriter.getDenseI32ArrayAttr(
-        narrow({padding[2 * height], padding[2 * width], padding[2 * height + 1], padding[2 * width + 1]}));
-    input = permute(builder, input, toPool);
-    Value pooled =
-        combiner->kind == Combiner::Max
-            ? pool<ttir::MaxPool2dOp>(builder, type.clone(shape), input, pair(window), pair(stride), pair(dilation),
-                                      sides, /*ceil_mode=*/false)
-            : pool<ttir::AvgPool2dOp>(builder, type.clone(shape), input, pair(window), pair(stride), pair(dilation),
-                                      sides, /*ceil_mode=*/false, /*count_include_pad=*/true);
-    if (combiner->kind == Combiner::Sum) {
-      // The mean counts the padding too, so it is the sum divided by the size of the window.
-      SmallVector<int64_t> ones(rank, 1);
-      Value count = ttir::FullOp::create(builder, RankedTensorType::get(ones, type.getElementType()), narrow(ones),
-                                         rewriter.getF32FloatAttr(window[height] * window[width]));
-      pooled = make<ttir::MultiplyOp>(builder, type.clone(shape), {pooled, count});
-    }
-    return replace(rewriter, op, permute(builder, pooled, inverse(toPool)));
+    Value result = permute(builder, input, order);
+    // Windows are boxes: a volume is pooled over the rows and columns of its slices, and then over slices.
+    result = poolOver(builder, *combiner, windows, order, order.size() - 3, /*count=*/2, result);
+    if (covered.size() == 3)
+      result = poolOver(builder, *combiner, windows, order, front, /*count=*/1, result);
+    return replace(rewriter, op, permute(builder, result, inverse(order)));
   }
 
 private:
+  /// Pools over `count` neighbouring dimensions from `first` on, one or two. `order`: which dimensions of the windows
+  /// those of the input are.
+  static Value poolOver(ImplicitLocOpBuilder &builder, const Combiner &combiner, const Windows &windows,
+                        ArrayRef<int64_t> order, size_t first, size_t count, Value input) {
+    RankedTensorType type = typeOf(input);
+    SmallVector<int64_t> shape(type.getShape());
+    for (size_t i = first; i < first + count; ++i)
+      shape[i] = windows.pooled(shape[i], order[i]);
+    // [images, rows, columns, channels]; with one dimension, those behind it are the columns.
+    const auto flat = [&](ArrayRef<int64_t> sizes) {
+      const auto product = [](ArrayRef<int64_t> part) {
+        return std::accumulate(part.begin(), part.end(), int64_t(1), std::multiplies<>());
+      };
+      return SmallVector<int64_t>{product(sizes.take_front(first)), sizes[first],
+                                  product(sizes.drop_front(first + 1).drop_back()), sizes.back()};
+    };
+    const auto pair = [&](ArrayRef<int64_t> values) {
+      return builder.getDenseI32ArrayAttr(narrow({values[order[first]], count == 2 ? values[order[first + 1]] : 1}));
+    };
+    const auto side = [&](size_t i, int64_t after) {
+      return i < count ? windows.padding[2 * order[first + i] + after] : 0;
+    };
+    // Top, left, bottom, right.
+    Attribute sides = builder.getDenseI32ArrayAttr(narrow({side(0, 0), side(1, 0), side(0, 1), side(1, 1)}));
+    RankedTensorType pooledType = type.clone(flat(shape));
+    Value image = reshape(builder, input, flat(type.getShape()));
+    Value pooled = combiner.kind == Combiner::Max
+                       ? pool<ttir::MaxPool2dOp>(builder, pooledType, image, pair(windows.size), pair(windows.stride),
+                                                 pair(windows.dilation), sides, /*ceil_mode=*/false)
+                       : pool<ttir::AvgPool2dOp>(builder, pooledType, image, pair(windows.size), pair(windows.stride),
+                                                 pair(windows.dilation), sides, /*ceil_mode=*/false,
+                                                 /*count_include_pad=*/true);
+    if (combiner.kind == Combiner::Sum) {
+      // The mean counts the padding too, so it is the sum divided by the size of the window.
+      float elements = static_cast<float>(windows.size[order[first]]);
+      if (count == 2)
+        elements *= static_cast<float>(windows.size[order[first + 1]]);
+      SmallVector<int64_t> ones(4, 1);
+      Value factor = ttir::FullOp::create(builder, RankedTensorType::get(ones, type.getElementType()), narrow(ones),
+                                          builder.getF32FloatAttr(elements));
+      pooled = make<ttir::MultiplyOp>(builder, pooledType, {pooled, factor});
+    }
+    return reshape(builder, pooled, shape);
+  }
+
   template <class OpT, class... Args>
   static Value pool(ImplicitLocOpBuilder &builder, RankedTensorType type, Value input, Args... args) {
     return OpT::create(builder, type, input, args..., ttir::FlattenedCompatInfoAttr())->getResult(0);
@@ -262,15 +310,10 @@ bool hlo::isKnownReduction(stablehlo::ReduceWindowOp op) {
   RankedTensorType type = typeOf(op.getInputs().front());
   std::optional<Combiner> combiner =
       inner ? combinerOf(inner, typeOf(op->getResult(0)).getElementType()) : std::nullopt;
-  const size_t rank = type.getRank();
-  const SmallVector<int64_t> ones(rank, 1);
-  SmallVector<int64_t> padding(2 * rank, 0);
-  if (op.getPadding())
-    llvm::copy(op.getPadding()->getValues<int64_t>(), padding.begin());
-  return combiner && combiner->kind != Combiner::Other && isa<FloatType>(type.getElementType()) && rank == 4 &&
-         isNeutral(*combiner, op.getInitValues().front()) && orOnes(op.getBaseDilations(), rank) == ones &&
-         (combiner->kind == Combiner::Max || orOnes(op.getWindowDilations(), rank) == ones) &&
-         coveredDimensions(op.getWindowDimensions(), orOnes(op.getWindowStrides(), rank), padding).first.size() == 2;
+  const Windows windows(op);
+  return combiner && combiner->kind != Combiner::Other && isa<FloatType>(type.getElementType()) &&
+         isNeutral(*combiner, op.getInitValues().front()) &&
+         (combiner->kind == Combiner::Max || !windows.isDilated()) && !windows.covered().empty();
 }
 
 void hlo::addWindowPatterns(RewritePatternSet &patterns) {

@@ -198,6 +198,12 @@ def windows() -> Iterator[Row]:
     )  # fmt: skip
     yield row("add f32, a line", line, 0.0, lax.add, (200,), (3,))
     yield row("add f32, volumes", normal(2, 12, 13, 14, 4), 0.0, lax.add, (1, 5, 6, 7, 1), (1, 2, 1, 3, 1))
+    for order, name in (((0, 1, 2, 3, 4), "NDHWC"), ((0, 4, 1, 2, 3), "NCDHW"), ((4, 1, 2, 3, 0), "CDHWN")):
+        x = np.ascontiguousarray(normal(2, 6, 9, 8, 3).transpose(order))
+        *sizes, dilation = ([each[i] for i in order] for each in ((1, 2, 3, 2, 1), (1, 2, 1, 2, 1), (1, 2, 2, 2, 1)))
+        yield row(f"max f32, volumes, {name}", x, -np.inf, lax.max, *sizes)
+        yield row(f"add f32, volumes, {name}", x, 0.0, lax.add, *sizes, "VALID")
+        yield row(f"max f32, volumes, dilated, {name}", x, -np.inf, lax.max, *sizes, window_dilation=dilation)
     yield row("add i8 wraps", draw((64, 5), np.int8), np.int8(0), lax.add, (30, 2), (1, 1))
     yield row("of no elements", small[:0, :5], 0, lax.add, (3, 2), (1, 1), "VALID")
     yield row("of no elements, padded", small[:0, :5], 0, lax.add, (3, 2), (1, 1), [(2, 2), (0, 0)])

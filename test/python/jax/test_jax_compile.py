@@ -35,6 +35,18 @@ def test_texts(compiled):
     assert "ttir.tanh" in compiled.ttir and "ttnn." in compiled.ttnn and "ttir." not in compiled.ttnn
 
 
+@pytest.mark.parametrize("rank", [4, 5])
+def test_windows_are_pools(rank):
+    """JAX broadcasts the number that a window begins with."""
+    window, steps = (1, *[3] * (rank - 2), 1), (1, *[2] * (rank - 2), 1)
+    x = np.random.default_rng(2).standard_normal((2, *range(7, 5 + rank), 3)).astype(np.float32)
+    for kind, start, op in (("max", -np.inf, jax.lax.max), ("avg", 0.0, jax.lax.add)):
+        pool = ttmlir.jax.compile(lambda v: jax.lax.reduce_window(v, start, op, window, steps, "SAME"), (x,))  # noqa: B023
+        assert pool.ttir.count(f"ttir.{kind}_pool2d") == rank - 3 and "slice" not in pool.ttir
+        expected = jax.lax.reduce_window(x, start, op, window, steps, "SAME")
+        np.testing.assert_allclose(pool(x), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_calls_like_the_function(compiled):
     found = compiled(PARAMETERS, jnp.asarray(X), scale=np.float32(2))
     np.testing.assert_allclose(found["y"], np.tanh(X @ W + 1) * 2, rtol=1e-4, atol=1e-5)
