@@ -66,3 +66,24 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"mesh" = 1x2>]>} {
     return %0 : tensor<8x4xf32, #ttcore.tensor_mesh<"mesh">>
   }
 }
+
+// -----
+
+// Rows of positions and of values.
+// CHECK-LABEL: func.func @places(
+// CHECK-SAME: tensor<2x6xf32> {ttcore.micro_batch}{{.*}}) -> (tensor<4x6xf32> {ttcore.micro_batch}
+func.func @places(%x: tensor<8x6xf32>) -> tensor<16x6xf32> {
+  // CHECK: "ttir.sort"{{.*}} -> (tensor<2x6xf32>, tensor<2x6xi32>)
+  %values, %places = "ttir.sort"(%x) <{dim = 1 : si32, descending = false, stable = true}> : (tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<8x6xi32>)
+  // CHECK: "ttir.gather"{{.*}} : (tensor<2x6xf32>, tensor<2x6xi32>) -> tensor<2x6xf32>
+  %0 = "ttir.gather"(%x, %places) <{dim = 1 : i32}> : (tensor<8x6xf32>, tensor<8x6xi32>) -> tensor<8x6xf32>
+  // CHECK: "ttir.scatter"{{.*}} -> tensor<2x6xf32>
+  %1 = "ttir.scatter"(%x, %places, %0) <{dim = 1 : i32, scatter_reduce_type = #ttcore.reduce_type<sum>}> : (tensor<8x6xf32>, tensor<8x6xi32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+  // CHECK: "ttir.rearrange"{{.*}} -> tensor<2x6x1xf32>
+  %2 = "ttir.rearrange"(%1) <{pattern = "b c -> b c 1"}> : (tensor<8x6xf32>) -> tensor<8x6x1xf32>
+  // CHECK: "ttir.squeeze"{{.*}} -> tensor<2x6xf32>
+  %3 = "ttir.squeeze"(%2) <{dim = 2 : si32}> : (tensor<8x6x1xf32>) -> tensor<8x6xf32>
+  // CHECK: "ttir.repeat_interleave"{{.*}} -> tensor<4x6xf32>
+  %4 = "ttir.repeat_interleave"(%3) <{repeats = 2 : ui32, dim = 0 : si32}> : (tensor<8x6xf32>) -> tensor<16x6xf32>
+  return %4 : tensor<16x6xf32>
+}
