@@ -8,6 +8,7 @@ pass refused it. `options` is anything that `ttmlir.CompileOptions` takes: "mesh
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -93,7 +94,7 @@ def run_pass(module: Module, name: str, options: Given = "", print_ir: bool | st
     """Runs one registered pass or pipeline over `module`, in place.
 
     Args:
-        name: as registered with ttmlir-opt, without the dashes in front.
+        name: as registered with ttmlir-opt, or with options, `name{options}`.
         options: of a pipeline, what `CompileOptions` takes; of a pass, the text between the braces of `name{...}`.
         print_ir: print the module after each pass that changed it, to stderr; with a string, into files of that folder.
         verify: check the module after each pass.
@@ -104,6 +105,8 @@ def run_pass(module: Module, name: str, options: Given = "", print_ir: bool | st
         ttmlir.ir.MLIRError: a pass failed; carries the diagnostics.
     """
     with module.context:
+        if written := re.fullmatch(r"([\w-]+)\{((?:[^{}]|\{[^{}]*\})*)\} *", name):
+            name, options = written[1], written[2] or options
         text = str(CompileOptions(options, pipeline=name)) if options and name in pipelines() else options
         manager = _parsed(f"builtin.module({name}{{{text}}})" if text else f"builtin.module({name})")
         manager.enable_verifier(verify)

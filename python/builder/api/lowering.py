@@ -134,9 +134,7 @@ def run_pipeline(
         raise ValueError(f"print_ir is {print_ir!r}, but the pipeline {pipeline.__name__} takes no print_ir")
     try:
         if isinstance(pipeline, str):
-            name, _, inner = pipeline.partition("{")
-            own = inner.rstrip("} ")
-            passes.run_pass(module, name.strip().removeprefix("--"), own or options, print_ir)
+            passes.run_pass(module, pipeline.strip().removeprefix("--"), options, print_ir)
         elif print_ir:
             pipeline(module, options, print_ir=print_ir)
         else:

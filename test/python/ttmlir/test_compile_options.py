@@ -141,6 +141,14 @@ def of_passes(options: Any) -> None:
         passes.ttir_to_ttnn_backend_pipeline(module, options)
 
 
+def test_options_in_the_name_of_a_pipeline() -> None:
+    with ir.Context():
+        module = ir.Module.parse("")
+        passes.run_pass(module, f"{DEFAULT_PIPELINE}{{target-format=bf16 override-output-layout={{add=dram}}}}")
+        with pytest.raises(OptionError, match="option target-format is 'f99'"):
+            passes.run_pass(module, f"{DEFAULT_PIPELINE}{{target-format=f99}}")
+
+
 def of_builder(options: Any) -> None:
     import torch
     from builder.base import builder_apis
