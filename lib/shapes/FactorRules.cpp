@@ -285,7 +285,7 @@ bool gather(const Op &op, Factors &factors) {
       continue;
     }
     factors.addAt({{0, dim}}, sizeAt(in, dim), kNeedReplication);
-    // Positions of the index beside `dim` are those of the input, too.
+    // Positions of the index other than `dim` are those of the input, too.
     factors.addAt({{1, dim}, {2, dim}}, sizeAt(out, dim), dim == at ? kPassThrough : kNeedReplication);
   }
   return true;

@@ -29,7 +29,7 @@ Factors &Factors::add(View dims, int64_t size, FactorType type) {
     if (dims[tensor] == kNone)
       continue;
     Dimension &dimension = places[tensor][static_cast<size_t>(dims[tensor])];
-    // A factor of size 1 says nothing beside another, and stands for a dimension of size 1 alone.
+    // A factor of size 1 says nothing next to another, and stands for a dimension of size 1 alone.
     if (size == 1 && !dimension.empty())
       continue;
     if (dimension.size() == 1 && sizeOf(dimension[0]) == 1)
