@@ -143,8 +143,9 @@ def of_passes(options: Any) -> None:
 
 def test_options_in_the_name_of_a_pipeline() -> None:
     with ir.Context():
-        module = ir.Module.parse("")
-        passes.run_pass(module, f"{DEFAULT_PIPELINE}{{target-format=bf16 override-output-layout={{add=dram}}}}")
+        module = ir.Module.parse("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }")
+        passes.run_pass(module, f"{DEFAULT_PIPELINE}{{target-format=bf16 argument-types={{main=input}}}}")
+        assert "bf16" in str(module)
         with pytest.raises(OptionError, match="option target-format is 'f99'"):
             passes.run_pass(module, f"{DEFAULT_PIPELINE}{{target-format=f99}}")
 
