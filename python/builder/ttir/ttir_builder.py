@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from golden.optional import torch
 from ttmlir import ir
 
 from builder.base.builder import Builder

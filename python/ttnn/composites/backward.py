@@ -299,9 +299,10 @@ def _gradients(
 ) -> list[Tensor | None]:
     """Computes the gradients that are required, of the inputs that are tensors."""
     tensors = [(value, compute) for value, compute in pairs if isinstance(value, Tensor)]
-    wanted = [*required, *[True] * len(tensors)]
+    requested = [*required, *[True] * len(tensors)]
     return [
-        _like(compute(), value) if needed else None for (value, compute), needed in zip(tensors, wanted, strict=False)
+        _like(compute(), value) if needed else None
+        for (value, compute), needed in zip(tensors, requested, strict=False)
     ]
 
 
