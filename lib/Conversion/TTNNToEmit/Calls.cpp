@@ -49,7 +49,7 @@ SmallVector<StringRef> emit::resultNames(Operation *op) {
   const api::Op *described = api::findOp({name.data(), name.size()});
   if (!described || described->results.size() < 2)
     return {};
-  // "result" is what the op computes, beside "result_indices".
+  // "result" is what the op computes, in addition to "result_indices".
   return llvm::map_to_vector(described->results, [](std::string_view each) {
     StringRef result(each);
     result.consume_front("result_");
@@ -63,9 +63,10 @@ SmallVector<StringRef> emit::resultNames(Operation *op) {
 
 namespace {
 /// Makes the call of one op.
-class CallMaker {
+class CallBuilder {
 public:
-  CallMaker(Operation *op, const api::Function &row, const Spelling &spelling) : op(op), row(row), spelling(spelling) {}
+  CallBuilder(Operation *op, const api::Function &row, const Spelling &spelling)
+      : op(op), row(row), spelling(spelling) {}
   FailureOr<Call> run();
   /// The public name of the parameter that takes a value; empty when none does.
   StringRef parameterOf(Value value) {
@@ -102,11 +103,11 @@ private:
 } // namespace
 
 /// Tensors among the row's parameters are the op's operands in the same order.
-LogicalResult CallMaker::matchOperands() {
-  SmallVector<const api::Parameter *> wanted;
+LogicalResult CallBuilder::matchOperands() {
+  SmallVector<const api::Parameter *> requested;
   for (const api::Parameter &parameter : row.parameters)
     if (isTensor(parameter))
-      wanted.push_back(&parameter);
+      requested.push_back(&parameter);
 
   // Operands by ODS name, without the device.
   SmallVector<SmallVector<Value, 1>> groups;
@@ -121,17 +122,17 @@ LogicalResult CallMaker::matchOperands() {
         groups.push_back(std::move(group));
     }
     // An absent device is a group as well; it stands behind the tensors.
-    while (groups.size() > wanted.size() && groups.back().empty())
+    while (groups.size() > requested.size() && groups.back().empty())
       groups.pop_back();
-  } else if (wanted.size() == 1 && wanted.front()->variadic) {
+  } else if (requested.size() == 1 && requested.front()->variadic) {
     groups.emplace_back(llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice)));
   } else {
     auto count = llvm::count_if(op->getOperands(), std::not_fn(isDevice));
     // Of the op's tensors one may be absent; ops with more of them have segments.
-    bool hasAbsent = static_cast<size_t>(count) < wanted.size();
+    bool hasAbsent = static_cast<size_t>(count) < requested.size();
     auto values = llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice));
     auto next = values.begin();
-    for (const api::Parameter *parameter : wanted) {
+    for (const api::Parameter *parameter : requested) {
       groups.emplace_back();
       if (hasAbsent && parameter->optional)
         hasAbsent = false;
@@ -141,15 +142,15 @@ LogicalResult CallMaker::matchOperands() {
     if (next != values.end())
       groups.emplace_back();
   }
-  if (groups.size() != wanted.size())
+  if (groups.size() != requested.size())
     return op->emitOpError() << "has " << groups.size() << " kinds of tensor operands, its function ttnn."
-                             << ref(row.name) << " takes " << wanted.size();
-  for (auto [parameter, group] : llvm::zip(wanted, groups))
+                             << ref(row.name) << " takes " << requested.size();
+  for (auto [parameter, group] : llvm::zip(requested, groups))
     tensors[ref(parameter->name)] = std::move(group);
   return success();
 }
 
-ttnn::TTNNLayoutAttr CallMaker::firstTensor() const {
+ttnn::TTNNLayoutAttr CallBuilder::firstTensor() const {
   for (Value operand : op->getOperands())
     if (auto layout = ttnn::TTNNLayoutAttr::of(operand.getType()))
       return layout;
@@ -165,7 +166,7 @@ static bool isOnDevice(ttnn::TTNNLayoutAttr layout) {
 }
 
 /// Where results lie: with the first tensor that is on a device.
-ttnn::BufferType CallMaker::defaultBuffer() const {
+ttnn::BufferType CallBuilder::defaultBuffer() const {
   if (isa<ttnn::FromDeviceOp, ttnn::AggregateTensorOp>(op))
     return ttnn::BufferType::SystemMemory;
   for (Value operand : op->getOperands())
@@ -175,7 +176,7 @@ ttnn::BufferType CallMaker::defaultBuffer() const {
 }
 
 /// The type of a result, and whether that comes from a tensor ("") or from the row.
-std::string CallMaker::defaultType(unsigned result, ttcore::DataType &type) const {
+std::string CallBuilder::defaultType(unsigned result, ttcore::DataType &type) const {
   StringRef from = ref(row.defaultType(result));
   ttnn::TTNNLayoutAttr tensor = firstTensor();
   if (auto found = tensors.find(from); found != tensors.end() && !found->second.empty())
@@ -194,7 +195,7 @@ std::string CallMaker::defaultType(unsigned result, ttcore::DataType &type) cons
 //===----------------------------------------------------------------------===//
 
 /// dtype, memory_config or layout of the results, where it is not what the library makes by itself.
-void CallMaker::addResult(StringRef name, bool isRequired, Argument &argument) {
+void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument) {
   SmallVector<std::string> given;
   SmallVector<ttcore::DataType> defaults;
   bool differs = isRequired;
@@ -238,7 +239,7 @@ static std::string defaultText(const api::Parameter &parameter, const api::Funct
   return spelling.defaultValue({text.data(), text.size()}, {type.data(), type.size()});
 }
 
-LogicalResult CallMaker::addValue(const api::Parameter &parameter, Argument &argument) {
+LogicalResult CallBuilder::addValue(const api::Parameter &parameter, Argument &argument) {
   argument.text = defaultText(parameter, row, spelling);
   if (isTensor(parameter)) {
     argument.operands = tensors.lookup(argument.name);
@@ -260,7 +261,7 @@ LogicalResult CallMaker::addValue(const api::Parameter &parameter, Argument &arg
   return success();
 }
 
-LogicalResult CallMaker::add(const api::Parameter &parameter) {
+LogicalResult CallBuilder::add(const api::Parameter &parameter) {
   Argument argument;
   argument.name = ref(parameter.name);
   switch (parameter.role) {
@@ -307,7 +308,7 @@ static const api::Function &signatureOf(const api::Function &row) {
   return *fullest;
 }
 
-FailureOr<Call> CallMaker::run() {
+FailureOr<Call> CallBuilder::run() {
   for (OpResult result : op->getResults())
     if (!ttnn::TTNNLayoutAttr::of(result.getType()))
       return op->emitOpError() << "result " << result.getResultNumber() << " is " << result.getType()
@@ -369,7 +370,7 @@ std::string emit::nameByUse(Value value) {
     const api::Function *row = api::findFunction({name.data(), name.size()});
     if (!row)
       return "";
-    StringRef parameter = CallMaker(*user, *row, Spelling(Language::Python)).parameterOf(value);
+    StringRef parameter = CallBuilder(*user, *row, Spelling(Language::Python)).parameterOf(value);
     if (parameter == "input_tensor_b" && isa<ttnn::MatmulOp, ttnn::LinearOp>(*user))
       parameter = "weight";
     parameter.consume_back("_tensor");
@@ -387,7 +388,7 @@ FailureOr<Call> emit::callOf(Operation *op, const Spelling &spelling) {
   const api::Function *row = api::findFunction({name.data(), name.size()});
   if (!row || !op->isRegistered())
     return op->emitError() << "'" << name << "' has no function in the TTNN library; a program cannot call it";
-  FailureOr<Call> call = CallMaker(op, *row, spelling).run();
+  FailureOr<Call> call = CallBuilder(op, *row, spelling).run();
   // The library frees what is not held elsewhere, too; programs say just `deallocate(x)`.
   if (succeeded(call) && isa<ttnn::DeallocateOp>(op))
     call->arguments.truncate(1);

@@ -143,7 +143,7 @@ LAYERS = {
     "ttrt": Layer("tools/ttrt/", "builder.api profiler onnx"),
     "tt_smi": Layer("tools/tt_smi/", "ttrt"),
 }
-# Where includes are looked up beside the folder of the file.
+# Where includes are looked up in addition to the folder of the file.
 INCLUDE_ROOTS = {
     "runtime/": ["runtime/include", "runtime/include/tt/metal/kernels", "runtime/lib", "include"],
     "": ["include", "lib", "tools"],

@@ -62,8 +62,8 @@ void ttnn::forgetSource(RewriterBase &rewriter, Operation *op, Location loc) {
 }
 
 static bool isSameFloat(Value value, Value result) {
-  TTNNLayoutAttr layout = TTNNLayoutAttr::of(value.getType()), wanted = TTNNLayoutAttr::of(result.getType());
-  return layout && wanted && layout.getDataType() == wanted.getDataType() &&
+  TTNNLayoutAttr layout = TTNNLayoutAttr::of(value.getType()), expected = TTNNLayoutAttr::of(result.getType());
+  return layout && expected && layout.getDataType() == expected.getDataType() &&
          isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
 }
 

@@ -16,7 +16,7 @@ func.func @state_of_integers(%x: tensor<4xf32>, %i: tensor<4xi32>) {
 
 // -----
 
-func.func @intermediates_not_asked_for(%x: tensor<1x2x8x16xf32>) {
+func.func @intermediates_not_requested(%x: tensor<1x2x8x16xf32>) {
   // expected-error@+1 {{'ttir.sdpa_fw' op attribute 'return_intermediates' is false, but there are two results}}
   %0, %1 = "ttir.sdpa_fw"(%x, %x, %x) : (tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>, tensor<1x2x8x16xf32>) -> (tensor<1x2x8x16xf32>, tensor<1x2x8x64xf32>)
   return
