@@ -47,7 +47,7 @@ def python_texts(module: Any) -> dict[str, str]:
 
 
 def ttnn_bytes(module: Any) -> bytes:
-    """Returns the flatbuffer of a TTNN module. What it has of machine code may run in this process, which compiled it."""
+    """Returns the flatbuffer of a TTNN module. Its machine code may run in this process, which compiled it."""
     data = passes.ttnn_to_flatbuffer_bin(module)
     if any(op.operation.name == "ttcore.cpu_module" for op in module.body.operations):
         binary.load_binary_from_bytes(data, allow_native=True)

@@ -59,7 +59,7 @@ def built(
     system_desc_path: Any = None,
     sizes: OpenShapes | None = None,
 ) -> tuple[Module, Builder]:
-    """Returns the module that a function makes, for sizes as they are in `sizes`, which takes the shapes of its inputs."""
+    """Returns the module that a function makes, for the values in `sizes`, which takes the shapes of its inputs."""
     cls = builder_class(builder_type)
     context = Context()
     builder = cls(context, module_location(mod, context), mesh_name, mesh_dict, system_desc_path=system_desc_path)
@@ -155,7 +155,7 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 
 
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
-    """Returns (what the target makes of it, the lowered module, the goldens) of the module as it is now; it is not changed."""
+    """Returns (what the target makes of it, the lowered module, the goldens) of the module, which is not changed."""
     lowered, snapshot = lowered_module(module, builder, mesh_shape, how)
     options = how.options(mesh_shape, builder.system_desc_path)
     return emitted(lowered, how.target, options), lowered, snapshot
