@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -27,6 +28,13 @@ FOLDERS = (
 sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 if (ROOT / "build" / "python_packages").is_dir():
     sys.path.insert(0, str(ROOT / "build" / "python_packages"))
+
+# OpenMP reads this when it is loaded: threads that wait for others give up the processor, which another process of
+# pytest needs.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Most objects of a process are those of libraries. Python's own limits let its collector go over all of them so often
+# that a fifth of the time of compiling a model goes there.
+gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,6 +81,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if gone:
         config.hook.pytest_deselected(items=[item for item in items if item in gone])
         items[:] = [item for item in items if item not in gone]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Leaves what is imported by now out of later collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
