@@ -24,6 +24,34 @@ _PLAIN: dict[str, Any] = {
     "floats": list[float],
 }
 _UNARY = "ttnn.unary_with_param"
+_BLOCKS = {"out_block_h": "per_core_M", "out_block_w": "per_core_N"}
+# By class: the library's defaults of fields that the dialect demands. A name is that of a field with the same value.
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "MatmulMultiCoreReuseMultiCastProgramConfig": {**_BLOCKS, "fuse_batch": True},
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig": {
+        **_BLOCKS,
+        "gather_in0": False,
+        "hop_cores": CoreRangeSet([]),
+        "num_global_cb_receivers": 1,
+        "untilize_out": False,
+    },
+}
+# By class: fields of the library that the dialect does not have. They are kept, and change nothing here.
+_EXTRA: dict[str, dict[str, Any]] = {
+    "SDPAProgramConfig": {"max_k_splits": 1, "matmul_math_fidelity": None, "segmented_accumulation": False},
+    "Conv2dConfig": {
+        "full_inner_dim": False,
+        "enable_activation_reuse": False,
+        "force_split_reader": None,
+        "override_output_sharding_config": False,
+    },
+    "Conv3dConfig": {"output_layout": None, "compute_with_storage_grid_size": None, "enable_fp32_operand_split": False},
+    "LayerNormShardedMultiCoreProgramConfig": {"legacy_reduction": False, "legacy_rsqrt": False, "use_welford": False},
+    "MatmulMultiCoreReuseProgramConfig": {"allowed_worker_cores": None},
+    "MatmulMultiCoreReuseMultiCastProgramConfig": {"allowed_worker_cores": None},
+    "MatmulMultiCoreReuseMultiCast1DProgramConfig": {"allowed_worker_cores": None, "stream_in1": False},
+    "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig": {"num_workers_per_dram_bank": 1},
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,8 +61,14 @@ class Config:
     _type: ClassVar[str]
 
     def __post_init__(self) -> None:
+        defaults = _DEFAULTS.get(type(self).__name__, {})
         for field in dataclasses.fields(self):
+            if "kind" not in field.metadata:
+                continue
             value, kind = getattr(self, field.name), field.metadata["kind"]
+            if value is None and field.name in defaults:
+                value = defaults[field.name]
+                value = getattr(self, value) if isinstance(value, str) else value
             if value is None:
                 if not field.metadata["optional"]:
                     raise TypeError(f"{type(self).__name__}: {field.name} is None; expected {_text(field)}")
@@ -46,7 +80,8 @@ class Config:
             object.__setattr__(self, field.name, value)
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        own = [field for field in dataclasses.fields(self) if "own" in field.metadata]
+        values = {field.metadata["own"]: getattr(self, field.name) for field in own}
         return self._type, {name: value for name, value in values.items() if value is not None}
 
 
@@ -79,13 +114,15 @@ def _text(field: dataclasses.Field[Any]) -> str:
     return f"a list of {name}" if field.metadata["list"] or name == "list" else name
 
 
-def _made(row: tuple[str, str, list[tuple[str, str, bool, bool]]]) -> Any:
+def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
     kind, name, members = row
     fields = []
-    for field, field_kind, is_list, optional in members:
-        metadata = {"kind": field_kind, "list": is_list, "optional": optional}
-        default: Any = None if optional else dataclasses.MISSING
+    for own, field_kind, is_list, optional, field in members:
+        metadata = {"kind": field_kind, "list": is_list, "optional": optional, "own": own}
+        default: Any = None if optional or field in _DEFAULTS.get(name, ()) else dataclasses.MISSING
         fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
+    for field, default in _EXTRA.get(name, {}).items():
+        fields.append((field, Any, dataclasses.field(default=default)))
     made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=True)
     made._type = kind
     made.__module__ = __name__
@@ -107,10 +144,10 @@ WormholeComputeKernelConfig = BlackholeComputeKernelConfig = CONFIGS["ttnn.devic
 
 
 def PlacementShard(dim: int) -> Any:
-    """An axis of a mesh that cuts a dimension."""
+    """Returns an axis of a mesh that cuts a dimension."""
     return Placement(type=PlacementType.SHARD, dim=dim)
 
 
 def PlacementReplicate() -> Any:
-    """An axis of a mesh that copies."""
+    """Returns an axis of a mesh that copies."""
     return Placement(type=PlacementType.REPLICATE)

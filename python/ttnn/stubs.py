@@ -68,7 +68,7 @@ def main(folder: Path) -> None:
 
 
 def imports(source: str) -> str:
-    """The public imports of a module, marked as exports."""
+    """Returns the public imports of a module, marked as exports."""
     lines = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.ImportFrom):
@@ -96,6 +96,8 @@ def ordered(made: Any) -> list[Any]:
 
 
 def field_type(field: Any) -> str:
+    if "kind" not in field.metadata:
+        return f"Any = {field.default!r}"
     kind = field.metadata["kind"]
     names = {row[0]: row[1] for row in [*native.structs(), *native.enums()]}
     text = KINDS.get(kind) or names.get(kind, kind)
@@ -105,7 +107,7 @@ def field_type(field: Any) -> str:
         text += " | CoreGrid"
     if field.metadata["list"]:
         text = f"Sequence[{text}]"
-    return f"{text} | None = None" if field.metadata["optional"] else text
+    return text if field.default is dataclasses.MISSING else f"{text} | None = None"
 
 
 def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
@@ -119,7 +121,7 @@ def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
 
 
 def written_stub(function: Any) -> str:
-    """Of a function that is Python."""
+    """Returns the stub of a function that is Python."""
     head = str(inspect.signature(function)).replace("'", "").replace(": bool", ": _bool").replace("[bool]", "[_bool]")
     return f'\ndef {function.__name__}{head}:\n    """{inspect.getdoc(function)}"""\n'
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import public
 from describe import Dialects, Op
+from functions import FIELDS
 
 WRITTEN = "Written by the build from the dialects' ODS and tools/opgen/functions.py; change those."
 
@@ -60,7 +61,7 @@ KINDS = {
 
 
 def api(dialects: Dialects) -> str:
-    """Tables of include/ttmlir/Target/TTNN/Api.h."""
+    """Yields tables of include/ttmlir/Target/TTNN/Api.h."""
     names = Table("std::string_view", "names")
     operands, attributes = Table("Operand", "operands"), Table("AttributeSpec", "attributes")
     parameters, cases, fields = (
@@ -110,7 +111,9 @@ def api(dialects: Dialects) -> str:
         for each in public.fields_of(struct):
             numbers = each.list and each.kind in ("int", "float")
             kind = each.kind + "s" if numbers else each.kind
-            rows.append(f'{{"{each.name}", "{kind}", {flag(each.list and not numbers)}, {flag(each.optional)}}}')
+            named = FIELDS.get(each.name, each.name)
+            lists = f"{flag(each.list and not numbers)}, {flag(each.optional)}"
+            rows.append(f'{{"{each.name}", "{named}", "{kind}", {lists}}}')
         structs.rows.append(f'{{"{struct.type}", "{struct.cls}", {fields.span(rows)}}}')
 
     tables = (names, operands, attributes, parameters, cases, fields, ops, functions, enums, structs)
@@ -118,7 +121,7 @@ def api(dialects: Dialects) -> str:
 
 
 def visitor(dialects: Dialects) -> str:
-    """Rows of include/ttmlir/Target/TTNN/AttributeVisitor.h."""
+    """Returns rows of include/ttmlir/Target/TTNN/AttributeVisitor.h."""
     text = f"// {WRITTEN}\n#ifdef TTNN_ENUM\n"
     text += "".join(
         f'TTNN_ENUM({enum.cpp}, "{type_}")\n' for type_, enum in sorted(dialects.enums.items()) if is_ours(type_)
@@ -141,7 +144,7 @@ def is_ours(type_: str) -> bool:
 
 
 def description(dialects: Dialects) -> str:
-    """All of it for Python; what is false or empty is left out."""
+    """Returns all of it for Python; what is false or empty is left out."""
 
     def some(**values: Any) -> dict[str, Any]:
         return {name: value for name, value in values.items() if value not in (False, None, "", [], ())}

@@ -139,6 +139,13 @@ NO_CASES = {"ttnn.layout": {"invalid"}}
 OWN_CLASSES = {"ttnn.memory_config", "ttnn.nd_shard_spec", "ttnn.shard_spec"}
 # Lists that must be given, although they may be empty.
 REQUIRED_FIELDS = {"ttnn.core_range_set.core_ranges"}
+# Public names of fields in Python, where they are not the dialect's.
+FIELDS = {
+    "per_core_m": "per_core_M",
+    "per_core_n": "per_core_N",
+    **{f"{axis}_out_block": f"{axis.upper()}_out_block" for axis in "twhc"},
+    "c_in_block": "C_in_block",
+}
 # Fields that a flatbuffer leaves out: a grid with affine maps, which only says where a convolution runs.
 LEFT_OUT_FIELDS = {"ttnn.conv3d_config.compute_with_storage_grid_size"}
 

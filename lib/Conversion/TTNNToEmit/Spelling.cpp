@@ -20,10 +20,16 @@ namespace api = ::tt::ttnn::api;
 
 static StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
 
-/// The public name of a struct: "ttnn.conv2d_config" is Conv2dConfig.
-static StringRef className(StringRef type) {
-  const api::Struct *row = api::findStruct({type.data(), type.size()});
-  return row ? ref(row->name) : StringRef();
+static const api::Struct *rowOf(Attribute attr) {
+  const StringRef type = attr.getAbstractAttribute().getName();
+  return api::findStruct({type.data(), type.size()});
+}
+/// The name of a struct's field in Python.
+static StringRef publicName(const api::Struct &row, StringRef name) {
+  for (const api::Struct::Field &each : row.fields)
+    if (ref(each.name) == name)
+      return ref(each.publicName);
+  return name;
 }
 
 std::string Spelling::path(StringRef dotted) const {
@@ -202,11 +208,15 @@ FailureOr<std::string> Spelling::structure(Attribute attr) const {
       add(name, std::to_string(value));
     }
   };
-  auto visitField = [&](StringRef name, const auto &value) { visit(visit, name, value); };
-  StringRef name = className(attr.getAbstractAttribute().getName());
-  if (!ttnn::visitFields(attr, visitField) || !known || name.empty())
+  const api::Struct *row = rowOf(attr);
+  if (!row)
     return failure();
-  return make(name, fields);
+  auto visitField = [&](StringRef name, const auto &value) {
+    visit(visit, isPython() ? publicName(*row, name) : name, value);
+  };
+  if (!ttnn::visitFields(attr, visitField) || !known)
+    return failure();
+  return make(ref(row->name), fields);
 }
 
 //===----------------------------------------------------------------------===//

@@ -290,14 +290,14 @@ void bindTtnnFunctions(nb::module_ &module) {
         for (const ttnn::api::Struct &row : ttnn::api::structs()) {
           nb::list all;
           for (const auto &field : row.fields)
-            all.append(nb::make_tuple(field.name, field.kind, field.list, field.optional));
+            all.append(nb::make_tuple(field.name, field.kind, field.list, field.optional, field.publicName));
           rows.append(nb::make_tuple(row.type, row.name, all));
         }
         return rows;
       },
-      nb::sig("def structs() -> list[tuple[str, str, list[tuple[str, str, bool, bool]]]]"),
+      nb::sig("def structs() -> list[tuple[str, str, list[tuple[str, str, bool, bool, str]]]]"),
       "Structs of the dialect: type, public name, and of each field name, kind, whether a list, whether it may be left "
-      "out.");
+      "out, public name.");
   module.def(
       "functions",
       [] {

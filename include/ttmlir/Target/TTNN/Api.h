@@ -132,7 +132,8 @@ struct Enum {
 };
 struct Struct {
   struct Field {
-    std::string_view name;
+    std::string_view name;       // of the dialect
+    std::string_view publicName; // in Python
     /// bool, int, float, string, ints, floats, or the type of an enum or struct; of one element where it is a list.
     std::string_view kind;
     bool list, optional;
