@@ -111,7 +111,7 @@ private:
 // Families
 //===----------------------------------------------------------------------===//
 
-/// Operands and results of one shape; scalars beside them.
+/// Operands and results of one shape; scalars next to them.
 void elementwiseFactors(Factors &factors);
 /// NumPy's broadcasting of all operands, aligned at the last dimension.
 void broadcastFactors(Factors &factors);
@@ -134,7 +134,7 @@ void productFactors(Factors &factors, const ProductDims &dims);
 void reductionFactors(Factors &factors, size_t inputs, View dims, bool keepsDims);
 /// Some dimensions are whole in operands, and whole in results.
 void collectiveFactors(Factors &factors, View whole);
-/// Operand 0 and the result of one shape; vectors beside them go with dimension `feature`. `others` is the type of the
+/// Operand 0 and the result of one shape; vectors next to them go with dimension `feature`. `others` is the type of the
 /// other dimensions.
 void featureFactors(Factors &factors, size_t feature, FactorType others);
 

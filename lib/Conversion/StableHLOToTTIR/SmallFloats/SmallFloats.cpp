@@ -21,9 +21,7 @@ static bool onlyMoves(Operation *op) {
 }
 
 /// Ops whose regions say what is done with many elements: it is done in f32, and the end is rounded.
-static bool accumulates(Operation *op) {
-  return op->hasTrait<trait::AppliesRegion>() && !isa<stablehlo::MapOp>(op);
-}
+static bool accumulates(Operation *op) { return op->hasTrait<trait::AppliesRegion>() && !isa<stablehlo::MapOp>(op); }
 
 namespace {
 struct LegalizeSmallFloats : tt::impl::StableHLOLegalizeSmallFloatsBase<LegalizeSmallFloats> {
