@@ -18,7 +18,8 @@ import numpy as np
 from golden.optional import dtype_name, torch
 from ttmlir import passes
 from ttmlir.ir import BlockArgument, Context, Location, Module, OpResult, RankedTensorType, Type, Value
-from ttmlir.options import braced, split
+from ttmlir.options import braced
+from ttmlir.options import split as split_options
 
 from .locations import plain_location as plain_location
 
@@ -186,7 +187,7 @@ def create_custom_ttir_pipeline_fn(
     """
 
     def run(module: Module, options: str) -> None:
-        given = dict(split(options))
+        given = dict(split_options(options))
         types = given.pop("argument-types", None)
         if types:
             passes.tt_populate_argument_types(module, types)

@@ -43,7 +43,7 @@ def check_close(what: str, reference: Value, found: list[torch.Tensor], of_chip:
         )
         error = float((given.double() - expected.double()).abs().max()) if expected.numel() else 0.0
         bound = 0.0
-        if not expected.exact:
+        if not reference.exact:
             largest = float(expected.double().abs().max())
             bound = ERROR[expected.dtype] * max(1.0, largest) + AMPLIFIED * reference.spread
         assert error <= bound, f"{what}, chip {chip}: largest error {error:.3g}, expected at most {bound:.3g}"
