@@ -198,7 +198,8 @@ def rpow_bw(grad_tensor: Tensor, input_tensor: Tensor, exponent: float) -> list[
     """Computes the gradient of `rpow`, whose base is `exponent`."""
     if exponent == 0:
         return [grad_tensor * 0.0]
-    return [grad_tensor * (ops.pow(exponent, input_tensor) * math.log(exponent))]
+    slope = math.log(exponent) if exponent > 0 else math.nan
+    return [grad_tensor * (ops.pow(exponent, input_tensor) * slope)]
 
 
 @composite("memory_config", golden=_gradient("scalar / x"))
@@ -238,6 +239,10 @@ _bounded("clip_bw")
 def prod_bw(grad_tensor: Tensor, input_tensor: Tensor, *, dim: int | None = None) -> list[Tensor]:
     """Computes the gradient of `prod`; also where one element of a row is zero."""
     shape, rank = list(input_tensor.shape), len(input_tensor.shape)
+    if dim is not None and not -rank <= dim < rank:
+        raise ValueError(f"ttnn.prod_bw: dim is {dim}; expected {-rank} to {rank - 1}")
+    if 0 in shape:
+        return [input_tensor + 0.0]
     if dim is None:
         x, axis = ops.reshape(input_tensor, [1, math.prod(shape)]), 1
         gradient = ops.reshape(grad_tensor, [1, 1])
@@ -259,6 +264,8 @@ def prod_bw(grad_tensor: Tensor, input_tensor: Tensor, *, dim: int | None = None
 def repeat_bw(grad_tensor: Tensor, input_tensor: Tensor, shape: Sequence[int]) -> list[Tensor]:
     """Computes the gradient of `repeat`, whose repetitions are `shape`."""
     sizes = list(input_tensor.shape)
+    if len(shape) != len(sizes):
+        raise ValueError(f"ttnn.repeat_bw: shape has {len(shape)} numbers; expected {len(sizes)}, one a dimension")
     apart = [number for times, size in zip(shape, sizes, strict=True) for number in (times, size)]
     folded = ops.reshape(grad_tensor, apart)
     for axis in range(len(sizes) - 1, -1, -1):

@@ -84,6 +84,7 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
     ]
     signature = own.replace(parameters=[*own.parameters.values(), *extra])
     tensors = {key: str(p.annotation) for key, p in own.parameters.items() if "Tensor" in str(p.annotation)}
+    plain = {key: str(p.annotation) for key, p in own.parameters.items() if key not in tensors}
     into = [each for each in common if each in _INTO]
 
     def created(*args: Any, **kwargs: Any) -> Any:
@@ -95,12 +96,20 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
         values = bound.arguments
         options = {each: values.pop(each) for each in common}
         _check(name, tensors, values)
+        for each, kind in plain.items():
+            _check_plain(name, each, kind, values[each])
+        for each in into:
+            if options[each] is not None and not isinstance(options[each], Tensor):
+                raise TypeError(f"ttnn.{name}: {each} is {options[each]!r}; expected a ttnn.Tensor")
         first = next((t for each in tensors for t in _listed(values[each]) if isinstance(t, Tensor)), None)
         if wide:
             for each in tensors:
                 values[each] = _widened(values[each])
-        # A parameter may be given by position only as often as the signature says; the rest goes by name.
-        result = function(**values)
+        try:
+            result = function(**values)
+        except (TypeError, ValueError, IndexError) as error:
+            # Said by a function that this one is made of, or by Python.
+            raise error if str(error).startswith(f"ttnn.{name}:") else type(error)(f"ttnn.{name}: {error}") from None
         return _placed(result, first, options, [options[each] for each in into], wide)
 
     created.__name__ = created.__qualname__ = name
@@ -125,6 +134,21 @@ def _check(name: str, tensors: Mapping[str, str], values: Mapping[str, Any]) -> 
                 continue
             expected = "a ttnn.Tensor" + (" or a number" if numbers else "")
             raise TypeError(f"ttnn.{name}: {parameter} is {each!r} of type {type(each).__name__}; expected {expected}")
+
+
+def _check_plain(name: str, parameter: str, kind: str, value: Any) -> None:
+    """Checks a parameter that is no tensor by its annotation: numbers, flags, text, and lists of them."""
+    kinds = kind.split(" | ")
+    if value is None and "None" in kinds:
+        return
+    if kinds[0].startswith(("list", "Sequence")):
+        fits = isinstance(value, Sequence) and not isinstance(value, str)
+    elif isinstance(value, bool) or kinds[0] in ("bool", "str"):
+        fits = type(value).__name__ == kinds[0]
+    else:
+        fits = isinstance(value, int) or (kinds[0] == "float" and isinstance(value, float))
+    if not fits:
+        raise TypeError(f"ttnn.{name}: {parameter} is {value!r} of type {type(value).__name__}; expected {kind}")
 
 
 def _widened(value: Any) -> Any:

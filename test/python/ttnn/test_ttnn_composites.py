@@ -144,3 +144,35 @@ def test_computes_what_pytorch_does(name: str, dtype: torch.dtype, device: ttnn.
 
 def test_all_rows_have_a_golden_or_need_none() -> None:
     assert sorted(name for name, golden in GOLDENS.items() if not golden) == []
+
+
+WRONG = [
+    (lambda x: ttnn.celu("x"), TypeError, r"ttnn.celu: input_tensor is 'x' of type str; expected a ttnn.Tensor"),
+    (lambda x: ttnn.celu(x, alpha="a"), TypeError, r"ttnn.celu: alpha is 'a' of type str; expected float"),
+    (lambda x: ttnn.celu(x, alpha=None), TypeError, r"ttnn.celu: alpha is None of type NoneType; expected float"),
+    (lambda x: ttnn.celu(x, alpha=True), TypeError, r"ttnn.celu: alpha is True of type bool; expected float"),
+    (lambda x: ttnn.celu(x, alfa=1), TypeError, r"ttnn.celu: got an unexpected keyword argument 'alfa'"),
+    (lambda x: ttnn.celu(x, output_tensor="x"), TypeError, r"ttnn.celu: output_tensor is 'x'; expected a ttnn.Tensor"),
+    (lambda x: ttnn.round(x, decimals=1.5), TypeError, r"ttnn.round: decimals is 1.5 of type float; expected int"),
+    (lambda x: ttnn.glu(x, "a"), TypeError, r"ttnn.glu: dim is 'a' of type str; expected int"),
+    (lambda x: ttnn.glu(x, 7), ValueError, r"ttnn.glu: dimension 7 of \[4, 6\] cannot be halved"),
+    (lambda x: ttnn.concat_bw(x, x, x, dim=9), IndexError, r"ttnn.concat_bw: "),
+    (lambda x: ttnn.repeat_bw(x, x, [1]), ValueError, r"ttnn.repeat_bw: shape has 1 numbers; expected 2"),
+    (lambda x: ttnn.prod_bw(x, x, dim=5), ValueError, r"ttnn.prod_bw: dim is 5; expected -2 to 1"),
+    (lambda x: ttnn.mul_bw(x, x, x, are_required_outputs=3), TypeError, r"ttnn.mul_bw: are_required_outputs is 3"),
+]
+
+
+@pytest.mark.parametrize("row", range(len(WRONG)))
+def test_wrong_calls_name_function_and_parameter(row: int, device: ttnn.Device) -> None:
+    call, kind, text = WRONG[row]
+    x = ttnn.from_torch(torch.ones(4, 6), layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(kind, match=text):
+        call(x)
+
+
+def test_sizes_of_zero() -> None:
+    empty = ttnn.from_torch(torch.ones(0, 6))
+    assert tuple(ttnn.erfinv(empty).shape) == (0, 6)
+    [gradient] = ttnn.prod_bw(ttnn.from_torch(torch.ones(1)), empty)
+    assert tuple(gradient.shape) == (0, 6)
