@@ -64,7 +64,7 @@ std::optional<Attended> attendedOf(const Op &op, bool decodes) {
   if (decodes) {
     // The heads of a user that meet the same keys are the rows of a tile, for each head of the keys. Keys are taken in
     // the largest power of two that divides them, up to 512. How many of them are seen is not known.
-    a.rows = a.rowChunk = a.heads;
+    a.rows = a.rowChunk = std::max<int64_t>(1, a.heads);
     a.heads = std::max<int64_t>(1, key->shape[1]);
     a.seesPast = false;
     while (a.columnChunk < 512 && a.columns > 0 && a.columns % (2 * a.columnChunk) == 0)

@@ -43,7 +43,7 @@ void productWork(const Op &op, Work &work) {
   const bool transposesA = !isRow && flag(op, "transpose_a"), transposesB = !isColumn && flag(op, "transpose_b");
   const int64_t m = isRow ? 1 : a->sizeFromEnd(transposesA ? 0 : 1), k = a->sizeFromEnd(transposesA ? 1 : 0),
                 n = isColumn ? 1 : b->sizeFromEnd(transposesB ? 1 : 0);
-  const int64_t batches = m && n ? out.elements() / (m * n) : 0;
+  const int64_t batches = m && n ? out.elements() / m / n : 0;
   work.kind = Kind::Product;
   work.matmulTiles = productTiles(batches, m, k, n);
   work.fetchesByTurns =

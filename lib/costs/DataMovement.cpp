@@ -54,10 +54,8 @@ int64_t tilizeBuffers(const Op &op, int64_t, int64_t usable) {
   if (!in || in->tiled || !op.outs[0].tiled || !in->onDevice())
     return 0;
   const int64_t width = tilesAlong(in->columns), tile = room(*in, 1) + room(op.outs[0], 1);
-  int64_t parts = 1;
-  while (tile * divided(width, parts) > usable && parts < width)
-    ++parts;
-  return tile * divided(width, parts);
+  const int64_t fitting = std::max<int64_t>(1, tile > 0 ? usable / tile : width);
+  return tile * divided(width, std::max<int64_t>(1, divided(width, fitting)));
 }
 
 } // namespace

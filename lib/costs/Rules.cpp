@@ -60,8 +60,8 @@ const Rule *findRule(std::string_view op) {
 static int64_t busyCores(const PlacedTensor &result) {
   if (!result.isShardInL1() || result.shards == Shards::Other || result.shardRows <= 0 || result.shardColumns <= 0)
     return 0;
-  const int64_t tiles = tilesAlong(result.shardRows) * tilesAlong(result.shardColumns);
-  return std::max<int64_t>(1, result.tiles / tiles);
+  // Not by the product, which a shard of any size may make wrap to 0.
+  return std::max<int64_t>(1, result.tiles / tilesAlong(result.shardRows) / tilesAlong(result.shardColumns));
 }
 
 static int phasesOf(const Op &op) {

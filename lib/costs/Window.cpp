@@ -45,7 +45,7 @@ Window windowOf(const Op &op, std::string_view channels, bool spreads = false) {
 constexpr int64_t fewRows = 256; // of tiles: then work is cut into blocks, else into rows
 
 /// Columns of cores, of which a grid has eight, that blocks of an image are divided among.
-int64_t columnsOfBlocks(int64_t channels) { return std::min<int64_t>(8, tilesAlong(channels)); }
+int64_t columnsOfBlocks(int64_t channels) { return std::clamp<int64_t>(tilesAlong(channels), 1, 8); }
 
 /// Columns of cores among which the channels of an image are divided. Who has no shards yet is given them by the
 /// library: of rows, or where there are few, of blocks (assumed).
