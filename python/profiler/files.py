@@ -9,12 +9,13 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ttmlir.files import write_whole
 
+from .ops_table import ops_perf_results
 from .page import page
 from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
 
@@ -23,6 +24,7 @@ HOST, CHIP = 1, 2  # process numbers of the trace
 MOST_CHIP_EVENTS = 200_000
 PREPARATION = "preparation"  # in the place of an op's name: what a submit takes besides its ops
 REPORT, TRACE, TABLE = "report.html", "trace.json", "ops.csv"
+LIBRARY_TABLE = "ops_perf_results.csv"
 
 
 def microseconds(ns: float) -> float:
@@ -90,7 +92,7 @@ def slices(program: ProgramInfo, taken: Sequence[float], start: float, pid: int,
         events.append(event)
     exchanges = {exchange.op: exchange for exchange in program.exchanges} if pid == CHIP else {}
     for op, begin, ns in zip(program.ops, begins, taken, strict=False):
-        args = {k: v for k, v in asdict(op).items() if k not in ("name", "device_ns")}
+        args = {k: v for k, v in readable(op).items() if k not in ("name", "device_ns")}
         args |= partners(exchanges.get(op.index), 0)
         events.append(at | {"ph": "X", "name": op.name, "cat": "op", "ts": microseconds(begin),
                             "dur": microseconds(ns), "args": args})  # fmt: skip
@@ -166,7 +168,7 @@ def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
 
     def write(run: int | str, name: str, device: int, op: OpRecord, host: int | str) -> None:
         values = [getattr(op, name) for name in names]
-        texts = ["; ".join(v) if isinstance(v, tuple) else v for v in values]
+        texts = ["; ".join(map(str, v)) if isinstance(v, tuple) else v for v in values]
         writer.writerow([run, name, device, *texts, host])
 
     for program in programs:
@@ -184,18 +186,31 @@ def op_table(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
+def readable(op: OpRecord) -> dict[str, Any]:
+    """Returns the fields of an op, its tensors as text."""
+    values = {f.name: getattr(op, f.name) for f in fields(op)}
+    return values | {"inputs": [str(t) for t in op.inputs], "outputs": [str(t) for t in op.outputs]}
+
+
+def page_data(program: ProgramInfo) -> dict[str, Any]:
+    once = [{"name": each.name, "ops": [readable(op) for op in each.ops]} for each in program.once]
+    whole = asdict(replace(program, ops=(), once=()))
+    return whole | {"ops": [readable(op) for op in program.ops], "once": once}
+
+
 def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool = False) -> str:
     """Returns the report; `live` has it load itself anew while the traced block runs."""
-    data = {"live": live, "programs": [asdict(p) for p in programs], "runs": [asdict(r) for r in runs]}
+    data = {"live": live, "programs": [page_data(p) for p in programs], "runs": [asdict(r) for r in runs]}
     return page("report.html", data)
 
 
 def write_files(directory: str | os.PathLike[str], programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> None:
-    """Writes report.html, trace.json and ops.csv, each there completely or not at all."""
+    """Writes report.html, trace.json, ops.csv and ops_perf_results.csv, each there completely or not at all."""
     files = {
         REPORT: report_page(programs, runs),
         TRACE: json.dumps(chrome_trace(programs, runs)),
         TABLE: op_table(programs, runs),
+        LIBRARY_TABLE: ops_perf_results(programs, runs),
     }
     folder = Path(directory)
     try:

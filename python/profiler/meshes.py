@@ -15,7 +15,7 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 
 from .page import page
-from .recorder import callees_of, describe, plain
+from .recorder import callees_of, plain, tensor_record
 
 runtime = tt_runtime.runtime
 AXES = ("rows", "columns")  # of a mesh; a value may differ from row to row, and from column to column
@@ -182,7 +182,7 @@ class Values:
         differs = tuple(axis for axis in sorted(set(differs)) if self.mesh[axis] > 1)
         whole = None if dims is None else whole_of(shape, dims, self.mesh)
         self.made[value] = MeshValue(
-            describe(desc), shape, place, differs, None if dims is None else tuple(dims), whole
+            str(tensor_record(desc)), shape, place, differs, None if dims is None else tuple(dims), whole
         )
 
     def add_input(self, value: int, dims: Sequence[int] | None) -> None:

@@ -29,12 +29,34 @@ class ProfilerError(RuntimeError):
 
 
 @dataclass(frozen=True)
+class TensorRecord:
+    """An operand or a result. Reads like "32x64 bf16 tile dram interleaved"; the names are those of the runtime.
+
+    shape: of the tensor, or of a chip's part where chips have different parts. grid: cores that have shards.
+    """
+
+    shape: tuple[int, ...]
+    data_type: str
+    layout: str
+    buffer_type: str
+    memory_layout: str
+    grid: tuple[int, ...]
+
+    def __str__(self) -> str:
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        memory = "" if self.buffer_type == "system_memory" else f" {self.memory_layout}"
+        grid = f" on {'x'.join(map(str, self.grid))} cores" if self.grid else ""
+        return f"{shape} {self.data_type} {self.layout} {self.buffer_type}{memory}{grid}"
+
+
+@dataclass(frozen=True)
 class OpRecord:
     """What is the same in every run of an op.
 
     cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
     per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's
-    kernels take in addition to them. inputs, outputs: shape, data type, layout and memory.
+    kernels take in addition to them. family: of its kernels. cores: that are busy. phases: of the matrix unit, 1 for
+    LoFi to 4 for HiFi4. launch_ns: the part of device_ns before its kernels run. attributes: as JSON.
     """
 
     index: int
@@ -52,8 +74,13 @@ class OpRecord:
     dram_resident: int
     l1_resident: int
     circular_buffers: int
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
+    family: str
+    cores: int
+    phases: int
+    launch_ns: float
+    attributes: str
+    inputs: tuple[TensorRecord, ...]
+    outputs: tuple[TensorRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -134,12 +161,11 @@ class Run:
         return max(self.submit_ns - sum(self.host_ns), 0)
 
 
-def describe(desc: dict[str, Any]) -> str:
-    """Returns text like "32x64 bf16 tile dram interleaved"."""
-    shape = "x".join(map(str, desc["shape"])) or "scalar"
-    memory = "" if desc["buffer_type"] == "system_memory" else f" {desc['memory_layout']}"
-    grid = f" on {'x'.join(map(str, desc['grid']))} cores" if desc["grid"] else ""
-    return f"{shape} {desc['data_type']} {desc['layout']} {desc['buffer_type']}{memory}{grid}"
+def tensor_record(desc: dict[str, Any]) -> TensorRecord:
+    return TensorRecord(
+        tuple(desc["shape"]), desc["data_type"], desc["layout"], desc["buffer_type"], desc["memory_layout"],
+        tuple(desc["grid"]),
+    )  # fmt: skip
 
 
 def plain(location: str) -> str:
@@ -179,17 +205,20 @@ def callees_of(op: Mapping[str, Any]) -> list[int]:
 
 
 def program_info(number: int, device: Any, executable: Any, index: int, report: Any) -> ProgramInfo:
-    programs = json.loads(executable.as_json())["programs"]
+    programs, arch = json.loads(executable.as_json())["programs"], device.arch
     program, mesh = programs[index], tuple(programs[index]["mesh_shape"])
     callees = [op["attributes"]["callee"] for op in program["operations"] if op["name"] == "ttcore.load_cached"]
     once = [
-        Once(programs[i]["name"], op_records(programs[i], runtime.estimate(executable, i, device.arch, mesh)))
+        Once(
+            programs[i]["name"],
+            op_records(programs[i], runtime.estimate(executable, i, arch, mesh), arch),
+        )
         for i in dict.fromkeys(callees)
     ]
     return ProgramInfo(
-        number, program["name"], executable.file_name, device.id, device.arch, mesh, op_records(program, report),
+        number, program["name"], executable.file_name, device.id, arch, mesh, op_records(program, report, arch),
         scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank, tuple(once),
-        exchanges_of(executable, index, device.arch) if math.prod(mesh) > 1 and program["operations"] else (),
+        exchanges_of(executable, index, arch) if math.prod(mesh) > 1 and program["operations"] else (),
     )  # fmt: skip
 
 
@@ -200,14 +229,15 @@ def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]
     )
 
 
-def op_records(program: dict[str, Any], report: Any) -> tuple[OpRecord, ...]:
+def op_records(program: dict[str, Any], report: Any, arch: str) -> tuple[OpRecord, ...]:
     """Returns what the runtime says of a program's ops, with their operands and results."""
-    values = [describe(v["desc"]) for v in program["values"]]
+    values = [tensor_record(v["desc"]) for v in program["values"]]
     return tuple(
         OpRecord(
             perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,
             perf.l1_bytes, perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles,
             perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank, perf.circular_buffer_bytes,
+            perf.family, perf.cores(arch), perf.phases, perf.launch_ns(arch), json.dumps(op["attributes"]),
             tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
         )
         for op, perf in zip(program["operations"], report.ops, strict=True)

@@ -4,8 +4,10 @@
 #include "Bindings.h"
 #include "Interrupts.h"
 #include "tt/runtime/fabric.h"
+#include "ttmlir/costs/Costs.h"
 
 #include <array>
+#include <cmath>
 
 namespace tt::python {
 
@@ -33,6 +35,33 @@ void bindReports(nb::module_ &module) {
       .def_prop_ro(
           "programs", [](const OpPerf &self) { return self.cost.launched ? self.cost.programs : 0; },
           "Programs of kernels that it is on a card.")
+      .def_prop_ro(
+          "family",
+          [](const OpPerf &self) {
+            const ttmlir::cost::Rule *rule = ttmlir::cost::findRule(self.name);
+            return ttmlir::cost::familyName(rule ? rule->family : ttmlir::cost::Family::Elementwise);
+          },
+          "Ops of a family have kernels of one kind: elementwise, product, convolution, pool, norm, reduction, "
+          "reshape, "
+          "data movement, attention, other, or none for what does not run on the chip.")
+      .def_prop_ro(
+          "phases", [](const OpPerf &self) { return self.cost.phases; },
+          "Fidelity phases of the matrix unit: 1 for LoFi to 4 for HiFi4.")
+      .def(
+          "cores",
+          [](const OpPerf &self, std::string_view arch) {
+            const double all = sim::chip(sim::parseArch(arch)).cores();
+            return static_cast<int64_t>(std::ceil(ttmlir::cost::coresOf(self.cost, all)));
+          },
+          nb::arg("arch"), "Cores of a chip that the op keeps busy.")
+      .def(
+          "launch_ns",
+          [](const OpPerf &self, std::string_view arch) {
+            return self.cost.launched
+                       ? static_cast<double>(self.cost.programs) * sim::chip(sim::parseArch(arch)).speed.launchNs
+                       : 0.0;
+          },
+          nb::arg("arch"), "The part of device_ns in which no kernel runs yet.")
       .def_prop_ro(
           "dram_resident_bytes_per_bank",
           [](const OpPerf &self) { return self.resident[static_cast<size_t>(sim::Memory::DRAM)]; },

@@ -9,7 +9,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from ttmlir.files import write_whole
 
 from . import input_arguments, machine
 from .errors import InputError
@@ -37,7 +41,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loops", type=positive, default=3, metavar="N", help="runs; the last one is shown")
     parser.add_argument("--filter", metavar="TEXT", default="", help="only ops with TEXT in their name or location")
     parser.add_argument(
-        "--trace", metavar="DIR", help="also write the profiler's report, trace and table of the runs to DIR"
+        "--trace", metavar="DIR", help="also write the profiler's report, trace and tables of the runs to DIR"
+    )
+    parser.add_argument(
+        "--csv", metavar="FILE", help="also write the runs' ops to FILE, in the form that tt-perf-report reads"
     )
     report_argument(parser, "figures")
     input_arguments.arguments(parser)
@@ -51,10 +58,11 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
     input_arguments.check(args, programs)
     arch, shape = machine.chosen(args, file.arch, largest(programs))
-    if args.trace and args.estimate:
-        raise InputError("--trace records runs, and --estimate does not run; give one of them")
+    for option in ("trace", "csv"):
+        if getattr(args, option) and args.estimate:
+            raise InputError(f"--{option} records runs, and --estimate does not run; give one of them")
     measure = estimated if args.estimate else executed
-    with tracing(args.trace):
+    with tracing(args.trace), ops_csv(args.csv):
         reports = [
             {"name": p.name, "index": p.index, "mesh_shape": list(p.mesh), **measure(args, file, p, arch, shape)}
             for p in programs
@@ -84,6 +92,27 @@ def tracing(folder: str | None) -> Any:
     from profiler import trace
 
     return trace(folder)
+
+
+@contextlib.contextmanager
+def ops_csv(path: str | None) -> Iterator[None]:
+    """Records what is submitted in the block, and writes its ops as a table at the end."""
+    if path is None:
+        yield
+        return
+    from profiler.ops_table import ops_perf_results
+    from profiler.recorder import Recorder
+
+    recorder = Recorder()
+    recorder.start()
+    try:
+        yield
+    finally:
+        recorder.stop()
+    try:
+        write_whole(Path(path), ops_perf_results(*recorder.snapshot()))
+    except OSError as error:
+        raise InputError(f"--csv: cannot write {path}: {error.strerror or error}") from error
 
 
 def estimated(args: argparse.Namespace, file: Any, program: Program, arch: str, shape: machine.Mesh) -> dict[str, Any]:

@@ -164,13 +164,17 @@ inline double busyOf(const Work &work, double cores) {
   return std::min(cores, all / most);
 }
 
+/// Returns the cores that work divided evenly would keep busy for as long, of `cores` that there are.
+inline double coresOf(const Work &work, double cores) {
+  if (work.cores)
+    return std::min(cores, static_cast<double>(work.cores));
+  return work.isDividedByUnits ? busyOf(work, cores) : cores;
+}
+
 inline Times timesOf(const Speed &speed, double cores, const Work &work) {
   if (!work.launched)
     return {};
-  if (work.cores)
-    cores = std::min(cores, static_cast<double>(work.cores));
-  else if (work.isDividedByUnits)
-    cores = busyOf(work, cores);
+  cores = coresOf(work, cores);
   const auto number = [](int64_t count) { return static_cast<double>(count); };
   const double matrixCycles = number(work.matmulTiles) * speed.matmulTileCycles / speed.matmulShare * work.phases +
                               number(work.fpuTiles) * speed.fpuTileCycles +

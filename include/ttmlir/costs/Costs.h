@@ -15,6 +15,7 @@
 #include "ttmlir/shapes/Shapes.h"
 
 #include <optional>
+#include <string_view>
 
 namespace ttmlir::cost {
 
@@ -51,6 +52,12 @@ enum class Family : uint8_t {
   Attention,
   Other
 };
+
+inline constexpr std::string_view familyName(Family family) {
+  constexpr std::string_view names[] = {"none",      "elementwise", "product",       "convolution", "pool", "norm",
+                                        "reduction", "reshape",     "data movement", "attention",   "other"};
+  return names[static_cast<size_t>(family)];
+}
 
 /// What an op reads of its operands.
 enum class Traffic : uint8_t {

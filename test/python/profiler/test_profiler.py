@@ -24,6 +24,7 @@ from profiler import ProfilerError
 from profiler.profiler import trace
 
 runtime = rt.runtime
+FILES = ["ops.csv", "ops_perf_results.csv", "report.html", "trace.json"]
 
 
 def module(builder: TTIRBuilder):
@@ -48,7 +49,7 @@ def test_files():
         compile_and_execute_ttir(module)
         compile_and_execute_ttir(module)
     assert tracing.url is None
-    assert sorted(p.name for p in Path("log").iterdir()) == ["ops.csv", "report.html", "trace.json"]
+    assert sorted(p.name for p in Path("log").iterdir()) == FILES
     assert [(run.number, run.error) for run in tracing.runs] == [(0, ""), (1, "")]
 
     table = rows("log")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import csv
 import io
 import json
 import logging
@@ -355,8 +356,19 @@ def test_perf_of_some_ops_with_a_trace(ttrt, files, tmp_path):
     found = ttrt("perf", files.two, "--filter", "softmax", "--trace", "traced", "--program-index", "0")
     assert found.code == 0, found.err
     assert "ttnn.softmax" in found.out and "ttnn.constant" not in found.out
-    assert {p.name for p in (tmp_path / "traced").iterdir()} == {"report.html", "trace.json", "ops.csv"}
+    names = {"report.html", "trace.json", "ops.csv", "ops_perf_results.csv"}
+    assert {p.name for p in (tmp_path / "traced").iterdir()} == names
     assert "give one of them" in ttrt("perf", files.two, "--trace", "x", "--estimate").err
+
+
+def test_perf_writes_the_table_of_the_chips_tools(ttrt, files, tmp_path):
+    ttrt("perf", files.two, "--loops", "2", "--csv", "ops.csv", "--program-index", "0")
+    with (tmp_path / "ops.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len({row["GLOBAL CALL COUNT"] for row in table}) == len(table) > 0
+    assert {row["OP TYPE"] for row in table} == {"tt_dnn_device"}
+    assert "give one of them" in ttrt("perf", files.two, "--csv", "x", "--estimate").err
+    assert "--csv: cannot write nowhere/x: No such" in ttrt("perf", files.two, "--csv", "nowhere/x").err
 
 
 # ---------------------------------------------------------------------- check
