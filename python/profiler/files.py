@@ -15,7 +15,8 @@ from typing import Any
 
 from ttmlir.files import write_whole
 
-from .ops_table import ops_perf_results
+from .database import memory_report
+from .ops_table import device_log, ops_perf_results
 from .page import page
 from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
 
@@ -24,7 +25,8 @@ HOST, CHIP = 1, 2  # process numbers of the trace
 MOST_CHIP_EVENTS = 200_000
 PREPARATION = "preparation"  # in the place of an op's name: what a submit takes besides its ops
 REPORT, TRACE, TABLE = "report.html", "trace.json", "ops.csv"
-LIBRARY_TABLE = "ops_perf_results.csv"
+# What the chip's own tools read.
+LIBRARY_TABLE, DEVICE_LOG, DATABASE = "ops_perf_results.csv", "profile_log_device.csv", "db.sqlite"
 
 
 def microseconds(ns: float) -> float:
@@ -205,12 +207,14 @@ def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool
 
 
 def write_files(directory: str | os.PathLike[str], programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> None:
-    """Writes report.html, trace.json, ops.csv and ops_perf_results.csv, each there completely or not at all."""
-    files = {
+    """Writes the report, the trace, the table, and the files for the chip's tools, each completely or not at all."""
+    files: dict[str, str | bytes] = {
         REPORT: report_page(programs, runs),
         TRACE: json.dumps(chrome_trace(programs, runs)),
         TABLE: op_table(programs, runs),
         LIBRARY_TABLE: ops_perf_results(programs, runs),
+        DEVICE_LOG: device_log(programs, runs),
+        DATABASE: memory_report(programs, runs),
     }
     folder = Path(directory)
     try:

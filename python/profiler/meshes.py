@@ -182,7 +182,7 @@ class Values:
         differs = tuple(axis for axis in sorted(set(differs)) if self.mesh[axis] > 1)
         whole = None if dims is None else whole_of(shape, dims, self.mesh)
         self.made[value] = MeshValue(
-            str(tensor_record(desc)), shape, place, differs, None if dims is None else tuple(dims), whole
+            str(tensor_record(value, desc)), shape, place, differs, None if dims is None else tuple(dims), whole
         )
 
     def add_input(self, value: int, dims: Sequence[int] | None) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import _ttmlir_runtime as tt_runtime
 
@@ -77,8 +79,8 @@ def device_operation(op: OpRecord) -> str:
     return code if code.endswith(WHOLE) else f"{code}DeviceOperation"
 
 
-def attributes_text(op: OpRecord) -> str:
-    """Returns text like "{'transpose_a': false; 'program_config': Name(in0_block_w=4; ...)}"."""
+def attribute_items(op: OpRecord) -> list[tuple[str, str]]:
+    """Returns the attributes of an op as text: ("program_config", "{in0_block_w=4; ...}")."""
 
     def text(value: object) -> str:
         if isinstance(value, dict):
@@ -87,12 +89,14 @@ def attributes_text(op: OpRecord) -> str:
             return f"[{' '.join(map(text, value))}]"
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    items = json.loads(op.attributes).items()
-    return (
-        "{"
-        + "; ".join(f"'{'program_config' if k.endswith('program_config') else k}': {text(v)}" for k, v in items)
-        + "}"
-    )
+    return [
+        ("program_config" if name.endswith("program_config") else name, text(value))
+        for name, value in json.loads(op.attributes).items()
+    ]
+
+
+def attributes_text(op: OpRecord) -> str:
+    return "{" + "; ".join(f"'{name}': {value}" for name, value in attribute_items(op)) + "}"
 
 
 def sizes(tensor: TensorRecord) -> list[str]:
@@ -105,6 +109,26 @@ def sizes(tensor: TensorRecord) -> list[str]:
     tiled = tensor.layout == "tile"
     padded = [-(-size // TILE) * TILE if tiled and place >= 2 else size for place, size in enumerate(logical)]
     return [f"{most}[{size}]" for most, size in zip(padded, logical, strict=True)]
+
+
+def data_type(tensor: TensorRecord) -> str:
+    return DATA_TYPES.get(tensor.data_type, tensor.data_type.upper())
+
+
+def layout(tensor: TensorRecord) -> str:
+    return LAYOUTS.get(tensor.layout, tensor.layout.upper())
+
+
+def multiplied(op: OpRecord) -> list[TensorRecord]:
+    """Returns the operands as the device operation has them: the library transposes those of a product before it."""
+    flags = json.loads(op.attributes) if op.family == "product" else {}
+    return [
+        replace(tensor, shape=(*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2]))
+        if flags.get(flag) and len(tensor.shape) > 1
+        else tensor
+        for tensor, flag in itertools.zip_longest(op.inputs, ("transpose_a", "transpose_b"))
+        if tensor is not None
+    ]
 
 
 def tensor_columns(kind: str, index: int) -> list[str]:
@@ -120,8 +144,8 @@ def tensor_cells(tensor: TensorRecord, chip: int) -> list[str]:
     )
     return [
         *sizes(tensor),
-        LAYOUTS.get(tensor.layout, tensor.layout.upper()),
-        DATA_TYPES.get(tensor.data_type, tensor.data_type.upper()),
+        layout(tensor),
+        data_type(tensor),
         memory,
     ]
 
@@ -140,6 +164,32 @@ def ops_perf_results(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> st
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows(programs, runs))
+    return out.getvalue()
+
+
+LOG_COLUMNS = (
+    "PCIe slot", "core_x", "core_y", "RISC processor type", "timer_id", "time[cycles since reset]", "data",
+    "run host ID", "trace id", "trace id counter", "zone name", "type", "source line", "source file", "meta data",
+)  # fmt: skip
+
+
+def device_log(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> str:
+    """Returns the log of the chips' processors, as CSV behind a line that names the chip: of each op the time of its
+    kernels, on one core. `run host ID` is the global call count."""
+    arch = next((programs[run.program].arch for run in runs if not run.error), "wormhole_b0")
+    figures = tt_runtime.runtime.chip_figures(arch)
+    cores, clock = math.prod(figures["grid"]), figures["clock_ghz"]
+    out = io.StringIO()
+    out.write(f"ARCH: {arch}, CHIP_FREQ[MHz]: {round(clock * 1000)}, Max Compute Cores: {cores}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([name if i == 0 else f" {name}" for i, name in enumerate(LOG_COLUMNS)])
+    for row in rows(programs, runs):
+        end = int(str(row["DEVICE FW END CYCLE"]))
+        start = end - math.ceil(int(str(row["DEVICE KERNEL DURATION [ns]"])) * clock)
+        for time, kind in ((start, "ZONE_START"), (end, "ZONE_END")):
+            count = row["GLOBAL CALL COUNT"]
+            zone = ("BRISC-KERNEL", kind, "", "", "")
+            writer.writerow((row["DEVICE ID"], 1, 1, "BRISC", 0, time, 0, count, "", "", *zone))
     return out.getvalue()
 
 
@@ -181,7 +231,7 @@ def rows(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> Iterator[dict[
                     "DEVICE FW DURATION [ns]": round(kernel_ns),
                     "DEVICE KERNEL DURATION [ns]": round(kernel_ns),
                 }
-                for kind, tensors in (("INPUT", op.inputs), ("OUTPUT", op.outputs)):
+                for kind, tensors in (("INPUT", multiplied(op)), ("OUTPUT", op.outputs)):
                     for index, tensor in enumerate(tensors):
                         row.update(zip(tensor_columns(kind, index), tensor_cells(tensor, chip), strict=True))
                 yield row

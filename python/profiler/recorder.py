@@ -32,15 +32,18 @@ class ProfilerError(RuntimeError):
 class TensorRecord:
     """An operand or a result. Reads like "32x64 bf16 tile dram interleaved"; the names are those of the runtime.
 
-    shape: of the tensor, or of a chip's part where chips have different parts. grid: cores that have shards.
+    value: its number in the program. shape: of the tensor, or of a chip's part where chips have different parts. grid,
+    shard_shape: cores that have shards, and the elements of each.
     """
 
+    value: int
     shape: tuple[int, ...]
     data_type: str
     layout: str
     buffer_type: str
     memory_layout: str
     grid: tuple[int, ...]
+    shard_shape: tuple[int, ...]
 
     def __str__(self) -> str:
         shape = "x".join(map(str, self.shape)) or "scalar"
@@ -93,6 +96,23 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class BufferRecord:
+    """A buffer in the memory of each chip, or the circular buffers of an op, during ops begin to end (excluded).
+
+    memory: DRAM, L1, L1_SMALL or TRACE. address: in every bank that it touches, on a device that holds nothing else.
+    values: of the program, that lie in it.
+    """
+
+    begin: int
+    end: int
+    memory: str
+    address: int
+    bytes_per_bank: int
+    circular: bool
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Exchange:
     """An op in which chips send to each other. op: its place in the program. sends: (from, to, bytes, hops).
 
@@ -128,6 +148,7 @@ class ProgramInfo:
     l1_peak: int
     once: tuple[Once, ...] = ()
     exchanges: tuple[Exchange, ...] = ()
+    buffers: tuple[BufferRecord, ...] = ()
 
     @property
     def chips(self) -> int:
@@ -161,10 +182,10 @@ class Run:
         return max(self.submit_ns - sum(self.host_ns), 0)
 
 
-def tensor_record(desc: dict[str, Any]) -> TensorRecord:
+def tensor_record(value: int, desc: dict[str, Any]) -> TensorRecord:
     return TensorRecord(
-        tuple(desc["shape"]), desc["data_type"], desc["layout"], desc["buffer_type"], desc["memory_layout"],
-        tuple(desc["grid"]),
+        value, tuple(desc["shape"]), desc["data_type"], desc["layout"], desc["buffer_type"], desc["memory_layout"],
+        tuple(desc["grid"]), tuple(desc["shard_shape"]),
     )  # fmt: skip
 
 
@@ -219,7 +240,15 @@ def program_info(number: int, device: Any, executable: Any, index: int, report: 
         number, program["name"], executable.file_name, device.id, arch, mesh, op_records(program, report, arch),
         scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank, tuple(once),
         exchanges_of(executable, index, arch) if math.prod(mesh) > 1 and program["operations"] else (),
+        buffers_of(executable, index, arch) if program["operations"] else (),
     )  # fmt: skip
+
+
+def buffers_of(executable: Any, index: int, arch: str) -> tuple[BufferRecord, ...]:
+    return tuple(
+        BufferRecord(b.begin, b.end, b.memory, b.address, b.bytes_per_bank, b.circular, tuple(b.values))
+        for b in runtime.memory_map(executable, index, arch)
+    )
 
 
 def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]:
@@ -231,7 +260,7 @@ def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]
 
 def op_records(program: dict[str, Any], report: Any, arch: str) -> tuple[OpRecord, ...]:
     """Returns what the runtime says of a program's ops, with their operands and results."""
-    values = [tensor_record(v["desc"]) for v in program["values"]]
+    values = [tensor_record(i, v["desc"]) for i, v in enumerate(program["values"])]
     return tuple(
         OpRecord(
             perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,

@@ -4,6 +4,7 @@
 #include "Bindings.h"
 #include "Interrupts.h"
 #include "tt/runtime/fabric.h"
+#include "tt/runtime/memory_map.h"
 #include "ttmlir/costs/Costs.h"
 
 #include <array>
@@ -11,6 +12,7 @@
 
 namespace tt::python {
 
+using runtime::BufferLife;
 using runtime::OpPerf;
 using runtime::OpSends;
 using runtime::RunReport;
@@ -147,6 +149,31 @@ void bindReports(nb::module_ &module) {
       nb::sig("def estimate(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0', "
               "mesh_shape: collections.abc.Sequence[int] = (1, 1)) -> RunReport"),
       "What a program would take on the chip, op by op, without running it.");
+
+  nb::class_<BufferLife>(module, "BufferLife", "A buffer of a program in the memory of each chip.")
+      .def_ro("begin", &BufferLife::begin, "The first op during which it is allocated.")
+      .def_ro("end", &BufferLife::end, "The op before which it is freed.")
+      .def_prop_ro("memory", [](const BufferLife &self) { return sim::toString(self.memory); })
+      .def_ro("address", &BufferLife::address, "In every bank.")
+      .def_ro("bytes_per_bank", &BufferLife::bytesPerBank)
+      .def_ro("circular", &BufferLife::circular, "The circular buffers of an op, on each core.")
+      .def_ro("values", &BufferLife::values, "Values of the program that lie in it.")
+      .def_ro("label", &BufferLife::label);
+  module.def(
+      "memory_map",
+      [](const runtime::Binary &binary, std::optional<IndexArgument> program, std::string_view arch) {
+        const size_t index = program ? programIndex(*program) : 0;
+        const std::vector<uint32_t> &mesh = binary.program(index).meshShape;
+        sim::MeshOptions options;
+        options.arch = sim::parseArch(arch);
+        options.rows = mesh[0];
+        options.columns = mesh[1];
+        return interruptibly([&] { return runtime::memoryMap(binary, index, options); });
+      },
+      nb::arg("binary"), nb::arg("program_index").none() = nb::none(), nb::arg("arch") = "wormhole_b0",
+      nb::sig("def memory_map(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = "
+              "'wormhole_b0') -> list[BufferLife]"),
+      "Returns where the buffers of a program lie on a device that holds nothing else, without running it.");
 
   module.def(
       "result_places",

@@ -412,6 +412,18 @@ RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions 
   return report;
 }
 
+std::vector<BufferLife> memoryMap(const Binary &binary, size_t program, const sim::MeshOptions &options) {
+  if (binary.impl().metal)
+    throw Error(binary.fileName() + ": memory_map: programs of TTMetal name the addresses of their buffers themselves");
+  const Device device = sim::MeshDevice::open(options); // by one rank for itself
+  requireMatch(binary, binary.program(program), device);
+  if (binary.program(program).pipeline)
+    throw Error(binary.fileName() + ": memory_map: program " + std::to_string(program) +
+                " has stages; ask for the program of a stage");
+  const auto plan = makePlan(binary.impl(), program, device, Mode::Estimated);
+  return device->withMemories([&](sim::Memories &memories) { return plan->memory.lives(memories, plan->groupOf); });
+}
+
 //===- Hooks --------------------------------------------------------------===//
 
 void setHooks(Hooks hooks) {

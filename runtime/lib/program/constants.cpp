@@ -164,7 +164,7 @@ void Planner::planCall() {
     if (isAsBefore)
       repeatGroup(out);
     else
-      addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
+      addGroup(resultOf(out), op, sim::footprint(chip, program.spec(out)));
     if (made.memory.groups.size() > groups)
       made.memory.groups.back().cached = true;
   }
@@ -225,7 +225,7 @@ void Planner::planControl() {
       isRead[made.rootOf[operation.ins[i]]] = true;
   }
   for (uint32_t out : operation.outs)
-    addGroup(out, op, sim::footprint(chip, program.spec(out)), labelOf(out, resultLabel()));
+    addGroup(resultOf(out), op, sim::footprint(chip, program.spec(out)));
   if (!observed)
     addWorkingMemory(callees);
 
@@ -262,8 +262,7 @@ void Planner::addWorkingMemory(const Plan::Callees &callees) {
     if (bytes == 0)
       continue;
     const auto group = static_cast<uint32_t>(made.memory.groups.size());
-    made.memory.groups.push_back(
-        {{buffer, bytes, 1, 1, bytes}, "working memory of the programs that " + resultLabel()});
+    made.memory.groups.push_back({{buffer, bytes, 1, 1, bytes}, {&made, Purpose::Of::Callees, op, absentOperand}});
     made.memory.events.push_back({op, true, group});
     made.memory.events.push_back({op + 1, false, group});
     references.push_back(1);
@@ -398,7 +397,7 @@ void Planner::release(std::span<const std::byte> values) const {
 bool Planner::areOthers(std::span<const std::byte> values) const {
   const auto isOwned = [&](uint32_t in) {
     return in != absentOperand && constantBytes(in) == values.data() &&
-           (isOwnedAlone(rootOf(in)) || computedBy[made.rootOf[in]] != opCount);
+           (isOwnedAlone(rootOf(in)) || made.uses->computedBy[made.rootOf[in]] != opCount);
   };
   return !made.image.holds(values) && std::ranges::none_of(operation().ins, isOwned);
 }
@@ -488,7 +487,7 @@ void Planner::shareForm(const std::byte *operand, Form form, const std::shared_p
 bool Planner::keepsForOtherSizes(uint32_t value) const {
   constexpr size_t most = size_t(64) << 20;
   const Plan::Root &root = made.roots[value];
-  if (made.image.boundOf.expired() || computedBy[value] == opCount || !isOneForAll(root) ||
+  if (made.image.boundOf.expired() || made.uses->computedBy[value] == opCount || !isOneForAll(root) ||
       root.constant.front().use_count() == 0 || keptBytes + program.spec(value).bytes() > most)
     return false;
   // What other constants were computed from is not needed again.

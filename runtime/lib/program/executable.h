@@ -20,10 +20,17 @@ struct Arena {
   size_t bytes = 0;
 };
 
+/// What an executable leaves to those for other sizes of its program, which never run at the same time.
+struct Legacy {
+  std::shared_ptr<const Plan> plan;
+  Arena arena;
+  std::shared_ptr<MemoryPlan::History> history;
+};
+
 class Executable {
 public:
-  /// shared: of an executable that never runs at the same time as this one; taken over if it is large enough.
-  Executable(std::shared_ptr<const Plan> plan, const Device &device, const Arena &shared = {});
+  /// shared: its memory is taken over where it is large enough, its history where device memory is used alike.
+  Executable(std::shared_ptr<const Plan> plan, const Device &device, const Legacy &shared = {});
 
   /// Throws Error or DeviceError that says which input the program does not take.
   void checkInputs(std::span<const Tensor> inputs) const;
@@ -36,7 +43,7 @@ public:
   Results evaluate(std::span<const Argument> arguments);
 
   std::shared_ptr<const Plan> planned() const { return owner; }
-  const Arena &room() const { return arena; }
+  Legacy legacy() const { return {owner, arena, history}; }
   /// Requested when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
   bool wouldKeepMore();
   /// Times and costs op by op, without host times.
@@ -45,7 +52,7 @@ public:
   /// The device memory a run would take at most, per bank, with every input moved to the device.
   void memoryPeaks(sim::MeshDevice &device, int64_t (&peaks)[sim::memoryCount]) {
     std::vector<sim::Allocation> outputs;
-    plan.memory.run(device, std::vector<bool>(program.inputs.size(), true), peaks, outputs, history);
+    plan.memory.run(device, std::vector<bool>(program.inputs.size(), true), peaks, outputs, *history);
   }
 
   std::optional<Tensor> read(uint32_t value) const;
@@ -119,7 +126,7 @@ private:
   };
   std::map<uint32_t, Callees> callees; // by op, those of Plan::callees
   sim::Duration inCallees;             // of the last run: what such programs took beyond what the plan says
-  MemoryPlan::History history;
+  const std::shared_ptr<MemoryPlan::History> history;
   std::vector<ttnn::Cost> costs; // per op, of reports
   std::vector<uint8_t> alive;    // per value, in an observed run
   std::vector<uint8_t> resting;  // by chip, or empty: see rest()
@@ -159,8 +166,7 @@ struct ExecutableCache {
     size_t program;
     Mode mode;
     Binary bound;
-    std::shared_ptr<const Plan> plan;
-    Arena arena; // of all that are bound: a device runs one at a time
+    Legacy left;
   };
   ForkAware<std::mutex> mutex;
   std::list<Entry> entries;

@@ -74,9 +74,15 @@ static Arena arenaOf(const Plan &plan, const Arena &shared) {
   return {sim::allocateHost(bytes, purpose), bytes};
 }
 
-Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device, const Arena &shared)
-    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device), arena(arenaOf(plan, shared)),
-      inPointers(plan.inPointers), outPointers(plan.outPointers), alive(program.values.size()) {
+static std::shared_ptr<MemoryPlan::History> historyOf(const Plan &plan, const Legacy &shared) {
+  return shared.history && plan.memory.runsLike(shared.plan->memory) ? shared.history
+                                                                     : std::make_shared<MemoryPlan::History>();
+}
+
+Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device, const Legacy &shared)
+    : owner(std::move(planned)), plan(*owner), program(plan.program), device(device),
+      arena(arenaOf(plan, shared.arena)), inPointers(plan.inPointers), outPointers(plan.outPointers),
+      history(historyOf(plan, shared)), alive(program.values.size()) {
   if (arena.memory)
     for (const Plan::Place &place : plan.places) {
       std::byte *data = arena.memory.get() + place.offset;
@@ -346,7 +352,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
   if (plan.mode == Mode::Observed) {
     results.allocations = runObserved(binary, device, moved, *hooks, report);
   } else {
-    plan.memory.run(*device, moved, report.memoryPeak, results.allocations, history);
+    plan.memory.run(*device, moved, report.memoryPeak, results.allocations, *history);
     bindPatches(results);
     const int64_t start = now();
     runSteps(perf ? &report : nullptr);
@@ -389,7 +395,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
   Results results;
   createOutputs(results, true);
   int64_t peaks[sim::memoryCount];
-  plan.memory.run(*device, std::vector<bool>(arguments.size(), false), peaks, results.allocations, history);
+  plan.memory.run(*device, std::vector<bool>(arguments.size(), false), peaks, results.allocations, *history);
   bindPatches(results);
   runSteps(nullptr);
   for (const OutputCopy &copy : plan.copies) {

@@ -19,21 +19,24 @@ namespace tt::runtime {
 static constexpr uint32_t none = ~0u;
 
 void Planner::fuseChains() {
-  const std::vector<Chain> chains = findChains();
-  std::vector<std::vector<uint32_t>> users(program.values.size()); // per root: steps
-  for (uint32_t s = 0; s < made.steps.size(); ++s)
-    for (uint32_t in : operands[s].ins)
+  std::vector<Chain> chains = findChains();
+  std::erase_if(chains, [](const Chain &chain) { return chain.steps.size() < 2; });
+  if (chains.empty())
+    return;
+  std::vector<uint32_t> uses(program.values.size(), 0), inner(program.values.size(), 0); // per root: of all, of a chain
+  for (const Operands &step : operands)
+    for (uint32_t in : step.ins)
       if (in != absentOperand)
-        users[made.rootOf[in]].push_back(s);
+        ++uses[made.rootOf[in]];
   std::vector<bool> isOutput(program.values.size(), false);
   for (uint32_t output : program.outputs)
     isOutput[made.rootOf[output]] = true;
 
   std::vector<bool> dropped(made.steps.size(), false);
   for (const Chain &chain : chains) {
-    if (chain.steps.size() < 2)
-      continue;
-    const auto isMember = [&](uint32_t s) { return std::ranges::binary_search(chain.steps, s); };
+    for (uint32_t s : chain.steps)
+      for (uint32_t in : operands[s].ins)
+        ++inner[made.rootOf[in]];
     const uint32_t last = chain.steps.back();
     const uint32_t at = made.steps[last].op;
     std::vector<uint32_t> ins, outs; // of all
@@ -44,7 +47,7 @@ void Planner::fuseChains() {
     step.members = static_cast<uint32_t>(chain.steps.size());
     for (uint32_t s : chain.steps) {
       const uint32_t result = operands[s].outs.front();
-      ttnn::Link link{made.steps[s].kernel, {}, isOutput[result] || !std::ranges::all_of(users[result], isMember)};
+      ttnn::Link link{made.steps[s].kernel, {}, isOutput[result] || uses[result] != inner[result]};
       for (uint32_t in : operands[s].ins) {
         const auto inner = std::ranges::find(results, made.rootOf[in]);
         if (inner != results.end()) {
@@ -69,10 +72,12 @@ void Planner::fuseChains() {
       made.chainOps.push_back(made.steps[s].op);
       dropped[s] = s != last;
     }
-    made.kernels.push_back(ttnn::chainOf(links));
-    step.kernel = made.kernels.back().get();
-    for (const ttnn::Link &link : links)
-      std::erase_if(made.kernels, [&](const auto &kernel) { return kernel.get() == link.kernel; });
+    for (uint32_t s : chain.steps)
+      for (uint32_t in : operands[s].ins)
+        inner[made.rootOf[in]] = 0;
+    auto kernel = chainKernel(at, links);
+    step.kernel = kernel.get();
+    made.chains.push_back({at, std::move(links), std::move(kernel)});
     made.steps[last] = step;
     const auto &ownIns = ofChains.emplace_back(std::move(ins)), &ownOuts = ofChains.emplace_back(std::move(outs));
     operands[last] = {ownIns, ownOuts};
@@ -89,6 +94,24 @@ void Planner::fuseChains() {
   }
   made.steps.resize(kept);
   operands.resize(kept);
+}
+
+std::shared_ptr<const ttnn::Kernel> Planner::chainKernel(uint32_t at, const std::vector<ttnn::Link> &links) const {
+  constexpr size_t most = 4; // equal layers have few different chains
+  const auto isEqual = [&](const Plan::ChainKernel &chain) {
+    return std::ranges::equal(chain.links, links, [](const ttnn::Link &a, const ttnn::Link &b) {
+      return a.kernel == b.kernel && a.stored == b.stored && a.ins == b.ins;
+    });
+  };
+  if (previous) {
+    const auto before = std::ranges::find(previous->chains, at, &Plan::ChainKernel::op);
+    if (before != previous->chains.end() && isEqual(*before))
+      return before->kernel;
+  }
+  for (size_t i = made.chains.size(); i-- > 0 && made.chains.size() - i <= most;)
+    if (isEqual(made.chains[i]))
+      return made.chains[i].kernel;
+  return ttnn::chainOf(links);
 }
 
 std::vector<Planner::Chain> Planner::findChains() const {

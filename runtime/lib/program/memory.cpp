@@ -38,6 +38,9 @@ private:
   bool done = false;
 };
 
+/// Of blocks that go before anybody can ask what they are for.
+const sim::Label passing = "a value of a running program";
+
 void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &blocks) {
   if (blocks.generation != memories.generation())
     throw DeviceError("the buffers of the device were deallocated while a program was running on it");
@@ -45,15 +48,75 @@ void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &b
 
 } // namespace
 
-void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &blocks) const {
+std::string Purpose::text() const {
+  const Program &program = plan->program;
+  const auto ofOp = [&] {
+    return "op " + std::to_string(index) + " (" + std::string(program.operations[index].info->name) + ") of " +
+           plan->name();
+  };
+  const auto result = [&] {
+    const std::string_view loc = program.operations[index].loc;
+    return "result of " + ofOp() + (loc.empty() ? "" : " at " + std::string(loc.substr(0, 200)));
+  };
+  std::string what;
+  switch (of) {
+  case Of::Input:
+    what = "input " + std::to_string(index) + " of " + plan->name();
+    break;
+  case Of::Output:
+    what = "output " + std::to_string(index) + " of " + plan->name();
+    break;
+  case Of::Result:
+    what = result();
+    break;
+  case Of::Circular:
+    return ofOp();
+  case Of::Callees:
+    return "working memory of the programs that " + result();
+  }
+  const TensorSpec &spec = program.spec(value);
+  return what + ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
+         (spec.layout == Layout::Tile ? " in tiles" : " in rows");
+}
+
+void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &blocks, bool named) const {
   const Group &group = groups[event.group];
   auto &block = blocks.of[event.group];
+  const auto label = [&] {
+    if (group.output != none)
+      return outputLabels[group.output];
+    return named ? sim::Label(group.label.text()) : passing;
+  };
   if (group.circular)
-    memories.requireCircular(group.footprint.bytesPerBank, group.label);
+    memories.requireCircular(group.footprint.bytesPerBank, label());
   else if (event.allocate)
-    block = memories.allocate(group.footprint, group.label);
+    block = memories.allocate(group.footprint, label());
   else if (block)
     memories[sim::memoryOf(group.footprint.buffer)].deallocate(std::exchange(block, std::nullopt)->address);
+}
+
+void MemoryPlan::walk(sim::Memories &memories, const std::vector<bool> &moved, Blocks &blocks) const {
+  try {
+    for (const Event &event : events)
+      if (relevant(event, moved))
+        apply(memories, event, blocks, false);
+  } catch (const OutOfMemoryError &) {
+    // Once more, to say what the memory is full of.
+    Rollback::release(*this, memories, blocks);
+    for (const Event &event : events)
+      if (relevant(event, moved))
+        apply(memories, event, blocks);
+    throw;
+  }
+}
+
+bool MemoryPlan::runsLike(const MemoryPlan &other) const {
+  const auto isSameGroup = [](const Group &a, const Group &b) {
+    return a.footprint.bytesPerBank == b.footprint.bytesPerBank && a.footprint.buffer == b.footprint.buffer &&
+           a.input == b.input && a.cached == b.cached && a.circular == b.circular;
+  };
+  return cachedIsResident == other.cachedIsResident && outputGroups == other.outputGroups &&
+         std::ranges::equal(groups, other.groups, isSameGroup) && events == other.events;
 }
 
 void MemoryPlan::addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const {
@@ -90,6 +153,39 @@ void MemoryPlan::simulate(sim::Memories &memories) const {
     apply(memories, event, blocks);
 }
 
+std::vector<BufferLife> MemoryPlan::lives(sim::Memories &memories, std::span<const uint32_t> groupOf) const {
+  Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
+  std::vector<BufferLife> lives;
+  std::vector<size_t> lifeOf(groups.size());
+  uint32_t last = 0;
+  for (const Event &event : events) {
+    apply(memories, event, blocks);
+    const Group &group = groups[event.group];
+    last = std::max(last, event.op);
+    if (!event.allocate) {
+      lives[lifeOf[event.group]].end = event.op;
+      continue;
+    }
+    const sim::Memory memory = group.circular ? sim::Memory::L1 : sim::memoryOf(group.footprint.buffer);
+    lifeOf[event.group] = lives.size();
+    lives.push_back({event.op,
+                     group.circular ? event.op + 1 : none,
+                     memory,
+                     group.circular ? memories[memory].begin() : blocks.of[event.group]->address,
+                     group.footprint.bytesPerBank,
+                     group.circular,
+                     {},
+                     group.label.text()});
+  }
+  for (BufferLife &life : lives)
+    if (life.end == none)
+      life.end = last + 1;
+  for (uint32_t value = 0; value < groupOf.size(); ++value)
+    if (groupOf[value] != none)
+      lives[lifeOf[groupOf[value]]].values.push_back(value);
+  return lives;
+}
+
 void MemoryPlan::addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const {
   const std::vector<bool> moved(groups.size(), false);
   Blocks blocks{std::vector<std::optional<sim::Block>>(groups.size()), memories.generation()};
@@ -123,7 +219,7 @@ void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, in
       for (size_t k = 0; k < outputGroups.size() && free; ++k)
         if (outputGroups[k] != none) {
           const Group &group = groups[outputGroups[k]];
-          free = memories[sim::memoryOf(group.footprint.buffer)].allocateAt(state.outputs[k], group.label);
+          free = memories[sim::memoryOf(group.footprint.buffer)].allocateAt(state.outputs[k], outputLabels[k]);
           if (free)
             blocks.of[outputGroups[k]] = state.outputs[k];
         }
@@ -144,9 +240,7 @@ void MemoryPlan::run(sim::MeshDevice &device, const std::vector<bool> &moved, in
       before[i] = memories[memory].peak();
       memories[memory].resetPeak();
     });
-    for (const Event &event : events)
-      if (relevant(event, moved))
-        apply(memories, event, blocks);
+    walk(memories, moved, blocks);
     History::Known &state = history.known[history.next++ % history.known.size()];
     state.valid = true;
     state.fingerprint = fingerprint;

@@ -9,7 +9,9 @@
 #pragma once
 
 #include "binary/image.h"
+#include "kernels/elementwise/elementwise.h"
 #include "program/prepared.h"
+#include "tt/runtime/memory_map.h"
 #include "tt/runtime/run.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
@@ -45,14 +47,30 @@ struct Results {
   std::vector<sim::Allocation> allocations; // by output; empty ones for host tensors
 };
 
+struct Plan;
+
+/// What device memory of a program is for. The text is for messages, and made where there is one: plans for sizes that
+/// change have hundreds of groups, and go with the next sizes.
+struct Purpose {
+  enum class Of : uint8_t { Input, Output, Result, Circular, Callees };
+  const Plan *plan; // outlives it
+  Of of;
+  uint32_t index; // of the input, output or op
+  uint32_t value; // whose description is a part of the text; not of circular buffers and callees
+
+  std::string text() const;
+};
+
 /// Device memory of a program as a list of allocations and frees, and the state it leads to.
 class MemoryPlan {
 public:
+  static constexpr uint32_t none = ~0u;
   struct Group { // one buffer, of one value or of several that are views of each other
     sim::Footprint footprint;
-    sim::Label label;
-    int32_t input = -1;  // its number, when the group is for an input that has to be moved to the device
-    bool cached = false; // the result of a call, which stays on the device between runs
+    Purpose label;
+    int32_t input = -1;     // its number, when the group is for an input that has to be moved to the device
+    uint32_t output = none; // its number, when the group stays when the run ends
+    bool cached = false;    // the result of a call, which stays on the device between runs
     /// Not a buffer: the circular buffers of an op, which must find the L1 above its base free.
     bool circular = false;
   };
@@ -60,16 +78,17 @@ public:
     uint32_t op; // before which it happens; the number of ops for the end
     bool allocate;
     uint32_t group;
+    bool operator==(const Event &) const = default;
   };
-  static constexpr uint32_t none = ~0u;
 
   /// Whether all allocations fit empty memories together, without anything being freed: then each finds its place.
   bool surelyFits(const sim::Memories &empty, int64_t alignment) const;
 
   std::vector<Group> groups;
-  std::vector<Event> events;          // in order
-  std::vector<uint32_t> outputGroups; // per output; none for a host tensor
-  bool cachedIsResident = false;      // the groups that are cached have been allocated by somebody else
+  std::vector<Event> events;            // in order
+  std::vector<uint32_t> outputGroups;   // per output; none for a host tensor
+  std::vector<sim::Label> outputLabels; // per output, which may stay longer than the plan
+  bool cachedIsResident = false;        // the groups that are cached have been allocated by somebody else
 
   struct Blocks {
     std::vector<std::optional<sim::Block>> of; // per group
@@ -90,6 +109,8 @@ public:
     Blocks walked; // of the current run
     size_t next = 0;
   };
+  /// Whether the histories of both are the same: they allocate and free as much in the same order.
+  bool runsLike(const MemoryPlan &other) const;
 
   /// Adds to `bytes` (per bank, by sim::Memory) what the events before op `op` allocate and free, from position `next`
   /// on, which is advanced.
@@ -98,6 +119,8 @@ public:
   void addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const;
   /// All allocations, with every input moved, in memories that are thrown away. Throws OutOfMemoryError.
   void simulate(sim::Memories &memories) const;
+  /// Simulates the allocations, and returns where each group lies and for how long. groupOf: per value.
+  std::vector<BufferLife> lives(sim::Memories &memories, std::span<const uint32_t> groupOf) const;
   /// Everything from start to end; only outputs stay allocated. `moved[i]`: input i needs memory. `history`: of the
   /// runs before.
   void run(sim::MeshDevice &device, const std::vector<bool> &moved, int64_t (&peaks)[sim::memoryCount],
@@ -114,7 +137,10 @@ private:
     const Group &group = groups[event.group];
     return group.cached ? !cachedIsResident : group.input < 0 || moved[static_cast<size_t>(group.input)];
   }
-  void apply(sim::Memories &memories, const Event &event, Blocks &blocks) const;
+  /// named: blocks, and what is thrown, have the text of their group.
+  void apply(sim::Memories &memories, const Event &event, Blocks &blocks, bool named = true) const;
+  /// All events. Blocks of outputs have their labels, others none.
+  void walk(sim::Memories &memories, const std::vector<bool> &moved, Blocks &blocks) const;
   void keepOutputs(sim::MeshDevice &device, sim::Memories &memories, Blocks &blocks,
                    std::vector<sim::Allocation> &outputs) const;
 };
@@ -213,9 +239,24 @@ struct Plan {
   const Program &program;
   const Mode mode;
 
-  std::vector<std::shared_ptr<const ttnn::Kernel>> kernels;
+  /// Of steps of several ops.
+  struct ChainKernel {
+    uint32_t op; // the last one
+    std::vector<ttnn::Link> links;
+    std::shared_ptr<const ttnn::Kernel> kernel;
+  };
+  /// What the ops say of values, whatever the sizes are.
+  struct Uses {
+    std::vector<uint32_t> last;       // per value: the last op that uses it
+    std::vector<uint32_t> computedBy; // per value: the op; their number for inputs
+    std::vector<uint32_t> constants;  // ops that give one from the file
+  };
+
   std::vector<std::shared_ptr<const ttnn::Kernel>>
-      kernelOf; // per op, one for all chips: plans for other sizes share it
+      kernelOf;                                             // per op, one for all chips: plans for other sizes share it
+  std::vector<std::shared_ptr<const ttnn::Kernel>> kernels; // others
+  std::vector<ChainKernel> chains;                          // by op
+  std::shared_ptr<const Uses> uses;
   std::vector<std::unique_ptr<ttnn::MeshKernel>> meshKernels;
   std::vector<std::vector<const ttnn::Kernel *>> ownKernels; // by chip of this process
   std::vector<uint32_t> rootOf;                              // per value

@@ -11,8 +11,8 @@
 
 namespace tt::runtime {
 
-/// Of what takes no device memory.
-static const sim::Label nowhere = "nothing";
+/// Of outputs that take no device memory.
+static const sim::Label noLabel = "nothing";
 
 static bool onHost(const TensorSpec &spec) { return spec.memory.buffer == BufferType::SystemMemory; }
 
@@ -35,10 +35,6 @@ std::shared_ptr<const Plan> Planner::make() {
   isRead.assign(values, false);
   isSame.assign(values, false);
   made.kernelOf.resize(opCount);
-  computedBy.assign(values, opCount);
-  for (uint32_t i = 0; i < opCount; ++i)
-    for (const uint32_t out : program.operations[i].outs)
-      computedBy[out] = i;
   made.durations.resize(opCount);
   made.circular.resize(opCount);
   made.aliases.assign(opCount, -1);
@@ -58,7 +54,8 @@ std::shared_ptr<const Plan> Planner::make() {
     }
   if (made.mode == Mode::Fast)
     enterWeights();
-  findLastUses();
+  findUses();
+  addConstants();
   reserve();
   planInputs();
   for (op = 0; op < opCount; ++op)
@@ -90,7 +87,7 @@ void Planner::fail(const std::string &message) const {
 void Planner::reserve() {
   if (!previous)
     return;
-  made.kernels.reserve(previous->kernels.size());
+  made.chains.reserve(previous->chains.size());
   made.steps.reserve(opCount);
   operands.reserve(opCount);
   made.memory.groups.reserve(previous->memory.groups.size());
@@ -99,6 +96,10 @@ void Planner::reserve() {
 }
 
 void Planner::findWritten() {
+  if (previous) {
+    made.written = previous->written;
+    return;
+  }
   made.written.assign(program.values.size(), false);
   for (const Operation &operation : program.operations)
     for (int index : operation.info->writes)
@@ -107,21 +108,39 @@ void Planner::findWritten() {
         made.written[operation.ins[static_cast<size_t>(index)]] = true;
 }
 
-void Planner::findLastUses() {
-  lastUse.assign(program.values.size(), 0);
-  for (uint32_t i = 0; i < opCount; ++i) {
-    if (program.operations[i].info->name == "ttnn.deallocate")
-      continue;
-    for (uint32_t in : program.operations[i].ins)
-      if (in != absentOperand)
-        lastUse[in] = i;
+void Planner::findUses() {
+  if (previous) {
+    made.uses = previous->uses;
+    lastUse = made.uses->last;
+    return;
   }
-  for (uint32_t output : program.outputs)
-    lastUse[output] = opCount;
-  std::vector<size_t> lastUsed(opCount + 1, 0); // bytes of constants, per op
-  for (const Operation &operation : program.operations)
+  Plan::Uses uses;
+  uses.last.assign(program.values.size(), 0);
+  uses.computedBy.assign(program.values.size(), opCount);
+  for (uint32_t i = 0; i < opCount; ++i) {
+    const Operation &operation = program.operations[i];
+    for (const uint32_t out : operation.outs)
+      uses.computedBy[out] = i;
     if (operation.info->name == "ttnn.constant" && operation.outs.size() == 1)
-      lastUsed[lastUse[operation.outs[0]]] += program.spec(operation.outs[0]).bytes();
+      uses.constants.push_back(i);
+    if (operation.info->name == "ttnn.deallocate")
+      continue;
+    for (const uint32_t in : operation.ins)
+      if (in != absentOperand)
+        uses.last[in] = i;
+  }
+  for (const uint32_t output : program.outputs)
+    uses.last[output] = opCount;
+  lastUse = uses.last;
+  made.uses = std::make_shared<const Plan::Uses>(std::move(uses));
+}
+
+void Planner::addConstants() {
+  std::vector<size_t> lastUsed(opCount + 1, 0); // bytes of constants, per op
+  for (const uint32_t i : made.uses->constants) {
+    const uint32_t value = program.operations[i].outs[0];
+    lastUsed[lastUse[value]] += program.spec(value).bytes();
+  }
   constantsAfter.assign(opCount + 1, 0);
   for (uint32_t i = opCount; i-- > 0;)
     constantsAfter[i] = constantsAfter[i + 1] + lastUsed[i + 1];
@@ -147,14 +166,6 @@ void Planner::checkSize(uint32_t value) const {
       " bytes; the limit of host memory is " + std::to_string(sim::hostMemoryLimit()));
 }
 
-std::string Planner::resultLabel() const {
-  std::string label =
-      "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + made.name();
-  if (!operation().loc.empty())
-    label += " at " + std::string(operation().loc.substr(0, 200));
-  return label;
-}
-
 void Planner::planInputs() {
   for (uint32_t i = 0; i < program.inputs.size(); ++i) {
     const uint32_t value = program.inputs[i];
@@ -178,35 +189,37 @@ void Planner::planInputs() {
       }
     }
     const bool isKnown = previous && previous->program.spec(value) == program.spec(value);
-    addGroup(value, 0, sim::footprint(chip, program.spec(value)),
-             isKnown ? labelBefore(value) : labelOf(value, "input " + std::to_string(i) + " of " + made.name()),
+    const uint32_t before = isKnown ? previous->groupOf[value] : MemoryPlan::none;
+    addGroup({&made, Purpose::Of::Input, i, value}, 0,
+             before == MemoryPlan::none ? sim::footprint(chip, program.spec(value))
+                                        : previous->memory.groups[before].footprint,
              static_cast<int32_t>(i));
   }
 }
 
-sim::Label Planner::labelOf(uint32_t value, const std::string &what) const {
-  const TensorSpec &spec = program.spec(value);
-  return what + ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
-         (spec.layout == Layout::Tile ? " in tiles" : " in rows");
-}
-
-sim::Label Planner::labelBefore(uint32_t value) const {
-  const uint32_t group = previous->groupOf[value];
-  return group == MemoryPlan::none ? nowhere : previous->memory.groups[group].label;
+sim::Label Planner::outputLabel(uint32_t output) const {
+  const Purpose &purpose = made.memory.groups[made.memory.outputGroups[output]].label;
+  if (previous && previous->memory.outputGroups[output] != MemoryPlan::none) {
+    const Purpose &before = previous->memory.groups[previous->memory.outputGroups[output]].label;
+    if (before.of == purpose.of && before.index == purpose.index && before.value == purpose.value &&
+        previous->program.spec(before.value) == program.spec(purpose.value))
+      return previous->memory.outputLabels[output];
+  }
+  return purpose.text();
 }
 
 void Planner::repeatGroup(uint32_t value) {
   const uint32_t group = previous->groupOf[value];
   if (group != MemoryPlan::none)
-    addGroup(value, op, previous->memory.groups[group].footprint, previous->memory.groups[group].label);
+    addGroup(resultOf(value), op, previous->memory.groups[group].footprint);
 }
 
-void Planner::addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, sim::Label label, int32_t input) {
+void Planner::addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input) {
   if (footprint.buffer == BufferType::SystemMemory)
     return;
-  groupOf[value] = static_cast<uint32_t>(made.memory.groups.size());
-  made.memory.groups.push_back({footprint, std::move(label), input});
-  made.memory.events.push_back({at, true, groupOf[value]});
+  const auto group = groupOf[purpose.value] = static_cast<uint32_t>(made.memory.groups.size());
+  made.memory.groups.push_back({footprint, purpose, input});
+  made.memory.events.push_back({at, true, group});
   references.push_back(1);
 }
 
@@ -410,7 +423,8 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
         step.devices = std::max(step.devices, shards(in));
   step.callsHost = operation().info->name == "debug.host_call";
   made.scratchBytes = std::max(made.scratchBytes, kernel->scratchBytes());
-  made.kernels.push_back(std::move(kernel));
+  if (made.kernelOf[op] != kernel)
+    made.kernels.push_back(std::move(kernel));
   made.steps.push_back(step);
   operands.push_back({operation().ins, operation().outs});
 }
@@ -439,7 +453,7 @@ void Planner::planDeviceMemory(int alias) {
         continue;
       }
     }
-    addGroup(out, op, footprint, labelOf(out, resultLabel()));
+    addGroup(resultOf(out), op, footprint);
   }
   for (const uint32_t in : operation.ins)
     works = works || (in != absentOperand && !onHost(program.spec(in)));
@@ -461,11 +475,8 @@ void Planner::planDeviceMemory(int alias) {
   if (made.circular[op]) {
     sim::Footprint footprint;
     footprint.bytesPerBank = made.circular[op];
-    sim::Label label =
-        isAsBefore ? previous->memory.groups[previous->circularGroups[op]].label
-                   : "op " + std::to_string(op) + " (" + std::string(operation.info->name) + ") of " + made.name();
     made.circularGroups[op] = static_cast<uint32_t>(made.memory.groups.size());
-    made.memory.groups.push_back({footprint, std::move(label)});
+    made.memory.groups.push_back({footprint, {&made, Purpose::Of::Circular, op, absentOperand}});
     made.memory.groups.back().circular = true;
     made.memory.events.push_back({op, true, made.circularGroups[op]});
     references.push_back(0);
@@ -479,6 +490,7 @@ void Planner::planOutputs() {
   const auto outputs = static_cast<uint32_t>(program.outputs.size());
   made.outputIsHome.assign(outputs, false);
   made.memory.outputGroups.assign(outputs, MemoryPlan::none);
+  made.memory.outputLabels.assign(outputs, noLabel);
   std::vector<bool> taken(made.memory.groups.size(), false);
   for (uint32_t k = 0; k < outputs; ++k) {
     const uint32_t value = program.outputs[k];
@@ -498,14 +510,15 @@ void Planner::planOutputs() {
     if (made.memory.groups[group].input < 0 && !made.memory.groups[group].cached && !taken[group]) {
       taken[group] = true;
       made.memory.outputGroups[k] = group;
-      continue;
+    } else {
+      // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
+      addGroup({&made, Purpose::Of::Output, k, value}, opCount, made.memory.groups[group].footprint);
+      made.memory.outputGroups[k] = groupOf[value];
+      taken.push_back(true);
+      groupOf[value] = group;
     }
-    // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
-    addGroup(value, opCount, made.memory.groups[group].footprint,
-             labelOf(value, "output " + std::to_string(k) + " of " + made.name()));
-    made.memory.outputGroups[k] = groupOf[value];
-    taken.push_back(true);
-    groupOf[value] = group;
+    made.memory.groups[made.memory.outputGroups[k]].output = k;
+    made.memory.outputLabels[k] = outputLabel(k);
   }
 }
 

@@ -46,12 +46,13 @@ private:
   template <class F> auto located(F f) const;
   /// Values that an op changes in place share their memory with no other.
   void findWritten();
-  void findLastUses();
+  void findUses();
+  /// Adds up the constants of the file that later ops use last.
+  void addConstants();
   /// Takes room for as much as the plan before has.
   void reserve();
   /// Throws OutOfMemoryError for an input, or a result of the op, that exceeds the limit of host memory.
   void checkSize(uint32_t value) const;
-  std::string resultLabel() const;
   void planInputs();
   /// The values of the inputs where they are known; requested when they are needed first.
   const std::vector<Argument> &knownArguments() const;
@@ -66,10 +67,11 @@ private:
   /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
   /// False where a kernel for all devices does as well.
   bool addOwnStep(ttnn::OpCall &call);
-  void addGroup(uint32_t value, uint32_t at, const sim::Footprint &footprint, sim::Label label, int32_t input = -1);
-  /// Says what a value is that takes device memory.
-  sim::Label labelOf(uint32_t value, const std::string &what) const;
-  sim::Label labelBefore(uint32_t value) const;
+  void addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input = -1);
+  /// Of a result of the op.
+  Purpose resultOf(uint32_t value) const { return {&made, Purpose::Of::Result, op, value}; }
+  /// The label of an output, that of the plan before where it is the same.
+  sim::Label outputLabel(uint32_t output) const;
   /// Gives a result the room that it has in the plan before.
   void repeatGroup(uint32_t value);
   void planDeviceMemory(int alias);
@@ -168,6 +170,8 @@ private:
   };
   std::vector<Chain> findChains() const;
   void fuseChains();
+  /// The kernel of links: that of the plan before, or of an equal chain of this one, where there is one.
+  std::shared_ptr<const ttnn::Kernel> chainKernel(uint32_t at, const std::vector<ttnn::Link> &links) const;
 
   //===- Memory and pointers (placement.cpp) --------------------------------===//
 
@@ -211,9 +215,8 @@ private:
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
   std::vector<std::pair<uint32_t, uint32_t>> deallocatedAt; // value, op
   size_t preparedBytes = 0;
-  size_t keptBytes = 0;             // of constants for other sizes
-  std::vector<bool> isSame;         // per root: a constant of the plan before
-  std::vector<uint32_t> computedBy; // per value: the op; their number for inputs
+  size_t keptBytes = 0;     // of constants for other sizes
+  std::vector<bool> isSame; // per root: a constant of the plan before
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
   std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
 };

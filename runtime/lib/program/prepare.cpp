@@ -24,7 +24,7 @@ ExecutableCache::Latest latestOf(const Binary &binary, size_t program, const Dev
           latest.mode == mode)
         found = latest;
   }
-  return found.plan && fits(*found.plan, device, inputs) ? found : ExecutableCache::Latest();
+  return found.left.plan && fits(*found.left.plan, device, inputs) ? found : ExecutableCache::Latest();
 }
 
 void keepLatest(const Binary &binary, size_t program, const Device &device, Mode mode, const Executable &executable) {
@@ -37,8 +37,7 @@ void keepLatest(const Binary &binary, size_t program, const Device &device, Mode
   for (auto it = cache.latest.begin(); it != cache.latest.end();)
     if (const auto here = it++; here->device == device->id() && here->program == program)
       gone.splice(gone.end(), cache.latest, here);
-  cache.latest.push_back(
-      {device->id(), device->programCacheEpoch(), program, mode, binary, executable.planned(), executable.room()});
+  cache.latest.push_back({device->id(), device->programCacheEpoch(), program, mode, binary, executable.legacy()});
 }
 
 } // namespace
@@ -81,9 +80,9 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   }
   const ExecutableCache::Latest latest =
       before ? ExecutableCache::Latest() : latestOf(binary, program, device, mode, inputs);
-  const Plan *const previous = before ? before.get() : latest.plan.get();
+  const Plan *const previous = before ? before.get() : latest.left.plan.get();
   auto executable = std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs, {}, previous),
-                                                 device, latest.arena);
+                                                 device, latest.left);
   keepLatest(binary, program, device, mode, *executable);
   binary.impl().settle();
   settleLasting();

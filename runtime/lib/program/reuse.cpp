@@ -112,12 +112,12 @@ void Planner::restore(uint32_t value) {
   };
   if (!isSame[value] || !isGone())
     return;
-  if (computedBy[value] == opCount) {
+  if (made.uses->computedBy[value] == opCount) {
     root.constant = knownArguments()[root.index].shards;
     root.constant.resize(root.shards, root.constant.front());
     return;
   }
-  const uint32_t here = std::exchange(op, computedBy[value]);
+  const uint32_t here = std::exchange(op, made.uses->computedBy[value]);
   const Operation &operation = this->operation();
   if (operation.call == Operation::Call::Cached) {
     evaluateCall();

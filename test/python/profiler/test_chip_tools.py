@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import csv
+import itertools
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 from builder.base.builder_apis import Operand, compile_and_execute_ttir
@@ -31,12 +34,41 @@ def table(path: str | Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def report(path: str | Path, *options: str) -> str:
-    command = [sys.executable, "-c", "from tt_perf_report.perf_report import main; main()", str(path), *options]
+def with_tools(program: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(TOOLS), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": paths})
+    environment = {**os.environ, "PYTHONPATH": paths, "APP_DATA_DIRECTORY": str(Path.cwd() / "visualizer")}
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
+    return done
+
+
+def report(path: str | Path, *options: str) -> str:
+    done = with_tools("from tt_perf_report.perf_report import main; main()", path, *options)
     return done.stdout + done.stderr
+
+
+# Prints what the visualizer's server answers to its pages.
+VISUALIZER = """
+import json, os, sys
+os.makedirs(os.environ["APP_DATA_DIRECTORY"])
+from ttnn_visualizer.app import create_app
+from ttnn_visualizer.instances import create_instance_from_local_paths
+folder, *pages = sys.argv[1:]
+app = create_app()
+with app.app_context():
+    instance = create_instance_from_local_paths(profiler_path=folder, performance_path=folder).instance_id
+client = app.test_client()
+answers = {page: client.get(f"/api/{page}?instanceId={instance}") for page in pages}
+print("ANSWERS" + json.dumps({page: [a.status_code, a.get_json()] for page, a in answers.items()}))
+"""
+
+
+def visualized(folder: str | Path, *pages: str) -> dict[str, Any]:
+    """What the pages of ttnn-visualizer are given for a folder."""
+    answers = json.loads(with_tools(VISUALIZER, folder, *pages).stdout.partition("ANSWERS")[2])
+    assert {page: code for page, (code, _) in answers.items()} == dict.fromkeys(pages, 200)
+    return {page: body for page, (_, body) in answers.items()}
 
 
 def test_the_report_on_ops():
@@ -66,6 +98,63 @@ def test_the_report_on_ops():
     assert abs(sum(float(row["Device Time"]) for row in found if row["Device Time"]) - kernel) < 0.01 * kernel
 
 
+def test_the_visualizer_opens_the_folder():
+    with trace("log") as tracing:
+        compile_and_execute_ttir(network)
+    program = tracing.recorder.snapshot()[0][0]
+    softmax = next(op for op in program.ops if op.name == "ttnn.softmax")
+    one = f"operations/{softmax.index}"
+    pages = ("operations", "tensors", "operation-buffers", "devices", "performance/perf-results/report", one)
+    found = visualized("log", *pages)
+
+    assert [op["name"] for op in found["operations"]] == [op.name for op in program.ops]
+    line = network.__code__.co_firstlineno + 4
+    assert f'{Path(__file__).name}", line {line}\n' in found[one]["stack_trace"]
+    assert [tensor["shape"] for tensor in found[one]["inputs"]] == [f"Shape({list(softmax.inputs[0].shape)})"]
+    nodes = {node["node_type"]: node["params"] for node in found[one]["device_operations"]}
+    assert nodes["function_start"]["name"] == "SoftmaxDeviceOperation"
+    assert int(nodes["circular_buffer_allocate"]["size"]) == softmax.circular_buffers > 0
+
+    # During an op, its operands and results are allocated, at the addresses of their tensors, and none of them overlap.
+    tensors = {tensor["id"]: tensor for tensor in found["tensors"]}
+    for op, buffers in zip(program.ops, found["operation-buffers"], strict=True):
+        spans = sorted((b["buffer_type"], b["address"], b["address"] + b["size"]) for b in buffers["buffers"])
+        for (kind, _, end), (other, start, _) in itertools.pairwise(spans):
+            assert kind != other or end <= start
+        held = {(b["buffer_type"], b["address"]) for b in buffers["buffers"]}
+        for tensor in (*op.inputs, *op.outputs):
+            if op.device_ns and tensor.buffer_type != "system_memory":
+                assert (tensors[tensor.value]["buffer_type"], tensors[tensor.value]["address"]) in held
+    (device,) = found["devices"]
+    assert (device["num_x_cores"], device["num_compute_cores"]) == (8, 64)
+    timed = [device_operation(op) for op in program.ops if op.device_ns]
+    assert [row["op_code"].split()[0] for row in found["performance/perf-results/report"]["report"]] == timed
+
+
+def test_sharded_tensors_and_failed_runs_in_a_report():
+    def sharded(builder: TTIRBuilder):
+        @builder.func([(256, 256)], [torch.bfloat16])
+        def model(x: Operand, builder: TTIRBuilder):
+            return builder.exp(builder.softmax(x, 1, loc="first"))
+
+    with trace("log") as tracing:
+        compile_and_execute_ttir(sharded, pipeline_options=["override-output-layout=first=8x1:l1:height_sharded"])
+        tracing.recorder.add_failure(0, 1, "Error: no")
+    program = tracing.recorder.snapshot()[0][0]
+    placed = {t.value: t for op in program.ops for t in (*op.inputs, *op.outputs) if t.grid}
+    assert placed, "the option shards the intermediate value"
+    for tensor in visualized("log", "tensors")["tensors"]:
+        if record := placed.get(tensor["id"]):
+            assert tensor["memory_config"]["memory_layout"].lower().endswith(record.memory_layout)
+            assert tensor["memory_config"]["shard_spec"]["shape"] == list(record.shard_shape)
+
+
+def test_a_trace_of_nothing():
+    with trace("log"):
+        pass
+    assert visualized("log", "operations", "tensors") == {"operations": [], "tensors": []}
+
+
 def test_chips_of_a_mesh_have_lines_of_their_own():
     def everywhere(builder: TTIRBuilder):
         @builder.func([(64, 64)], [torch.float32])
@@ -81,7 +170,7 @@ def test_chips_of_a_mesh_have_lines_of_their_own():
 
 
 def record(name: str, family: str, tensors: int) -> OpRecord:
-    tensor = TensorRecord((2, 3, 33, 5), "f32", "tile", "dram", "interleaved", ())
+    tensor = TensorRecord(0, (2, 3, 33, 5), "f32", "tile", "dram", "interleaved", (), ())
     values = {field: 0 for field in OpRecord.__dataclass_fields__}
     return OpRecord(**values | {"name": name, "family": family, "inputs": (tensor,) * tensors})
 
@@ -103,7 +192,7 @@ def test_names_of_device_operations():
 
 def test_sizes_of_any_rank():
     def of(shape: tuple[int, ...], layout: str = "tile") -> list[str]:
-        return sizes(TensorRecord(shape, "f32", layout, "dram", "interleaved", ()))
+        return sizes(TensorRecord(0, shape, "f32", layout, "dram", "interleaved", (), ()))
 
     assert of(()) == ["1[1]", "1[1]", "32[1]", "32[1]"]
     assert of((5,)) == ["1[1]", "1[1]", "32[1]", "32[5]"]

@@ -24,7 +24,7 @@ from profiler import ProfilerError
 from profiler.profiler import trace
 
 runtime = rt.runtime
-FILES = ["ops.csv", "ops_perf_results.csv", "report.html", "trace.json"]
+FILES = ["db.sqlite", "ops.csv", "ops_perf_results.csv", "profile_log_device.csv", "report.html", "trace.json"]
 
 
 def module(builder: TTIRBuilder):

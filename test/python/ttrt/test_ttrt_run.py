@@ -356,8 +356,7 @@ def test_perf_of_some_ops_with_a_trace(ttrt, files, tmp_path):
     found = ttrt("perf", files.two, "--filter", "softmax", "--trace", "traced", "--program-index", "0")
     assert found.code == 0, found.err
     assert "ttnn.softmax" in found.out and "ttnn.constant" not in found.out
-    names = {"report.html", "trace.json", "ops.csv", "ops_perf_results.csv"}
-    assert {p.name for p in (tmp_path / "traced").iterdir()} == names
+    assert {p.name for p in (tmp_path / "traced").iterdir()} > {"report.html", "trace.json", "ops.csv", "db.sqlite"}
     assert "give one of them" in ttrt("perf", files.two, "--trace", "x", "--estimate").err
 
 

@@ -3,6 +3,7 @@
 
 #include "MetalSamples.h"
 #include "tt/parallel.h"
+#include "tt/runtime/memory_map.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -214,6 +215,7 @@ TEST(Metal, ChecksInputs) {
                  "input 0 has data type bf16; expected f32");
   EXPECT_MESSAGE(Error, runtime::estimate(binary, 0, {}),
                  "what a TTMetal program takes is known when its kernels have");
+  EXPECT_MESSAGE(Error, runtime::memoryMap(binary, 0, {}), "name the addresses of their buffers themselves");
   sim::MeshOptions other;
   other.arch = Arch::Blackhole;
   EXPECT_MESSAGE(DeviceError, runtime::submit(runtime::openMeshDevice(other), binary, 0, {tensor({}, {0})}),

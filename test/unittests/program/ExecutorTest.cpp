@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ProgramBuilder.h"
+#include "tt/runtime/memory_map.h"
 #include "tt/sim/host.h"
 
 #include <atomic>
@@ -254,6 +255,38 @@ TEST(Executor, RefusesCircularBuffersThatReachIntoATensor) {
   const auto b = other.input(deviceSpec({64, 64}));
   const auto fits = other.load({other.op("ttnn.relu", {b}, deviceSpec({64, 64}))});
   EXPECT_EQ(runtime::estimate(fits, 0, {}).ops[0].circularBytes, 16384);
+}
+
+TEST(Executor, TellsWhereTheBuffersOfAProgramLie) {
+  ProgramBuilder builder;
+  const auto spec = deviceSpec({64, 64}), l1 = deviceSpec({64, 64}, DataType::Float32, BufferType::L1);
+  const auto a = builder.input(spec);
+  const auto exp = builder.op("ttnn.exp", {a}, l1);
+  const auto relu = builder.op("ttnn.relu", {exp}, spec);
+  const auto map = runtime::memoryMap(builder.load({relu}), 0, {});
+  ASSERT_EQ(map.size(), 5u);
+  std::vector<const runtime::BufferLife *> byValue(3), circular;
+  for (const runtime::BufferLife &life : map) {
+    EXPECT_GT(life.bytesPerBank, 0);
+    EXPECT_LT(life.begin, life.end);
+    if (life.circular) {
+      EXPECT_EQ(life.end, life.begin + 1);
+      EXPECT_EQ(life.memory, sim::Memory::L1);
+      circular.push_back(&life);
+      continue;
+    }
+    ASSERT_EQ(life.values.size(), 1u);
+    byValue[life.values[0]] = &life;
+  }
+  EXPECT_EQ(circular.size(), 2u);
+  EXPECT_EQ(byValue[1]->memory, sim::Memory::L1);
+  EXPECT_EQ(byValue[0]->memory, sim::Memory::DRAM);
+  EXPECT_EQ(byValue[0]->begin, 0u);
+  EXPECT_EQ(byValue[1]->begin, 0u);
+  EXPECT_EQ(byValue[2]->begin, 1u);
+  EXPECT_GE(byValue[1]->end, 2u);
+  EXPECT_NE(byValue[0]->address, byValue[2]->address);
+  EXPECT_LE(circular[0]->address + circular[0]->bytesPerBank, byValue[1]->address);
 }
 
 TEST(Executor, LimitsHostMemory) {

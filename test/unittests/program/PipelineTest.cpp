@@ -4,6 +4,7 @@
 #include "ProgramBuilder.h"
 
 #include "tt/runtime/fabric.h"
+#include "tt/runtime/memory_map.h"
 
 #include <gtest/gtest.h>
 
@@ -133,6 +134,7 @@ TEST(Pipeline, TakesFillingAndTheSlowestStage) {
     sim::MeshOptions options;
     options.columns = 3;
     const auto guess = runtime::estimate(binary, 4, options);
+    EXPECT_MESSAGE(Error, runtime::memoryMap(binary, 4, options), "memory_map: program 4 has stages");
     for (const runtime::RunReport *report : {run.get(), &guess}) {
       EXPECT_NEAR(report->deviceNs, expected, 1e-6 * expected);
       EXPECT_NEAR(report->bubble, 1 - microBatches * work / (3 * expected), 1e-9);
