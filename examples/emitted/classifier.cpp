@@ -3,7 +3,8 @@
 
 ttnn::Tensor classifier(ttnn::Tensor image, ttnn::Tensor weight, ttnn::Tensor bias) {
   ttnn::Tensor scores = ttnn::linear(image, weight, bias);
-  ttnn::Tensor probabilities = ttnn::softmax(scores, /*dim=*/1);
+  ttnn::Tensor probabilities = ttnn::softmax(
+      scores, /*dim=*/1, /*compute_kernel_config=*/std::nullopt, /*numeric_stable=*/false);
   ttnn::deallocate(scores);
   return probabilities;
 }

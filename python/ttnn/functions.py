@@ -3,8 +3,12 @@
 
 A function is Python that knows its parameters, and one call of the runtime, which converts and checks the arguments:
 
-    def sum(input_tensor, dim=None, keepdim=False, *, dtype=None, memory_config=None, layout=None):
+    def sum(input_tensor, dim=None, keepdim=False, *, dtype=None, memory_config=None, layout=None, scalar=1.0):
+        if scalar is not _scalar:
+            return _extended({"input_tensor": input_tensor, "dim": dim, ..., "scalar": scalar})
         return _call(input_tensor, dim, keepdim, dtype, memory_config, layout)
+
+Parameters that the library has and the row does not, such as `scalar`, are those of parameters.py.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import keyword
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
 from math import inf
 from types import ModuleType
 from typing import Any
@@ -21,6 +26,8 @@ from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import Function, FunctionParameter
 
 from . import enums
+from .library import modes
+from .library.parameters import DEFAULTS, FILLED, Extra, extended, extras_of
 
 # What the parameters of every function mean.
 _RESULT_PARAMETERS = {
@@ -28,8 +35,8 @@ _RESULT_PARAMETERS = {
     "memory_config": "where the result lies; by default interleaved in the memory of {first}.",
     "layout": "of the result; by default that of {first}.",
 }
-# What programs also say to the hardware; it makes no difference here.
-_OF_THE_HARDWARE = {"matmul": {"core_grid": "CoreGrid"}, "linear": {"core_grid": "CoreGrid"}}
+# Functions whose parameter for a tensor that the result is written to stands before those that are given by name.
+_INTO_BY_PLACE = ("full", "to_memory_config")
 _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 
 
@@ -60,12 +67,21 @@ def make_function(function: Function) -> Callable[..., Any]:
     name = function.name.rpartition(".")[2]
     arguments = ", ".join(python_name(p) for p in function.parameters)
     into = function.into
-    source = f"{signature(function)}\n    return _call({arguments})\n"
+    call: Callable[..., Any] = function.caller  # type: ignore[assignment]
+    call_into: Callable[..., Any] = function.caller_into  # type: ignore[assignment]
+    extras = extras_of(function.name, [p.name for p in function.parameters])
+    defaults = {each: _extra_default(function, each, extra) for each, extra in extras.items()}
+    given_by_name = [each for each, extra in extras.items() if not extra.by_place]
+    source = f"{signature(function)}\n"
+    if extras:
+        names = [python_name(p) for p in function.parameters] + ([into] if into else [])
+        names += [each for each in extras if each not in names]
+        values = ", ".join(f"{each!r}: {each}" for each in names)
+        tests = [f"{each} is None" if each in FILLED else f"{each} is not _{each}" for each in extras]
+        source += f"    if {' or '.join(tests)}:\n        return _extended({{{values}}})\n"
     if into:
-        source = (
-            f"{signature(function)}\n    if {into} is None:\n        return _call({arguments})\n"
-            f"    return _call_into({into!r}, _given({into}), {arguments})\n"
-        )
+        source += f"    if {into} is not None:\n        return _call_into({into!r}, _given({into}), {arguments})\n"
+    source += f"    return _call({arguments})\n"
 
     def given(value: Any) -> list[Tensor]:
         tensors = list(value) if function.results != 1 and isinstance(value, tuple | list) else [value]
@@ -77,18 +93,33 @@ def make_function(function: Function) -> Callable[..., Any]:
                 )
         return tensors
 
+    def call_extended(values: dict[str, Any]) -> Any:
+        return extended(function.name, plain, into, extras, values, defaults)
+
+    def plain(**own: Any) -> Any:
+        target = own.pop(into, None) if into else None
+        given_values = [own[python_name(p)] for p in function.parameters]
+        if target is None:
+            return call(*given_values)
+        return call_into(into, given(target), *given_values)
+
     path = function.name.rpartition(".")[0]
     namespace: dict[str, Any] = {
         **{name: getattr(enums, name) for name in vars(enums) if name[0].isupper()},
+        **{name: getattr(modes, name) for name in vars(modes) if name[0].isupper()},
+        **{f"_{name}": default for name, default in defaults.items()},
+        "_extended": call_extended,
         "inf": inf,
-        "_call": function.caller,
-        "_call_into": function.caller_into,
+        "_call": call,
+        "_call_into": call_into,
         "_given": given,
         "__name__": "ttnn" + (f".{path}" if path else ""),
     }
     # Annotations stay text: their types are there when somebody asks, and cost nothing when nobody does.
     exec(compile("from __future__ import annotations\n" + source, f"<ttnn.{function.name}>", "exec"), namespace)
     result = namespace[name]
+    # The very objects that calls are compared with.
+    (result.__kwdefaults__ or {}).update({each: value for each, value in defaults.items() if each in given_by_name})
     result.__doc__ = documentation(function)
     return result
 
@@ -103,23 +134,42 @@ def signature(function: Function) -> str:
 
 
 def _parameters(function: Function) -> Iterator[str]:
-    plain = [p for p in function.parameters if not p.keyword_only]
-    named = [p for p in function.parameters if p.keyword_only]
-    hardware = _OF_THE_HARDWARE.get(function.name, {})
-    into = function.into
-    yield from map(_parameter, plain)
-    if named or into or hardware:
+    extras = extras_of(function.name, [p.name for p in function.parameters])
+    aliased = {extra.alias for extra in extras.values()}
+    own = {p.name: _parameter(function, p, p.name in aliased or p.name in extras) for p in function.parameters}
+    plain = [own[p.name] for p in function.parameters if not p.keyword_only]
+    named = [own[p.name] for p in function.parameters if p.keyword_only]
+    # Behind one that may be left out, by place, all may be.
+    for at in range(1, len(plain)):
+        if " = " in plain[at - 1] and " = " not in plain[at]:
+            plain[at] += " | None = None"
+    if into := function.into:
+        text = f"{into}: {result_type(function)} | None = None"
+        (plain if function.name in _INTO_BY_PLACE else named).append(text)
+    for name, extra in extras.items():
+        if name in own:
+            continue
+        text = f"{name}: {extra.hint} = {_extra_text(_extra_default(function, name, extra))}"
+        (plain if extra.by_place else named).append(text)
+    yield from plain
+    if named:
         yield "*"
-    yield from map(_parameter, named)
-    if into:
-        yield f"{into}: {result_type(function)} | None = None"
-    yield from (f"{name}: {kind} | None = None" for name, kind in hardware.items())
+    yield from named
 
 
-def _parameter(parameter: FunctionParameter) -> str:
-    if not parameter.omissible:
+def _extra_default(function: Function, name: str, extra: Extra) -> Any:
+    return DEFAULTS.get(function.name, {}).get(name, extra.default)
+
+
+def _extra_text(default: Any) -> str:
+    return str(default) if isinstance(default, Enum) else repr(default)
+
+
+def _parameter(function: Function, parameter: FunctionParameter, may_be_absent: bool = False) -> str:
+    changed = DEFAULTS.get(function.name, {})
+    if not parameter.omissible and not may_be_absent:
         return f"{python_name(parameter)}: {parameter.type}"
-    default = default_text(parameter)
+    default = repr(changed[parameter.name]) if parameter.name in changed else default_text(parameter)
     hint = parameter.type + (" | None" if default == "None" and parameter.type != "Any" else "")
     return f"{python_name(parameter)}: {hint} = {default}"
 
@@ -166,8 +216,11 @@ def documentation(function: Function) -> str:
             "tensors that are there, which the results are" if function.results != 1 else "a tensor that the result is"
         )
         lines.append(f"    {into} ({result_type(function)}): {what} written to; of the results' shape and data type.")
-    for name, kind in _OF_THE_HARDWARE.get(function.name, {}).items():
-        lines.append(f"    {name} ({kind}): of the hardware; makes no difference here.")
+    for name, extra in extras_of(function.name, [p.name for p in function.parameters]).items():
+        meaning = f"another name of {extra.alias}." if extra.alias else extra.meaning
+        if extra.refused:
+            meaning = f"{_extra_text(_extra_default(function, name, extra))} alone: {extra.refused}."
+        lines.append(f"    {name} ({extra.hint}): {meaning}")
     return "\n".join([*lines, "", f"Op: {', '.join(function.ops)}."])
 
 

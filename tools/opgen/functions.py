@@ -160,7 +160,7 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.pow_tensor": Row("input_tensor=lhs, exponent=rhs", names="pow"),
     "ttnn.clamp_scalar": Row("input_tensor, min:-inf, max:inf", names="clamp|clip"),
     "ttnn.clamp_tensor": Row(names="clamp|clip"),
-    "ttnn.where": Row("predicate=first, value_true=second, value_false=third, *, dtype:value_true"),
+    "ttnn.where": Row("predicate=first, true_value=second, false_value=third, *, dtype:true_value"),
     "ttnn.gelu_bw": Row("grad_tensor=lhs, input_tensor=rhs, *, approximate"),
     "ttnn.quantize": Row("..., *, axis"),
     "ttnn.dequantize": Row("..., *, axis"),
@@ -177,7 +177,7 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.to_memory_config": Row("tensor=input, memory_config, dtype?"),
     "ttnn.to_tensor_spec": Row("tensor=input"),
     "ttnn.to_device": Row(
-        "tensor=input, device, *, memory_config?",
+        "tensor=input, device, memory_config?",
         doc="The tensor on a device, in interleaved DRAM unless said otherwise.",
     ),
     "ttnn.copy": Row("input_a=src, input_b=dst"),
@@ -201,21 +201,20 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.arange": Row("..., step:1, dtype:bf16, device?, memory_config?, layout:row_major"),
     "ttnn.rand": Row("shape=size, device?, *, dtype:bf16, layout:tile, memory_config?, ..."),
     # Data movement
-    "ttnn.permute": Row("input_tensor, dims=permutation, pad_value"),
+    "ttnn.permute": Row("input_tensor, dims=permutation, *, pad_value:0.0"),
     "ttnn.transpose": Row("input_tensor, dim1=dim0, dim2=dim1"),
     "ttnn.slice_static": Row("input_tensor, starts=begins, ends, steps=step?", names="slice"),
     "ttnn.slice_dynamic": Row("input_tensor, starts=begins, ends, steps=step", names="slice"),
-    "ttnn.repeat": Row("input_tensor, repetition_vector=repeat_dims"),
     "ttnn.concat": Row("tensors=inputs, dim:0"),
     "ttnn.pad": Row("..., value:0.0, *, use_multicore:true"),
-    "ttnn.gather": Row("input_tensor, dim, index"),
-    "ttnn.scatter": Row("input_tensor, dim, index, src=source, *, reduce=scatter_reduce_type:invalid"),
+    "ttnn.gather": Row("input=input, dim, index"),
+    "ttnn.scatter": Row("input=input, dim, index, src=source, *, reduce=scatter_reduce_type:invalid"),
     "ttnn.embedding": Row("..., *, dtype:weight"),
     "ttnn.embedding_bw": Row(
         "input_tensor, weight_tensor=weight, output_gradient_tensor=in_gradient, *, dtype:output_gradient_tensor"
     ),
     "ttnn.sort": Row("..., *, dtype:{input_tensor, u32}"),
-    "ttnn.topk": Row("..., *, dtype:{input_tensor, u32}"),
+    "ttnn.topk": Row("input_tensor, k:32, dim, largest, sorted:true, *, dtype:{input_tensor, u32}"),
     # Reductions and scans
     "ttnn.sum": Row(
         "..., keepdim, *, compute_kernel_config", doc="Sum of the elements along dimensions; of all without dim."
@@ -231,7 +230,7 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.argmax": Row("..., *, dtype:u32"),
     "ttnn.cumsum": Row("input=input, dim", doc="Running sum along a dimension."),
-    "ttnn.cumprod": Row("input=input, dim", doc="Running product along a dimension."),
+    "ttnn.cumprod": Row("input_tensor, dim", doc="Running product along a dimension."),
     # Products and windows
     "ttnn.matmul": Row("input_tensor_a, input_tensor_b, *, ..."),
     "ttnn.linear": Row(
@@ -265,17 +264,17 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.max_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ...",
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ...",
         doc="Greatest element of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.max_pool2d_with_indices": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, ..., dtype:{input_tensor, u32}",
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ..., dtype:{input_tensor, u32}",
         doc="max_pool2d, and where in its image each element was found.",
     ),
     "ttnn.avg_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, *, ceil_mode, count_include_pad, ...",
+        "stride:{1, 1}, padding:{0, 0}, ceil_mode, count_include_pad, *, dilation:{1, 1}, ...",
         doc="Mean of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.upsample": Row("..., *, mode"),
@@ -302,7 +301,7 @@ FUNCTIONS: dict[str, Row] = {
         "*, weight_tensor, device?, groups:1, c_in_block:0, alignment:32", names="experimental.prepare_conv3d_weights"
     ),
     # Normalization
-    "ttnn.softmax": Row("input_tensor, dim=dimension:-1, *, compute_kernel_config, numeric_stable"),
+    "ttnn.softmax": Row("input_tensor, dim=dimension:-1, *, compute_kernel_config, numeric_stable:true"),
     "ttnn.batch_norm_inference": Row(
         "input=input, *, running_mean, running_var, training!false, eps=epsilon, ...", names="batch_norm"
     ),
@@ -359,14 +358,25 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.nlp_create_qkv_heads_decode": Row(
         "input_tensor, batch_offset, *, ...", names="experimental.nlp_create_qkv_heads_decode"
     ),
-    "ttnn.fill_cache": Row("cache, input=input, batch_idx=batch_offset"),
+    "ttnn.fill_cache": Row("cache_tensor=cache, input_tensor, batch_idx=batch_offset"),
     "ttnn.update_cache": Row("cache, input=input, update_idx=update_index, batch_offset:0"),
     "ttnn.paged_fill_cache": Row("cache_tensor=cache, ..., *, batch_idx_tensor", names="experimental.paged_fill_cache"),
     "ttnn.paged_update_cache": Row(
         "cache_tensor=cache, input_tensor, update_idxs_tensor=update_index, *, ...",
         names="experimental.paged_update_cache",
     ),
+    "ttnn.sampling": Row("input_values_tensor=input_values, input_indices_tensor=input_indices, k, p, temp, *, seed"),
     # Experts
+    "ttnn.all_to_all_dispatch": Row(
+        "input_tensor, expert_indices_tensor=expert_indices, expert_mapping_tensor=expert_mapping, *, ..."
+    ),
+    "ttnn.all_to_all_combine": Row(
+        "input_tensor, expert_metadata_tensor=expert_metadata, expert_mapping_tensor=expert_mapping, *, ..."
+    ),
+    "ttnn.moe_expert_token_remap": Row(
+        "topk_tensor, expert_mapping_tensor=expert_mapping, expert_metadata_tensor=expert_metadata, *, "
+        "reduction_size:16"
+    ),
     "ttnn.moe_compute": Row(
         "tilize_input_tensor, tilize_expert_indices_tensor, tilize_expert_scores_tensor, "
         "tilize_expert_mapping_tensor, matmul_w0_w1_tensor, matmul_w2_tensor, optional_output_tensor, *, layer_id, "

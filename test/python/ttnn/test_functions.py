@@ -15,6 +15,7 @@ import torch
 import ttnn
 from _ttmlir_runtime import ttnn as native
 from replay import called
+from ttnn.library.parameters import extras_of
 
 FUNCTIONS = {function.name: function for function in native.functions()}
 
@@ -29,12 +30,14 @@ def test_signature_and_documentation(name: str) -> None:
     function = FUNCTIONS[name]
     result = called(function)
     parameters = inspect.signature(result).parameters
-    own = ("core_grid" in parameters) + bool(function.into)
-    assert len(parameters) == len(function.parameters) + own
+    own = [each.name for each in function.parameters]
+    extras = extras_of(name, own)
+    assert len(parameters) == len({*own, *extras}) + bool(function.into)
+    assert all(f"    {extra} (" in (result.__doc__ or "") for extra in extras)
     for declared in function.parameters:
         found = parameters[declared.name]
         assert (found.kind is found.KEYWORD_ONLY) == declared.keyword_only
-        assert (found.default is not found.empty) == declared.omissible
+        assert (found.default is not found.empty) or not declared.omissible
         assert f"{declared.name} ({declared.type}):" in result.__doc__
     assert result.__doc__.startswith(function.docs[0])
     assert result.__module__ == "ttnn" + (f".{name.rpartition('.')[0]}" if "." in name else "")
@@ -46,9 +49,17 @@ def test_signatures_that_people_know() -> None:
 
     results = "dtype: DataType | None = None, memory_config: MemoryConfig | None = None, layout: Layout | None = None"
     into = f"{results}, output_tensor: Tensor | None = None"
-    assert text(ttnn.add) == f"(input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, {into}) -> Tensor"
-    assert text(ttnn.reshape) == f"(input_tensor: Tensor, shape: int | Sequence[int], *, {results}) -> Tensor"
-    assert text(ttnn.concat) == f"(tensors: Sequence[Tensor], dim: int = 0, *, {into}) -> Tensor"
+    fast = "fast_and_approximate_mode: bool | None = True"
+    start = f"(input_tensor_a: Tensor | float, input_tensor_b: Tensor | float, *, {into}, {fast}, "
+    assert text(ttnn.add).startswith(start)
+    assert text(ttnn.add).endswith("sub_device_id: SubDeviceId | None = None) -> Tensor")
+    assert text(ttnn.exp) == (
+        f"(input_tensor: Tensor, *, {into}, fast_and_approximate_mode: bool | None = False, "
+        "sub_core_grids: CoreRangeSet | None = None) -> Tensor"
+    )
+    assert text(ttnn.permute).startswith("(input_tensor: Tensor, dims: int | Sequence[int], *, pad_value: float = 0.0")
+    assert text(ttnn.full).endswith("optional_tensor: Tensor | None = None) -> Tensor")
+    assert f"*, {results}" in text(ttnn.reshape)
     assert text(ttnn.deallocate) == "(tensor: Tensor, force: bool = True) -> None"
     assert "math_op: ReduceType = ReduceType.Sum" in text(ttnn.all_reduce)
     assert "stride: int | Sequence[int] = (1, 1)" in text(ttnn.conv2d)

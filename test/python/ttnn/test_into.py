@@ -66,7 +66,7 @@ def arguments(name: str, device: Any) -> tuple[Any, ...]:
         return ARGUMENTS[name](device)
     values = (INTEGERS, INTEGERS % 7) if name.startswith("bitwise") or "shift" in name else (A, B)
     count = sum(
-        p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+        (p.default is p.empty or p.name == "input_tensor_b") and p.kind is p.POSITIONAL_OR_KEYWORD
         for p in inspect.signature(FUNCTIONS[name]).parameters.values()
     )
     return tuple(put(device, v) for v in values[:count])

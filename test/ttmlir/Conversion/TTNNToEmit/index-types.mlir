@@ -3,7 +3,7 @@
 // RUN: ttmlir-opt %s --ttir-to-emitc-pipeline | ttmlir-translate --mlir-to-cpp | FileCheck %s --check-prefix=CPP
 
 // One type would be that of the values alone: the library's indices are ui32.
-// PY: values, indices = ttnn.topk(arg0, 5, sorted=True, dtype=[ttnn.int32, ttnn.int32])
+// PY: values, indices = ttnn.topk(arg0, k=5, dtype=[ttnn.int32, ttnn.int32])
 // CPP: auto [values, indices] = ttnn::topk(
 // CPP: {ttnn::DataType::INT32, ttnn::DataType::INT32}
 func.func @integers(%x: tensor<64x128xi32>) -> (tensor<64x5xi32>, tensor<64x5xi32>) {

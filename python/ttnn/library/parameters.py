@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the library's functions that the rows of the runtime do not have.
+
+A function made of a row takes them in addition to its own. PARAMETERS says what each is and does; TAKEN says which
+functions take which. A call that gives none of them costs one comparison for each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from _ttmlir_runtime.runtime import Tensor
+from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig
+
+from ..configs import CONFIGS, Config
+from .activations import check_activations, with_activations
+from .geometry import SubDeviceId, Tile
+from .modes import EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
+
+Values = dict[str, Any]
+Then = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One parameter.
+
+    hint: its annotation; kinds: the classes of its values, besides None where the default is None.
+    default: what it is when a call leaves it out.
+    step: takes its value and the call's arguments, which it may change, and returns what is done with the result, or
+        None. Without a step, a value makes no difference here, or is refused.
+    refused: what the simulator lacks; only the default is taken.
+    alias: the parameter that it is another name of.
+    by_place: it stands before the parameters that are given by name.
+    meaning: for the documentation.
+    """
+
+    hint: str
+    kinds: tuple[type, ...]
+    default: Any = None
+    step: Callable[[str, Any, Values], Then | None] | None = None
+    refused: str = ""
+    alias: str = ""
+    by_place: bool = False
+    meaning: str = "of the hardware; makes no difference here."
+
+    def check(self, function: str, name: str, value: Any) -> None:
+        if value is None and self.default is None:
+            return
+        if (isinstance(value, bool) and bool not in self.kinds) or not isinstance(value, self.kinds):
+            raise TypeError(
+                f"ttnn.{function}: {name} is {value!r} of type {type(value).__name__}; expected {self.expected()}"
+            )
+        if self.refused and value != self.default:
+            raise ValueError(f"ttnn.{function}: {name} is {value!r}; expected {self.default!r}: {self.refused}")
+
+    def expected(self) -> str:
+        names = {"bool": "True or False", "int": "an integer", "float": "a number", "Tensor": "a ttnn.Tensor"}
+        if float in self.kinds:
+            return "a number"
+        return " or ".join(dict.fromkeys(names.get(kind.__name__, kind.__name__) for kind in self.kinds))
+
+
+def _ttnn(name: str) -> Callable[..., Any]:
+    """Returns a public function; they are complete only when the package has been imported."""
+    function: Callable[..., Any] = getattr(sys.modules["ttnn"], name)
+    return function
+
+
+# Instead of the row, under this name in the arguments: the function that is called.
+_INSTEAD = "instead of the row"
+
+
+def _activate(operands: tuple[str, str]) -> Callable[[str, Any, Values], None]:
+    def step(function: str, value: Any, values: Values) -> None:
+        parameter = next(name for name in operands if name in values)
+        operand = values[parameter]
+        if not isinstance(operand, Tensor):
+            raise TypeError(f"ttnn.{function}: {parameter} is {operand!r}; an activation of it needs a ttnn.Tensor")
+        values[parameter] = with_activations(function, operand, value)
+
+    return step
+
+
+def _scaled(function: str, value: float, values: Values) -> Then:
+    return lambda result: _ttnn("multiply")(result, value)
+
+
+def _in_layout(function: str, value: Layout, values: Values) -> Then | None:
+    values["layout"] = value
+    return None
+
+
+def _rounded(function: str, value: str, values: Values) -> Then:
+    if value not in ("floor", "trunc"):
+        raise ValueError(f"ttnn.{function}: rounding_mode is {value!r}; expected None, 'floor' or 'trunc'")
+    return _ttnn(value)
+
+
+def _add_residual(function: str, value: Tensor, values: Values) -> None:
+    values["input_tensor"] = _ttnn("add")(values["input_tensor"], value)
+
+
+def _approximated(function: str, value: GeluVariant, values: Values) -> Then | None:
+    if value is not GeluVariant.Tanh:
+        return None
+
+    def approximated(input_tensor: Tensor, **options: Any) -> Any:
+        wide = _ttnn("typecast")(input_tensor, DataType.FLOAT32)
+        cubic = _ttnn("add")(wide, _ttnn("multiply")(_ttnn("pow")(wide, 3.0), 0.044715))
+        gate = _ttnn("sigmoid")(_ttnn("multiply")(cubic, 1.5957691216057308))  # 2 * sqrt(2 / pi)
+        return _ttnn("typecast")(
+            _ttnn("multiply")(wide, gate), options.get("dtype") or input_tensor.dtype,
+            memory_config=options.get("memory_config"), output_tensor=options.get("output_tensor"),
+        )  # fmt: skip
+
+    values[_INSTEAD] = approximated
+    return None
+
+
+def _in_groups(function: str, value: int, values: Values) -> None:
+    tensors, dim = values["tensors"], values["dim"]
+    if value < 1 or any(tensor.shape[dim] % value for tensor in tensors):
+        raise ValueError(
+            f"ttnn.{function}: groups is {value}; expected a divisor of "
+            f"{', '.join(str(tensor.shape[dim]) for tensor in tensors)}, the sizes of dimension {dim}"
+        )
+    parts = [_ttnn("split")(tensor, tensor.shape[dim] // value, dim) for tensor in tensors]
+    values["tensors"] = [part[group] for group in range(value) for part in parts]
+
+
+def _one_axis(function: str, value: Any, values: Values) -> None:
+    tensor = values["input_tensor"]
+    device = tensor.device() if isinstance(tensor, Tensor) else None
+    if device is None:
+        values["cluster_axis"] = 0  # the function says what is wrong with its tensor
+        return
+    rows, columns = device.get_mesh_shape()
+    if rows > 1 and columns > 1:
+        raise ValueError(
+            f"ttnn.{function}: cluster_axis is None; expected 0 or 1 on a mesh of {rows}x{columns} devices"
+        )
+    values["cluster_axis"] = 0 if rows > 1 else 1
+
+
+def _release_input(function: str, value: bool, values: Values) -> Then | None:
+    tensor = values["input_tensor"]
+
+    def then(result: Any) -> Any:
+        _ttnn("deallocate")(tensor)
+        return result
+
+    return then if value else None
+
+
+def _divided_by(function: str, value: int, values: Values) -> Then:
+    if value < 1 or values["ceil_mode"] or not values["count_include_pad"]:
+        raise ValueError(
+            f"ttnn.{function}: divisor_override is {value}; expected a positive number, with ceil_mode=False and "
+            "count_include_pad=True"
+        )
+    height, width = values["kernel_size"]
+    return lambda result: _ttnn("multiply")(result, height * width / value)
+
+
+def _with_indices(function: str, value: bool, values: Values) -> Then | None:
+    if value:
+        values[_INSTEAD] = lambda **given: list(_ttnn("max_pool2d_with_indices")(**given))
+    return None
+
+
+def _flag(default: bool = False, **more: Any) -> Extra:
+    return Extra("bool", (bool,), default, **more)
+
+
+def _maybe(hint: str, *kinds: type, **more: Any) -> Extra:
+    return Extra(f"{hint} | None", kinds, **more)
+
+
+_COMPUTE = CONFIGS["ttnn.device_compute_kernel_config"]
+
+
+def _activations(operands: tuple[str, str] | None, meaning: str) -> Extra:
+    step = None if operands is None else _activate(operands)
+    return Extra("Sequence[Any]", (list, tuple), (), step=step, meaning=f"unary functions of {meaning}.")
+
+
+_NUMBER_OF_HARDWARE = _maybe("int", int)
+
+PARAMETERS: dict[str, Extra] = {
+    # What is computed.
+    "activations": _activations(None, "the result, one after another"),
+    "input_tensor_a_activations": _activations(("input_tensor_a", "input_tensor"), "the first operand, before"),
+    "input_tensor_b_activations": _activations(("input_tensor_b", "exponent"), "the second operand, before"),
+    "cluster_axis": _maybe("int", int, meaning="axis of the mesh; may be left out where only one has several devices."),
+    "deallocate_input": _flag(step=_release_input, meaning="frees input_tensor."),
+    "divisor_override": _maybe("int", int, step=_divided_by, meaning="what sums are divided by, instead."),
+    "groups": Extra("int", (int,), 1, step=_in_groups, meaning="first groups of all tensors come first."),
+    "output_layout": _maybe("Layout", Layout, step=_in_layout, meaning="the same as layout."),
+    "residual_input_tensor": _maybe("Tensor", Tensor, step=_add_residual, meaning="added to input_tensor before."),
+    "return_indices": _flag(step=_with_indices, meaning="also returns where in its image each element was found."),
+    "rounding_mode": _maybe("str", str, step=_rounded, meaning="'floor' or 'trunc' of the quotient."),
+    "scalar": Extra("float", (int, float), 1.0, step=_scaled, meaning="factor of the result."),
+    "variant": Extra(
+        "GeluVariant",
+        (GeluVariant,),
+        GeluVariant.Accurate,
+        step=_approximated,
+        meaning="Tanh is the approximation by tanh; the others are computed alike.",
+    ),
+    # Other names.
+    "input_b": _maybe("Tensor | float", Tensor, int, float, alias="input_tensor_b"),
+    "value": _maybe("float", int, float, alias="input_tensor_b"),
+    "output_dtype": _maybe("DataType", DataType, alias="dtype"),
+    "slice_start": _maybe("Sequence[int]", list, tuple, alias="starts"),
+    "slice_end": _maybe("Sequence[int]", list, tuple, alias="ends"),
+    "slice_step": _maybe("Sequence[int]", list, tuple, alias="steps"),
+    "logical_shape": _maybe("Sequence[int]", Sequence, alias="shape"),
+    # Of the hardware.
+    "blocking": _flag(True, by_place=True),
+    "chunks_per_sync": _NUMBER_OF_HARDWARE,
+    "compute_kernel_config": _maybe("Any", _COMPUTE),
+    "config_tensor_in_dram": _flag(),
+    "core_grid": _maybe("CoreGrid", CoreGrid, CoreRangeSet),
+    "correction": _maybe("bool", bool),
+    "disable_compensated_sum": _flag(),
+    "dram_slice_config": _maybe("Any", Config),
+    "embeddings_type": Extra("EmbeddingsType", (EmbeddingsType,), EmbeddingsType.GENERIC),
+    "enable_secondary_dm": _maybe("bool", bool),
+    "fast_and_approximate_mode": Extra("bool | None", (bool, type(None)), False),
+    "inplace": Extra("bool | None", (bool, type(None)), True),
+    "input_dtype": _maybe("DataType", DataType, meaning="that of the tensor."),
+    "intermediate_memory_config": _maybe("MemoryConfig", MemoryConfig),
+    "intermediate_tensor": _maybe("Tensor", Tensor),
+    "mode": Extra("SigmoidMode", (SigmoidMode,), SigmoidMode.Accurate),
+    "negative_mask": _maybe("Tensor", Tensor),
+    "num_buffers_per_channel": _NUMBER_OF_HARDWARE,
+    "num_out_blocks": _NUMBER_OF_HARDWARE,
+    "num_workers_per_link": _NUMBER_OF_HARDWARE,
+    "output_tile": _maybe("Tile", Tile),
+    "pad_value": _maybe("float", int, float, meaning="fills the padding of tiles, which no function reads here."),
+    "padding_idx": _maybe("int", int, meaning="makes no difference to the values."),
+    "program_config": _maybe("Any", Config),
+    "queue_id": _NUMBER_OF_HARDWARE,
+    "recip_tensor": _maybe("Tensor", Tensor),
+    "reshape_tile_mode": Extra("TileReshapeMapMode", (TileReshapeMapMode,), TileReshapeMapMode.CACHE),
+    "skip_padding_fill": _flag(),
+    "sparse_grad": _flag(),
+    "stable": _flag(meaning="equal elements keep their order, which they do in any case."),
+    "sub_core_grids": _maybe("CoreRangeSet", CoreRangeSet),
+    "sub_device_id": _maybe("SubDeviceId", SubDeviceId),
+    "use_falcon7b_backend": _flag(),
+    "use_l1_small_for_semaphores": _flag(),
+    "use_welford": _flag(),
+    "vector_mode": Extra("int", (int,), 4),
+    # What the simulator lacks.
+    "cache_position_modulo": _maybe("int", int, refused="caches are not circular here"),
+    "cu_window_seqlens": _maybe("Tensor", Tensor, refused="attention has no windows of sequences here"),
+    "global_cb": _maybe("Any", object, refused="the simulator has no global circular buffers"),
+    "in0_column_offset": _maybe("int", int, refused="products begin at the first column here"),
+    "indices": _maybe("Tensor", Tensor, refused="products take all rows here"),
+    "indices_tensor": _maybe("Tensor", Tensor, refused="indices are those of input_tensor here"),
+    "mesh_mapper": _maybe("Any", object, refused="every device draws the same numbers here"),
+    "output_concat_heads": _flag(refused="call transformer.concatenate_heads"),
+    "padded_shape": _maybe("Sequence[int]", Sequence, refused="the padding of a shape follows from its layout here"),
+    "paged_cache_geometry": _maybe("Any", object, refused="the geometry of caches is that of their tensors here"),
+    "prefetcher_pipes": Extra("Sequence[Any]", (list, tuple), (), refused="the simulator has no prefetcher"),
+    "reverse_order": _flag(refused="scans begin at the first element here"),
+    "slice_dim": _maybe("int", int, refused="starts and ends have all dimensions here"),
+    "spec_multi_pos_tiles": Extra("int", (int,), 0, refused="a token has one position here"),
+    "update_idx": Extra("int", (int,), 0, refused="caches are filled from their first row on here"),
+    "windowed_q_token_offset": Extra("int", (int,), 0, refused="attention has no windows of sequences here"),
+}
+for _name in ("attn_mask_block_map", "windowed_q_token_offset_tensor"):
+    PARAMETERS[_name] = PARAMETERS["cu_window_seqlens"]
+PARAMETERS["num_devices"] = PARAMETERS["slice_dim"]
+
+_CORES = "sub_core_grids"
+_ACTIVATED = "activations input_tensor_a_activations input_tensor_b_activations"
+_BINARY = f"{_ACTIVATED} sub_core_grids sub_device_id"
+_ATTENTION = "program_config compute_kernel_config"
+_REDUCTION = "scalar correction sub_core_grids fast_and_approximate_mode"
+_COLLECTIVE = "chunks_per_sync num_workers_per_link num_buffers_per_channel use_l1_small_for_semaphores"
+_POOL = "dram_slice_config deallocate_input output_layout config_tensor_in_dram"
+_PRODUCT = "output_tile global_cb sub_device_id"
+
+# The parameters, and the functions that take them; a function that stands in several lines takes all of them.
+TAKEN: dict[str, str] = {
+    _CORES: """
+        abs acos asin asinh atan bitcast bitwise_not cbrt ceil cos erfc expm1 floor hardsigmoid isfinite leaky_relu
+        logical_not neg reciprocal relu relu6 sign silu sin tan argmax gather scatter sampling where
+        experimental.nlp_concat_heads_decode
+    """,
+    f"fast_and_approximate_mode {_CORES}": "erf exp log log1p log2 mish rsqrt sqrt tanh",
+    f"variant fast_and_approximate_mode {_CORES}": "gelu",
+    f"vector_mode mode {_CORES}": "sigmoid",
+    f"input_dtype output_dtype {_CORES}": "typecast",
+    f"fast_and_approximate_mode {_BINARY}": "add multiply subtract",
+    f"fast_and_approximate_mode rounding_mode {_BINARY} value": "divide",
+    _BINARY: "eq ne gt ge lt le logical_and logical_or logical_xor logical_right_shift remainder",
+    f"{_BINARY} input_b": "bitwise_and bitwise_or bitwise_xor logical_left_shift",
+    f"{_ACTIVATED} input_b": "maximum minimum",
+    _ACTIVATED: "pow",
+    f"{_REDUCTION} output_layout": "sum mean",
+    _REDUCTION: "max min",
+    "enable_secondary_dm": "argmax",
+    "reverse_order": "cumsum cumprod",
+    "disable_compensated_sum": "cumsum",
+    f"groups {_CORES}": "concat",
+    "sparse_grad": "gather",
+    f"{_CORES} indices_tensor stable": "topk",
+    f"pad_value slice_step slice_dim num_devices slice_start slice_end {_CORES}": "slice",
+    f"pad_value reshape_tile_mode {_CORES} skip_padding_fill logical_shape padded_shape": "reshape",
+    f"{_CORES} pad_value": "to_layout",
+    "pad_value": "transpose",
+    "blocking queue_id": "from_device",
+    "queue_id": "to_device",
+    "padding_idx embeddings_type": "embedding",
+    "compute_kernel_config": "update_cache upsample experimental.paged_fill_cache experimental.paged_update_cache",
+    "update_idx": "fill_cache",
+    "cache_position_modulo": "experimental.paged_fill_cache experimental.paged_update_cache",
+    "mesh_mapper": "rand",
+    "intermediate_tensor": "point_to_point",
+    "residual_input_tensor program_config compute_kernel_config recip_tensor": "layer_norm",
+    "residual_input_tensor program_config": "rms_norm",
+    "core_grid inplace output_layout num_out_blocks compute_kernel_config negative_mask use_welford": "group_norm",
+    "fast_and_approximate_mode program_config": "layer_norm_pre_all_gather rms_norm_pre_all_gather",
+    "core_grid": "matmul linear sparse_matmul",
+    f"{_PRODUCT} prefetcher_pipes": "matmul linear",
+    "in0_column_offset": "linear",
+    f"{_PRODUCT} indices": "sparse_matmul",
+    f"cluster_axis {_CORES} {_COLLECTIVE}": "all_gather",
+    "cluster_axis": "all_reduce",
+    f"cluster_axis intermediate_memory_config {_COLLECTIVE}": "reduce_scatter",
+    f"{_POOL} return_indices": "max_pool2d",
+    f"{_POOL} divisor_override compute_kernel_config": "avg_pool2d",
+    f"{_ATTENTION} cu_window_seqlens windowed_q_token_offset windowed_q_token_offset_tensor output_concat_heads "
+    "attn_mask_block_map": "transformer.scaled_dot_product_attention",
+    _ATTENTION: """
+        transformer.scaled_dot_product_attention_decode transformer.flash_mla_prefill
+        transformer.chunked_scaled_dot_product_attention transformer.paged_flash_multi_latent_attention_decode
+    """,
+    "compute_kernel_config paged_cache_geometry cache_position_modulo spec_multi_pos_tiles": """
+        transformer.paged_scaled_dot_product_attention_decode
+    """,
+    "use_falcon7b_backend": "transformer.split_query_key_value_and_split_heads",
+}
+# Defaults of the library that are not those of PARAMETERS or of the rows, by function. They mean the same.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "add": {"fast_and_approximate_mode": True},
+    "subtract": {"fast_and_approximate_mode": True},
+    "copy_host_to_device_tensor": {"cq_id": None},
+    "to_layout": {"pad_value": 0.0},
+    "transpose": {"pad_value": 0.0},
+}
+
+
+def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
+    """Returns the parameters that a function takes in addition to its own; one that replaces its own checks for it."""
+    taken: dict[str, Extra] = {}
+    for names, functions in TAKEN.items():
+        if function in functions.split():
+            taken.update({name: PARAMETERS[name] for name in names.split() if name not in own or name in FILLED})
+    return taken
+
+
+# Own parameters that the library lets be absent, and what fills them in.
+FILLED = {"cluster_axis": _one_axis}
+
+
+def extended(
+    function: str, call: Callable[..., Any], into: str, extras: dict[str, Extra], values: Values, defaults: Values
+) -> Any:
+    """Calls a function with parameters of the library: checks them, does what they say before and after.
+
+    Args:
+        call: takes the arguments of the row, by their names, and `into`.
+        into: the parameter that takes a tensor for the result; empty: none.
+        values: the arguments of the call, of the row and of `extras`.
+        defaults: those of `extras`.
+    Raises:
+        TypeError, ValueError: an argument is of another type, or asks for what the simulator lacks; names it.
+    """
+    own = {name: value for name, value in values.items() if name not in extras or name in FILLED}
+    after: list[Then] = []
+    for name, extra in extras.items():
+        value = values[name]
+        if name in FILLED:
+            if value is None:
+                FILLED[name](function, value, own)
+            continue
+        if "ctivations" in name:
+            check_activations(function, name, value)
+            if value and extra.step is None:
+                after.append(partial(with_activations, function, activations=value))
+        else:
+            extra.check(function, name, value)
+        if extra.alias and value is not None:
+            if own.get(extra.alias) is not None:
+                raise TypeError(f"ttnn.{function}: {name} and {extra.alias} are given; expected one of them")
+            own[extra.alias] = value
+        elif extra.step is not None and value is not defaults[name] and value != defaults[name]:
+            then = extra.step(function, value, own)
+            if then is not None:
+                after.append(then)
+    target = own.pop(into, None) if into and after else None
+    result = own.pop(_INSTEAD, call)(**own)
+    for then in after:
+        result = then(result)
+    return result if target is None else _ttnn("assign")(result, output_tensor=target)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the library that functions made of rows take: what they compute, what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+import ttnn
+from torch.nn import functional
+from ttnn.library.parameters import DEFAULTS, PARAMETERS, TAKEN
+
+CORES = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 3))])
+A = torch.linspace(-3, 3, 40 * 70).reshape(40, 70)
+B = torch.linspace(5, 1, 40 * 70).reshape(40, 70)
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Any]:
+    with ttnn.manage_device(0) as opened:
+        yield opened
+
+
+def put(device: Any, values: torch.Tensor, dtype: Any = ttnn.float32) -> Any:
+    return ttnn.from_torch(values, dtype=dtype, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+def images(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(1, 8, 8, 4).permute(0, 3, 1, 2)
+
+
+def flat(x: torch.Tensor) -> torch.Tensor:
+    return x.permute(0, 2, 3, 1).reshape(1, 1, -1, 4)
+
+
+IMAGES = torch.linspace(-2, 3, 256).reshape(1, 1, 64, 4)
+POOL = (1, 8, 8, 4, [2, 2], [2, 2], [0, 0])
+RELU, EXP = ttnn.UnaryOpType.RELU, ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.EXP, params=[])
+LEAKY = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.LEAKY_RELU, params=[0.3])
+
+# What a call with a parameter computes, and the same in PyTorch.
+COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]] = {
+    "activations": (lambda a, b: ttnn.subtract(a, b, activations=["relu"]), lambda: (A - B).relu()),
+    "activations in order": (lambda a, b: ttnn.add(a, b, activations=[RELU, EXP]), lambda: (A + B).relu().exp()),
+    "activations with a parameter": (
+        lambda a, b: ttnn.subtract(a, b, activations=[LEAKY]),
+        lambda: functional.leaky_relu(A - B, 0.3),
+    ),
+    "activations of operands": (
+        lambda a, b: ttnn.multiply(a, b, input_tensor_a_activations=[RELU], input_tensor_b_activations=["exp"]),
+        lambda: A.relu() * B.exp(),
+    ),
+    "activations of a power": (
+        lambda a, b: ttnn.pow(b, b, input_tensor_a_activations=["sqrt"], activations=["log"]),
+        lambda: (B.sqrt() ** B).log(),
+    ),
+    "activations in place": (lambda a, b: ttnn.add_(ttnn.clone(a), b, activations=["relu"]), lambda: (A + B).relu()),
+    "activations of comparisons": (
+        lambda a, b: ttnn.gt(a, b, input_tensor_b_activations=["neg"]),
+        lambda: (A > -B).float(),
+    ),
+    "rounding_mode floor": (
+        lambda a, b: ttnn.divide(a, b, rounding_mode="floor"),
+        lambda: torch.div(A, B, rounding_mode="floor"),
+    ),
+    "rounding_mode trunc": (
+        lambda a, b: ttnn.div(a, b, rounding_mode="trunc"),
+        lambda: torch.div(A, B, rounding_mode="trunc"),
+    ),
+    "value": (lambda a, b: ttnn.div(a, value=4.0), lambda: A / 4),
+    "input_b": (lambda a, b: ttnn.maximum(a, input_b=0.5), lambda: torch.maximum(A, torch.tensor(0.5))),
+    "scalar of sum": (lambda a, b: ttnn.sum(a, 1, scalar=2.0), lambda: 2 * A.sum(1)),
+    "scalar of max": (lambda a, b: ttnn.max(a, 1, scalar=0.5), lambda: 0.5 * A.amax(1)),
+    "output_layout": (lambda a, b: ttnn.sum(a, 1, output_layout=ttnn.ROW_MAJOR_LAYOUT), lambda: A.sum(1)),
+    "variant": (
+        lambda a, b: ttnn.gelu(a, variant=ttnn.GeluVariant.Tanh),
+        lambda: functional.gelu(A, approximate="tanh"),
+    ),
+    "groups": (
+        lambda a, b: ttnn.concat([a, b], 1, groups=2),
+        lambda: torch.cat([A[:, :35], B[:, :35], A[:, 35:], B[:, 35:]], 1),
+    ),
+    "residual_input_tensor of layer_norm": (
+        lambda a, b: ttnn.layer_norm(a, epsilon=1e-5, residual_input_tensor=b),
+        lambda: functional.layer_norm(A + B, (70,)),
+    ),
+    "residual_input_tensor of rms_norm": (
+        lambda a, b: ttnn.rms_norm(a, epsilon=1e-5, residual_input_tensor=b),
+        lambda: functional.rms_norm(A + B, (70,), eps=1e-5),
+    ),
+    "slice_start": (
+        lambda a, b: ttnn.slice(a, slice_start=[3, 5], slice_end=[30, 60], slice_step=[1, 2]),
+        lambda: A[3:30, 5:60:2],
+    ),
+    "logical_shape": (lambda a, b: ttnn.reshape(a, logical_shape=[70, 40]), lambda: A.reshape(70, 40)),
+    "output_dtype": (
+        lambda a, b: ttnn.typecast(a, input_dtype=ttnn.float32, output_dtype=ttnn.bfloat16),
+        lambda: A.bfloat16(),
+    ),
+    "divisor_override": (
+        lambda a, b: ttnn.avg_pool2d(put(a.device(), IMAGES), *POOL, divisor_override=3),
+        lambda: flat(functional.avg_pool2d(images(IMAGES), 2, divisor_override=3)),
+    ),
+    "return_indices": (
+        lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True)[0],
+        lambda: flat(functional.max_pool2d(images(IMAGES), 2)),
+    ),
+    "true_value": (lambda a, b: ttnn.where(a, true_value=b, false_value=0.0), lambda: torch.where(A != 0, B, 0)),
+    "repeat_dims": (lambda a, b: ttnn.repeat(a, repeat_dims=[2, 1]), lambda: A.repeat(2, 1)),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_computes_as_pytorch(name: str, device: Any) -> None:
+    call, expected = COMPUTED[name]
+    found = ttnn.to_torch(call(put(device, A), put(device, B)))
+    torch.testing.assert_close(found, expected(), rtol=2e-5, atol=2e-5)
+
+
+# Of the hardware: calls that compute the same with them as without.
+SAME: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "sub_core_grids": lambda a, more: ttnn.exp(a, **more),
+    "sub_device_id": lambda a, more: ttnn.add(a, a, **more),
+    "fast_and_approximate_mode": lambda a, more: ttnn.sqrt(ttnn.abs(a), **more),
+    "compute_kernel_config": lambda a, more: ttnn.layer_norm(a, **more),
+    "core_grid": lambda a, more: ttnn.matmul(a, a, transpose_b=True, **more),
+    "output_tile": lambda a, more: ttnn.matmul(a, a, transpose_b=True, **more),
+    "mode": lambda a, more: ttnn.sigmoid(a, **more),
+    "reshape_tile_mode": lambda a, more: ttnn.reshape(a, [70, 40], **more),
+    "pad_value": lambda a, more: ttnn.to_layout(a, ttnn.ROW_MAJOR_LAYOUT, **more),
+}
+VALUES = {
+    "sub_core_grids": CORES,
+    "sub_device_id": ttnn.SubDeviceId(0),
+    "fast_and_approximate_mode": True,
+    "compute_kernel_config": ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4),
+    "core_grid": ttnn.CoreGrid(y=8, x=8),
+    "output_tile": ttnn.Tile([32, 32]),
+    "mode": ttnn.SigmoidMode.FastApproximate,
+    "reshape_tile_mode": ttnn.TileReshapeMapMode.RECREATE,
+    "pad_value": 3.0,
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_makes_no_difference(name: str, device: Any) -> None:
+    x = put(device, A)
+    assert torch.equal(ttnn.to_torch(SAME[name](x, {name: VALUES[name]})), ttnn.to_torch(SAME[name](x, {})))
+
+
+WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
+    (
+        lambda a: ttnn.exp(a, sub_core_grids=3),
+        TypeError,
+        "ttnn.exp: sub_core_grids is 3 of type int; expected CoreR",
+    ),
+    (lambda a: ttnn.exp(a, fast_and_approximate_mode=1), TypeError, "fast_and_approximate_mode is 1 of type int"),
+    (
+        lambda a: ttnn.add(a, a, activations="relu"),
+        TypeError,
+        "ttnn.add: activations is 'relu' of type str; exp",
+    ),
+    (lambda a: ttnn.add(a, a, activations=["rellu"]), TypeError, "activation 'rellu'; expected a UnaryWithParam"),
+    (lambda a: ttnn.add(2.0, a, input_tensor_a_activations=["exp"]), TypeError, "input_tensor_a is 2.0; an activation"),
+    (lambda a: ttnn.div(a, a, rounding_mode="up"), ValueError, "rounding_mode is 'up'; expected None, 'floor' or"),
+    (lambda a: ttnn.div(a, a, value=2.0), TypeError, "value and input_tensor_b are given; expected one of them"),
+    (lambda a: ttnn.sum(a, scalar="two"), TypeError, "ttnn.sum: scalar is 'two' of type str; expected a number"),
+    (lambda a: ttnn.cumsum(a, 0, reverse_order=True), ValueError, "reverse_order is True; expected False: scans begin"),
+    (
+        lambda a: ttnn.matmul(a, a, global_cb=1),
+        ValueError,
+        "global_cb is 1; expected None: the simulator has no glo",
+    ),
+    (lambda a: ttnn.concat([a, a], 1, groups=3), ValueError, "groups is 3; expected a divisor of 70, 70, the sizes of"),
+    (
+        lambda a: ttnn.avg_pool2d(a, *POOL, ceil_mode=True, divisor_override=3),
+        ValueError,
+        "divisor_override is 3; expected a positive number, with ceil_mode=False and count_include_pad=True",
+    ),
+    (lambda a: ttnn.Tile([16, 32]), ValueError, r"ttnn.Tile: tile_shape is \[16, 32\]; the simulated chip has tiles"),
+]
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda case: case[2][:40])
+def test_refuses(case: tuple[Callable[[Any], Any], type[Exception], str], device: Any) -> None:
+    call, kind, text = case
+    with pytest.raises(kind, match=text):
+        call(put(device, A))
+
+
+def test_a_mesh_with_one_axis_needs_no_cluster_axis() -> None:
+    with ttnn.create_mesh_device((1, 2)) as mesh:
+        x = ttnn.from_torch(A, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, 1))
+        whole = ttnn.all_gather(x, 1)
+        assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(whole)[1]), A)
+    with ttnn.create_mesh_device((2, 2)) as mesh:
+        x = ttnn.from_torch(A, layout=ttnn.TILE_LAYOUT, device=mesh)
+        with pytest.raises(ValueError, match="cluster_axis is None; expected 0 or 1 on a mesh of 2x2 devices"):
+            ttnn.all_gather(x, 1)
+
+
+def test_inputs_can_be_freed(device: Any) -> None:
+    x = put(device, IMAGES)
+    ttnn.max_pool2d(x, *POOL, [1, 1], deallocate_input=True)
+    assert not x.is_allocated()
+
+
+def test_the_table_names_functions_and_parameters_that_exist() -> None:
+    from ttnn.functions import FUNCTIONS
+
+    for names, functions in TAKEN.items():
+        assert set(names.split()) <= PARAMETERS.keys()
+        assert set(functions.split()) <= FUNCTIONS.keys()
+    assert DEFAULTS.keys() <= FUNCTIONS.keys()
+    assert {name for names in TAKEN for name in names.split()} == PARAMETERS.keys()
