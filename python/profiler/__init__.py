@@ -4,7 +4,8 @@
 from .files import chrome_trace, op_table, report_page, write_files
 from .meshes import MeshProgram, mesh_page, mesh_program, mesh_programs
 from .profiler import Trace, trace
-from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Recorder, Run
+from .recorder import Recorder
+from .records import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
 
 __all__ = [
     "Exchange",

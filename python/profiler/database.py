@@ -18,7 +18,7 @@ from pathlib import Path
 import _ttmlir_runtime as tt_runtime
 
 from .ops_table import attribute_items, data_type, device_operation, layout
-from .recorder import BufferRecord, OpRecord, ProgramInfo, Run, TensorRecord
+from .records import BufferRecord, OpRecord, ProgramInfo, Run, TensorRecord
 
 SCHEMA = """
 CREATE TABLE devices (device_id INT, num_y_cores INT, num_x_cores INT, num_y_compute_cores INT,

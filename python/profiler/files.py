@@ -18,7 +18,7 @@ from ttmlir.files import write_whole
 from .database import memory_report
 from .ops_table import device_log, ops_perf_results
 from .page import page
-from .recorder import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
+from .records import Exchange, OpRecord, ProfilerError, ProgramInfo, Run
 
 HOST, CHIP = 1, 2  # process numbers of the trace
 # What chips of a mesh after the first may add to a trace; viewers load no more than some millions.

@@ -15,7 +15,8 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 
 from .page import page
-from .recorder import callees_of, plain, tensor_record
+from .recorder import callees_of
+from .records import plain, tensor_record
 
 runtime = tt_runtime.runtime
 AXES = ("rows", "columns")  # of a mesh; a value may differ from row to row, and from column to column

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import _ttmlir_runtime as tt_runtime
 
-from .recorder import OpRecord, ProgramInfo, Run, TensorRecord
+from .records import OpRecord, ProgramInfo, Run, TensorRecord
 
 TILE = 32
 # The library's device operations, by family or by op. Other ops have their own, named after them.
@@ -51,6 +51,7 @@ OPERATIONS = {
     "upsample": "Upsample",
     "where": "Ternary",
 }
+LAYOUT_CHANGES = ("to_layout", "to_memory_config", "to_tensor_spec", "to_dtype")
 # Names that end so have no suffix.
 WHOLE = ("Pool2D", "Operation")
 FIDELITY = {1: "LoFi", 2: "HiFi2", 3: "HiFi3", 4: "HiFi4"}
@@ -68,10 +69,23 @@ FIRST_COLUMNS = (
 )  # fmt: skip
 
 
+def layout_change(before: TensorRecord, after: TensorRecord) -> str:
+    """Returns the device operation that brings a tensor into another layout, type or place."""
+    if before.layout != after.layout:
+        return "Tilize" if after.layout == "tile" else "Untilize"
+    if before.data_type != after.data_type:
+        return "Typecast"
+    sharded = bool(before.grid), bool(after.grid)
+    names = {(True, True): "Reshard", (True, False): "ShardedToInterleaved", (False, True): "InterleavedToSharded"}
+    return names.get(sharded, "Copy")
+
+
 def device_operation(op: OpRecord) -> str:
     """Returns the name that the library's profiler gives an op: "MatmulDeviceOperation"."""
     name = op.name.removeprefix("ttnn.")
     code = OPERATIONS.get(name) or FAMILIES.get(op.family)
+    if name in LAYOUT_CHANGES and op.inputs and op.outputs:
+        code = layout_change(op.inputs[0], op.outputs[0])
     if code is None and op.family == "elementwise" and op.name != name:
         code = ELEMENTWISE.get(len(op.inputs))
     if code is None:

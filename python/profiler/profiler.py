@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 
 from .files import REPORT, TABLE, TRACE, chrome_trace, op_table, report_page, write_files
-from .recorder import ProfilerError, Recorder, Run
+from .recorder import Recorder
+from .records import ProfilerError, Run
 
 HOST = "127.0.0.1"
 

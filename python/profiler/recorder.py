@@ -13,6 +13,9 @@ from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
+from .calls import Calls, caller
+from .records import BufferRecord, Exchange, Once, OpRecord, ProgramInfo, Run, Scope, op_record, plain, tensor_record
+
 runtime = tt_runtime.runtime
 
 # Ops of the debug dialect that open and close a scope, and the attribute that names it.
@@ -22,177 +25,6 @@ SCOPES = {
     "debug.region_start": ("debug.region_end", "region_id"),
 }
 INSTANTS = {"debug.annotate": "annotation", "debug.timestamp": None}
-
-
-class ProfilerError(RuntimeError):
-    """A trace cannot be made as it was requested."""
-
-
-@dataclass(frozen=True)
-class TensorRecord:
-    """An operand or a result. Reads like "32x64 bf16 tile dram interleaved"; the names are those of the runtime.
-
-    value: its number in the program. shape: of the tensor, or of a chip's part where chips have different parts. grid,
-    shard_shape: cores that have shards, and the elements of each.
-    """
-
-    value: int
-    shape: tuple[int, ...]
-    data_type: str
-    layout: str
-    buffer_type: str
-    memory_layout: str
-    grid: tuple[int, ...]
-    shard_shape: tuple[int, ...]
-
-    def __str__(self) -> str:
-        shape = "x".join(map(str, self.shape)) or "scalar"
-        memory = "" if self.buffer_type == "system_memory" else f" {self.memory_layout}"
-        grid = f" on {'x'.join(map(str, self.grid))} cores" if self.grid else ""
-        return f"{shape} {self.data_type} {self.layout} {self.buffer_type}{memory}{grid}"
-
-
-@dataclass(frozen=True)
-class OpRecord:
-    """What is the same in every run of an op.
-
-    cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
-    per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's
-    kernels take in addition to them. family: of its kernels. cores: that are busy. phases: of the matrix unit, 1 for
-    LoFi to 4 for HiFi4. launch_ns: the part of device_ns before its kernels run. attributes: as JSON.
-    """
-
-    index: int
-    name: str
-    location: str
-    source: str
-    cycles: int
-    device_ns: float
-    dram_bytes: int
-    l1_bytes: int
-    fabric_bytes: int
-    matmul_tiles: int
-    fpu_tiles: int
-    sfpu_tiles: int
-    dram_resident: int
-    l1_resident: int
-    circular_buffers: int
-    family: str
-    cores: int
-    phases: int
-    launch_ns: float
-    attributes: str
-    inputs: tuple[TensorRecord, ...]
-    outputs: tuple[TensorRecord, ...]
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Ops begin to end (excluded) that the debug dialect put a name on; a mark at one place has end == begin."""
-
-    name: str
-    begin: int
-    end: int
-
-
-@dataclass(frozen=True)
-class BufferRecord:
-    """A buffer in the memory of each chip, or the circular buffers of an op, during ops begin to end (excluded).
-
-    memory: DRAM, L1, L1_SMALL or TRACE. address: in every bank that it touches, on a device that holds nothing else.
-    values: of the program, that lie in it.
-    """
-
-    begin: int
-    end: int
-    memory: str
-    address: int
-    bytes_per_bank: int
-    circular: bool
-    values: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """An op in which chips send to each other. op: its place in the program. sends: (from, to, bytes, hops).
-
-    fabric_ns: what sending takes on the chip, at the same time as the op's other work.
-    """
-
-    op: int
-    sends: tuple[tuple[int, int, int, int], ...]
-    fabric_ns: float
-
-
-@dataclass(frozen=True)
-class Once:
-    """A program of constants that a program calls: its results are computed when that is prepared, and kept."""
-
-    name: str
-    ops: tuple[OpRecord, ...]
-
-
-@dataclass(frozen=True)
-class ProgramInfo:
-    """A program on a device; `number` counts them in the order in which they were first run."""
-
-    number: int
-    name: str
-    file: str
-    device: int
-    arch: str
-    mesh: tuple[int, ...]
-    ops: tuple[OpRecord, ...]
-    scopes: tuple[Scope, ...]
-    dram_peak: int
-    l1_peak: int
-    once: tuple[Once, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
-    buffers: tuple[BufferRecord, ...] = ()
-
-    @property
-    def chips(self) -> int:
-        return math.prod(self.mesh)
-
-    @property
-    def device_ns(self) -> float:
-        return sum(op.device_ns for op in self.ops)
-
-    @property
-    def cycles(self) -> int:
-        return sum(op.cycles for op in self.ops)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One submit. start_ns counts from the beginning of the trace; host_ns is by op."""
-
-    number: int
-    program: int
-    thread: int
-    start_ns: int
-    submit_ns: int
-    host_ns: tuple[int, ...] = ()
-    error: str = ""
-
-    @property
-    def prepare_ns(self) -> int:
-        """Returns what the submit took besides its ops. The first of a program plans it and brings its weights into the
-        form in which kernels read them; each checks its inputs and creates its outputs."""
-        return max(self.submit_ns - sum(self.host_ns), 0)
-
-
-def tensor_record(value: int, desc: dict[str, Any]) -> TensorRecord:
-    return TensorRecord(
-        value, tuple(desc["shape"]), desc["data_type"], desc["layout"], desc["buffer_type"], desc["memory_layout"],
-        tuple(desc["grid"]), tuple(desc["shard_shape"]),
-    )  # fmt: skip
-
-
-def plain(location: str) -> str:
-    """Returns `file:line` where that is all that `loc("file:line")` says."""
-    text = location.removeprefix("loc(").removesuffix(")")
-    return text[1:-1] if text.count('"') == 2 and text[0] == text[-1] == '"' else text
 
 
 def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
@@ -262,12 +94,10 @@ def op_records(program: dict[str, Any], report: Any, arch: str) -> tuple[OpRecor
     """Returns what the runtime says of a program's ops, with their operands and results."""
     values = [tensor_record(i, v["desc"]) for i, v in enumerate(program["values"])]
     return tuple(
-        OpRecord(
-            perf.index, perf.name, plain(perf.loc), op["source"], perf.cycles, perf.device_ns, perf.dram_bytes,
-            perf.l1_bytes, perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles,
-            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank, perf.circular_buffer_bytes,
-            perf.family, perf.cores(arch), perf.phases, perf.launch_ns(arch), json.dumps(op["attributes"]),
+        op_record(
+            perf, arch, perf.index, plain(perf.loc), op["source"], op["attributes"],
             tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
+            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank,
         )
         for op, perf in zip(program["operations"], report.ops, strict=True)
     )  # fmt: skip
@@ -281,6 +111,7 @@ class Recorder:
     runs: list[Run] = field(default_factory=list)
     _begin: int = 0
     _numbers: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    _calls: dict[int, Calls] = field(default_factory=dict)  # by device
     _lock: Any = field(default_factory=threading.Lock)
 
     def start(self) -> None:
@@ -300,6 +131,13 @@ class Recorder:
                 self.programs.append(program_info(len(self.programs), device, executable, index, report))
             self._run(self._numbers[key], start, taken, tuple(op.host_ns for op in ops))
 
+    def add_call(self, device: Any, text: str, perf: Any, start: int, location: str) -> None:
+        """Records a call of an op by hand that returned, `start` on the clock of perf_counter_ns."""
+        with self._lock:
+            if device.id not in self._calls:
+                self._calls[device.id] = Calls(device.id, device.arch, tuple(device.get_mesh_shape()), start)
+            self._calls[device.id].add(device, json.loads(text), perf, start, location)
+
     def add_failure(self, start: int, taken: int, error: str) -> None:
         with self._lock:
             self._run(-1, start, taken, error=error)
@@ -309,9 +147,13 @@ class Recorder:
         self.runs.append(Run(len(self.runs), program, threading.get_ident(), begin, taken, host, error))
 
     def snapshot(self) -> tuple[list[ProgramInfo], list[Run]]:
-        """Returns what is known so far."""
+        """Returns what is known so far. The calls by hand on a device are a program of their own, which ran once."""
         with self._lock:
-            return list(self.programs), list(self.runs)
+            programs, runs = list(self.programs), list(self.runs)
+            for calls in self._calls.values():
+                runs.append(calls.run(len(runs), len(programs), self._begin))
+                programs.append(calls.program(len(programs)))
+            return programs, runs
 
 
 class Tap:
@@ -330,6 +172,7 @@ class Tap:
                 self._submit, self._recording = runtime.submit, runtime.get_perf_recording()
                 runtime.set_perf_recording(True)
                 runtime.submit = self.submit
+                runtime.observe_calls(self.called)
             self._recorders.append(recorder)
 
     def remove(self, recorder: Recorder) -> None:
@@ -337,7 +180,18 @@ class Tap:
             self._recorders = [r for r in self._recorders if r is not recorder]
             if not self._recorders:
                 runtime.submit = self._submit
+                runtime.observe_calls(None)
                 runtime.set_perf_recording(self._recording)
+
+    def called(self, device: Any, text: str, perf: Any, start: int) -> None:
+        """Is told of each call of an op by hand; one on the host alone is not recorded."""
+        if device is None:
+            return
+        with self._lock:
+            recorders = list(self._recorders)
+        location = caller()
+        for recorder in recorders:
+            recorder.add_call(device, text, perf, start, location)
 
     def submit(
         self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_turns: int | None = None

@@ -3,6 +3,7 @@
 
 #include "Bindings.h"
 #include "Interrupts.h"
+#include "tt/runtime/calls.h"
 #include "tt/runtime/fabric.h"
 #include "tt/runtime/memory_map.h"
 #include "ttmlir/costs/Costs.h"
@@ -122,6 +123,28 @@ void bindReports(nb::module_ &module) {
 
   module.def("set_perf_recording", &runtime::setPerfRecording, nb::arg("on"), "Records per-op times of runs to come.");
   module.def("get_perf_recording", &runtime::perfRecording);
+  module.def(
+      "observe_calls",
+      [](nb::object observer) {
+        if (observer.is_none()) {
+          runtime::observeCalls({});
+          return;
+        }
+        // Dropped by whoever drops the function, who may not hold the lock of the interpreter.
+        std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
+          nb::gil_scoped_acquire locked;
+          delete dropped;
+        });
+        runtime::observeCalls([held](const runtime::CallRecord &record) {
+          nb::gil_scoped_acquire locked;
+          (*held)(record.device, record.json, record.perf, record.startNs);
+        });
+      },
+      nb::arg("observer").none(),
+      nb::sig("def observe_calls(observer: collections.abc.Callable[[Device | None, str, OpPerf, int], None] | None) "
+              "-> None"),
+      "Has a function told of all calls of ttnn's functions from now on: device, JSON with name, operands, results and "
+      "attributes, what the call took, and when it began on the clock of time.perf_counter_ns. None ends that.");
   module.def(
       "last_run",
       [](const runtime::Device &device) -> std::optional<RunReport> {

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "api/observed.h"
 #include "api/running.h"
 #include "api/trace.h"
 #include "core/op.h"
@@ -478,9 +479,30 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
   return results;
 }
 
+/// The same where somebody is told of it.
+static std::vector<Tensor> runObserved(const Callable &callable, std::span<const Tensor> operands,
+                                       std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
+                                       const Device &givenDevice, const Into *into) {
+  const ObservedCall call(operands);
+  Device device = givenDevice;
+  std::vector<std::optional<TensorSpec>> ins;
+  for (const Tensor &operand : operands) {
+    ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
+    if (!device && operand && operand.isOnDevice())
+      device = operand.device();
+  }
+  const std::vector<NamedAttribute> given = attributes;
+  std::vector<Tensor> results = run(callable, operands, std::move(attributes), outputs, givenDevice, into);
+  const Attributes all = completed(callable, given);
+  call.finish(callable, callable.perform ? all : settled(callable, all, ins), device, results);
+  return results;
+}
+
 std::vector<Tensor> call(const Callable &callable, std::span<const Tensor> operands,
                          std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
                          const Device &device) {
+  if (callsAreObserved.load(std::memory_order_relaxed))
+    return runObserved(callable, operands, std::move(attributes), outputs, device, nullptr);
   return run(callable, operands, std::move(attributes), outputs, device, nullptr);
 }
 
@@ -505,7 +527,9 @@ std::vector<Tensor> callInto(const Callable &callable, std::span<const Tensor> i
   std::vector<NamedAttribute> kept;
   if (Recorder::open.load(std::memory_order_relaxed))
     kept = attributes;
-  auto made = run(callable, operands, std::move(attributes), asGiven, device, &results);
+  auto made = callsAreObserved.load(std::memory_order_relaxed)
+                  ? runObserved(callable, operands, std::move(attributes), asGiven, device, &results)
+                  : run(callable, operands, std::move(attributes), asGiven, device, &results);
   if (const Device &on = into.empty() ? device : into[0].device(); Recorder::records(on))
     Recorder::add(callable, operands, kept, asGiven, on, made);
   return made;

@@ -5,7 +5,6 @@
 #include "binary/metal/image.h"
 
 namespace tt::runtime {
-namespace {
 
 void writeSpec(Json &json, const TensorSpec &spec) {
   json.begin('{');
@@ -19,6 +18,8 @@ void writeSpec(Json &json, const TensorSpec &spec) {
   json.key("distributed").boolean(spec.distributed);
   json.end('}');
 }
+
+namespace {
 
 void writeValues(Json &json, const Program &program, const std::vector<uint32_t> &values) {
   json.begin('[');
@@ -69,6 +70,19 @@ void writeAttribute(Json &json, const ttnn::Attribute &attribute) {
   std::visit(AttributeWriter{json}, attribute.value);
 }
 
+} // namespace
+
+void writeAttributes(Json &json, const ttnn::Attributes &attributes) {
+  json.begin('{');
+  for (const auto &[name, attribute] : attributes.all()) {
+    json.key(name);
+    writeAttribute(json, attribute);
+  }
+  json.end('}');
+}
+
+namespace {
+
 void writeOperations(Json &json, const Program &program) {
   json.begin('[');
   for (const Operation &operation : program.operations) {
@@ -82,12 +96,8 @@ void writeOperations(Json &json, const Program &program) {
     }
     json.end(']');
     json.key("outs").numbers(operation.outs);
-    json.key("attributes").begin('{');
-    for (const auto &[name, attribute] : operation.attributes.all()) {
-      json.key(name);
-      writeAttribute(json, attribute);
-    }
-    json.end('}');
+    json.key("attributes");
+    writeAttributes(json, operation.attributes);
     json.key("loc").string(operation.loc);
     json.key("source").string(operation.source);
     json.key("debug").string(operation.debug);

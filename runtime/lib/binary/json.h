@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tt/ttnn/kernel.h"
+
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -83,5 +85,10 @@ private:
   }
   bool fresh = true;
 };
+
+/// Shape, data type, layout and memory of a tensor.
+void writeSpec(Json &json, const TensorSpec &spec);
+/// An object with the attributes by name.
+void writeAttributes(Json &json, const ttnn::Attributes &attributes);
 
 } // namespace tt::runtime

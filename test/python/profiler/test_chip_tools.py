@@ -17,7 +17,7 @@ from builder.base.builder_apis import Operand, compile_and_execute_ttir
 from builder.ttir.ttir_builder import TTIRBuilder
 from profiler.ops_table import device_operation, sizes
 from profiler.profiler import trace
-from profiler.recorder import OpRecord, TensorRecord
+from profiler.records import OpRecord, TensorRecord
 
 TOOLS = Path(sys.prefix) / "chip-tools"
 

@@ -1,0 +1,118 @@
+//===- observed.cpp - calls that are observed -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "api/observed.h"
+
+#include <chrono>
+#include <mutex>
+
+namespace tt {
+namespace {
+
+using Observer = std::function<void(runtime::CallRecord)>;
+struct Observing {
+  std::mutex mutex;
+  std::shared_ptr<const Observer> observer;
+};
+Observing &observing() {
+  static Observing *instance = new Observing;
+  return *instance;
+}
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+} // namespace
+
+void runtime::observeCalls(Observer observer) {
+  Observing &all = observing();
+  std::lock_guard lock(all.mutex);
+  all.observer = observer ? std::make_shared<const Observer>(std::move(observer)) : nullptr;
+  ttnn::callsAreObserved.store(all.observer != nullptr, std::memory_order_relaxed);
+}
+
+namespace ttnn {
+
+std::optional<ObservedCall::Seen> ObservedCall::seen(const Tensor &tensor) {
+  if (!tensor)
+    return std::nullopt;
+  Seen found{tensor.spec(), tensor.contents().id, std::nullopt};
+  if (tensor.isOnDevice())
+    found.address = tensor.address();
+  return found;
+}
+
+ObservedCall::ObservedCall(std::span<const Tensor> operands) {
+  for (const Tensor &operand : operands)
+    ins.push_back(seen(operand));
+  startNs = nowNs();
+}
+
+void ObservedCall::write(runtime::Json &json, std::span<const std::optional<Seen>> tensors) {
+  json.begin('[');
+  for (const std::optional<Seen> &tensor : tensors) {
+    if (!tensor) {
+      json.raw("null");
+      continue;
+    }
+    json.begin('{').key("id").number(tensor->id);
+    if (tensor->address)
+      json.key("address").number(*tensor->address);
+    json.key("desc");
+    runtime::writeSpec(json, tensor->spec);
+    json.end('}');
+  }
+  json.end(']');
+}
+
+void ObservedCall::finish(const Callable &callable, const Attributes &attributes, const Device &device,
+                          std::span<const Tensor> results) const {
+  const int64_t took = nowNs() - startNs;
+  std::shared_ptr<const Observer> observer;
+  {
+    std::lock_guard lock(observing().mutex);
+    observer = observing().observer;
+  }
+  if (!observer)
+    return;
+  std::vector<std::optional<Seen>> outs;
+  for (const Tensor &result : results)
+    outs.push_back(seen(result));
+  const OpInfo &info = *callable.info;
+  runtime::CallRecord record;
+  record.device = device;
+  record.startNs = startNs;
+  record.perf.name = info.name;
+  record.perf.hostNs = took;
+  record.perf.cost.launched = false;
+  if (device && !callable.perform) {
+    OpCall call{std::string(info.name), {}, {}, attributes, {device->rows(), device->columns()}, {}};
+    for (const std::optional<Seen> &in : ins)
+      call.ins.push_back(in ? std::optional(in->spec) : std::nullopt);
+    for (const std::optional<Seen> &out : outs)
+      if (out)
+        call.outs.push_back(out->spec);
+    const Estimate estimate = estimateOf(device->chip(), info, call, Origin::Library);
+    record.perf.cost = estimate.cost;
+    record.perf.cycles = estimate.duration.cycles;
+    record.perf.deviceNs = estimate.duration.ns;
+    record.perf.bound = estimate.duration.bound;
+    record.perf.uncertaintyNs = estimate.duration.uncertaintyNs;
+    record.perf.circularBytes = circularBytes(device->chip(), info, call);
+  }
+  runtime::Json json;
+  json.begin('{').key("name").string(info.name).key("ins");
+  write(json, ins);
+  json.key("outs");
+  write(json, outs);
+  json.key("attributes");
+  runtime::writeAttributes(json, attributes);
+  json.end('}');
+  record.json = std::move(json.text);
+  (*observer)(std::move(record));
+}
+
+} // namespace ttnn
+} // namespace tt
