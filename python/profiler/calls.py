@@ -50,9 +50,8 @@ class Calls:
         blocks, resident = self._blocks(device)
         for block in blocks:
             self._held.setdefault(block, (place, set()))
-        tensors = []
-        for given in (call["ins"], call["outs"]):
-            tensors.append(tuple(self._tensor(tensor) for tensor in given if tensor is not None))
+        inputs = tuple(self._tensor(tensor) for tensor in call["ins"] if tensor is not None)
+        outputs = tuple(self._tensor(tensor) for tensor in call["outs"] if tensor is not None)
         self.buffers += [
             record for block in [b for b in self._held if b not in blocks] for record in self._freed(block, place + 1)
         ]
@@ -61,7 +60,8 @@ class Calls:
             self.buffers.append(BufferRecord(place, place + 1, "L1", base, perf.circular_buffer_bytes, True, ()))
         self.ops.append(
             op_record(
-                perf, self.arch, place, location, "", call["attributes"], *tensors, resident["DRAM"], resident["L1"]
+                perf, self.arch, place, location, "", call["attributes"], inputs, outputs, resident["DRAM"],
+                resident["L1"],
             )
         )  # fmt: skip
         self.host_ns.append(perf.host_ns)
