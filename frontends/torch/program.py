@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
 import _ttmlir_runtime as tt
@@ -16,7 +17,6 @@ from ttmlir.options import CompileOptions
 from ttmlir.passes import run_pass, ttnn_to_flatbuffer_bin
 
 import torch
-from torch.utils.dlpack import from_dlpack
 
 from .errors import OutOfRangeError, OverflowedError, ResultError
 from .importer import Argument, Imported
@@ -41,6 +41,7 @@ DATA_TYPES = {
     torch.uint32: runtime.DataType.UInt32,
     torch.bool: runtime.DataType.Bool,
 }
+STRIDE = torch.Tensor.stride
 # Types of the device whose values PyTorch's tensors share as they lie.
 SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32}
 
@@ -110,6 +111,7 @@ class Call:
     known: of each output, where the program does not compute it (`Imported.known`).
     draws: numbers that the host draws. inputs: of the program behind those.
     is_checked: results had the shapes of `outputs`.
+    computed: outputs that the program computes, by number.
     """
 
     outputs: Sequence[Any]
@@ -117,6 +119,7 @@ class Call:
     draws: Sequence[Callable[[], torch.Tensor]] = ()
     inputs: Sequence[Any] = ()
     is_checked: bool = False
+    computed: Sequence[int] | None = None
 
 
 @dataclass
@@ -213,19 +216,24 @@ class Program:
             self.times.count_first_run(time.perf_counter() - started, device)
         count_writes(arguments[number] for _, number in self.updates)
         self.check_limits(results)
-        count = len(self.imported.results)
-        # A program may return what it was given: that is no memory of its own.
-        taken = {*weights, *(arguments[number].data_ptr() for number in self.others)}
+        numbers, count = self.imported.results, len(self.imported.results)
+        if now.computed is None:
+            pairs = enumerate(zip(numbers, now.known, strict=True))
+            now.computed = [i for i, (n, known) in pairs if n is not None and not isinstance(known, Argument)]
+        computed = [results[numbers[i]] for i in now.computed]
+        forms = [now.outputs[i] for i in now.computed]
+        given = borrowed(computed)
         if not now.is_checked:
-            self.check_results(results, now.outputs)
+            # What has its form has its shape.
+            if self.imported.writes or not are_in(given, forms):
+                self.check_results(results, now.outputs)
             now.is_checked = True
-        returned = []
-        for number, known, form in zip(self.imported.results, now.known, now.outputs[:count], strict=True):
-            self.transfers += number is not None
-            if isinstance(known, Argument):
-                returned.append(arguments[known.number])
-            else:
-                returned.append(known if number is None else own(results[number], form, taken, device))
+        self.transfers += len(numbers) - numbers.count(None)
+        # A program may return what it was given: that is no memory of its own.
+        taken = {*weights, *map(torch.Tensor.data_ptr, [arguments[number] for number in self.others])}
+        returned = [arguments[known.number] if isinstance(known, Argument) else known for known in now.known]
+        for i, tensor in zip(now.computed, own(computed, given, forms, taken, device), strict=True):
+            returned[i] = tensor
         with torch.no_grad():
             for (number, result), form in zip(self.imported.writes, now.outputs[count:], strict=True):
                 self.write(arguments[number], results[result], form, taken, device)
@@ -248,7 +256,8 @@ class Program:
             OverflowedError: names the first.
         """
         for number, text in self.imported.limits:
-            if not float(from_dlpack(results[number])[0]) < LIMIT:
+            (magnitude,) = borrowed([results[number]])
+            if not float(magnitude[0]) < LIMIT:
                 raise OverflowedError(f"{text}, may exceed the 32 bits in which the chip holds it")
 
     def check_results(self, results: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -307,11 +316,11 @@ class Program:
         It takes the result's memory, which is the device's, where it alone uses its own; else values are copied.
         """
         if tensor.dtype not in SHARED:
-            value = from_dlpack(result)
+            (value,) = borrowed([result])
             self.transfers += 1
             tensor.copy_(value if value.shape == tensor.shape else value.reshape(tensor.shape))
             return
-        value = own(result, form, taken, device)
+        (value,) = own([result], borrowed([result]), [form], taken, device)
         if not tensor.requires_grad and kept.find(value, device) is not None and is_sole_user(tensor):
             tensor.set_(value)  # type: ignore[call-overload]
         else:
@@ -369,25 +378,46 @@ def count_writes(tensors: Iterable[torch.Tensor]) -> None:
         torch.autograd.graph.increment_version(counted)
 
 
-def own(result: Any, form: Form, taken: set[int], device: Any) -> torch.Tensor:
-    """Returns a result with memory that nothing else has, which is added to `taken`; where it is the device's, that is
-    kept."""
-    given = from_dlpack(result)
-    tensor = in_form(given, form)
-    address, has_elements = tensor.data_ptr(), tensor.numel() > 0
-    if has_elements and address in taken:
-        return tensor.clone()
-    taken.add(address)
-    # The same element type and no other strides: the memory is that of the result.
-    is_same = has_elements and address == given.data_ptr() and tensor.dtype in SHARED and tensor.is_contiguous()
-    if is_same and result.is_on_device():
-        kept.keep(tensor, result, device)
-    return tensor
+def borrowed(results: Sequence[Any]) -> list[torch.Tensor]:
+    """Returns tensors of PyTorch with the memory of results."""
+    return [*map(torch._C._from_dlpack, map(methodcaller("__dlpack__"), results))]
+
+
+def are_in(tensors: Sequence[torch.Tensor], forms: Sequence[Form]) -> bool:
+    """Returns whether all tensors have their forms."""
+    found = zip(map(attrgetter("dtype"), tensors), map(attrgetter("shape"), tensors), map(STRIDE, tensors), strict=True)
+    return [*found] == forms
+
+
+def own(
+    results: Sequence[Any], given: list[torch.Tensor], forms: Sequence[Form], taken: set[int], device: Any
+) -> list[torch.Tensor]:
+    """Returns results with memory that nothing else has, which is added to `taken`; where it is the device's, that is
+    kept.
+
+    given: the results as tensors of PyTorch.
+    """
+    tensors = [*given] if are_in(given, forms) else [*map(in_form, given, forms)]
+    stay = []
+    for i, (tensor, before) in enumerate(zip(tensors, given, strict=True)):
+        address, has_elements = tensor.data_ptr(), tensor.numel() > 0
+        if has_elements and address in taken:
+            tensors[i] = tensor.clone()
+            continue
+        taken.add(address)
+        # The same element type and no other strides: the memory is that of the result.
+        is_same = tensor is before or address == before.data_ptr()
+        if has_elements and is_same and tensor.dtype in SHARED and tensor.is_contiguous() and results[i].is_on_device():
+            stay.append(i)
+    if stay:
+        kept.keep_all([tensors[i] for i in stay], [results[i] for i in stay], device, False)
+    return tensors
 
 
 def to_torch(result: Any, form: Form) -> torch.Tensor:
     """Returns a result with the device's memory, where its form is that of the device."""
-    return in_form(from_dlpack(result), form)
+    (tensor,) = borrowed([result])
+    return in_form(tensor, form)
 
 
 def in_form(tensor: torch.Tensor, form: Form) -> torch.Tensor:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from itertools import repeat
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import torch
 
@@ -20,41 +22,47 @@ import torch
 MOST_BYTES = 2 << 30
 
 
-@dataclass
-class Entry:
+class Entry(NamedTuple):
     """storage: PyTorch's, whose memory `value` has. shared: what ops write in place to `value` is written there."""
 
     storage: weakref.ref[torch.UntypedStorage]
-    shape: tuple[int, ...]
+    shape: torch.Size
     dtype: torch.dtype
     nbytes: int
     value: Any
     device: Any
-    shared: bool = False
+    shared: bool
 
 
 class Residence:
     """Tensors of the device by the memory that they share with PyTorch's."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self.entries: OrderedDict[int, Entry] = OrderedDict()
+        self.entries: dict[int, Entry] = {}
         self.most_bytes, self.nbytes = most_bytes, 0
 
     def keep(self, tensor: torch.Tensor, value: Any, device: Any, shared: bool = False) -> None:
         """Keeps a tensor on the chip. tensor: contiguous, of the memory of `value`."""
-        address = tensor.data_ptr()
-        self.drop(address)
+        self.keep_all([tensor], [value], device, shared)
 
-        def gone(_: object, address: int = address) -> None:
+    def keep_all(self, tensors: Sequence[torch.Tensor], values: Sequence[Any], device: Any, shared: bool) -> None:
+        """Keeps tensors that share no memory with each other. A model returns its whole cache with every token: what
+        is asked of each tensor is asked of all in one go.
+        """
+        addresses = [*map(torch.Tensor.data_ptr, tensors)]
+        for address in self.entries.keys() & {*addresses}:
             self.drop(address)
-
-        storage = weakref.ref(tensor.untyped_storage(), gone)
-        self.entries[address] = Entry(storage, tuple(tensor.shape), tensor.dtype, tensor.nbytes, value, device, shared)
-        self.nbytes += tensor.nbytes
+        storages = map(torch.Tensor.untyped_storage, tensors)
+        references = map(weakref.ref, storages, map(partial, repeat(self.drop), addresses))
+        nbytes = [*map(attrgetter("nbytes"), tensors)]
+        forms = (map(attrgetter(name), tensors) for name in ("shape", "dtype"))
+        rows = zip(references, *forms, nbytes, values, repeat(device), repeat(shared), strict=False)
+        self.entries.update(zip(addresses, map(Entry._make, rows), strict=True))
+        self.nbytes += sum(nbytes)
         while self.nbytes > self.most_bytes:
             self.drop(next(iter(self.entries)))
 
-    def drop(self, address: int) -> None:
+    def drop(self, address: int, _storage: object = None) -> None:
         entry = self.entries.pop(address, None)
         if entry is not None:
             self.nbytes -= entry.nbytes
@@ -67,7 +75,7 @@ class Residence:
         entry = self.entries.get(tensor.data_ptr())
         if entry is None or entry.device is not device or entry.shared < shared or not tensor.is_contiguous():
             return None
-        same = tuple(tensor.shape) == entry.shape and tensor.dtype is entry.dtype
+        same = tensor.shape == entry.shape and tensor.dtype is entry.dtype
         if not same or entry.storage() is not tensor.untyped_storage() or not entry.value.is_allocated():
             return None
         return entry.value

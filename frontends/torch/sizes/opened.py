@@ -193,6 +193,11 @@ class OpenProgram(Program):
         returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
         written = [sizes.placeholders[number] for number, _ in first.writes]
         self.returned = [*returned, *written]
+        # Most outputs have a form that others have, too: the keys and values of all layers.
+        described = [self.nodes[x.name][1] if isinstance(x, Node) else None for x in self.returned]
+        forms = [(x.dtype, x.shape, x.stride) if isinstance(x, Tensor) else None for x in described]
+        self.forms = {form: x for form, x in zip(forms, described, strict=True) if isinstance(x, Tensor)}
+        self.form_keys = forms
 
     def points(self) -> list[Point]:
         """Returns the sizes that the graph is lowered at."""
@@ -318,13 +323,11 @@ class OpenProgram(Program):
             node, _ = self.nodes[draw.node.name]
             return Draw(draw.sample, node, value(node), *map_aggregate((node.args, node.kwargs), value))
 
-        def form(output: Any) -> Any:
-            if isinstance(output, Node):
-                _, describe = self.nodes[output.name]
-                return describe.form(numbers) if isinstance(describe, Tensor) else form_of(value(output))
-            return value(output)
-
-        outputs = [form(output) for output in self.returned]
+        forms = {key: describe.form(numbers) for key, describe in self.forms.items()}
+        outputs = [
+            forms[key] if key is not None else form_of(value(output))
+            for output, key in zip(self.returned, self.form_keys, strict=True)
+        ]
         known = [
             now if isinstance(now, int | float) else then
             for now, then in zip(outputs, self.imported.known, strict=False)

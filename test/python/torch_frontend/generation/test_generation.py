@@ -238,6 +238,27 @@ def test_the_oldest_results_are_given_up() -> None:
     assert residence.nbytes == 0
 
 
+def test_results_are_kept_together() -> None:
+    class Value:
+        def is_allocated(self) -> bool:
+            return True
+
+    residence, device = Residence(most_bytes=100), object()
+    whole, other = torch.zeros(8), torch.zeros(4)
+    older, values = Value(), [Value(), Value()]
+    residence.keep(whole[:4], older, device)
+    residence.keep_all([whole, other], values, device, False)
+    assert residence.find(whole[:4], device) is None, "another tensor has its address"
+    assert [residence.find(x, device) for x in (whole, other)] == values and residence.nbytes == 48
+    more = [torch.zeros(8), torch.zeros(8)]
+    residence.keep_all(more, values, device, False)
+    assert residence.find(whole, device) is None and residence.find(other, device) is values[1]
+    assert [residence.find(x, device) for x in more] == values and residence.nbytes == 80
+    address = other.data_ptr()
+    del other
+    assert address not in residence.entries and residence.nbytes == 64
+
+
 def test_sole_users() -> None:
     x = torch.zeros(4)
     assert is_sole_user(x)
