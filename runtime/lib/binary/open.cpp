@@ -201,18 +201,17 @@ private:
     bound[index] = true;
     const Open::OfProgram &written = open.programs[index];
     // What has the shape that the file says, and does not come from a number that depends on sizes, is as written.
-    const auto isResized = [&](uint32_t value) {
-      return value != absentOperand && value < resized[index].size() && resized[index][value];
-    };
+    std::vector<bool> &flags = resized[index];
+    flags.resize(made[index].values.size(), false);
     auto next = written.numbers.begin();
-    for (const uint32_t i : written.operations) {
+    for (const auto &[i, isByShapes, operands] : written.operations) {
+      if (isByShapes && std::ranges::none_of(operands, [&](uint32_t value) { return flags[value]; }))
+        continue;
       const auto first = next;
       while (next != written.numbers.end() && next->operation == i)
         ++next;
       const Operation &operation = made[index].operations[i];
-      const bool isByShapes = first == next && operation.callees.empty() &&
-                              std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(written, out); });
-      if (isByShapes && (std::ranges::none_of(operation.ins, isResized) || repeats(index, operation)))
+      if (isByShapes && repeats(index, operation))
         continue;
       try {
         Bound known{&operation, index, resultsOf(index, operation)};
@@ -378,11 +377,15 @@ void findOperations(std::span<Open::OfProgram> programs, const SharedList<Progra
     const auto first = number;
     while (number != own.numbers.end() && number->operation == i)
       ++number;
-    if (number == first && std::ranges::all_of(operation.callees, isFixed) &&
-        std::ranges::none_of(operation.ins, [&](uint32_t in) { return in != absentOperand && changes[in]; }) &&
-        std::ranges::none_of(operation.outs, [&](uint32_t out) { return isTold(own, out); }))
+    const bool tells =
+        number != first || std::ranges::any_of(operation.outs, [&](uint32_t out) { return isTold(own, out); });
+    std::vector<uint32_t> resized;
+    for (const uint32_t in : operation.ins)
+      if (in != absentOperand && changes[in] && std::ranges::find(resized, in) == resized.end())
+        resized.push_back(in);
+    if (!tells && std::ranges::all_of(operation.callees, isFixed) && resized.empty())
       continue;
-    own.operations.push_back(i);
+    own.operations.push_back({i, !tells && operation.callees.empty(), std::move(resized)});
     for (const uint32_t out : operation.outs)
       changes[out] = true;
   }

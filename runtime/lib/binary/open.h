@@ -31,10 +31,16 @@ struct Open {
     shapes::Code code;          // none: a constant repeats the value that it has
     bool reciprocal = false;    // 1 over what the expression gives
   };
+  /// An op that sizes may change.
+  struct Changing {
+    uint32_t operation;
+    bool byShapes;                 // of its operands alone: it has no number, callee or result that is told
+    std::vector<uint32_t> resized; // operands whose shapes sizes may change
+  };
   struct OfProgram {
     std::vector<Dimension> dimensions; // by value
     std::vector<Number> numbers;       // by operation
-    std::vector<uint32_t> operations;  // those that sizes may change, in order
+    std::vector<Changing> operations;  // in order
   };
   std::vector<OpenSize> sizes;
   std::vector<OfProgram> programs; // of all
