@@ -24,6 +24,8 @@ EPILOG = """examples:
   tt-smi -t dark                  with the theme for light backgrounds
   tt-smi -s -f my_file.log        save a snapshot to ./my_file.log; -f - prints it
   tt-smi -d -dir my_dir -dur 30   dump telemetry for 30 seconds into ./my_dir
+  tt-smi -s | jq .processes       print a snapshot, and save it as well
+  tt-smi -r 0                     reset device 0
   tt-smi -wr                      ask which devices to reset
 
 exit codes: 0 done; 1 it could not be done, and why is said above; 2 wrong usage"""
@@ -73,7 +75,8 @@ def parser() -> Parser:
         nargs="?",
         const=DEFAULT,
         metavar="filename",
-        help="change filename for snapshot, - for standard output (default: tt-smi-snapshot_<timestamp>.log)",
+        help="change filename for snapshot, - for standard output alone (default: tt-smi-snapshot_<timestamp>.log, and "
+        "standard output)",
     )
     what.add_argument("-d", "--dump", action="store_true", help="dump device telemetry to file")
     add(
@@ -85,6 +88,14 @@ def parser() -> Parser:
         help="change directory path to dump to (default: tt-smi-dump_<timestamp>/)",
     )
     add("-dur", "--duration", type=seconds, metavar="seconds", help="set duration in seconds to dump for")
+    what.add_argument("-ls", "--list", action="store_true", help="list devices and quit")
+    what.add_argument(
+        "-r",
+        "--reset",
+        nargs="*",
+        metavar="TARGET",
+        help="reset devices by index; 'all', or none: all of them",
+    )
     what.add_argument("-wr", "--warm_reset", action="store_true", help="warm reset board")
     what.add_argument("-mr", "--mobo_nb_reset", action="store_true", help="warm reset mobo")
     add("--external", action="store_true", help="run external version of TT-SMI, which this is: changes nothing")
@@ -103,6 +114,7 @@ def check(args: argparse.Namespace, top: Parser) -> None:
 
 
 def take_snapshot(filename: str | None) -> int:
+    """Saves host and devices. Without `-f` it also prints them, as the card's tt-smi does."""
     from .machine import discover
     from .records import default_snapshot, save_snapshot, snapshot
     from .telemetry import Sampler
@@ -114,7 +126,12 @@ def take_snapshot(filename: str | None) -> int:
         return 0
     path = Path(filename) if filename else default_snapshot()
     save_snapshot(path, text)
-    print(f"saved a snapshot of {counted(len(machine.chips), 'device')} to {path}")
+    said = f"saved a snapshot of {counted(len(machine.chips), 'device')} to {path}"
+    if filename is None:
+        print(said, file=sys.stderr)
+        print(text, end="")
+    else:
+        print(said)
     return 0
 
 
@@ -201,7 +218,7 @@ def replace_closed_streams(args: argparse.Namespace) -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
-        if args.filename == "-" or args.warm_reset or args.mobo_nb_reset:
+        if args.filename == "-" or args.warm_reset or args.mobo_nb_reset or args.list:
             raise SmiError("standard output is closed")
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stdin is None:
@@ -217,6 +234,14 @@ def run(args: argparse.Namespace) -> int:
         from .reset import mobo_reset, warm_reset
 
         return mobo_reset() if args.mobo_nb_reset else warm_reset()
+    if args.list:
+        from .reset import list_devices
+
+        return list_devices()
+    if args.reset is not None:
+        from .reset import reset_targets
+
+        return reset_targets(args.reset)
     return live(args.theme, not args.no_color, args.interval)
 
 

@@ -42,12 +42,42 @@ def default_dump() -> Path:
 #
 
 
-def chip_facts(chip: Chip, reading: Reading) -> dict[str, Any]:
-    """Returns what is known of a chip, as JSON has it: None for what a simulated chip does not have."""
-    process = chip.process
+# Names of version 6.8 of the card's tt-smi, whose values are texts, for what a simulated chip does not have.
+ABSENT = "N/A"
+BOARD_INFO = ("bus_id", "board_id", "dram_speed", "pcie_speed", "pcie_width")
+TELEMETRY = ("voltage", "current", "power", "board_power", "asic_temperature", "fan_speed", "heartbeat")
+FIRMWARES = ("cm_fw", "cm_fw_date", "eth_fw", "dm_bl_fw", "dm_app_fw", "tt_flash_version", "gddr_fw")
+LIMITS = ("vdd_min", "vdd_max", "tdp_limit", "tdc_limit", "therm_trip_l1_limit", "thm_limit", "bus_peak_limit",
+          "fan_rpm_limit", "board_power_limit")  # fmt: skip
+
+
+def card_facts(chip: Chip) -> dict[str, Any]:
+    """Returns what the card's tt-smi says of a chip, by its names."""
+    absent = {
+        name: dict.fromkeys(keys, ABSENT)
+        for name, keys in (("board_info", BOARD_INFO), ("telemetry", TELEMETRY), ("firmwares", FIRMWARES))
+    }
+    board = {"board_type": chip.board, "coords": ABSENT, "dram_status": True}
     return {
+        "smbus_telem": {"BOARD_ID": ABSENT, "AICLK": hex(round(chip.clock_mhz))},
+        "board_info": absent["board_info"] | board,
+        "telemetry": absent["telemetry"],
+        "gddr_telemetry": {"speed": ABSENT, "max_temp": ABSENT, "enabled_mask": ABSENT, "channels": []},
+        "firmwares": absent["firmwares"],
+        "limits": dict.fromkeys(LIMITS, ABSENT) | {"asic_fmax": f"{chip.clock_mhz:.0f}"},
+    }
+
+
+def chip_facts(chip: Chip, reading: Reading) -> dict[str, Any]:
+    """Returns what is known of a chip, as JSON has it, by our names and those of the card's tt-smi; None or "N/A" for
+    what a simulated chip does not have."""
+    process = chip.process
+    card = card_facts(chip)
+    return card | {
         "index": chip.index,
-        "board_info": {"board": chip.board, "mesh": list(chip.mesh), "place": list(chip.place), "pcie_link": None},
+        "board_info": card["board_info"] | {
+            "board": chip.board, "mesh": list(chip.mesh), "place": list(chip.place), "pcie_link": None
+        },
         "chip_info": {"arch": chip.arch, "cores": chip.memories["L1"].banks, "status": chip.status},
         "memory": {
             name: {"banks": m.banks, "bytes_per_bank": m.bank_bytes, "used_bytes_per_bank": m.bank_used,
@@ -58,7 +88,7 @@ def chip_facts(chip: Chip, reading: Reading) -> dict[str, Any]:
                                 "device": chip.device, "opened": process.opened.isoformat(timespec="seconds")},
         "work": {"programs": chip.work.programs, "ops": chip.work.ops, "cycles": chip.work.cycles,
                  "chip_ns": chip.work.chip_ns, "busy_ns": chip.work.busy_ns},
-        "telemetry": {f.key: value for f, value in zip(FIELDS, reading, strict=True)},
+        "telemetry": card["telemetry"] | {f.key: value for f, value in zip(FIELDS, reading, strict=True)},
         "firmware": {name: None if text == "N/A" else text for name, text in firmware().items()},
     }  # fmt: skip
 
@@ -69,10 +99,16 @@ def snapshot(machine: Machine, readings: Sequence[Reading]) -> str:
         "time": datetime.now().astimezone().isoformat(timespec="seconds"),
         "tt_smi": version(),
         "host_info": host_info(),
+        "host_sw_vers": {"tt_smi": version(), "pyluwen": ABSENT, "tt_umd": ABSENT},
         "compatibility": {c.name: {"passed": c.passed, "found": c.found} for c in compatibility(machine)},
         "device_info": [chip_facts(chip, reading) for chip, reading in zip(machine.chips, readings, strict=True)],
+        "processes": [
+            {"pid": chip.process.number, "user": chip.process.user, "device": chip.index,
+             "cmdline": chip.process.command}
+            for chip in machine.chips if chip.process
+        ],
         "problems": list(machine.problems),
-    }
+    }  # fmt: skip
     return json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -65,6 +65,24 @@ def warm_reset() -> int:
     return reset([machine.chips[i] for i in chosen], lambda chip: f"device {chip.index}")
 
 
+def reset_targets(targets: Sequence[str]) -> int:
+    """Resets the chips of these indices, all of them without any.
+
+    Raises:
+        SmiError: a target is no index of a chip.
+    """
+    machine = discover()
+    known = [chip.index for chip in machine.chips]
+    chosen = numbers_in(" ".join(targets) or "all", known, "device")
+    return reset([machine.chips[i] for i in chosen], lambda chip: f"device {chip.index}")
+
+
+def list_devices() -> int:
+    """Prints the chips, a line each."""
+    show(discover().chips)
+    return 0
+
+
 def boards(machine: Machine) -> list[list[Chip]]:
     """Returns the meshes, each with its chips."""
     found: dict[tuple[int, int], list[Chip]] = {}

@@ -38,20 +38,43 @@ def tool(*arguments: str, **options) -> subprocess.CompletedProcess:
 def test_a_snapshot(smi, worker, net):
     one = worker("open_mesh a 1 2", f"allocate a {12 << 20}", "submit a")
     outcome = smi("-s")
-    assert (outcome.code, outcome.err) == (0, "")
     (path,) = Path("tt-smi-logs").iterdir()
     assert re.fullmatch(r"tt-smi-snapshot_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.log", path.name)
-    assert outcome.out == f"saved a snapshot of 2 devices to {path}\n"
-    facts = json.loads(path.read_text())
-    assert set(facts) == {"time", "tt_smi", "host_info", "compatibility", "device_info", "problems"}
+    assert (outcome.code, outcome.err) == (0, f"saved a snapshot of 2 devices to {path}\n")
+    assert outcome.out == path.read_text(), "the card's tt-smi prints it"
+    facts = json.loads(outcome.out)
+    ours = {"tt_smi", "compatibility", "problems"}
+    assert set(facts) == ours | {"time", "host_info", "host_sw_vers", "device_info", "processes"}
     assert facts["host_info"]["OS"] == "Linux" and facts["compatibility"]["Python"]["passed"]
     first, second = facts["device_info"]
     assert (first["index"], first["board_info"]["board"], second["board_info"]["place"]) == (0, "n300", [0, 1])
     assert first["process"]["pid"] == one.pid and first["work"]["programs"] == 1
     assert first["memory"]["DRAM"]["peak_bytes_per_bank"] >= 1 << 20
-    assert list(first["telemetry"]) == [field.key for field in FIELDS]
+    assert set(first["telemetry"]) > {field.key for field in FIELDS}
     assert first["telemetry"]["core_voltage"] is None and first["telemetry"]["aiclk"] == 1000
     assert first["firmware"]["ARC FW"] is None and first["firmware"]["Runtime"]
+    assert facts["processes"] == [
+        {key: process[name] for key, name in (("pid", "pid"), ("user", "user"), ("cmdline", "command"))}
+        | {"device": device["index"]}
+        for device in facts["device_info"]
+        if (process := device["process"])
+    ]
+
+
+def test_the_names_of_the_cards_tt_smi(smi):
+    """Those of tt-smi 6.8."""
+    (device,) = json.loads(smi("-s").out)["device_info"]
+    names = {"smbus_telem", "board_info", "telemetry", "gddr_telemetry", "firmwares", "limits"}
+    assert set(device) > names
+    assert (device["board_info"]["board_type"], device["limits"]["asic_fmax"]) == ("n150", "1000")
+    assert device["telemetry"]["voltage"] == device["firmwares"]["cm_fw"] == "N/A"
+    assert int(device["smbus_telem"]["AICLK"], 16) == device["telemetry"]["aiclk"] == 1000
+
+
+def test_a_list_of_devices(smi, worker):
+    worker("open_mesh a 1 2")
+    lines = smi("-ls").out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["0", "n300"], ["1", "n300"]]
 
 
 def test_a_snapshot_under_a_name(smi):
@@ -301,9 +324,8 @@ def test_wrong_usage(smi, arguments, message):
 
 def test_help_and_version(smi):
     text = smi("-h").out
-    options = (
-        "-h -v -t_{default,dark} -nc -i_[seconds] -s -f_[filename] -d -dir_[dirname] -dur_seconds -wr -mr --external"
-    )
+    options = "-h -v -t_{default,dark} -nc -i_[seconds] -s -f_[filename] -d -dir_[dirname] -dur_seconds -ls -wr -mr "
+    options += "-r_[TARGET_...] --external"
     for option in options.split():
         option = option.replace("_", " ")
         assert f"[{option}]" in re.sub(r"\s+", " ", text.replace(" | ", "] [")), option

@@ -31,6 +31,19 @@ def test_a_run_is_ended(smi, worker, net):
     other.do("submit a")
 
 
+def test_targets_on_the_command_line(smi, worker, net):
+    one, other = worker("open_mesh a 1 1", "submit a"), worker("open_mesh a 1 1", "submit a")
+    outcome = smi("-r", "1")
+    assert outcome.code == 0 and outcome.out.startswith("device 1: reset") and outcome.out.count("\n") == 1
+    assert [chip.status for chip in discover().chips] == ["open", "reset requested"]
+    assert [line.split(":")[0] for line in smi("-r").out.splitlines()] == ["device 0", "device 1"]
+    for process in (one, other):
+        process.send("submit a")
+        assert "was reset from outside" in process.answer()
+    assert smi("-r", "7").err == "tt-smi: there is no device 7; there is 0 alone\n"
+    assert smi("-r", "0000:0a:00.0").err.startswith("tt-smi: '0000:0a:00.0' is no device; expected numbers")
+
+
 @pytest.mark.long
 def test_a_process_that_runs_nothing_is_told_later(smi, worker, net):
     one = worker("open_mesh a 1 1", "submit a")
