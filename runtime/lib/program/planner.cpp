@@ -58,8 +58,10 @@ std::shared_ptr<const Plan> Planner::make() {
   addConstants();
   reserve();
   planInputs();
-  for (op = 0; op < opCount; ++op)
+  for (op = 0; op < opCount; ++op) {
+    fetchAhead();
     planOperation();
+  }
   planOutputs();
   checkMemory();
   // What calls gave was allocated when it was computed, or is by the observed run of the call.
@@ -223,6 +225,20 @@ void Planner::addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint
   references.push_back(1);
 }
 
+void Planner::fetchAhead() const {
+  constexpr uint32_t far = 24, near = 12;
+  if (op + far >= opCount)
+    return;
+  const auto *const later = reinterpret_cast<const std::byte *>(&program.operations[op + far]);
+  for (size_t at = 0; at < sizeof(Operation); at += 64)
+    __builtin_prefetch(later + at);
+  const Operation &soon = program.operations[op + near];
+  __builtin_prefetch(soon.ins.data());
+  __builtin_prefetch(soon.outs.data());
+  if (previous)
+    __builtin_prefetch(previous->kernelOf[op + near].get());
+}
+
 void Planner::planOperation() {
   checkInterrupt();
   const Operation &operation = this->operation();
@@ -316,9 +332,9 @@ int Planner::makeKernel() {
   const bool isNew = !kernel;
   if (isNew)
     restoreConstants();
-  bool allConstant = !observed && isNew;
-  for (uint32_t in : ins)
-    allConstant = allConstant && (in == absentOperand || constantBytes(in) || isSplitConstant(in));
+  const bool allConstant = !observed && isNew && std::ranges::all_of(ins, [&](uint32_t in) {
+    return in == absentOperand || constantBytes(in) || isSplitConstant(in);
+  });
   if (!observed && isNew) {
     for (uint32_t in : ins)
       call().constantIns.push_back(in == absentOperand ? nullptr : constantBytes(in));
@@ -341,8 +357,8 @@ int Planner::makeKernel() {
     lastUse[made.rootOf[viewed]] = std::max(lastUse[made.rootOf[viewed]], lastUse[outs[0]]);
     return alias;
   }
-  const size_t times = hasSplitConstants() ? made.chips.count() : 1; // at most
-  if (allConstant && isReproducible() && times * foldedBytes() + preparedBytes <= maxPreparedBytes) {
+  const auto times = [&] { return hasSplitConstants() ? size_t(made.chips.count()) : 1; }; // at most
+  if (allConstant && isReproducible() && times() * foldedBytes() + preparedBytes <= maxPreparedBytes) {
     fold(*kernel, call());
     return alias;
   }

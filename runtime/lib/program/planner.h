@@ -57,6 +57,8 @@ private:
   /// The values of the inputs where they are known; requested when they are needed first.
   const std::vector<Argument> &knownArguments() const;
   void planOperation();
+  /// Has the processor read ops that come soon: the run before has left nothing of them in its caches.
+  void fetchAhead() const;
   void planDeallocation();
   /// The op with its operands and results, as a kernel is told them; made when it is needed first.
   ttnn::OpCall &call();
