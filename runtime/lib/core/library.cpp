@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
+#include "core/orders.h"
 #include "core/scalars.h"
 #include "tt/parallel.h"
 #include "tt/recycle.h"
@@ -361,10 +362,13 @@ Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::me
   const std::byte *operand = values.operandValues();
   const bool shares = store && appendOrder(form, given) && appendOrder(form, target);
   if (shares && (made = AlignedBytes(store->sharedForm(operand, form)))) {
+    WeightOrders::countReused();
     values.discard();
     return;
   }
-  made = AlignedBytes(target.get_size());
+  made = AlignedBytes(WeightOrders::takeCurrent(target.get_size()));
+  if (!made)
+    made = AlignedBytes(target.get_size());
   order(values, given, target, values.storeOf(store));
   if (shares)
     store->shareForm(operand, std::move(form), made.share());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "core/orders.h"
 #include "program/plan.h"
 
 #include <functional>
@@ -16,6 +17,10 @@ namespace tt::runtime {
 
 /// Memory for intermediate values and scratch.
 struct Arena {
+  /// That of a plan. `shared`: of plans for other sizes of the program, taken over where it is large enough; nullptr
+  /// for a program that another one calls.
+  static Arena of(const Plan &plan, const Arena *shared);
+
   std::shared_ptr<std::byte> memory;
   size_t bytes = 0;
 };
@@ -30,7 +35,8 @@ struct Legacy {
 class Executable {
 public:
   /// shared: its memory is taken over where it is large enough, its history where device memory is used alike.
-  Executable(std::shared_ptr<const Plan> plan, const Device &device, const Legacy &shared = {});
+  /// nullptr: of a program that another one calls.
+  Executable(std::shared_ptr<const Plan> plan, const Device &device, const Legacy *shared = nullptr);
 
   /// Throws Error or DeviceError that says which input the program does not take.
   void checkInputs(std::span<const Tensor> inputs) const;
@@ -171,6 +177,7 @@ struct ExecutableCache {
   ForkAware<std::mutex> mutex;
   std::list<Entry> entries;
   std::list<Latest> latest;
+  ttnn::WeightOrders orders; // of a program whose sizes are open
   std::list<Stages> stages;
 };
 

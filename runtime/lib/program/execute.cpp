@@ -59,30 +59,16 @@ private:
 
 } // namespace
 
-static Arena arenaOf(const Plan &plan, const Arena &shared) {
-  constexpr const char *purpose = "the intermediate values of a program";
-  // What is not to be run may be larger than the host.
-  if (plan.mode == Mode::Estimated)
-    return {};
-  if (plan.image.boundOf.expired())
-    return {sim::allocateHostOnce(plan.arenaBytes, purpose), plan.arenaBytes};
-  constexpr size_t mostIdle = 4, few = size_t(1) << 21; // of what a far larger size needed, most would lie idle
-  if (shared.memory && plan.arenaBytes <= shared.bytes && shared.bytes <= mostIdle * plan.arenaBytes + few)
-    return shared;
-  // Plans for sizes that change come and go. Sizes that grow step by step find room.
-  const size_t bytes = alignUp(plan.arenaBytes + plan.arenaBytes / 8);
-  return {sim::allocateHost(bytes, purpose), bytes};
+static std::shared_ptr<MemoryPlan::History> historyOf(const Plan &plan, const Legacy *shared) {
+  return shared && shared->history && plan.memory.runsLike(shared->plan->memory)
+             ? shared->history
+             : std::make_shared<MemoryPlan::History>();
 }
 
-static std::shared_ptr<MemoryPlan::History> historyOf(const Plan &plan, const Legacy &shared) {
-  return shared.history && plan.memory.runsLike(shared.plan->memory) ? shared.history
-                                                                     : std::make_shared<MemoryPlan::History>();
-}
-
-Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device, const Legacy &shared)
+Executable::Executable(std::shared_ptr<const Plan> planned, const Device &device, const Legacy *shared)
     : owner(std::move(planned)), plan(*owner), program(plan.program), device(device),
-      arena(arenaOf(plan, shared.arena)), inPointers(plan.inPointers), outPointers(plan.outPointers),
-      history(historyOf(plan, shared)), alive(program.values.size()) {
+      arena(Arena::of(plan, shared ? &shared->arena : nullptr)), inPointers(plan.inPointers),
+      outPointers(plan.outPointers), history(historyOf(plan, shared)), alive(program.values.size()) {
   if (arena.memory)
     for (const Plan::Place &place : plan.places) {
       std::byte *data = arena.memory.get() + place.offset;

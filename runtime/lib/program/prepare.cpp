@@ -81,8 +81,16 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   const ExecutableCache::Latest latest =
       before ? ExecutableCache::Latest() : latestOf(binary, program, device, mode, inputs);
   const Plan *const previous = before ? before.get() : latest.left.plan.get();
-  auto executable = std::make_shared<Executable>(makePlan(binary.impl(), program, device, mode, inputs, {}, previous),
-                                                 device, latest.left);
+  const auto open = binary.impl().boundOf.lock();
+  ttnn::WeightOrders *const orders = open ? &open->kept<ExecutableCache>().orders : nullptr;
+  std::shared_ptr<const Plan> plan;
+  {
+    const ttnn::WeightOrders::Scope scope(orders);
+    plan = makePlan(binary.impl(), program, device, mode, inputs, {}, previous);
+  }
+  if (orders)
+    orders->settle();
+  auto executable = std::make_shared<Executable>(std::move(plan), device, &latest.left);
   keepLatest(binary, program, device, mode, *executable);
   binary.impl().settle();
   settleLasting();

@@ -47,7 +47,7 @@ LAYERS = {
     "tensor": Layer("runtime/lib/tensor/ runtime/include/tt/ttnn/tensor.h", "sim"),
     "core": Layer(
         "runtime/lib/core/ runtime/include/tt/ttnn/kernel.h runtime/include/tt/ttnn/host_call.h "
-        "runtime/include/tt/ttnn/fabric.h",
+        "runtime/include/tt/ttnn/fabric.h runtime/include/tt/ttnn/orders.h",
         "tensor costs scalars",
     ),
     "kernels.elementwise": Layer("runtime/lib/kernels/elementwise/", "core"),
@@ -59,7 +59,7 @@ LAYERS = {
     "kernels.others": Layer("runtime/lib/kernels/", "core"),
     "binary": Layer("runtime/lib/binary/ runtime/include/tt/runtime/binary.h", "core"),
     "run": Layer("runtime/lib/run/ runtime/include/tt/runtime/run.h", f"binary {FAMILIES}"),
-    "program": Layer("runtime/lib/program/", "run"),
+    "program": Layer("runtime/lib/program/ runtime/include/tt/runtime/memory_map.h", "run"),
     "metal": Layer("runtime/lib/metal/ runtime/include/tt/metal/", "run"),
     "api": Layer(
         "runtime/lib/api/ runtime/include/tt/runtime/ runtime/include/tt/ttnn/ runtime/include/ttnn/", "program metal"

@@ -1,0 +1,67 @@
+//===- orders.h - weights in the orders of the kernel library -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel library chooses the order of a convolution's weights by the size of
+// the image, and has fast code for the order that it chooses only. A program
+// whose sizes are open therefore keeps the orders that its sizes had, and memory
+// for those of other sizes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tt/fork.h"
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+namespace tt::ttnn {
+
+class WeightOrders {
+public:
+  WeightOrders();
+  ~WeightOrders();
+  WeightOrders(const WeightOrders &) = delete;
+
+  /// For weightOrderCounts: an order was there already.
+  static void countReused() noexcept;
+
+  /// While it lives, kernels that are made in this thread have their orders in the memory of `orders`, or where that is
+  /// nullptr in memory of their own.
+  class Scope {
+  public:
+    explicit Scope(WeightOrders *orders);
+    ~Scope();
+    Scope(const Scope &) = delete;
+
+  private:
+    WeightOrders *const outer;
+  };
+  /// Memory for one more order, in the innermost scope of this thread; nullptr where there is no scope. It stays while
+  /// somebody uses it, and after that as long as there is room for it.
+  static std::shared_ptr<std::byte> takeCurrent(size_t bytes);
+
+  /// To be called when a plan has been made. After the first one there is memory for other orders of its weights: what
+  /// later ones take costs no fresh pages.
+  void settle();
+
+  /// Bytes of orders that no kernel uses.
+  size_t idleBytes() const;
+
+private:
+  class Reserve;
+  struct Kept {
+    std::shared_ptr<std::byte> order;
+    size_t bytes;
+  };
+  std::shared_ptr<std::byte> take(size_t bytes);
+  size_t countIdle() const;
+
+  mutable ForkAware<std::mutex> mutex;
+  std::shared_ptr<Reserve> reserve;
+  std::deque<Kept> kept; // the oldest first
+  size_t taken = 0;      // bytes
+};
+
+} // namespace tt::ttnn

@@ -1,0 +1,37 @@
+//===- arena.cpp - memory for intermediate values --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/touch.h"
+#include "program/executable.h"
+#include "tt/sim/host.h"
+
+#include <algorithm>
+
+namespace tt::runtime {
+
+Arena Arena::of(const Plan &plan, const Arena *shared) {
+  constexpr const char *purpose = "the intermediate values of a program";
+  // What is not to be run may be larger than the host.
+  if (plan.mode == Mode::Estimated)
+    return {};
+  if (plan.image.boundOf.expired())
+    return {sim::allocateHostOnce(plan.arenaBytes, purpose), plan.arenaBytes};
+  // Plans for sizes that change come and go.
+  if (!shared)
+    return {sim::allocateHost(plan.arenaBytes, purpose), plan.arenaBytes};
+  constexpr size_t growth = 8, mostRoom = size_t(32) << 20; // beyond what is needed
+  constexpr size_t mostIdle = 4, few = mostRoom + (size_t(2) << 20);
+  // Of what a far larger size needed, most would lie idle.
+  if (shared->memory && plan.arenaBytes <= shared->bytes && shared->bytes <= mostIdle * plan.arenaBytes + few)
+    return *shared;
+  // Larger sizes find room, and what the first one takes has its pages: fresh ones cost more than most runs.
+  const size_t room = std::min((growth - 1) * plan.arenaBytes, mostRoom), bytes = alignUp(plan.arenaBytes + room);
+  if (bytes > sim::hostMemoryLimit() / 2)
+    return {sim::allocateHost(plan.arenaBytes, purpose), plan.arenaBytes};
+  Arena arena{sim::allocateHost(bytes, purpose), bytes};
+  if (!shared->memory)
+    touchPages(arena.memory.get(), bytes);
+  return arena;
+}
+
+} // namespace tt::runtime
