@@ -146,28 +146,28 @@ def tool() -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, list[str]]:
-    """Names of each table: there, nothing to do, not there."""
+    """Names of each table: available, without effect, not available."""
     text = (ROOT / "docs" / "pipelines.md").read_text().partition("\n## Passes and pipelines by name\n")[2]
-    parts = re.split(r"^(There:|There, and do nothing|Not there:|Options)", text.partition("\n## ")[0], flags=re.M)
+    parts = re.split(r"^(Available:|Accepted|Not available:|Options)", text.partition("\n## ")[0], flags=re.M)
     tables = dict(zip(parts[1::2], parts[2::2], strict=True))
     found = {}
     for title, table in tables.items():
         rows = re.findall(r"^\| (.*) \|$", table, flags=re.M)
         # The names stand in the last column of the first table, and in the first of the others.
-        cells = [row.split(" | ")[1 if title == "There:" else 0] for row in rows]
+        cells = [row.split(" | ")[1 if title == "Available:" else 0] for row in rows]
         found[title] = [name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)]
     return found
 
 
 def test_every_name_stands_once(page):
-    titles = ("There:", "There, and do nothing", "Not there:")
+    titles = ("Available:", "Accepted", "Not available:")
     assert sorted(name for title in titles for name in page[title]) == sorted(NAMES)
 
 
 def test_the_tool_knows_what_is_there(page, tool):
-    there = page["There:"] + page["There, and do nothing"]
+    there = page["Available:"] + page["Accepted"]
     assert [name for name in there if name not in tool] == []
-    assert [name for name in page["Not there:"] if name in tool] == []
+    assert [name for name in page["Not available:"] if name in tool] == []
 
 
 def test_options(page, tool):
@@ -183,4 +183,4 @@ def test_passes_without_work_say_so(page):
         [ROOT / "build" / "bin" / "ttmlir-opt", "--help"], capture_output=True, text=True, check=True
     ).stdout
     said = re.findall(r"^ {6}--([\w-]+).*-   Nothing to do: ", text, flags=re.M)
-    assert sorted(said) == sorted(page["There, and do nothing"])
+    assert sorted(said) == sorted(page["Accepted"])
