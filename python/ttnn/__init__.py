@@ -38,21 +38,8 @@ from . import config, model_preprocessing
 from .attention import ATTENTION as _ATTENTION
 from .caching import load_cached
 from .composites import COMPOSITES as _COMPOSITES
-from .composites import (
-    clone,
-    expand,
-    full_like,
-    moreh_sum,
-    ones_like,
-    rdiv,
-    rsub,
-    split,
-    square,
-    squeeze,
-    unsqueeze,
-    unsqueeze_to_4D,
-    zeros_like,
-)
+from .composites import PLAIN as _PLAIN
+from .composites import LossReductionMode
 from .configs import CONFIGS as _CONFIGS
 from .configs import (
     BlackholeComputeKernelConfig,
@@ -95,7 +82,8 @@ from .device import (
     synchronize_device,
 )
 from .enums import ENUMS as _ENUMS
-from .functions import make_functions as _make_functions
+from .functions import FUNCTIONS as _FUNCTIONS
+from .functions import place_functions as _place
 from .goldens import get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
@@ -156,6 +144,7 @@ __all__ = [
     "GeluVariant",
     "HostResult",
     "Layout",
+    "LossReductionMode",
     "MemoryConfig",
     "MeshComposer",
     "MeshCoordinate",
@@ -190,7 +179,6 @@ __all__ = [
     "bfloat8_b",
     "bfloat16",
     "bool",
-    "clone",
     "close_device",
     "close_mesh_device",
     "config",
@@ -200,14 +188,12 @@ __all__ = [
     "create_mesh_mapper",
     "end_trace_capture",
     "execute_trace",
-    "expand",
     "float2_b",
     "float4_b",
     "float8_b",
     "float16",
     "float32",
     "from_torch",
-    "full_like",
     "get_device_ids",
     "get_device_tensors",
     "get_golden_function",
@@ -218,36 +204,22 @@ __all__ = [
     "load_cached",
     "manage_device",
     "model_preprocessing",
-    "moreh_sum",
-    "ones_like",
     "open_device",
     "open_mesh_device",
-    "rdiv",
     "release_trace",
-    "rsub",
-    "split",
-    "square",
-    "squeeze",
     "switch_case",
     "synchronize_device",
     "to_torch",
     "uint8",
     "uint16",
     "uint32",
-    "unsqueeze",
-    "unsqueeze_to_4D",
     "while_loop",
-    "zeros_like",
 ]
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made
-_make_functions(_sys.modules[__name__])
-for _functions in (_IN_PLACE, _COMPOSITES):
-    globals().update(_functions)
-    __all__ += _functions
-vars(_sys.modules[f"{__name__}.transformer"]).update(_ATTENTION)
-_sys.modules[f"{__name__}.transformer"].__all__ += _ATTENTION
+_place(_sys.modules[__name__], _FUNCTIONS)
+_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION})
 
 
 def __getattr__(name: str) -> object:

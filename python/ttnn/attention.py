@@ -49,4 +49,6 @@ def _make(name: str, in_place: bool) -> Callable[..., Tensor]:
     return function
 
 
-ATTENTION = {name: _make(name, name.endswith("_")) for name in ("attention_softmax", "attention_softmax_")}
+ATTENTION = {
+    f"transformer.{name}": _make(name, name.endswith("_")) for name in ("attention_softmax", "attention_softmax_")
+}

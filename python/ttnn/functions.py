@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import keyword
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from math import inf
 from types import ModuleType
@@ -40,13 +40,12 @@ _INTO_BY_PLACE = ("full", "to_memory_config")
 _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 
 
-def make_functions(package: ModuleType) -> list[str]:
-    """Puts every function into the package, or the submodule that its name says; the names in the package itself."""
-    for name, function in FUNCTIONS.items():
+def place_functions(package: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Puts functions into the package, or the submodules that their names say."""
+    for name, function in functions.items():
         module = _submodule(package, name.rpartition(".")[0])
         setattr(module, name.rpartition(".")[2], function)
         module.__all__.append(name.rpartition(".")[2])
-    return [name for name in FUNCTIONS if "." not in name]
 
 
 def _submodule(package: ModuleType, path: str) -> ModuleType:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from _ttmlir_runtime import ttnn as native
 import ttnn
 
 from .attention import ATTENTION
-from .composites import COMPOSITES
+from .composites import COMPOSITES, PLAIN
 from .configs import CONFIGS
 from .enums import ENUMS
 from .functions import documentation, signature
@@ -44,7 +45,8 @@ KINDS = {"string": "str", "ints": "Sequence[int]", "floats": "Sequence[float]", 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     functions = native.functions()
-    submodules = sorted({f.name.rpartition(".")[0] for f in functions} - {""})
+    made = {**IN_PLACE, **PLAIN, **COMPOSITES, **ATTENTION}
+    submodules = sorted({name.rpartition(".")[0] for name in (*made, *(f.name for f in functions))} - {""})
     source = Path(inspect.getfile(ttnn)).read_text()
     parts = [
         HEADER,
@@ -57,12 +59,12 @@ def main(folder: Path) -> None:
     parts += map(enum_stub, ENUMS.values())
     parts += map(config_stub, CONFIGS.values())
     parts += function_stubs(f for f in functions if "." not in f.name)
-    parts += map(written_stub, [*IN_PLACE.values(), *COMPOSITES.values()])
+    parts += [written_stub(function) for name, function in made.items() if "." not in name]
     (folder / "__init__.pyi").write_text("".join(parts))
     for name in submodules:
         own = function_stubs(f for f in functions if f.name.rpartition(".")[0] == name)
         classes = "".join(f"from . import {c.__name__} as {c.__name__}\n" for c in (*ENUMS.values(), *CONFIGS.values()))
-        written = map(written_stub, ATTENTION.values()) if name == "transformer" else ()
+        written = [written_stub(function) for key, function in made.items() if key.rpartition(".")[0] == name]
         text = "".join([HEADER, NATIVE, classes, "\n_bool = bool\n", *own, *written])
         (folder / f"{name}.pyi").write_text(text)
 
@@ -123,6 +125,7 @@ def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
 def written_stub(function: Any) -> str:
     """Returns the stub of a function that is Python."""
     head = str(inspect.signature(function)).replace("'", "").replace(": bool", ": _bool").replace("[bool]", "[_bool]")
+    head = re.sub(r"<[^>]*>|\bDataType\.\w+|\bLayout\.\w+", "...", head)  # defaults that are cases of enums
     return f'\ndef {function.__name__}{head}:\n    """{inspect.getdoc(function)}"""\n'
 
 

@@ -1,42 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of TTNN that are made of others, by family. COMPOSITES has them by name, GOLDENS what they compare with."""
 
-from . import backward, binary, shapes, unary
+from . import backward, binary, layouts, moreh, parts, random, series, shapes, statistics, training, unary
 from .frame import COMPOSITES, GOLDENS
-from .shapes import (
-    clone,
-    expand,
-    full_like,
-    moreh_sum,
-    ones_like,
-    rdiv,
-    rsub,
-    split,
-    square,
-    squeeze,
-    unsqueeze,
-    unsqueeze_to_4D,
-    zeros_like,
-)
+from .statistics import LossReductionMode
+
+# Functions that take what they take as it is: without common parameters and a golden.
+PLAIN = {function.__name__: function for function in shapes.PLAIN}
 
 __all__ = [
     "COMPOSITES",
     "GOLDENS",
+    "PLAIN",
+    "LossReductionMode",
     "backward",
     "binary",
-    "clone",
-    "expand",
-    "full_like",
-    "moreh_sum",
-    "ones_like",
-    "rdiv",
-    "rsub",
+    "layouts",
+    "moreh",
+    "parts",
+    "random",
+    "series",
     "shapes",
-    "split",
-    "square",
-    "squeeze",
+    "statistics",
+    "training",
     "unary",
-    "unsqueeze",
-    "unsqueeze_to_4D",
-    "zeros_like",
 ]

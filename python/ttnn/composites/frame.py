@@ -15,26 +15,35 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import DataType, MemoryConfig
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from ..functions import FUNCTIONS
 
 ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
 
+# Which of COMMON take a tensor that a result is written to, and which say where one lies: in the order of results.
+_INTO = (
+    "output_tensor", "optional_output_tensor", "output", "out", "input_grad", "other_grad", "input_a_grad",
+    "input_b_grad", "mat2_grad", "weight_grad", "bias_grad", "gamma_grad", "beta_grad", "input_grad_tensor",
+    "total_norm", "param_out", "exp_avg_out", "exp_avg_sq_out", "max_exp_avg_sq_out", "momentum_buffer_out", "mean",
+    "rstd",
+)  # fmt: skip
+_MEMORIES = (
+    "memory_config", "input_grad_memory_config", "mat2_grad_memory_config", "weight_grad_memory_config",
+    "bias_grad_memory_config", "gamma_grad_memory_config", "beta_grad_memory_config", "mean_memory_config",
+    "rstd_memory_config", "param_out_memory_config", "momentum_buffer_out_memory_config",
+)  # fmt: skip
 # Parameters that many functions have, and their annotations. Those of cores and of sub-devices change no values here.
 COMMON = {
     "dtype": "DataType | None",
-    "memory_config": "MemoryConfig | None",
-    "output_tensor": "Tensor | None",
-    "output": "Tensor | None",
-    "input_grad": "Tensor | None",
-    "other_grad": "Tensor | None",
-    "input_a_grad": "Tensor | None",
-    "input_b_grad": "Tensor | None",
     "compute_kernel_config": "DeviceComputeKernelConfig | None",
     "sub_core_grids": "CoreRangeSet | None",
     "sub_device_id": "Any | None",
+    "program_config": "Any | None",
+    "numeric_stable": "bool | None",
+    **dict.fromkeys(_INTO, "Tensor | None"),
+    **dict.fromkeys(_MEMORIES, "MemoryConfig | None"),
 }
 RESULT = "memory_config"
 WRITTEN = "memory_config output_tensor"
@@ -42,9 +51,12 @@ UNARY = "memory_config output_tensor sub_core_grids"
 BINARY = "dtype memory_config output_tensor sub_core_grids sub_device_id"
 MOREH = "output memory_config compute_kernel_config"
 
-# Which of COMMON take a tensor that the result is written to.
-_INTO = ("output_tensor", "output", "input_grad", "other_grad", "input_a_grad", "input_b_grad")
 _NARROW = (DataType.BFLOAT16, DataType.FLOAT16, DataType.BFLOAT8_B, DataType.BFLOAT4_B, DataType.BFLOAT2_B)
+# Classes of parameters that are no tensors, by annotation.
+_CLASSES: dict[str, Any] = {
+    "int": int, "float": (int, float), "bool": bool, "str": str, "DataType": DataType, "Layout": Layout,
+    "MemoryConfig": MemoryConfig, "Device": Device, "Sequence": Sequence, "Any": object,
+}  # fmt: skip
 
 # By public name: the function, and the expression of PyTorch that it is compared with, over the parameters' names and
 # `torch`; "" where PyTorch has none.
@@ -53,21 +65,22 @@ GOLDENS: dict[str, str] = {}
 
 
 def composite(
-    common: str = "", *, golden: str = "", wide: bool = True, name: str = "", also: str = ""
+    common: str = "", *, golden: str = "", wide: bool = True, name: str = "", also: str = "", in_place: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Returns a decorator that makes a public function of one that computes.
 
     Args:
-        common: names of COMMON that the function takes by keyword, in addition to its own parameters.
+        common: names of COMMON that the function takes, by keyword unless it has them among its own parameters.
         golden: PyTorch's expression for the result.
         wide: narrow floats are computed with in float32, and the result is rounded to the first tensor's type.
         name: the public name, where it is not the function's.
         also: other public names of the same function.
+        in_place: the result is written to the first tensor.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         public = name or function.__name__
-        result = _make(public, function, common.split(), wide)
+        result = _make(public, function, common.split(), wide, in_place)
         for each in (public, *also.split()):
             COMPOSITES[each] = result
             GOLDENS[each] = golden
@@ -76,16 +89,20 @@ def composite(
     return decorate
 
 
-def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: bool) -> Callable[..., Any]:
+def _make(
+    name: str, function: Callable[..., Any], common: Sequence[str], wide: bool, in_place: bool
+) -> Callable[..., Any]:
     own = inspect.signature(function)
     extra = [
         inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=COMMON[each])
         for each in common
+        if each not in own.parameters
     ]
     signature = own.replace(parameters=[*own.parameters.values(), *extra])
     tensors = {key: str(p.annotation) for key, p in own.parameters.items() if "Tensor" in str(p.annotation)}
     plain = {key: str(p.annotation) for key, p in own.parameters.items() if key not in tensors}
     into = [each for each in common if each in _INTO]
+    memories = [each for each in common if each in _MEMORIES]
 
     def created(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -94,14 +111,15 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
             raise TypeError(f"ttnn.{name}: {error}") from None
         bound.apply_defaults()
         values = bound.arguments
-        options = {each: values.pop(each) for each in common}
+        options = {each: values[each] if each in own.parameters else values.pop(each) for each in common}
         _check(name, tensors, values)
         for each, kind in plain.items():
             _check_plain(name, each, kind, values[each])
         for each in into:
             if options[each] is not None and not isinstance(options[each], Tensor):
                 raise TypeError(f"ttnn.{name}: {each} is {options[each]!r}; expected a ttnn.Tensor")
-        first = next((t for each in tensors for t in _listed(values[each]) if isinstance(t, Tensor)), None)
+        given = [t for each in tensors for t in _listed(values[each]) if isinstance(t, Tensor)]
+        first = next((t for t in given if t.dtype in (*_NARROW, DataType.FLOAT32)), None)
         if wide:
             for each in tensors:
                 values[each] = _widened(values[each])
@@ -110,7 +128,9 @@ def _make(name: str, function: Callable[..., Any], common: Sequence[str], wide: 
         except (TypeError, ValueError, IndexError) as error:
             # Said by a function that this one is made of, or by Python.
             raise error if str(error).startswith(f"ttnn.{name}:") else type(error)(f"ttnn.{name}: {error}") from None
-        return _placed(result, first, options, [options[each] for each in into], wide)
+        places = [options[each] for each in memories] if memories else [None]
+        targets = given[:1] if in_place else [options[each] for each in into]
+        return _placed(result, first, options.get("dtype"), places, targets, wide)
 
     created.__name__ = created.__qualname__ = name
     created.__module__ = "ttnn"
@@ -127,6 +147,8 @@ def _check(name: str, tensors: Mapping[str, str], values: Mapping[str, Any]) -> 
     for parameter, annotation in tensors.items():
         value = values[parameter]
         numbers = "float" in annotation
+        if annotation.startswith("Sequence") and not isinstance(value, list | tuple):
+            raise TypeError(f"ttnn.{name}: {parameter} is of type {type(value).__name__}; expected a list of tensors")
         for each in _listed(value):
             if isinstance(each, Tensor) or (each is None and "None" in annotation):
                 continue
@@ -137,18 +159,17 @@ def _check(name: str, tensors: Mapping[str, str], values: Mapping[str, Any]) -> 
 
 
 def _check_plain(name: str, parameter: str, kind: str, value: Any) -> None:
-    """Checks a parameter that is no tensor by its annotation: numbers, flags, text, and lists of them."""
-    kinds = kind.split(" | ")
-    if value is None and "None" in kinds:
-        return
-    if kinds[0].startswith(("list", "Sequence")):
-        fits = isinstance(value, Sequence) and not isinstance(value, str)
-    elif isinstance(value, bool) or kinds[0] in ("bool", "str"):
-        fits = type(value).__name__ == kinds[0]
-    else:
-        fits = isinstance(value, int) or (kinds[0] == "float" and isinstance(value, float))
-    if not fits:
+    """Checks a parameter that is no tensor by its annotation: numbers, flags, text, types, and lists of them."""
+    if not any(_fits(each, value) for each in kind.split(" | ")):
         raise TypeError(f"ttnn.{name}: {parameter} is {value!r} of type {type(value).__name__}; expected {kind}")
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if kind == "None":
+        return value is None
+    if isinstance(value, bool | str):
+        return kind in (type(value).__name__, "Any")
+    return isinstance(value, _CLASSES["Sequence" if kind.startswith(("list", "Sequence")) else kind])
 
 
 def _widened(value: Any) -> Any:
@@ -159,20 +180,23 @@ def _widened(value: Any) -> Any:
     return value
 
 
-def _placed(result: Any, first: Tensor | None, options: Mapping[str, Any], into: Sequence[Any], wide: bool) -> Any:
+def _placed(
+    result: Any, first: Tensor | None, dtype: Any, memories: Sequence[Any], into: Sequence[Any], wide: bool
+) -> Any:
     """Places a result, or each of several; `into` has the tensors that results are written to, or None for one."""
     if isinstance(result, list | tuple):
-        targets = [*into, *[None] * len(result)]
+        places = memories if len(memories) > 1 else memories * len(result)
+        rest = [None] * len(result)
         return [
-            None if each is None else _placed(each, first, options, [target], wide)
-            for each, target in zip(result, targets, strict=False)
+            None if each is None else _placed(each, first, dtype, [memory], [target], wide)
+            for each, memory, target in zip(result, [*places, *rest], [*into, *rest], strict=False)
         ]
-    target = into[0] if into else None
-    dtype = options.get("dtype")
+    if not isinstance(result, Tensor):
+        return result
     if dtype is None:
         narrowed = wide and first is not None and first.dtype in _NARROW and result.dtype == DataType.FLOAT32
         dtype = first.dtype if narrowed and first is not None else result.dtype
-    memory: MemoryConfig | None = options.get("memory_config")
+    target, memory = into[0] if into else None, memories[0]
     if target is not None:
         return ops.typecast(result, target.dtype, output_tensor=target)
     if result.dtype != dtype:

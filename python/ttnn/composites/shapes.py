@@ -147,3 +147,9 @@ def _dimension(function: str, dim: int, rank: int) -> int:
     if not -rank <= dim < rank:
         raise ValueError(f"{function}: dim is {dim}; expected {-rank} to {rank - 1}")
     return dim % rank
+
+
+PLAIN = (
+    clone, expand, full_like, moreh_sum, ones_like, rdiv, rsub, split, square, squeeze, unsqueeze, unsqueeze_to_4D,
+    zeros_like,
+)  # fmt: skip

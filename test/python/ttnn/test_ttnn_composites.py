@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import ttnn
+from composite_cases import CASES, RANDOM
 from ttnn.composites import COMPOSITES, GOLDENS
 
 SHAPE = (33, 40)
@@ -52,7 +53,7 @@ SPECIAL = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.5, -2.5, 3.0, -3.0, 6.0
 # Of these only the domain is compared: where they have poles, or sin of a large number.
 PLAIN = {"multigammaln", "polygamma", "lgamma", "digamma", "polyval", "xielu", "alt_complex_rotate90", "glu", "geglu",
          "reglu", "swiglu", "hardmish", "round"}  # fmt: skip
-NAMES = sorted(name for name, golden in GOLDENS.items() if golden)
+NAMES = sorted(name for name, golden in GOLDENS.items() if golden and name not in CASES)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_computes_what_pytorch_does(name: str, dtype: torch.dtype, device: ttnn.
 
 
 def test_all_rows_have_a_golden_or_need_none() -> None:
-    assert sorted(name for name, golden in GOLDENS.items() if not golden) == []
+    assert sorted(name for name, golden in GOLDENS.items() if not golden) == sorted(RANDOM)
 
 
 WRONG = [

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions made of others that look at whole tensors, compared with PyTorch's: every row, two types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import ttnn
+from composite_cases import CASES, Shape
+from ttnn.composites import COMPOSITES
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[ttnn.Device]:
+    opened = ttnn.open_device(device_id=0)
+    yield opened
+    ttnn.close_device(opened)
+
+
+def filled(value: Any, dtype: torch.dtype, generator: torch.Generator) -> Any:
+    if isinstance(value, Shape):
+        return (torch.rand(value, generator=generator) * 4 - 2).to(dtype)
+    if isinstance(value, torch.Tensor):
+        if value.dtype == torch.float64:
+            return value.float()
+        return value.to(dtype) if value.is_floating_point() else value
+    if isinstance(value, list) and value and isinstance(value[0], Shape | torch.Tensor):
+        return [filled(each, dtype, generator) for each in value]
+    return value
+
+
+def mapped(value: Any, change: Any) -> Any:
+    if isinstance(value, list):
+        return [mapped(each, change) for each in value]
+    return change(value) if isinstance(value, torch.Tensor) else value
+
+
+def listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+ROWS = [(name, at) for name, rows in sorted(CASES.items()) for at in range(len(rows))]
+
+
+@pytest.mark.parametrize(("name", "at"), ROWS, ids=[f"{name}-{at}" for name, at in ROWS])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["f32", "bf16"])
+def test_whole_tensors_are_as_in_pytorch(name: str, at: int, dtype: torch.dtype, device: ttnn.Device) -> None:
+    generator = torch.Generator().manual_seed(at + 1)
+    values = {key: filled(value, dtype, generator) for key, value in CASES[name][at].items()}
+    if dtype == torch.bfloat16 and name in ("moreh_arange", "moreh_full"):
+        values["dtype"] = ttnn.bfloat16
+    elif name in ("moreh_arange", "moreh_full"):
+        values["dtype"] = ttnn.float32
+    function = COMPOSITES[name]
+    exact = {key: mapped(value, lambda t: t.double() if t.is_floating_point() else t) for key, value in values.items()}
+    expected = listed(ttnn.get_golden_function(function)(**exact))
+    placed = {
+        key: mapped(value, lambda t: ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=device))
+        for key, value in values.items()
+    }
+    if name in ("moreh_arange", "moreh_full"):
+        placed["device"] = device
+    found = listed(function(**placed))
+    assert len(found) == len(expected)
+    step = 2.0**-7 if dtype == torch.bfloat16 else 3e-5
+    for ours, theirs in zip(found, expected, strict=True):
+        if theirs is None:
+            assert ours is None
+            continue
+        got = ttnn.to_torch(ours)
+        assert got.dtype == dtype
+        assert got.shape == theirs.shape
+        torch.testing.assert_close(got.double(), theirs.to(dtype).double(), rtol=step, atol=step, equal_nan=True)
+
+
+def test_in_place_functions_change_their_tensor(device: ttnn.Device) -> None:
+    data = torch.randn(2, 33, 40)
+    x = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
+    ttnn.softmax_in_place(x)
+    torch.testing.assert_close(ttnn.to_torch(x), torch.softmax(data, -1), rtol=1e-5, atol=1e-6)
+    gradients = [torch.randn(5, 7), torch.randn(3)]
+    ours = [ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in gradients]
+    ttnn.moreh_clip_grad_norm(ours, 0.5)
+    for each in gradients:
+        each.requires_grad_().grad = each.detach().clone()
+    torch.nn.utils.clip_grad_norm_(gradients, 0.5)
+    for each, placed in zip(gradients, ours, strict=True):
+        torch.testing.assert_close(ttnn.to_torch(placed), each.grad, rtol=1e-5, atol=1e-6)
+
+
+def test_results_are_written_where_they_are_told(device: ttnn.Device) -> None:
+    def zeros() -> ttnn.Tensor:
+        return ttnn.from_torch(torch.zeros(4, 6), layout=ttnn.TILE_LAYOUT, device=device)
+
+    x, g = (ttnn.from_torch(torch.randn(4, 6), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2))
+    targets = [zeros(), zeros(), zeros()]
+    results = ttnn.moreh_adam(
+        x, g, zeros(), zeros(), step=1, param_out=targets[0], exp_avg_out=targets[1], exp_avg_sq_out=targets[2]
+    )
+    for target, result in zip(targets, results, strict=False):
+        assert torch.equal(ttnn.to_torch(target), ttnn.to_torch(result))
+        assert ttnn.to_torch(target).abs().sum() > 0
+    [a, b] = ttnn.moreh_bmm_backward(
+        *(
+            ttnn.reshape(each, [1, *shape])
+            for each, shape in ((g, (4, 6)), (x, (4, 6)), (ttnn.matmul(x, g, transpose_a=True), (6, 6)))
+        ),
+        input_grad_memory_config=ttnn.L1_MEMORY_CONFIG,
+    )
+    assert a.memory_config().buffer_type == ttnn.BufferType.L1
+    assert b.memory_config().buffer_type == ttnn.BufferType.DRAM
+
+
+def test_layouts_and_block_formats(device: ttnn.Device) -> None:
+    x = ttnn.from_torch(torch.randn(33, 65), device=device)
+    tiles = ttnn.tilize(x, dtype=ttnn.bfloat8_b)
+    assert (tiles.layout, tiles.dtype, tuple(tiles.padded_shape)) == (ttnn.TILE_LAYOUT, ttnn.bfloat8_b, (64, 96))
+    rows = ttnn.untilize(tiles)
+    assert (rows.layout, rows.dtype, tuple(rows.padded_shape)) == (ttnn.ROW_MAJOR_LAYOUT, ttnn.bfloat16, (33, 65))
+
+
+def test_random_tensors(device: ttnn.Device) -> None:
+    ttnn.manual_seed(7)
+    first = ttnn.to_torch(ttnn.randn([64, 640], device, dtype=ttnn.float32))
+    second = ttnn.to_torch(ttnn.randn([64, 640], device, dtype=ttnn.float32))
+    ttnn.manual_seed(7)
+    assert torch.equal(first, ttnn.to_torch(ttnn.randn([64, 640], device, dtype=ttnn.float32)))
+    assert not torch.equal(first, second)
+    assert abs(first.mean()) < 0.02 and abs(first.std() - 1) < 0.02 and abs((first**4).mean() - 3) < 0.2
+    assert ttnn.randn([3, 3], device).dtype == ttnn.bfloat16
+
+    x = ttnn.from_torch(torch.zeros(64, 640), layout=ttnn.TILE_LAYOUT, device=device)
+    ttnn.uniform(x, -1.0, 3.0, seed=5)
+    numbers = ttnn.to_torch(x)
+    assert numbers.min() >= -1 and numbers.max() <= 3 and abs(numbers.mean() - 1) < 0.03
+    chances = ttnn.from_torch(torch.full((64, 640), 0.25), layout=ttnn.TILE_LAYOUT, device=device)
+    drawn = ttnn.to_torch(ttnn.bernoulli(chances, seed=3))
+    assert set(drawn.unique().tolist()) == {0.0, 1.0} and abs(drawn.mean() - 0.25) < 0.02
+
+
+def test_integers_move_and_fill(device: ttnn.Device) -> None:
+    data = torch.arange(35, dtype=torch.int32).reshape(5, 7) - 9
+    x = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
+    for name, *arguments in (("roll", 3, 1), ("narrow", 0, 1, 3), ("tril",), ("triu",)):
+        got = ttnn.to_torch(getattr(ttnn, name)(x, *arguments))
+        assert got.dtype == torch.int32
+        assert torch.equal(got, getattr(torch, name)(data, *arguments))
+
+
+WRONG = [
+    (lambda x: ttnn.chunk(x, 0, 0), ValueError, "ttnn.chunk: chunks is 0; expected a positive number"),
+    (lambda x: ttnn.chunk(x, 2, 5), ValueError, "ttnn.chunk: dim is 5; expected -2 to 1"),
+    (lambda x: ttnn.stack(x, 0), TypeError, "ttnn.stack: input_tensors is of type Tensor; expected a list of tensors"),
+    (lambda x: ttnn.stack([], 0), ValueError, "ttnn.stack: input_tensors is empty; expected at least one tensor"),
+    (lambda x: ttnn.narrow(x, 0, 3, 2), ValueError, "ttnn.narrow: start is 3 and length 2; dimension 0 has 4"),
+    (lambda x: ttnn.roll(x, [1], [0, 1]), ValueError, "ttnn.roll: shifts has 1 numbers and dim 2"),
+    (
+        lambda x: ttnn.l1_loss(x, x, reduction="sum"),
+        TypeError,
+        "ttnn.l1_loss: reduction is 'sum'; expected a ttnn.Loss",
+    ),
+    (lambda x: ttnn.moreh_adam(x, x, x, x), ValueError, "ttnn.moreh_adam: step is 0; expected the number of the step"),
+    (lambda x: ttnn.moreh_adam(x, x, x, x, step=1, amsgrad=True), ValueError, "amsgrad is True without max_exp"),
+    (lambda x: ttnn.moreh_nll_loss(x, x, "all"), ValueError, "ttnn.moreh_nll_loss: reduction is 'all'; expected"),
+    (
+        lambda x: ttnn.moreh_sum_backward(x),
+        ValueError,
+        "ttnn.moreh_sum_backward: the shape of the gradient is not given",
+    ),
+    (
+        lambda x: ttnn.moreh_getitem(x, [x], [0, 1]),
+        ValueError,
+        r"ttnn.moreh_getitem: index_dims is \[0, 1\] of 1 index",
+    ),
+    (lambda x: ttnn.moreh_group_norm(x, 3), ValueError, "ttnn.moreh_group_norm: num_groups is 3; expected a divisor"),
+    (lambda x: ttnn.moreh_layer_norm(x, 3), ValueError, "ttnn.moreh_layer_norm: normalized_dims is 3; expected 1 to 2"),
+    (lambda x: ttnn.untilize_with_unpadding(x, [4, 0]), ValueError, r"output_tensor_end is \[4, 0\]; the tensor has"),
+    (lambda x: ttnn.tilize_with_val_padding(x, [3, 6], 0), ValueError, r"output_tensor_shape is \[3, 6\]; expected at"),
+    (lambda x: ttnn.tilize(x, dtype="bf16"), TypeError, "ttnn.tilize: dtype is 'bf16' of type str; expected DataType"),
+    (lambda x: ttnn.uniform(x, 2.0, 1.0), ValueError, "ttnn.uniform: from_ is 2.0 and to 1.0; expected from_"),
+    (lambda x: ttnn.moreh_arange(0, 3, 0), ValueError, "ttnn.moreh_arange: start is 0, end 3 and step 0"),
+]
+
+
+@pytest.mark.parametrize("row", range(len(WRONG)))
+def test_wrong_calls_of_whole_tensors(row: int, device: ttnn.Device) -> None:
+    call, kind, text = WRONG[row]
+    x = ttnn.from_torch(torch.ones(4, 6), layout=ttnn.TILE_LAYOUT, device=device)
+    with pytest.raises(kind, match=text):
+        call(x)
