@@ -49,7 +49,10 @@ from .configs import (
 )
 from .constants import (
     DRAM_MEMORY_CONFIG,
+    L1_BLOCK_SHARDED_MEMORY_CONFIG,
+    L1_HEIGHT_SHARDED_MEMORY_CONFIG,
     L1_MEMORY_CONFIG,
+    L1_WIDTH_SHARDED_MEMORY_CONFIG,
     ROW_MAJOR_LAYOUT,
     TILE_LAYOUT,
     TILE_SIZE,
@@ -87,7 +90,29 @@ from .functions import place_functions as _place
 from .goldens import get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
+from .library.cores import (
+    corerange_to_cores,
+    create_sharded_memory_config,
+    create_sharded_memory_config_,
+    get_memory_config,
+    grid_to_cores,
+    is_sharded,
+    num_cores_to_corerangeset,
+    num_cores_to_corerangeset_in_subcoregrids,
+    split_work_to_cores,
+)
+from .library.devices import extend_devices as _extend_devices
 from .library.geometry import MeshCoordinate, MeshCoordinateRange, SubDevice, SubDeviceId, Tile
+from .library.memory import (
+    allocate_tensor_on_device,
+    as_tensor,
+    get_arch_name,
+    get_memory_view,
+    interleaved_to_sharded,
+    reallocate,
+    reshard,
+    sharded_to_interleaved,
+)
 from .library.modes import (
     Arch,
     DumpTensorMode,
@@ -97,6 +122,8 @@ from .library.modes import (
     SigmoidMode,
     TileReshapeMapMode,
 )
+from .library.specs import NdShardSpec, TensorSpec
+from .library.specs import extend_tensors as _extend_tensors
 from .mesh import (
     ConcatMesh2dToTensor,
     ConcatMeshToTensor,
@@ -122,7 +149,10 @@ from .traces import (
 # Enums, configs and functions, which are made from the rows of the runtime, are added below.
 __all__ = [
     "DRAM_MEMORY_CONFIG",
+    "L1_BLOCK_SHARDED_MEMORY_CONFIG",
+    "L1_HEIGHT_SHARDED_MEMORY_CONFIG",
     "L1_MEMORY_CONFIG",
+    "L1_WIDTH_SHARDED_MEMORY_CONFIG",
     "ROW_MAJOR_LAYOUT",
     "TILE_LAYOUT",
     "TILE_SIZE",
@@ -153,6 +183,7 @@ __all__ = [
     "MeshMapper",
     "MeshShape",
     "MeshTraceId",
+    "NdShardSpec",
     "OpError",
     "OutOfMemoryError",
     "PlacementReplicate",
@@ -170,9 +201,12 @@ __all__ = [
     "SubDeviceId",
     "Tensor",
     "TensorMemoryLayout",
+    "TensorSpec",
     "Tile",
     "TileReshapeMapMode",
     "WormholeComputeKernelConfig",
+    "allocate_tensor_on_device",
+    "as_tensor",
     "begin_trace_capture",
     "bfloat2_b",
     "bfloat4_b",
@@ -183,9 +217,12 @@ __all__ = [
     "close_mesh_device",
     "config",
     "copy_device_to_host_tensor",
+    "corerange_to_cores",
     "create_mesh_composer",
     "create_mesh_device",
     "create_mesh_mapper",
+    "create_sharded_memory_config",
+    "create_sharded_memory_config_",
     "end_trace_capture",
     "execute_trace",
     "float2_b",
@@ -194,19 +231,31 @@ __all__ = [
     "float16",
     "float32",
     "from_torch",
+    "get_arch_name",
     "get_device_ids",
     "get_device_tensors",
     "get_golden_function",
+    "get_memory_config",
+    "get_memory_view",
     "get_num_devices",
+    "grid_to_cores",
     "host_call",
     "int32",
+    "interleaved_to_sharded",
+    "is_sharded",
     "is_tensor_storage_on_device",
     "load_cached",
     "manage_device",
     "model_preprocessing",
+    "num_cores_to_corerangeset",
+    "num_cores_to_corerangeset_in_subcoregrids",
     "open_device",
     "open_mesh_device",
+    "reallocate",
     "release_trace",
+    "reshard",
+    "sharded_to_interleaved",
+    "split_work_to_cores",
     "switch_case",
     "synchronize_device",
     "to_torch",
@@ -215,6 +264,8 @@ __all__ = [
     "uint32",
     "while_loop",
 ]
+_extend_devices()
+_extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values())}
 globals().update(_made)
 __all__ += _made

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Bindings.h"
+#include "tt/ttnn/call.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/variant.h>
 
 #include <array>
@@ -177,6 +179,19 @@ void bindDevice(nb::module_ &module) {
       .def("get_num_hw_cqs", [](const MeshDevice &) { return 1; })
       .def("is_program_cache_enabled", [](const MeshDevice &self) { return self.options().programCache; })
       .def("clear_program_cache", &MeshDevice::clearProgramCache)
+      .def(
+          "disable_and_clear_program_cache",
+          [](MeshDevice &self) {
+            self.clearProgramCache();
+            ttnn::clearKernelCache();
+          },
+          "Drops prepared programs of the device, and kernels of calls; those of later calls are kept again.")
+      .def(
+          "num_program_cache_entries", [](const MeshDevice &) { return ttnn::cachedKernels(); },
+          "Kernels of calls that are kept, for all devices of the process.")
+      .def_prop_ro(
+          "grid", [](const MeshDevice &self) { return std::pair(self.chip().gridRows, self.chip().gridColumns); },
+          "Rows and columns of a chip's worker cores.")
       .def_prop_ro("exact", [](const MeshDevice &self) { return self.options().exact; })
       .def("get_l1_small_size", [](const MeshDevice &self) { return self.options().l1SmallSize; })
       .def("get_trace_region_size", [](const MeshDevice &self) { return self.options().traceRegionSize; })

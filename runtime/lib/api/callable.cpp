@@ -5,6 +5,7 @@
 #include "core/op.h"
 #include "core/shapes.h"
 #include "tt/range_error.h"
+#include "tt/ttnn/shards.h"
 
 #include <algorithm>
 #include <charconv>
@@ -293,6 +294,13 @@ shapes::Results shapesOf(const Callable &callable, std::span<const std::optional
   return results;
 }
 
+Device deviceOf(std::span<const Tensor> values) {
+  for (const Tensor &value : values)
+    if (value && value.device())
+      return value.device();
+  return nullptr;
+}
+
 } // namespace
 
 std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
@@ -351,6 +359,8 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       spec.layout = output.layout.value_or(spec.layout);
       if (output.memory && onDevice)
         spec.memory = *output.memory;
+      if (const Device where = device ? device : deviceOf(values); where)
+        completeShards(where->chip(), spec);
     }
     specs.push_back(std::move(spec));
   }

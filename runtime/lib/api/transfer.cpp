@@ -8,6 +8,7 @@
 
 #include "api/callable.h"
 #include "kernels/creation/tensor_file.h"
+#include "tt/ttnn/shards.h"
 
 #include <array>
 
@@ -33,6 +34,7 @@ Tensor placed(const CallArguments &call, const Tensor &host, const Device &devic
   spec.memory = outputOf(call).memory.value_or(MemoryConfig{BufferType::DRAM, MemoryLayout::Interleaved, {}, {}});
   if (spec.memory.buffer == BufferType::SystemMemory)
     failCall(call.callable, "memory_config: system memory is not on the device");
+  completeShards(device->chip(), spec);
   if (spec.distributed && host.shards() != device->devices())
     failCall(call.callable, "the tensor has " + std::to_string(host.shards()) + " shards and the mesh " +
                                 std::to_string(device->devices()) + " devices");

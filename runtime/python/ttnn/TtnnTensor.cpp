@@ -5,6 +5,7 @@
 #include "TtnnText.h"
 #include "tt/range_error.h"
 #include "tt/sim/formats.h"
+#include "tt/ttnn/shards.h"
 #include "ttnn/control.hpp"
 #include "ttnn/host_call.hpp"
 
@@ -60,6 +61,7 @@ Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Devi
     throw nb::value_error((std::string(action) + ": memory_config is " + text(spec.memory) +
                            ", which is not a memory of the device; leave device out")
                               .c_str());
+  ttnn::completeShards(device->chip(), spec);
   if (spec.distributed && values.meshShape() != device->meshShape())
     throw DeviceError(std::string(action) + ": the tensor has " + std::to_string(values.shards()) +
                       " shards, for a mesh of " + std::to_string(values.meshShape()[0]) + "x" +
@@ -81,6 +83,29 @@ Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<
   } catch (const RangeError &error) {
     throw RangeError(std::string(action) + ": " + error.what());
   }
+}
+
+/// A list of numbers as an array of a shape: of int when all of them are, of float otherwise.
+nb::object shaped(const nb::object &data, const nb::object &shape) {
+  const nb::tuple values = nb::tuple(data), sizes = nb::tuple(shape);
+  int64_t count = 1;
+  for (nb::handle size : sizes)
+    count *= nb::cast<int64_t>(size);
+  if (count != static_cast<int64_t>(values.size()))
+    throw nb::value_error(("ttnn.Tensor: data has " + std::to_string(values.size()) + " values; expected " +
+                           std::to_string(count) + ", of shape " + reprOf(sizes))
+                              .c_str());
+  bool integers = values.size() != 0;
+  for (nb::handle value : values)
+    integers = integers && nb::isinstance<nb::int_>(value) && !PyBool_Check(value.ptr());
+  const char *kind = integers ? "i" : "f";
+  const nb::object flat = nb::module_::import_("array").attr("array")(kind, nb::list(values));
+  const nb::object view = nb::steal(PyMemoryView_FromObject(flat.ptr()));
+  if (!view.is_valid())
+    throw nb::python_error();
+  if (count == 0 || sizes.size() == 0)
+    return view;
+  return view.attr("cast")("B").attr("cast")(kind, sizes);
 }
 
 /// The values that all chips agree on.
@@ -134,6 +159,15 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
           nb::arg("array"), nb::arg("dtype").noconvert() = nb::none(), nb::arg("layout").noconvert() = nb::none(),
           nb::arg("device").none() = nb::none(), nb::arg("memory_config") = nb::none(),
           "Copies a torch tensor, numpy array or anything else with DLPack or the buffer protocol.")
+      .def(
+          "__init__",
+          [](Tensor *self, const nb::object &data, const nb::object &shape, DataType dtype, tt::Layout layout,
+             const Device &device, const std::optional<MemoryConfig> &memory) {
+            new (self) Tensor(fromArray(shaped(data, shape), dtype, layout, device, memory, "ttnn.Tensor"));
+          },
+          nb::arg("data"), nb::arg("shape"), nb::arg("data_type").noconvert(), nb::arg("layout").noconvert(),
+          nb::arg("device").none() = nb::none(), nb::arg("memory_config") = nb::none(),
+          "Copies a list of numbers, row by row.")
       .def_prop_ro(
           "shape", [](const Tensor &self) { return pyShape(self.shape()); }, nb::sig("def shape(self) -> ttnn.Shape"),
           "Of one device's shard.")

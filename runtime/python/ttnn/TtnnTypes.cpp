@@ -86,10 +86,9 @@ MemoryConfig makeMemoryConfig(std::optional<MemoryLayout> layout, BufferType buf
   }
   memory.layout = layout.value_or(MemoryLayout::Interleaved);
   const bool sharded = memory.layout != MemoryLayout::Interleaved;
-  if (sharded != shard.has_value())
-    throw nb::value_error((std::string("MemoryConfig: ") + memoryLayoutName(memory.layout) +
-                           (sharded ? " needs a shard_spec" : " takes no shard_spec"))
-                              .c_str());
+  if (shard && !sharded)
+    throw nb::value_error(
+        (std::string("MemoryConfig: ") + memoryLayoutName(memory.layout) + " takes no shard_spec").c_str());
   if (shard) {
     memory.grid = gridOf(*shard);
     memory.shardShape = shard->shape;
@@ -273,8 +272,11 @@ void bindTtnnTypes(nb::module_ &module) {
           },
           "None on the host.")
       .def_ro("buffer_type", &MemoryConfig::buffer)
-      .def_prop_ro("shard_spec", &shardSpecOf, "None unless sharded.")
-      .def("is_sharded", [](const MemoryConfig &self) { return shardSpecOf(self).has_value(); })
+      .def_prop_ro("shard_spec", &shardSpecOf, "None unless sharded; of a layout alone, too: ops choose it.")
+      .def("is_sharded",
+           [](const MemoryConfig &self) {
+             return self.layout != MemoryLayout::Interleaved && self.layout != MemoryLayout::Unset;
+           })
       .def(
           "__eq__", [](const MemoryConfig &self, const MemoryConfig &other) { return self == other; },
           nb::is_operator())

@@ -281,7 +281,6 @@ def test_memory(device: ttnn.Device) -> None:
     with pytest.raises(ttnn.OutOfMemoryError, match="L1"):
         ttnn.zeros([64, 1 << 20], device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
     for wrong, text in [
-        (lambda: ttnn.MemoryConfig(ttnn.TensorMemoryLayout.HEIGHT_SHARDED), "HEIGHT_SHARDED needs a shard_spec"),
         (lambda: ttnn.ShardSpec(ttnn.CoreGrid(1, 1), [32]), r"ShardSpec: shape \[32\]; expected two positive sizes"),
         (lambda: ttnn.ShardSpec(ttnn.CoreGrid(1, 1), [32, 32], ttnn.ShardOrientation.COL_MAJOR), "COL_MAJOR"),
         (lambda: ttnn.CoreGrid(y=0, x=1), "CoreGrid: y is 0 and x 1; expected positive numbers"),

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Describes tensors: shape, data type, layout and memory; gives tensors the methods of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import (
+    BufferType,
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    ShardOrientation,
+    ShardSpec,
+    TensorMemoryLayout,
+)
+
+from ..enums import ENUMS
+from ..functions import FUNCTIONS
+from ..shape import Shape
+from ..tensor import from_torch, to_torch
+from .cores import create_sharded_memory_config
+from .geometry import Tile
+from .modes import ShardStrategy
+
+ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
+ShardDistributionStrategy = ENUMS["ttnn.shard_distribution_strategy"]
+
+
+class NdShardSpec:
+    """Says how a tensor of any rank is cut: the shape of a shard, and the cores that shards go round.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a size of the shard is not positive.
+    """
+
+    def __init__(
+        self,
+        shard_shape: Sequence[int],
+        grid: CoreRangeSet,
+        orientation: ShardOrientation = ShardOrientation.ROW_MAJOR,
+        shard_distribution_strategy: Any = ShardDistributionStrategy.ROUND_ROBIN_1D,
+    ) -> None:
+        for name, value, kind in (
+            ("grid", grid, CoreRangeSet),
+            ("orientation", orientation, ShardOrientation),
+            ("shard_distribution_strategy", shard_distribution_strategy, ShardDistributionStrategy),
+        ):
+            if not isinstance(value, kind):
+                raise TypeError(f"ttnn.NdShardSpec: {name} is {value!r}; expected ttnn.{kind.__name__}")
+        self.shard_shape = Shape(shard_shape)
+        if min(self.shard_shape, default=0) < 1:
+            raise ValueError(f"ttnn.NdShardSpec: shard_shape is {list(self.shard_shape)}; expected positive sizes")
+        self.grid = grid
+        self.orientation = orientation
+        self.shard_distribution_strategy = shard_distribution_strategy
+
+    def num_cores(self) -> int:
+        """Returns the number of cores of the grid."""
+        return int(self.grid.num_cores())
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(self.shard_shape), self.grid, self.orientation, self.shard_distribution_strategy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NdShardSpec) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.shard_shape))
+
+    def __repr__(self) -> str:
+        return (
+            f"NdShardSpec(shard_shape={list(self.shard_shape)}, grid={self.grid}, orientation={self.orientation.name})"
+        )
+
+
+class TensorSpec:
+    """Holds the shape, data type, layout and memory of a tensor.
+
+    A sharded memory is said by `memory_layout` and `shard_spec`, or by a method of an interleaved spec:
+    `TensorSpec(shape, dtype, layout, ttnn.BufferType.L1).height_sharded(grid)`.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: what MemoryConfig refuses.
+    """
+
+    def __init__(
+        self,
+        shape: Sequence[int],
+        dtype: DataType,
+        layout: Layout,
+        memory_layout: TensorMemoryLayout | BufferType = TensorMemoryLayout.INTERLEAVED,
+        shard_spec: ShardSpec | None = None,
+        buffer_type: BufferType = BufferType.DRAM,
+        tile: Tile | None = None,
+    ) -> None:
+        if isinstance(memory_layout, BufferType):  # the form without a memory layout
+            memory_layout, buffer_type = TensorMemoryLayout.INTERLEAVED, memory_layout
+        for name, value, kind in (
+            ("dtype", dtype, DataType),
+            ("layout", layout, Layout),
+            ("memory_layout", memory_layout, TensorMemoryLayout),
+            ("buffer_type", buffer_type, BufferType),
+        ):
+            if not isinstance(value, kind):
+                raise TypeError(f"ttnn.TensorSpec: {name} is {value!r}; expected ttnn.{kind.__name__}")
+        if not (tile is None or isinstance(tile, Tile)):
+            raise TypeError(f"ttnn.TensorSpec: tile is {tile!r}; expected ttnn.Tile")
+        self.shape = Shape(shape)
+        self.dtype = dtype
+        self.layout = layout
+        self.memory_config = MemoryConfig(memory_layout, buffer_type, shard_spec)
+        self.tile = Tile()
+
+    def _sharded(
+        self, grid: CoreRange | CoreRangeSet, strategy: ShardStrategy, orientation: ShardOrientation
+    ) -> TensorSpec:
+        cores = CoreRangeSet([grid]) if isinstance(grid, CoreRange) else grid
+        memory = create_sharded_memory_config(
+            self.shape, cores, strategy, orientation, tile_layout=self.layout == Layout.TILE
+        )
+        if self.memory_config.buffer_type != BufferType.L1:
+            memory = MemoryConfig(memory.memory_layout, self.memory_config.buffer_type, memory.shard_spec)
+        result = TensorSpec(self.shape, self.dtype, self.layout)
+        result.memory_config = memory
+        return result
+
+    def height_sharded(
+        self, grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
+        """Returns the spec with rows cut over cores."""
+        return self._sharded(grid, ShardStrategy.HEIGHT, orientation)
+
+    def width_sharded(
+        self, grid: CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
+        """Returns the spec with columns cut over cores."""
+        return self._sharded(grid, ShardStrategy.WIDTH, orientation)
+
+    def block_sharded(
+        self, grid: CoreRange | CoreRangeSet, orientation: ShardOrientation = ShardOrientation.ROW_MAJOR
+    ) -> TensorSpec:
+        """Returns the spec with rows and columns cut over a rectangle of cores."""
+        return self._sharded(grid, ShardStrategy.BLOCK, orientation)
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(self.shape), self.dtype, self.layout, self.memory_config
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return (
+            f"TensorSpec(shape={self.shape!r}, dtype={self.dtype!s}, layout={self.layout!s}, "
+            f"memory_config={self.memory_config!r})"
+        )
+
+
+def spec_of(self: Tensor) -> TensorSpec:
+    """Shape, data type, layout and memory."""
+    result = TensorSpec(self.shape, self.dtype, self.layout)
+    result.memory_config = self.memory_config()
+    return result
+
+
+def to_numpy(self: Tensor, mesh_composer: Any = None) -> Any:
+    """Returns the values as a numpy array; those of bfloat16 and block formats in float32.
+
+    Args:
+        mesh_composer: as of to_torch.
+    Raises:
+        ValueError: without a composer, chips whose values differ.
+    """
+    values = to_torch(self, mesh_composer=mesh_composer)
+    return (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+
+
+def to_torch_with_padded_shape(self: Tensor) -> Any:
+    """Returns the values and the padding of tiles, of zeros, as a torch tensor."""
+    values = to_torch(self)
+    return _padded(values, self.padded_shape, 0)
+
+
+def _padded(values: Any, shape: Sequence[int], value: float) -> Any:
+    values = values.reshape([1] * (len(shape) - values.dim()) + list(values.shape))
+    result = values.new_full(tuple(shape), value)
+    result[tuple(slice(0, size) for size in values.shape)] = values
+    return result
+
+
+def _again(values: Any, tensor: Tensor, layout: Layout) -> Tensor:
+    return from_torch(
+        values.contiguous(),
+        tensor.dtype,
+        layout=layout,
+        device=tensor.device(),
+        memory_config=tensor.memory_config() if tensor.device() else None,
+    )
+
+
+def pad_to_tile(self: Tensor, value: float) -> Tensor:
+    """Returns the tensor with its last two dimensions padded to multiples of 32, in the layout that it has."""
+    shape = list(self.shape)
+    if len(shape) < 2:
+        shape = [1] * (2 - len(shape)) + shape
+    padded = [*shape[:-2], *(-(-size // 32) * 32 for size in shape[-2:])]
+    return _again(_padded(to_torch(self), padded, value), self, self.layout)
+
+
+def unpad_from_tile(self: Tensor, shape: Sequence[int]) -> Tensor:
+    """Returns the first elements of each dimension, `shape` of them.
+
+    Raises:
+        ValueError: the tensor has fewer.
+    """
+    sizes = list(shape)
+    if len(sizes) != len(self.shape) or any(size > own for size, own in zip(sizes, self.shape, strict=True)):
+        raise ValueError(f"Tensor.unpad_from_tile: shape is {sizes}; expected at most {list(self.shape)}")
+    return _again(to_torch(self)[tuple(slice(0, size) for size in sizes)], self, self.layout)
+
+
+def devices(self: Tensor) -> list[Device]:
+    """Returns the device that the tensor lies on, as a list; an empty one on the host."""
+    return [] if self.device() is None else [self.device()]
+
+
+def get_tile(self: Tensor) -> Tile:
+    """Returns the tile."""
+    return Tile()
+
+
+def extend_tensors() -> None:
+    """Adds the methods to the class of tensors."""
+    own: Any = Tensor
+    for method in (to_numpy, to_torch_with_padded_shape, pad_to_tile, unpad_from_tile, devices, get_tile):
+        setattr(own, method.__name__, method)
+    own.spec = property(spec_of)
+    own.tile = property(get_tile)
