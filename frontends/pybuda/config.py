@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from ttmlir.options import CompileOptions
 from ttmlir.torch.cache import Cache
 
 from .enums import EPOCH_TYPES, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
@@ -114,8 +115,16 @@ class CompilerConfig:
     def values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in DEFAULTS}
 
+    def compile_options(self) -> CompileOptions:
+        """Returns the options of the compiler's pipeline that this configuration sets: those of `PIPELINE` whose value
+        is not the default."""
+        changed = [name for name in PIPELINE if getattr(self, name) != DEFAULTS[name]]
+        return CompileOptions({PIPELINE[name]: getattr(self, name) for name in changed})
+
 
 DEFAULTS = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(CompilerConfig)}
+# Options that are options of the compiler's pipeline, too.
+PIPELINE = {"enable_auto_fusing": "enable-fusing-pass", "enable_consteval": "enable-const-eval"}
 # Options of which only some values exist.
 CHOICES: dict[str, tuple[Any, ...]] = {
     "amp_level": (0, 1, 2),

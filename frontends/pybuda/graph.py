@@ -211,7 +211,8 @@ class OnChip:
         self._compiled: dict[Any, Compiled] = {}
 
     def __call__(self, options: Options, computing: Computing, *tensors: torch.Tensor) -> list[torch.Tensor]:
-        key = (id(options.device), options.target_format, computing, *((tuple(x.shape), x.dtype) for x in tensors))
+        shapes = [(tuple(x.shape), x.dtype) for x in tensors]
+        key = (id(options.device), options.target_format, options.pipeline, computing, *shapes)
         if key not in self._compiled:
             self._compiled[key] = Compiled(self.function, 0, options, computing=computing, epoch_type=self.epoch_type)
         return [x.detach() for x in self._compiled[key](*(x.detach() for x in tensors))]

@@ -118,7 +118,8 @@ class TTDevice(Reports):
 
     def options(self, data_format: DataFormat) -> Options:
         requested = None if data_format is DataFormat.Float32 else FLOATS[data_format]
-        return Options(device=self.chip(), target_format=requested, cache=cache_of_programs())
+        pipeline = _get_global_compiler_config().compile_options()
+        return Options(device=self.chip(), target_format=requested, pipeline=pipeline, cache=cache_of_programs())
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
         """Returns formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""

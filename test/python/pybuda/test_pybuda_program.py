@@ -16,7 +16,10 @@ from _ttmlir_runtime import runtime
 from modules import Function
 from netlists import check_program
 from pybuda import op
+from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
+from pybuda.graph import OnChip
 from pybuda.placement.chip import SIMULATED, chip_of
+from pybuda.placement.computing import AS_BY_DEFAULT
 from pybuda.placement.graph import OF_TTNN, TYPES
 from pybuda.placement.models import work_ns
 from pybuda.placement.program import CONVERSION, moving_ops
@@ -111,6 +114,7 @@ def convolutions() -> torch.nn.Module:
 MODULES: dict[str, tuple[Callable[[], Any], torch.Tensor, dict[str, Any]]] = {
     "attention": (Attention, torch.rand(1, 64, 64), {}),
     "attention, not fused": (Attention, torch.rand(1, 64, 64), {"enable_auto_fusing": False}),
+    "attention, all of it each time": (Attention, torch.rand(1, 64, 64), {"enable_consteval": False}),
     "convolutions": (lambda: pybuda.PyTorchModule("m", convolutions()), torch.rand(1, 3, 32, 32), {}),
     "a copy": (Attention, torch.rand(1, 64, 64), {"breaks": "softmax", "nop": ("q", "scores")}),
     "the host's part": (
@@ -140,8 +144,9 @@ def test_the_program_computes_the_ops_of_the_netlist(
     )
 
 
-def test_the_program_takes_what_the_run_takes() -> None:
-    device = compiled(Attention(), torch.rand(1, 64, 64))
+@pytest.mark.parametrize("options", [{}, dict.fromkeys(PIPELINE, False)], ids=["by default", "plain"])
+def test_the_program_takes_what_the_run_takes(options: dict[str, Any]) -> None:
+    device = compiled(Attention(), torch.rand(1, 64, 64), **options)
     (program,) = placement_of(device).programs
     runtime.set_perf_recording(True)
     try:
@@ -160,6 +165,58 @@ def test_the_program_takes_what_the_run_takes() -> None:
     assert [(x.name, x.cycles, x.bound, x.l1_bytes, x.l1_resident, x.dram_resident) for x in program.ops] == figures
     assert (program.cycles, program.device_ns) == (report.cycles, report.device_ns)
     assert sum(x.cycles for x in program.ops) == pytest.approx(program.cycles, abs=len(ran))
+
+
+class Layer(pybuda.PyBudaModule):
+    """A product with what is computed of a parameter, and an elementwise op that the compiler fuses into it."""
+
+    def __init__(self) -> None:
+        super().__init__("layer")
+        self.w = pybuda.Parameter(torch.rand(64, 96))
+
+    def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+        return op.Gelu("gelu", op.Matmul("product", x, op.Exp("of_w", self.w)))
+
+
+# Options of the pipeline -> the ops of TTNN that compute ops of the netlist, and which.
+LAYER = {
+    "by default": ({}, [("ttnn.matmul", ("product", "gelu"))]),
+    "enable_auto_fusing": (
+        {"enable_auto_fusing": False}, [("ttnn.matmul", ("product",)), ("ttnn.gelu", ("gelu",))],
+    ),
+    "enable_consteval": (
+        {"enable_consteval": False}, [("ttnn.exp", ("of_w",)), ("ttnn.matmul", ("product", "gelu"))],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYER)
+def test_options_of_the_pipeline_hold_for_netlist_and_program(name: str) -> None:
+    options, expected = LAYER[name]
+    device = compiled(Layer(), torch.rand(32, 64), **options)
+    check_program(placement_of(device))
+    (program,) = placement_of(device).programs
+    assert [(x.name, x.computes) for x in program.ops if x.computes] == expected
+
+
+def test_each_option_of_the_pipeline_is_one() -> None:
+    assert LAYER.keys() - {"by default"} == PIPELINE.keys()
+    config = CompilerConfig()
+    assert str(config.compile_options()) == ""
+    for name, option in PIPELINE.items():
+        changed = CompilerConfig(**{name: not DEFAULTS[name]})
+        assert changed.compile_options().value(option) is not config.compile_options().value(option)
+
+
+def test_a_step_is_compiled_for_its_options(float32: None) -> None:
+    """Not for those that were set before, without other shapes or formats."""
+    step = OnChip(lambda x: (x + 1,), "opt")
+    device = pybuda.TTDevice("tt0", module=Layer())
+    for enabled in (True, False, True):
+        pybuda.set_configuration_options(enable_auto_fusing=enabled)
+        (result,) = step(device.options(pybuda.DataFormat.Float32), AS_BY_DEFAULT, torch.zeros(32, 32))
+        assert result.eq(1).all()
+    assert len(step._compiled) == 2
 
 
 def test_ops_that_run_as_one_are_seen() -> None:
