@@ -20,6 +20,7 @@ def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
         RuntimeError: there is none.
     """
     name = getattr(operation, "__name__", str(operation))
+    name = f"{getattr(operation, '__module__', '')}.{name}".removeprefix("ttnn.")
     expression = GOLDENS.get(name, "")
     if COMPOSITES.get(name) is not operation or not expression:
         raise RuntimeError(f"ttnn.get_golden_function: {name} has no golden function")

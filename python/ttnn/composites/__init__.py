@@ -1,7 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of TTNN that are made of others, by family. COMPOSITES has them by name, GOLDENS what they compare with."""
 
-from . import backward, binary, layouts, moreh, parts, random, series, shapes, statistics, training, unary
+from . import (
+    backward,
+    binary,
+    complexes,
+    experimental,
+    layouts,
+    moreh,
+    parts,
+    random,
+    series,
+    shapes,
+    statistics,
+    training,
+    unary,
+)
 from .frame import COMPOSITES, GOLDENS
 from .statistics import LossReductionMode
 
@@ -15,6 +29,8 @@ __all__ = [
     "LossReductionMode",
     "backward",
     "binary",
+    "complexes",
+    "experimental",
     "layouts",
     "moreh",
     "parts",

@@ -8,7 +8,7 @@ import math
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import DataType
 
-from .frame import BINARY, RESULT, UNARY, WRITTEN, composite, full_as, ops
+from .frame import BINARY, COMPOSITES, GOLDENS, RESULT, UNARY, WRITTEN, composite, full_as, ops
 
 LN2, INF = math.log(2.0), math.inf
 _BITS = {DataType.FLOAT32: DataType.INT32, DataType.BFLOAT16: DataType.UINT16}
@@ -292,3 +292,42 @@ def snake_beta(input_tensor: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
     """Computes x + sin(alpha * x)^2 / beta."""
     wave = ops.sin(alpha * input_tensor)
     return input_tensor + wave * wave / (beta + 1e-9)
+
+
+# Functions that write their result to their first tensor.
+
+
+def _in_place(name: str) -> None:
+    function = COMPOSITES[name]
+
+    def compute(input_a: Tensor, input_b: Tensor | float) -> Tensor:
+        return function(input_a, input_b)
+
+    compute.__doc__ = f"`{name}`, whose result is written to `input_a`; returns it."
+    golden = GOLDENS[name].replace("input_tensor_a", "input_a").replace("input_tensor_b", "input_b")
+    composite("sub_core_grids sub_device_id", golden=golden, name=f"{name}_", in_place=True)(compute)
+
+
+for _name in ("bias_gelu", "ldexp", "logaddexp", "logaddexp2", "squared_difference"):
+    _in_place(_name)
+
+
+@composite("sub_core_grids sub_device_id", golden="input_b - input_a", in_place=True)
+def rsub_(input_a: Tensor, input_b: Tensor | float, *, fast_and_approximate_mode: bool = True) -> Tensor:
+    """Computes b - a, and writes it to a."""
+    del fast_and_approximate_mode
+    return input_b - input_a
+
+
+@composite(
+    "memory_config output_tensor sub_core_grids sub_device_id",
+    golden="torch.bitwise_right_shift(input_tensor_a, input_tensor_b)",
+)
+def bitwise_right_shift(input_tensor_a: Tensor, input_tensor_b: Tensor | int | float) -> Tensor:
+    """Shifts to the right; bits of the sign come in."""
+    if input_tensor_a.dtype != DataType.INT32:
+        return ops.logical_right_shift(input_tensor_a, input_tensor_b)
+    negative = ops.lt(input_tensor_a, 0)
+    bits = ops.where(negative, ops.bitwise_not(input_tensor_a), input_tensor_a)
+    shifted = ops.logical_right_shift(bits, input_tensor_b)
+    return ops.where(negative, ops.bitwise_not(shifted), shifted)

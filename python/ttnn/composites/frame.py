@@ -132,8 +132,9 @@ def _make(
         targets = given[:1] if in_place else [options[each] for each in into]
         return _placed(result, first, options.get("dtype"), places, targets, wide)
 
-    created.__name__ = created.__qualname__ = name
-    created.__module__ = "ttnn"
+    path, _, last = name.rpartition(".")
+    created.__name__ = created.__qualname__ = last
+    created.__module__ = f"ttnn.{path}" if path else "ttnn"
     created.__doc__ = function.__doc__
     created.__signature__ = signature  # type: ignore[attr-defined]
     return created
@@ -187,10 +188,11 @@ def _placed(
     if isinstance(result, list | tuple):
         places = memories if len(memories) > 1 else memories * len(result)
         rest = [None] * len(result)
-        return [
+        placed = [
             None if each is None else _placed(each, first, dtype, [memory], [target], wide)
             for each, memory, target in zip(result, [*places, *rest], [*into, *rest], strict=False)
         ]
+        return tuple(placed) if isinstance(result, tuple) else placed
     if not isinstance(result, Tensor):
         return result
     if dtype is None:

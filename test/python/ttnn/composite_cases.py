@@ -208,11 +208,48 @@ CASES: dict[str, list[dict[str, Any]]] = {
               {"input_tensor": of(3, 1), "dim": 0, "scalar": 2.0}] for name in ("var", "std")},
     **{name: [{"input_tensor": PLANES}] for name in ("var_hw", "std_hw")},
     "view": [{"input_tensor": PLANES, "shape": [6, 33, -1]}],
+    "bitwise_right_shift": [{"input_tensor_a": ids([-9, 8, -1, 2**31 - 1], [-(2**31), 0, 5, 77]),
+                             "input_tensor_b": ids([1, 2, 3, 30], [31, 4, 0, 1])}],
+    **{f"experimental.{name}": [
+        {"input": of(2, 1, 33, 48), "num_heads": 2, "num_kv_heads": 1, "transpose_k_heads": t} for t in (True, False)
+    ] + [{"input": of(1, 1, 5, 24), "input_kv": of(1, 1, 5, 16), "num_heads": 3, "num_kv_heads": 1}]
+       for name in ("nlp_create_qkv_heads", "nlp_create_qkv_heads_boltz")},
+    "experimental.nlp_create_qkv_heads_falcon7b": [{"input": of(1, 1, 3, 73 * 8)}],
+    "experimental.nlp_create_qkv_heads_vit": [{"input": of(2, 1, 7, 36 * 8)}],
+    "experimental.nlp_create_qkv_heads_segformer": [{"input": of(2, 1, 33, 64)}],
+    "experimental.nlp_concat_heads_boltz": [{"input_tensor": of(2, 3, 33, 8)}],
+    "experimental.concatenate_heads": [{"input_tensor": of(2, 3, 33, 8), "compute_with_storage_grid_size": None}],
+    "experimental.nlp_kv_cache_load_slice": [{"input_tensor": of(1, 2, 64, 8), "seq_len_start": 0, "seq_len_end": 32}],
+    "experimental.rotate_half": [{"input": of(1, 2, 5, 64)}],
+    "experimental.minimal_matmul": [{"input_tensor": ROWS, "weight_tensor": of(40, 5), **own}
+                                    for own in ({}, {"bias_tensor": of(1, 5)})],
+    "experimental.minimal_matmul_split": [{"input_tensor": ROWS, "weight_tensor": of(40, 6), "bias_tensor": of(1, 6)}],
+    "experimental.dit_minimal_matmul_addcmul_fused": [
+        {"matmul_input_tensor": ROWS, "matmul_weight_tensor": of(40, 5), "scalar": 0.5,
+         "addcmul_input_tensor1": of(33, 5), "addcmul_input_tensor2": of(33, 5)}],
+    **{f"experimental.{name}": [{"input_tensor_a": of(1, 4, 2, 8), "input_tensor_b": of(2, n, 8, 5),
+                                 "compute_with_storage_grid_size": None} for n in (1, 2)]
+       for name in ("attn_matmul", "group_attn_matmul")},
+    "experimental.complex_mul": [dict.fromkeys(("a_real", "a_imag", "b_real", "b_imag"), ROWS)],
+    "experimental.broadcast_to": [{"input": of(3, 1, 5), "output_shape": [2, 3, 4, 5]}],
+    "experimental.view": [{"input_tensor": PLANES, "N": 6, "C": 1, "H": 40, "W": 33}],
+    "experimental.convert_to_hwc": [{"input": of(2, 3, 4, 5)}],
+    "experimental.fast_reduce_nc": [{"input": PLANES, "dims": d} for d in ([0], [1], [0, 1])],
+    "experimental.isin": [{"elements": torch.arange(12.0).reshape(3, 4),
+                           "test_elements": torch.tensor([3.0, 5.0, 99.0]), "invert": i} for i in (False, True)],
+    "experimental.typecast": [{"input_tensor": ROWS, "dtype": ttnn.float32}],
+    "experimental.intimg": [{"input_tensor": of(1, 5, 6, 3)}],
 }  # fmt: skip
 for _kind in ("softmax", "softmin", "logsoftmax"):
     CASES[f"moreh_{_kind}"] = [{"input_tensor": PLANES, "dim": d} for d in (0, 2, -1)]
     CASES[f"moreh_{_kind}_backward"] = [
         {"output_tensor": PLANES, "output_grad_tensor": PLANES, "dim": d} for d in (0, 2, -1)
     ]
-# Functions whose numbers are random: test_ttnn_whole_tensors.py has tests of them.
-RANDOM = {"bernoulli", "manual_seed", "randn", "uniform"}
+# Functions without an expression of PyTorch's: test_ttnn_whole_tensors.py has tests of them.
+WITHOUT = {
+    "bernoulli", "complex_tensor", "experimental.all_gather_async", "experimental.dropout",
+    "experimental.paged_fused_update_cache", "experimental.reduce_scatter_minimal_async",
+    "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
+    "kv_cache.update_cache_for_token_", "manual_seed", "randn", "transformer.joint_scaled_dot_product_attention",
+    "uniform",
+}  # fmt: skip

@@ -42,6 +42,10 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def _dtype_of(name: str, dtype: torch.dtype) -> torch.dtype:
+    return {"bitwise_right_shift": torch.int32, "experimental.typecast": torch.float32}.get(name, dtype)
+
+
 ROWS = [(name, at) for name, rows in sorted(CASES.items()) for at in range(len(rows))]
 
 
@@ -71,9 +75,9 @@ def test_whole_tensors_are_as_in_pytorch(name: str, at: int, dtype: torch.dtype,
             assert ours is None
             continue
         got = ttnn.to_torch(ours)
-        assert got.dtype == dtype
+        assert got.dtype == _dtype_of(name, dtype)
         assert got.shape == theirs.shape
-        torch.testing.assert_close(got.double(), theirs.to(dtype).double(), rtol=step, atol=step, equal_nan=True)
+        torch.testing.assert_close(got.double(), theirs.to(got.dtype).double(), rtol=step, atol=step, equal_nan=True)
 
 
 def test_in_place_functions_change_their_tensor(device: ttnn.Device) -> None:
@@ -148,6 +152,108 @@ def test_integers_move_and_fill(device: ttnn.Device) -> None:
         got = ttnn.to_torch(getattr(ttnn, name)(x, *arguments))
         assert got.dtype == torch.int32
         assert torch.equal(got, getattr(torch, name)(data, *arguments))
+
+
+def placed(device: ttnn.Device, *shape: int, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, ttnn.Tensor]:
+    data = torch.randn(*shape).to(dtype)
+    return data, ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=device)
+
+
+COMPLEX = {
+    "real": lambda z: z.real,
+    "imag": lambda z: z.imag,
+    "angle": torch.angle,
+    "conj": lambda z: torch.conj(z).resolve_conj(),
+    "polar": lambda z: torch.polar(z.real, z.imag),
+}
+
+
+@pytest.mark.parametrize("name", sorted(COMPLEX))
+def test_complex_numbers_and_their_gradients(name: str, device: ttnn.Device) -> None:
+    (_, a), (imag, b), (x, g), (y, h) = (placed(device, 5, 33) for _ in range(4))
+    if name == "polar":  # of magnitudes, which are not negative
+        a = ttnn.abs(a)
+    z = torch.complex(ttnn.to_torch(a), imag).requires_grad_()
+    expected = COMPLEX[name](z)
+    ours = ttnn.complex_tensor(a, b)
+    found = getattr(ttnn, name)(ours)
+    if expected.is_complex():
+        expected.backward(torch.complex(x, y))
+        [gradient] = getattr(ttnn, f"{name}_bw")(ttnn.complex_tensor(g, h), ours)
+        pairs = [(found.real, expected.real), (found.imag, expected.imag)]
+    else:
+        expected.backward(x)
+        [gradient] = getattr(ttnn, f"{name}_bw")(g, ours)
+        pairs = [(found, expected)]
+    pairs += [(gradient.real, z.grad.real), (gradient.imag, z.grad.imag)]
+    for got, theirs in pairs:
+        torch.testing.assert_close(ttnn.to_torch(got), theirs.detach(), rtol=1e-5, atol=1e-5)
+
+
+def test_complex_numbers_without_a_part(device: ttnn.Device) -> None:
+    data = torch.tensor([[0.0, -0.0, 1.0]])
+    zero, one = (ttnn.from_torch(each, layout=ttnn.TILE_LAYOUT, device=device) for each in (data, data * 0 + 1))
+    z = ttnn.complex_tensor(one, zero)
+    assert ttnn.to_torch(ttnn.is_real(z)).tolist() == [[1, 1, 0]]
+    assert ttnn.to_torch(ttnn.is_imag(z)).tolist() == [[0, 0, 0]]
+
+
+def test_caches_of_keys(device: ttnn.Device) -> None:
+    cache = ttnn.from_torch(torch.zeros(2, 3, 64, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    prompt, ours = placed(device, 1, 3, 32, 32)
+    token, next_token = placed(device, 1, 3, 2, 32)
+    assert ttnn.kv_cache.fill_cache_for_user_(cache, ours, 1) is cache
+    assert ttnn.kv_cache.update_cache_for_token_(cache, next_token, 40) is cache
+    expected = torch.zeros(2, 3, 64, 32)
+    expected[1, :, :32] = prompt[0]
+    expected[:, :, 40] = token[0].transpose(0, 1)
+    assert torch.equal(ttnn.to_torch(cache), expected)
+
+
+def test_attention_of_joint_sequences(device: ttnn.Device) -> None:
+    own, joint = ([placed(device, 1, 2, n, 32) for _ in range(3)] for n in (64, 32))
+    first, second = ttnn.transformer.joint_scaled_dot_product_attention(
+        *(ours for _, ours in own), *(ours for _, ours in joint), joint_strategy="rear"
+    )
+    q, k, v = (torch.cat([a, b], 2) for (a, _), (b, _) in zip(own, joint, strict=True))
+    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    torch.testing.assert_close(ttnn.to_torch(first), expected[:, :, :64], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(ttnn.to_torch(second), expected[:, :, 64:], rtol=1e-4, atol=1e-4)
+
+
+def test_gathers_and_scatters_with_semaphores() -> None:
+    mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+    try:
+        data = torch.randn(1, 1, 32, 128)
+        x = ttnn.from_torch(data, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=3))
+        whole = ttnn.experimental.all_gather_async(x, 3, multi_device_global_semaphore=None, cluster_axis=1)
+        for each in ttnn.get_device_tensors(whole):
+            assert torch.equal(ttnn.to_torch(each), data)
+        part = ttnn.experimental.reduce_scatter_minimal_async(x, None, 3, None, cluster_axis=1)
+        total = data[..., :64] + data[..., 64:]
+        for at, each in enumerate(ttnn.get_device_tensors(part)):
+            torch.testing.assert_close(ttnn.to_torch(each), total[..., 32 * at : 32 * at + 32])
+    finally:
+        ttnn.close_mesh_device(mesh)
+
+
+def test_dropout_and_fused_caches(device: ttnn.Device) -> None:
+    data, x = placed(device, 64, 320)
+    got = ttnn.to_torch(ttnn.experimental.dropout(x, 0.25, 2.0, 5))
+    assert abs((got == 0).float().mean() - 0.25) < 0.02
+    torch.testing.assert_close(got[got != 0], (data * 2)[got != 0])
+    caches = [ttnn.from_torch(torch.zeros(2, 1, 64, 32), layout=ttnn.TILE_LAYOUT, device=device) for _ in range(2)]
+    tokens = [placed(device, 1, 2, 1, 32) for _ in range(2)]
+    places = ttnn.from_torch(torch.tensor([3, 40], dtype=torch.int32), device=device)
+    ttnn.experimental.paged_fused_update_cache(
+        caches[0], tokens[0][1], caches[1], tokens[1][1], update_idxs_tensor=places
+    )
+    for cache, (token, _) in zip(caches, tokens, strict=True):
+        expected = torch.zeros(2, 1, 64, 32)
+        expected[0, :, 3], expected[1, :, 40] = token[0, 0], token[0, 1]
+        assert torch.equal(ttnn.to_torch(cache), expected)
+    heads = ttnn.experimental.split_query_key_value_and_split_heads(placed(device, 2, 1, 5, 96)[1], None, num_heads=4)
+    assert [tuple(each.shape) for each in heads] == [(2, 4, 5, 8), (2, 4, 8, 5), (2, 4, 5, 8)]
 
 
 WRONG = [
