@@ -11,6 +11,7 @@ from _ttmlir_runtime import DeviceError
 from _ttmlir_runtime import runtime as _runtime
 from _ttmlir_runtime.runtime import Device
 
+from .library.geometry import SubDeviceId
 from .shape import MeshShape
 
 MeshDevice = Device
@@ -57,7 +58,7 @@ def open_mesh_device(
     dispatch_core_config: Any = None,
     offset: Any = None,
     physical_device_ids: Sequence[int] = (),
-    worker_l1_size: int | None = None,
+    worker_l1_size: int = 0,
     *,
     arch: str = "wormhole_b0",
     exact: bool = False,
@@ -109,8 +110,14 @@ def create_mesh_device(mesh_shape: MeshShape | Sequence[int], **options: Any) ->
         yield device
 
 
-def synchronize_device(device: Device, cq_id: int | None = None) -> None:
-    """Waits for a device. Every call has finished when it returns, so this only checks that the device is open."""
+def synchronize_device(device: Device, cq_id: int | None = None, sub_device_ids: Sequence[SubDeviceId] = ()) -> None:
+    """Waits for a device. Every call has finished when it returns, so this only checks that the device is open.
+
+    Args:
+        cq_id, sub_device_ids: of the hardware; make no difference here.
+    Raises:
+        DeviceError: the device is closed.
+    """
     if not device.is_open:
         raise DeviceError(f"synchronize_device: device {device.id} is closed")
 

@@ -27,7 +27,7 @@ from _ttmlir_runtime.ttnn import Function, FunctionParameter
 
 from . import enums
 from .library import modes
-from .library.parameters import DEFAULTS, FILLED, Extra, extended, extras_of
+from .library.parameters import DEFAULTS, FILLED, PREPARED, Extra, extended, extras_of
 
 # What the parameters of every function mean.
 _RESULT_PARAMETERS = {
@@ -72,6 +72,9 @@ def make_function(function: Function) -> Callable[..., Any]:
     defaults = {each: _extra_default(function, each, extra) for each, extra in extras.items()}
     given_by_name = [each for each, extra in extras.items() if not extra.by_place]
     source = f"{signature(function)}\n"
+    if function.name in PREPARED:
+        _, taken, replaced, used = PREPARED[function.name]
+        source += f"    {', '.join(replaced)} = _prepare({', '.join(taken)})\n    {' = '.join(used)} = None\n"
     if extras:
         names = [python_name(p) for p in function.parameters] + ([into] if into else [])
         names += [each for each in extras if each not in names]
@@ -108,6 +111,7 @@ def make_function(function: Function) -> Callable[..., Any]:
         **{name: getattr(modes, name) for name in vars(modes) if name[0].isupper()},
         **{f"_{name}": default for name, default in defaults.items()},
         "_extended": call_extended,
+        "_prepare": PREPARED[function.name][0] if function.name in PREPARED else None,
         "inf": inf,
         "_call": call,
         "_call_into": call_into,
@@ -135,6 +139,8 @@ def signature(function: Function) -> str:
 def _parameters(function: Function) -> Iterator[str]:
     extras = extras_of(function.name, [p.name for p in function.parameters])
     aliased = {extra.alias for extra in extras.values()}
+    if function.name in PREPARED:
+        aliased |= set(PREPARED[function.name][2])
     own = {p.name: _parameter(function, p, p.name in aliased or p.name in extras) for p in function.parameters}
     plain = [own[p.name] for p in function.parameters if not p.keyword_only]
     named = [own[p.name] for p in function.parameters if p.keyword_only]

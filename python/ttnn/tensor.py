@@ -10,6 +10,7 @@ from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
+from .library.geometry import Tile
 from .mesh import MeshComposer, MeshMapper
 from .shape import Shape
 
@@ -35,11 +36,17 @@ def from_torch(
     tensor: torch.Tensor,
     dtype: DataType | None = None,
     *,
+    spec: Any = None,
+    tile: Tile | None = None,
+    pad_value: float | None = None,
     layout: Layout | None = None,
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
     mesh_mapper: MeshMapper | None = None,
     cq_id: int | None = None,
+    preserve_nan_values: bool = False,
+    col_tilize: bool = False,
+    enable_bfloat_opt: bool = False,
 ) -> Tensor:
     """Copies a torch tensor to a TTNN tensor, on the host or on a device.
 
@@ -50,24 +57,33 @@ def from_torch(
         device: where the result lies; on the host when left out.
         memory_config: which memory of the device; by default interleaved DRAM.
         mesh_mapper: how the tensor is spread over a mesh; by default every device has all of it.
-        cq_id: of the hardware; makes no difference here.
+        spec: a TensorSpec, which says dtype, layout and, with a device, memory_config instead.
+        pad_value: fills the padding of tiles, which no function reads here.
+        tile, cq_id, preserve_nan_values, enable_bfloat_opt: of the hardware; make no difference here.
+        col_tilize: False alone: tiles come row by row.
     Raises:
-        TypeError: `tensor` is no torch tensor.
-        ValueError: a block format in ROW_MAJOR_LAYOUT, a memory_config without a device.
+        TypeError: `tensor` is no torch tensor; an argument is of another type.
+        ValueError: a block format in ROW_MAJOR_LAYOUT, a memory_config without a device; `spec` and what it says; a
+            spec of another shape.
         OutOfMemoryError: the memory of the device has no room for it.
     """
     torch = _torch("from_torch")
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"from_torch: tensor is {type(tensor).__name__}; expected torch.Tensor")
+    if col_tilize:
+        raise ValueError("from_torch: col_tilize is True; expected False: tiles come row by row here")
+    if spec is not None:
+        dtype, layout, memory_config = _specified(tensor, spec, dtype, layout, memory_config, device)
     for name, value, kind in (
+        ("tile", tile, Tile),
+        ("pad_value", pad_value, int | float),
         ("dtype", dtype, _native.DataType),
         ("layout", layout, _native.Layout),
         ("memory_config", memory_config, _native.MemoryConfig),
     ):
         if value is not None and not isinstance(value, kind):
-            raise TypeError(
-                f"from_torch: {name} is {value!r} of type {type(value).__name__}; expected ttnn.{kind.__name__}"
-            )
+            expected = f"ttnn.{kind.__name__}" if isinstance(kind, type) else "a number"
+            raise TypeError(f"from_torch: {name} is {value!r} of type {type(value).__name__}; expected {expected}")
     if isinstance(device, (int, str)):
         raise TypeError(f"from_torch: device is {device!r}; expected what ttnn.open_device returns")
     tensor = tensor.detach()
@@ -82,6 +98,20 @@ def from_torch(
     if len(shards) == 1:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
     return _native.from_shards(shards, mesh_mapper.mesh_shape, device, memory_config)
+
+
+def _specified(
+    tensor: Any, spec: Any, dtype: Any, layout: Any, memory_config: Any, device: Any
+) -> tuple[Any, Any, Any]:
+    """Returns what a TensorSpec says, after checks that nothing else says it."""
+    if not all(hasattr(spec, each) for each in ("shape", "dtype", "layout", "memory_config")):
+        raise TypeError(f"from_torch: spec is {spec!r} of type {type(spec).__name__}; expected ttnn.TensorSpec")
+    for name, value in (("dtype", dtype), ("layout", layout), ("memory_config", memory_config)):
+        if value is not None:
+            raise ValueError(f"from_torch: {name} and spec are given; expected one of them")
+    if spec.shape != tuple(tensor.shape):
+        raise ValueError(f"from_torch: spec has shape {list(spec.shape)}; expected {list(tensor.shape)}, the tensor's")
+    return spec.dtype, spec.layout, None if device is None else spec.memory_config
 
 
 def to_torch(

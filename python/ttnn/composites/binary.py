@@ -8,12 +8,15 @@ import math
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import DataType
 
-from .frame import BINARY, COMPOSITES, GOLDENS, RESULT, UNARY, WRITTEN, composite, full_as, ops
+from .frame import ACTIVATED, BINARY, COMPOSITES, GOLDENS, RESULT, UNARY, WRITTEN, composite, full_as, ops
 
 LN2, INF = math.log(2.0), math.inf
 _BITS = {DataType.FLOAT32: DataType.INT32, DataType.BFLOAT16: DataType.UINT16}
 # Steps of Euclid's algorithm that the largest numbers of 32 bits take (Lame's theorem).
 _EUCLID = 46
+
+
+INTEGERS = f"dtype memory_config output_tensor {ACTIVATED}"
 
 
 @composite(WRITTEN, golden="torch.add(input_tensor_a, input_tensor_b, alpha=alpha)")
@@ -185,7 +188,7 @@ def nextafter(input_tensor_a: Tensor, input_tensor_b: Tensor) -> Tensor:
     return ops.where(ops.logical_or(ops.ne(a, a), ops.ne(b, b)), math.nan, found)
 
 
-@composite("dtype memory_config output_tensor", golden="torch.gcd(input_tensor_a, input_tensor_b)", wide=False)
+@composite(INTEGERS, golden="torch.gcd(input_tensor_a, input_tensor_b)", wide=False)
 def gcd(input_tensor_a: Tensor, input_tensor_b: Tensor) -> Tensor:
     """Computes the greatest common divisor of integers."""
     return gcd_of(input_tensor_a, input_tensor_b)
@@ -200,7 +203,7 @@ def gcd_of(a: Tensor, b: Tensor) -> Tensor:
     return a
 
 
-@composite("dtype memory_config output_tensor", golden="torch.lcm(input_tensor_a, input_tensor_b)", wide=False)
+@composite(INTEGERS, golden="torch.lcm(input_tensor_a, input_tensor_b)", wide=False)
 def lcm(input_tensor_a: Tensor, input_tensor_b: Tensor) -> Tensor:
     """Computes the least common multiple of integers; what exceeds 32 bits wraps."""
     divisor = gcd_of(input_tensor_a, input_tensor_b)

@@ -19,6 +19,7 @@ from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from ..functions import FUNCTIONS
+from ..library.activations import ACTIVATIONS, check_activations, with_activations
 
 ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
 
@@ -42,13 +43,15 @@ COMMON = {
     "sub_device_id": "Any | None",
     "program_config": "Any | None",
     "numeric_stable": "bool | None",
+    **dict.fromkeys(ACTIVATIONS, "Sequence[Any]"),
     **dict.fromkeys(_INTO, "Tensor | None"),
     **dict.fromkeys(_MEMORIES, "MemoryConfig | None"),
 }
 RESULT = "memory_config"
 WRITTEN = "memory_config output_tensor"
 UNARY = "memory_config output_tensor sub_core_grids"
-BINARY = "dtype memory_config output_tensor sub_core_grids sub_device_id"
+ACTIVATED = " ".join(ACTIVATIONS)
+BINARY = f"dtype memory_config output_tensor {ACTIVATED} sub_core_grids sub_device_id"
 MOREH = "output memory_config compute_kernel_config"
 
 _NARROW = (DataType.BFLOAT16, DataType.FLOAT16, DataType.BFLOAT8_B, DataType.BFLOAT4_B, DataType.BFLOAT2_B)
@@ -94,7 +97,9 @@ def _make(
 ) -> Callable[..., Any]:
     own = inspect.signature(function)
     extra = [
-        inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=COMMON[each])
+        inspect.Parameter(
+            each, inspect.Parameter.KEYWORD_ONLY, default=() if each in ACTIVATIONS else None, annotation=COMMON[each]
+        )
         for each in common
         if each not in own.parameters
     ]
@@ -103,6 +108,8 @@ def _make(
     plain = {key: str(p.annotation) for key, p in own.parameters.items() if key not in tensors}
     into = [each for each in common if each in _INTO]
     memories = [each for each in common if each in _MEMORIES]
+    operands = [None, *list(tensors)[:2], None]
+    activated = {each: at for each, at in zip(ACTIVATIONS, operands, strict=False) if each in common}
 
     def created(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -118,6 +125,10 @@ def _make(
         for each in into:
             if options[each] is not None and not isinstance(options[each], Tensor):
                 raise TypeError(f"ttnn.{name}: {each} is {options[each]!r}; expected a ttnn.Tensor")
+        for each, parameter in activated.items():
+            check_activations(name, each, options[each])
+            if parameter is not None and options[each]:
+                values[parameter] = with_activations(name, values[parameter], options[each])
         given = [t for each in tensors for t in _listed(values[each]) if isinstance(t, Tensor)]
         first = next((t for t in given if t.dtype in (*_NARROW, DataType.FLOAT32)), None)
         if wide:
@@ -128,6 +139,8 @@ def _make(
         except (TypeError, ValueError, IndexError) as error:
             # Said by a function that this one is made of, or by Python.
             raise error if str(error).startswith(f"ttnn.{name}:") else type(error)(f"ttnn.{name}: {error}") from None
+        if options.get("activations"):
+            result = with_activations(name, result, options["activations"])
         places = [options[each] for each in memories] if memories else [None]
         targets = given[:1] if in_place else [options[each] for each in into]
         return _placed(result, first, options.get("dtype"), places, targets, wide)

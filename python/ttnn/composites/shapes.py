@@ -8,18 +8,20 @@ from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
-from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
+from _ttmlir_runtime.ttnn import CoreRangeSet, DataType, Layout, MemoryConfig
 
 from ..functions import FUNCTIONS
 
 ops = SimpleNamespace(**FUNCTIONS)
 
 
-def squeeze(input_tensor: Tensor, dim: int) -> Tensor:
-    """Returns the tensor without a dimension of size 1; one of another size stays."""
-    at = _dimension("squeeze", dim, len(input_tensor.shape))
-    shape = list(input_tensor.shape)
-    return ops.reshape(input_tensor, shape[:at] + shape[at + 1 :]) if shape[at] == 1 else input_tensor
+def squeeze(input_tensor: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Returns the tensor without dimensions of size 1: those of `dim`, or all; one of another size stays."""
+    rank, shape = len(input_tensor.shape), list(input_tensor.shape)
+    dims = range(rank) if dim is None else [dim] if isinstance(dim, int) else dim
+    removed = {at for at in (_dimension("squeeze", each, rank) for each in dims) if shape[at] == 1}
+    kept = [size for at, size in enumerate(shape) if at not in removed]
+    return ops.reshape(input_tensor, kept) if removed else input_tensor
 
 
 def unsqueeze(input_tensor: Tensor, dim: int) -> Tensor:
@@ -37,17 +39,23 @@ def unsqueeze_to_4D(tensor: Tensor) -> Tensor:
     return ops.reshape(tensor, [1] * (4 - len(shape)) + shape)
 
 
-def expand(input_tensor: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Returns dimensions of size 1 repeated to `sizes`; -1 leaves one as it is. New dimensions come in front."""
-    shape = [1] * (len(sizes) - len(input_tensor.shape)) + list(input_tensor.shape)
-    expected = [old if new == -1 else new for old, new in zip(shape, sizes, strict=False)]
+def expand(input_tensor: Tensor, output_shape: Sequence[int], *, memory_config: MemoryConfig | None = None) -> Tensor:
+    """Returns dimensions of size 1 repeated to `output_shape`; -1 leaves one as it is. New ones come in front."""
+    shape = [1] * (len(output_shape) - len(input_tensor.shape)) + list(input_tensor.shape)
+    expected = [old if new == -1 else new for old, new in zip(shape, output_shape, strict=False)]
     if len(expected) != len(shape) or any(old not in (1, new) for old, new in zip(shape, expected, strict=True)):
-        raise ValueError(f"expand: shape {list(input_tensor.shape)} cannot become {list(sizes)}")
+        raise ValueError(f"expand: shape {list(input_tensor.shape)} cannot become {list(output_shape)}")
     times = [new if old == 1 else 1 for old, new in zip(shape, expected, strict=True)]
-    return ops.repeat(ops.reshape(input_tensor, shape), times)
+    return ops.repeat(ops.reshape(input_tensor, shape), times, memory_config=memory_config)
 
 
-def split(input_tensor: Tensor, split_size: int | Sequence[int], dim: int = 0) -> list[Tensor]:
+def split(
+    input_tensor: Tensor,
+    split_size: int | Sequence[int],
+    dim: int = 0,
+    *,
+    memory_config: MemoryConfig | None = None,
+) -> list[Tensor]:
     """Returns parts along a dimension: of `split_size` each (the last may be smaller), or of the sizes that it
     lists."""
     at = _dimension("split", dim, len(input_tensor.shape))
@@ -62,13 +70,12 @@ def split(input_tensor: Tensor, split_size: int | Sequence[int], dim: int = 0) -
     for length in split_size:
         parts.append(input_tensor[(slice(None),) * at + (slice(start, start + length),)])
         start += length
-    return parts
+    return parts if memory_config is None else [ops.to_memory_config(part, memory_config) for part in parts]
 
 
 def full_like(
     tensor: Tensor,
     fill_value: float,
-    *,
     dtype: DataType | None = None,
     layout: Layout | None = None,
     device: Device | None = None,
@@ -97,26 +104,53 @@ def full_like(
     )
 
 
-def zeros_like(tensor: Tensor, **options: Any) -> Tensor:
-    """Returns zeros; options as of full_like."""
-    return full_like(tensor, 0, **options)
+def zeros_like(
+    tensor: Tensor,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    optional_tensor: Tensor | None = None,
+) -> Tensor:
+    """Returns zeros; parameters are those of full_like."""
+    return full_like(tensor, 0, dtype, layout, device, memory_config, optional_tensor)
 
 
-def ones_like(tensor: Tensor, **options: Any) -> Tensor:
-    """Returns ones; options are those of full_like."""
-    return full_like(tensor, 1, **options)
+def ones_like(
+    tensor: Tensor,
+    dtype: DataType | None = None,
+    layout: Layout | None = None,
+    device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    optional_tensor: Tensor | None = None,
+) -> Tensor:
+    """Returns ones; parameters are those of full_like."""
+    return full_like(tensor, 1, dtype, layout, device, memory_config, optional_tensor)
 
 
-def clone(input_tensor: Tensor, *, dtype: DataType | None = None, memory_config: MemoryConfig | None = None) -> Tensor:
-    """Returns a copy."""
-    return ops.assign(input_tensor, dtype=dtype, memory_config=memory_config)
+def clone(
+    input: Tensor,
+    *,
+    dtype: DataType | None = None,
+    memory_config: MemoryConfig | None = None,
+    compute_kernel_config: Any = None,
+) -> Tensor:
+    """Returns a copy. `compute_kernel_config` makes no difference here."""
+    return ops.assign(input, dtype=dtype, memory_config=memory_config)
 
 
 def square(
-    input_tensor: Tensor, *, memory_config: MemoryConfig | None = None, output_tensor: Tensor | None = None
+    input_tensor: Tensor,
+    *,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+    sub_core_grids: CoreRangeSet | None = None,
 ) -> Tensor:
-    """Returns x * x."""
-    return ops.multiply(input_tensor, input_tensor, memory_config=memory_config, output_tensor=output_tensor)
+    """Returns x * x. `sub_core_grids` makes no difference here."""
+    return ops.multiply(
+        input_tensor, input_tensor, memory_config=memory_config, output_tensor=output_tensor,
+        sub_core_grids=sub_core_grids,
+    )  # fmt: skip
 
 
 def moreh_sum(
@@ -126,21 +160,59 @@ def moreh_sum(
     keepdim: bool = False,
     output: Tensor | None = None,
     memory_config: MemoryConfig | None = None,
+    compute_kernel_config: Any = None,
 ) -> Tensor:
     """Returns the sum over one or more dimensions, or over all; `output` is a tensor that is there, which it is written
     to."""
-    result = ops.sum(input, dim, keepdim, memory_config=memory_config)
+    result = ops.sum(input, dim, keepdim, memory_config=memory_config, compute_kernel_config=compute_kernel_config)
     return result if output is None else ops.assign(result, output_tensor=output)
 
 
-def rsub(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
-    """Returns b - a."""
-    return ops.subtract(input_tensor_b, input_tensor_a, **options)
+def rsub(
+    input_tensor_a: Tensor,
+    input_tensor_b: Tensor | float | None = None,
+    *,
+    dtype: DataType | None = None,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+    activations: Sequence[Any] = (),
+    input_tensor_a_activations: Sequence[Any] = (),
+    input_tensor_b_activations: Sequence[Any] = (),
+    fast_and_approximate_mode: bool | None = True,
+    input_b: float | None = None,
+) -> Tensor:
+    """Returns b - a. `input_b` is another name of input_tensor_b; the other parameters are those of subtract."""
+    return ops.subtract(
+        input_tensor_b if input_b is None else input_b,
+        input_tensor_a,
+        dtype=dtype,
+        memory_config=memory_config,
+        output_tensor=output_tensor,
+        activations=activations,
+        input_tensor_a_activations=input_tensor_b_activations,
+        input_tensor_b_activations=input_tensor_a_activations,
+        fast_and_approximate_mode=fast_and_approximate_mode,
+    )
 
 
-def rdiv(input_tensor_a: Tensor, input_tensor_b: Tensor | float, **options: Any) -> Tensor:
-    """Returns b / a."""
-    return ops.divide(input_tensor_b, input_tensor_a, **options)
+def rdiv(
+    input_tensor: Tensor,
+    value: Tensor | float,
+    *,
+    rounding_mode: str | None = None,
+    memory_config: MemoryConfig | None = None,
+    output_tensor: Tensor | None = None,
+    sub_core_grids: CoreRangeSet | None = None,
+) -> Tensor:
+    """Returns value / input_tensor; the other parameters are those of divide."""
+    return ops.divide(
+        value,
+        input_tensor,
+        rounding_mode=rounding_mode,
+        memory_config=memory_config,
+        output_tensor=output_tensor,
+        sub_core_grids=sub_core_grids,
+    )
 
 
 def _dimension(function: str, dim: int, rank: int) -> int:

@@ -15,6 +15,8 @@ from ..enums import ENUMS
 _OPS = ENUMS["ttnn.unary_op_type"]
 _WITH_PARAM = CONFIGS["ttnn.unary_with_param"]
 
+# The parameters that take them: of the result, of the first operand, of the second.
+ACTIVATIONS = ("activations", "input_tensor_a_activations", "input_tensor_b_activations")
 # By UnaryOpType: the function of ttnn, where it is not the name in small letters. A star stands for the tensor, a
 # number for a second operand; parameters follow the tensor.
 _FUNCTIONS = {
@@ -55,6 +57,8 @@ def check_activations(function: str, name: str, value: Any) -> None:
 def with_activations(function: str, tensor: Tensor, activations: Sequence[Any]) -> Tensor:
     """Returns the tensor after each of the activations: UnaryWithParam, UnaryOpType or the name of one."""
     for each in activations:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"ttnn.{function}: {tensor!r} has activations; expected a ttnn.Tensor")
         called, parameters = _resolved(function, each)
         tensor = called(tensor, *parameters)
     return tensor

@@ -198,7 +198,7 @@ def create_sharded_memory_config_(
     Raises:
         TypeError, ValueError: as create_sharded_memory_config.
     """
-    chosen = next((each for each, layout in _LAYOUTS.items() if layout == strategy), strategy)
+    chosen: Any = next((each for each, layout in _LAYOUTS.items() if layout == strategy), strategy)
     return create_sharded_memory_config(
         shape, core_grid, chosen, orientation, use_height_and_width_as_shard_shape, tile_layout=tile_layout
     )

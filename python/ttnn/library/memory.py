@@ -88,6 +88,8 @@ def interleaved_to_sharded(
         _check(name, "grid", grid, CoreRangeSet)
         _check(name, "shard_scheme", shard_scheme, TensorMemoryLayout)
         _check(name, "shard_orientation", shard_orientation, ShardOrientation)
+        assert isinstance(grid, CoreRangeSet)
+        assert shard_orientation is not None
         spec = ShardSpec(grid, list(shard_shape or ()), shard_orientation)
         sharded_memory_config = MemoryConfig(shard_scheme, BufferType.L1, spec)
     _check(name, "sharded_memory_config", sharded_memory_config, MemoryConfig)

@@ -17,6 +17,7 @@ from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig
 
 from ..configs import CONFIGS, Config
+from ..enums import ENUMS
 from .activations import check_activations, with_activations
 from .geometry import SubDeviceId, Tile
 from .modes import EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
@@ -173,6 +174,50 @@ def _with_indices(function: str, value: bool, values: Values) -> Then | None:
     return None
 
 
+def _sizes(values: Values) -> list[int]:
+    """Returns the sizes of a convolution's result: height and width, or length."""
+    transposed, length = "output_padding" in values, "input_length" in values
+    names = ["input_length"] if length else ["input_height", "input_width"]
+    count = len(names)
+
+    def each(name: str) -> list[int]:
+        value = values[name]
+        return [value] * count if isinstance(value, int) else list(value) * (count if len(value) < count else 1)
+
+    padding = each("padding")
+    around = [padding[0] + padding[1]] if length and len(padding) == 2 else [2 * size for size in padding[:count]]
+    if len(padding) == 2 * count and not length:  # top, bottom, left, right
+        around = [padding[0] + padding[1], padding[2] + padding[3]]
+    found = []
+    for at, (stride, dilation, kernel) in enumerate(
+        zip(each("stride"), each("dilation"), each("kernel_size"), strict=False)
+    ):
+        size, window = values[names[at]], dilation * (kernel - 1) + 1
+        if transposed:
+            found.append((size - 1) * stride - around[at] + window + each("output_padding")[at])
+        else:
+            found.append((size + around[at] - window) // stride + 1)
+    return found
+
+
+def _listed(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def _with_sizes(function: str, value: bool, values: Values) -> Then | None:
+    sizes = _sizes(values)
+    return (lambda result: (result, sizes[0] if len(sizes) == 1 else tuple(sizes))) if value else None
+
+
+def _with_weights(function: str, value: bool, values: Values) -> Then | None:
+    weights = (values["weight_tensor"], values.get("bias_tensor"))
+    return (lambda result: (*_listed(result), weights)) if value else None
+
+
+def _sliced(function: str, value: Config, values: Values) -> None:
+    values["slice_config"] = value
+
+
 def _flag(default: bool = False, **more: Any) -> Extra:
     return Extra("bool", (bool,), default, **more)
 
@@ -202,6 +247,8 @@ PARAMETERS: dict[str, Extra] = {
     "groups": Extra("int", (int,), 1, step=_in_groups, meaning="first groups of all tensors come first."),
     "output_layout": _maybe("Layout", Layout, step=_in_layout, meaning="the same as layout."),
     "residual_input_tensor": _maybe("Tensor", Tensor, step=_add_residual, meaning="added to input_tensor before."),
+    "return_output_dim": _flag(step=_with_sizes, meaning="also returns (height, width) of the result, or its length."),
+    "return_weights_and_bias": _flag(step=_with_weights, meaning="also returns (weight_tensor, bias_tensor)."),
     "return_indices": _flag(step=_with_indices, meaning="also returns where in its image each element was found."),
     "rounding_mode": _maybe("str", str, step=_rounded, meaning="'floor' or 'trunc' of the quotient."),
     "scalar": Extra("float", (int, float), 1.0, step=_scaled, meaning="factor of the result."),
@@ -212,6 +259,9 @@ PARAMETERS: dict[str, Extra] = {
         step=_approximated,
         meaning="Tanh is the approximation by tanh; the others are computed alike.",
     ),
+    "fill": Extra("float | None", (int, float), by_place=True, meaning="the value, in the form of shapes."),
+    "output_padded_shape": _maybe("Sequence[int]", list, tuple, meaning="sizes of the result, instead of padding."),
+    "input_tensor_start": _maybe("Sequence[int]", list, tuple, meaning="where the tensor begins in the result."),
     # Other names.
     "input_b": _maybe("Tensor | float", Tensor, int, float, alias="input_tensor_b"),
     "value": _maybe("float", int, float, alias="input_tensor_b"),
@@ -253,6 +303,7 @@ PARAMETERS: dict[str, Extra] = {
     "stable": _flag(meaning="equal elements keep their order, which they do in any case."),
     "sub_core_grids": _maybe("CoreRangeSet", CoreRangeSet),
     "sub_device_id": _maybe("SubDeviceId", SubDeviceId),
+    "topology": _maybe("Topology", ENUMS["ttcore.topology"]),
     "use_falcon7b_backend": _flag(),
     "use_l1_small_for_semaphores": _flag(),
     "use_welford": _flag(),
@@ -264,6 +315,7 @@ PARAMETERS: dict[str, Extra] = {
     "in0_column_offset": _maybe("int", int, refused="products begin at the first column here"),
     "indices": _maybe("Tensor", Tensor, refused="products take all rows here"),
     "indices_tensor": _maybe("Tensor", Tensor, refused="indices are those of input_tensor here"),
+    "mirror_kernel": _flag(True, refused="weights come as PyTorch has them"),
     "mesh_mapper": _maybe("Any", object, refused="every device draws the same numbers here"),
     "output_concat_heads": _flag(refused="call transformer.concatenate_heads"),
     "padded_shape": _maybe("Sequence[int]", Sequence, refused="the padding of a shape follows from its layout here"),
@@ -324,6 +376,10 @@ TAKEN: dict[str, str] = {
     "update_idx": "fill_cache",
     "cache_position_modulo": "experimental.paged_fill_cache experimental.paged_update_cache",
     "mesh_mapper": "rand",
+    "return_output_dim return_weights_and_bias": "conv1d conv2d conv_transpose2d",
+    "dram_slice_config mirror_kernel": "conv_transpose2d",
+    "topology": "point_to_point",
+    "fill output_padded_shape input_tensor_start sub_core_grids": "pad",
     "intermediate_tensor": "point_to_point",
     "residual_input_tensor program_config compute_kernel_config recip_tensor": "layer_norm",
     "residual_input_tensor program_config": "rms_norm",
@@ -368,6 +424,55 @@ def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
     return taken
 
 
+def padded(
+    input_tensor: Any, padding: Any, value: Any, fill: Any, output_padded_shape: Any, input_tensor_start: Any
+) -> tuple[Any, Any]:
+    """Returns padding as pairs one after another, and the value, of any form of `pad`.
+
+    The forms: pairs `[(before, after), ...]`, the same one after another, and
+    `(input_tensor, output_padded_shape, input_tensor_start, value)`.
+
+    Raises:
+        TypeError: padding and a shape are given, or neither.
+        ValueError: the shape has no room for the tensor; there are not as many pairs as dimensions.
+    """
+    if not isinstance(input_tensor, Tensor):
+        return padding, value  # the function says what is wrong with it
+    if isinstance(value, list | tuple):  # by place
+        output_padded_shape, input_tensor_start, value, padding = padding, value, 0.0 if fill is None else fill, None
+    elif fill is not None:
+        raise TypeError(f"ttnn.pad: fill is {fill!r}; it stands behind the start of the tensor, not behind a value")
+    sizes = list(input_tensor.shape)
+    if output_padded_shape is not None:
+        if padding is not None:
+            raise TypeError("ttnn.pad: padding and output_padded_shape are given; expected one of them")
+        shape, start = list(output_padded_shape), list(input_tensor_start or [0] * len(sizes))
+        if not len(shape) == len(start) == len(sizes):
+            raise ValueError(
+                f"ttnn.pad: output_padded_shape is {shape} and the start {start}; expected {len(sizes)} sizes"
+            )
+        pairs = [(low, new - low - size) for new, low, size in zip(shape, start, sizes, strict=True)]
+        if any(side < 0 for pair in pairs for side in pair):
+            raise ValueError(f"ttnn.pad: output_padded_shape is {shape}, without room for {sizes} from {start} on")
+        return [side for pair in pairs for side in pair], value
+    if padding is None:
+        raise TypeError("ttnn.pad: padding is None; expected pairs, or output_padded_shape")
+    if isinstance(padding, list | tuple) and any(isinstance(pair, list | tuple) for pair in padding):
+        if len(padding) != len(sizes) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in padding):
+            raise ValueError(f"ttnn.pad: padding is {padding!r}; expected {len(sizes)} pairs (before, after)")
+        return [side for pair in padding for side in pair], value
+    return padding, value
+
+
+# By function: what brings parameters into the row's form, what it takes, and which of that it replaces.
+PREPARED = {
+    "pad": (
+        padded,
+        ("input_tensor", "padding", "value", "fill", "output_padded_shape", "input_tensor_start"),
+        ("padding", "value"),
+        ("fill", "output_padded_shape", "input_tensor_start"),
+    )
+}
 # Own parameters that the library lets be absent, and what fills them in.
 FILLED = {"cluster_axis": _one_axis}
 

@@ -102,7 +102,7 @@ class TensorSpec:
         tile: Tile | None = None,
     ) -> None:
         if isinstance(memory_layout, BufferType):  # the form without a memory layout
-            memory_layout, buffer_type = TensorMemoryLayout.INTERLEAVED, memory_layout
+            buffer_type, memory_layout = memory_layout, TensorMemoryLayout.INTERLEAVED
         for name, value, kind in (
             ("dtype", dtype, DataType),
             ("layout", layout, Layout),

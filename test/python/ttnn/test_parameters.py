@@ -10,7 +10,7 @@ import pytest
 import torch
 import ttnn
 from torch.nn import functional
-from ttnn.library.parameters import DEFAULTS, PARAMETERS, TAKEN
+from ttnn.library.parameters import DEFAULTS, PARAMETERS, PREPARED, TAKEN
 
 CORES = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 3))])
 A = torch.linspace(-3, 3, 40 * 70).reshape(40, 70)
@@ -107,6 +107,39 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True)[0],
         lambda: flat(functional.max_pool2d(images(IMAGES), 2)),
     ),
+    "pad with pairs": (
+        lambda a, b: ttnn.pad(a, [(0, 1), (2, 3)], 0.5),
+        lambda: functional.pad(A, (2, 3, 0, 1), value=0.5),
+    ),
+    "pad to a shape": (
+        lambda a, b: ttnn.pad(a, [45, 80], [2, 3], 0.5),
+        lambda: functional.pad(A, (3, 7, 2, 3), value=0.5),
+    ),
+    "output_padded_shape": (
+        lambda a, b: ttnn.pad(a, output_padded_shape=[45, 80], input_tensor_start=[2, 3], value=0.5),
+        lambda: functional.pad(A, (3, 7, 2, 3), value=0.5),
+    ),
+    "activations of a composite": (
+        lambda a, b: ttnn.logaddexp(a, b, input_tensor_a_activations=["relu"], activations=["neg"]),
+        lambda: -torch.logaddexp(A.relu(), B),
+    ),
+    "rounding_mode of rdiv": (lambda a, b: ttnn.rdiv(b, 7.0, rounding_mode="trunc"), lambda: (7 / B).trunc()),
+    "input_b of rsub": (lambda a, b: ttnn.rsub(a, input_b=2.0, activations=["relu"]), lambda: (2 - A).relu()),
+    "dim of squeeze": (lambda a, b: ttnn.squeeze(ttnn.reshape(a, [1, 40, 1, 70])), lambda: A),
+    "dims of squeeze": (lambda a, b: ttnn.squeeze(ttnn.reshape(a, [1, 40, 1, 70]), [0, 2]), lambda: A),
+    "output_shape": (
+        lambda a, b: ttnn.expand(ttnn.sum(a, 0, True), output_shape=[3, -1], memory_config=ttnn.L1_MEMORY_CONFIG),
+        lambda: A.sum(0, True).expand(3, -1),
+    ),
+    "full_like by place": (
+        lambda a, b: ttnn.full_like(a, 2.0, ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, a.device(), ttnn.L1_MEMORY_CONFIG),
+        lambda: torch.full_like(A, 2.0).bfloat16(),
+    ),
+    "zeros_like by place": (lambda a, b: ttnn.zeros_like(a, ttnn.bfloat16), lambda: torch.zeros_like(A).bfloat16()),
+    "memory_config of split": (
+        lambda a, b: ttnn.split(a, 35, 1, memory_config=ttnn.L1_MEMORY_CONFIG)[1],
+        lambda: A[:, 35:],
+    ),
     "true_value": (lambda a, b: ttnn.where(a, true_value=b, false_value=0.0), lambda: torch.where(A != 0, B, 0)),
     "repeat_dims": (lambda a, b: ttnn.repeat(a, repeat_dims=[2, 1]), lambda: A.repeat(2, 1)),
 }
@@ -173,6 +206,10 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         ValueError,
         "global_cb is 1; expected None: the simulator has no glo",
     ),
+    (lambda a: ttnn.pad(a, [(0, 1)], 0.0), ValueError, r"padding is \[\(0, 1\)\]; expected 2 pairs \(before, after\)"),
+    (lambda a: ttnn.pad(a, [1, 1], [0, 0], 0.0), ValueError, r"\[1, 1\], without room for \[40, 70\] from \[0, 0\] on"),
+    (lambda a: ttnn.pad(a), TypeError, "ttnn.pad: padding is None; expected pairs, or output_padded_shape"),
+    (lambda a: ttnn.pad(a, [0, 1, 0, 1], 0.0, 1.0), TypeError, "ttnn.pad: fill is 1.0; it stands behind the start"),
     (lambda a: ttnn.concat([a, a], 1, groups=3), ValueError, "groups is 3; expected a divisor of 70, 70, the sizes of"),
     (
         lambda a: ttnn.avg_pool2d(a, *POOL, ceil_mode=True, divisor_override=3),
@@ -201,6 +238,44 @@ def test_a_mesh_with_one_axis_needs_no_cluster_axis() -> None:
             ttnn.all_gather(x, 1)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(
+    ("transposed", "padding"), [(False, (1, 1)), (False, (1, 0)), (False, (1, 0, 2, 1)), (True, (1, 1)), (True, (1, 0))]
+)
+def test_convolutions_return_sizes_and_weights(transposed: bool, padding: Any, stride: int, device: Any) -> None:
+    name = "conv_transpose2d" if transposed else "conv2d"
+    shape = (4, 8, 3, 3) if transposed else (8, 4, 3, 3)
+    weight = ttnn.from_torch(torch.rand(shape), dtype=ttnn.bfloat16)
+    x = put(device, torch.rand(1, 1, 2 * 9 * 7, 4))
+    result, (height, width), (kept, bias) = getattr(ttnn, name)(
+        input_tensor=x, weight_tensor=weight, device=device, in_channels=4, out_channels=8, batch_size=2,
+        input_height=9, input_width=7, kernel_size=(3, 3), stride=(stride, stride), padding=padding,
+        return_output_dim=True, return_weights_and_bias=True,
+    )  # fmt: skip
+    assert tuple(result.shape) == (1, 1, 2 * height * width, 8)
+    assert (kept, bias) == (weight, None) or kept is weight
+    alone = ttnn.conv1d(
+        input_tensor=put(device, torch.rand(1, 1, 2 * 9, 4)),
+        weight_tensor=ttnn.from_torch(torch.rand(8, 4, 3), dtype=ttnn.bfloat16), device=device, in_channels=4,
+        out_channels=8, batch_size=2, input_length=9, kernel_size=3, stride=stride, padding=1, return_output_dim=True,
+    )  # fmt: skip
+    assert tuple(alone[0].shape) == (1, 1, 2 * alone[1], 8)
+
+
+def test_tensors_from_a_spec(device: Any) -> None:
+    spec = ttnn.TensorSpec([40, 70], ttnn.bfloat16, ttnn.TILE_LAYOUT, ttnn.BufferType.L1)
+    x = ttnn.from_torch(A, spec=spec, device=device, tile=ttnn.Tile(), pad_value=1.0)
+    assert x.spec == spec
+    with pytest.raises(ValueError, match=r"from_torch: spec has shape \[40, 70\]; expected \[3\], the tensor's"):
+        ttnn.from_torch(torch.zeros(3), spec=spec)
+    with pytest.raises(ValueError, match="from_torch: dtype and spec are given; expected one of them"):
+        ttnn.from_torch(A, ttnn.bfloat16, spec=spec)
+    with pytest.raises(TypeError, match="from_torch: pad_value is 'x' of type str; expected a number"):
+        ttnn.from_torch(A, pad_value="x")
+    with pytest.raises(ValueError, match="from_torch: col_tilize is True; expected False"):
+        ttnn.from_torch(A, col_tilize=True)
+
+
 def test_inputs_can_be_freed(device: Any) -> None:
     x = put(device, IMAGES)
     ttnn.max_pool2d(x, *POOL, [1, 1], deallocate_input=True)
@@ -214,4 +289,5 @@ def test_the_table_names_functions_and_parameters_that_exist() -> None:
         assert set(names.split()) <= PARAMETERS.keys()
         assert set(functions.split()) <= FUNCTIONS.keys()
     assert DEFAULTS.keys() <= FUNCTIONS.keys()
+    assert set(PREPARED) <= FUNCTIONS.keys()
     assert {name for names in TAKEN for name in names.split()} == PARAMETERS.keys()
