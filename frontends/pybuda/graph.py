@@ -24,17 +24,14 @@ from .errors import PyBudaError
 from .formats import DataFormat, split_products
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.program import Executable
+from .placement.recipes import MOVES
 from .tools.reportify import compiling, requested_log
 
 # PyTorch's tracing keeps state for the process.
 _tracing = threading.RLock()
 
 
-# Functions that only move elements, and light ones that may be among them.
-MOVES = frozenset({
-    "view", "_unsafe_view", "permute", "transpose", "t", "expand", "slice", "select", "split", "split_with_sizes",
-    "unsqueeze", "squeeze", "cat", "clone", "constant_pad_nd", "flip", "repeat", "unbind",
-})  # fmt: skip
+# Functions that may be among those that only move elements.
 LIGHT = frozenset({"add", "sub", "mul", "neg"})
 EPOCHS = {FORWARD: FORWARD_EPOCH, BACKWARD: BACKWARD_EPOCH}
 

@@ -30,9 +30,7 @@ def gradients(graph: Graph, trained: int) -> set[Node]:
     returned = output.args[0] if isinstance(output.args[0], Sequence) else [output.args[0]]
     found = set()
     for node in returned[:trained]:
-        while (
-            isinstance(node, Node) and is_call(node) and function_of(node) in SAME | set(MANIPULATIONS) | {"round_to"}
-        ):
+        while isinstance(node, Node) and is_call(node) and function_of(node) in SAME | MANIPULATIONS:
             node = node.args[0]
         found.add(node)
     return found

@@ -32,12 +32,14 @@ SIMPLE = {
     "eq": "compare", "ne": "compare", "sgn": "compare", "sign": "compare", "logical_not": "compare",
     "threshold_backward": "where", "native_dropout": "dropout", "copy": "nop", "copy_": "nop",
 }  # fmt: skip
-# Functions whose result is their operand, with other dimensions or another type.
-SAME = frozenset({
+# Functions whose result is their operand with other dimensions, and with another type.
+VIEWS = frozenset({
     "alias", "clone", "contiguous", "detach", "lift_fresh", "lift_fresh_copy", "lift", "alias_copy", "detach_copy",
-    "_to_copy", "to", "convert_element_type", "_to_dtype", "view", "_unsafe_view", "reshape", "_reshape_alias",
-    "view_copy", "unsqueeze", "unsqueeze_copy", "squeeze", "squeeze_copy", "flatten", "round_to",
+    "view", "_unsafe_view", "reshape", "_reshape_alias", "view_copy", "unsqueeze", "unsqueeze_copy", "squeeze",
+    "squeeze_copy", "flatten",
 })  # fmt: skip
+CASTS = frozenset({"_to_copy", "to", "convert_element_type", "_to_dtype", "round_to"})
+SAME = VIEWS | CASTS
 # Functions that take elements from other places, on the way to what reads them.
 MANIPULATIONS = frozenset({
     "permute", "permute_copy", "transpose", "transpose_copy", "swapaxes", "t", "t_copy", "expand", "expand_copy",
@@ -58,6 +60,9 @@ MOVING = {
     "scatter_reduce": "scatter", "index_put": "scatter", "_unsafe_index_put": "scatter", "index_add": "scatter",
     "index_copy": "scatter", "embedding_dense_backward": "scatter", "topk": "sort", "sort": "sort", "argsort": "sort",
 }  # fmt: skip
+# Functions that only move elements, to places that no value chooses. `as_strided` reads memory as it lies in PyTorch.
+MOVES = VIEWS | MANIPULATIONS | {name for name, kind in MOVING.items() if kind in ("splice", "pad")}
+MOVES -= {"as_strided", "as_strided_copy"}
 REDUCTIONS = {
     "sum": "sum", "mean": "avg", "amax": "max", "amin": "min", "max": "max", "min": "min", "argmax": "max",
     "argmin": "min", "prod": "prod", "any": "max", "all": "min",

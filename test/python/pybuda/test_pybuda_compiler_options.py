@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,38 @@ def test_moves_on_the_host(depth: int, moved: set[str] | None, float32: None) ->
     parts = torch.cat((2 * x.mT).split(32, -1))
     products = parts @ parts.mT
     torch.testing.assert_close(result, torch.cat(products.split(1), -1), rtol=1e-4, atol=1e-4)
+
+
+# Functions of PyTorch of a matrix -> the functions that PyTorch runs.
+MOVED: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], set[str]]] = {
+    "roll": (lambda x: torch.roll(x, 1, -1), {"roll"}),
+    "stack": (lambda x: torch.stack((x, x)), {"stack"}),
+    "slice_scatter": (lambda x: torch.slice_scatter(x, x[:, :8], 1, 8, 16), {"slice", "slice_scatter"}),
+    "select_scatter": (lambda x: torch.select_scatter(x, x[0], 0, 1), {"select", "select_scatter"}),
+    "unfold": (lambda x: x.unfold(-1, 8, 8), {"unfold"}),
+    "diagonal": (lambda x: x.diagonal(), {"diagonal"}),
+    "pixel_shuffle": (lambda x: torch.pixel_shuffle(x.reshape(1, 4, 16, 16), 2), {"view", "pixel_shuffle"}),
+    "rot90": (lambda x: torch.rot90(x), {"flip", "transpose"}),
+    "as_strided": (lambda x: torch.as_strided(x, (8, 8), (1, 8)), set()),
+    "gather": (lambda x: x.gather(0, x.long()), set()),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_each_function_that_only_moves_elements_is_moved(name: str, float32: None) -> None:
+    function, expected = MOVED[name]
+
+    class Moving(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.exp(function(x))
+
+    config().enable_tm_cpu_fallback = True
+    x = torch.rand(32, 32)
+    tt0, _ = compiled(pybuda.PyTorchModule("moving", Moving()), x)
+    assert {name.split(".")[1] for name in tt0.compiled.on_host} == expected
+    tt0.push_to_inputs(x)
+    (result,) = read(pybuda.run_inference())
+    torch.testing.assert_close(result, torch.exp(function(x)))
 
 
 @pytest.mark.long
