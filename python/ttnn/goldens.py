@@ -126,6 +126,11 @@ def group_norm_gradients(grad: Any, x: Any, groups: int, gamma: Any) -> list[Any
     return gradient(forward, grad, x, weight.reshape(shape), torch.zeros_like(weight).reshape(shape))
 
 
+def indexed_fill(places: Any, a: Any, b: Any, dim: int) -> Any:
+    """Returns PyTorch's copy of rows to places."""
+    return a.index_copy(dim, places.long().flatten(), b)
+
+
 def required(flags: list[bool], results: list[Any]) -> list[Any]:
     """Returns results, and None for those that are not required."""
     return [each if flag else None for flag, each in zip(flags, results, strict=True)]
@@ -135,7 +140,7 @@ def required(flags: list[bool], results: list[Any]) -> list[Any]:
 HELPERS = {
     each.__name__: each
     for each in (
-        axes, clip_grad_norm, gradient, group_norm, group_norm_gradients, layer_norm, layer_norm_gradients,
-        optimizer_step, required,
+        axes, clip_grad_norm, gradient, group_norm, group_norm_gradients, indexed_fill, layer_norm,
+        layer_norm_gradients, optimizer_step, required,
     )
 }  # fmt: skip

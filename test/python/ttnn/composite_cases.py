@@ -238,6 +238,19 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "experimental.isin": [{"elements": torch.arange(12.0).reshape(3, 4),
                            "test_elements": torch.tensor([3.0, 5.0, 99.0]), "invert": i} for i in (False, True)],
     "experimental.typecast": [{"input_tensor": ROWS, "dtype": ttnn.float32}],
+    **{name: [{"input_tensor": of(1, 1, 2 * 7 * 5, 6), "batch_size": 2, "input_h": 7, "input_w": 5, "channels": 6,
+               "output_size": size} for size in ([1, 1], [3, 2], [7, 5], [4, 4])]
+       for name in ("adaptive_avg_pool2d", "adaptive_max_pool2d")},
+    "fold": [{"input": of(2, 6, 8, 3), "stride_h": 2, "stride_w": 4},
+             {"input": of(1, 4, 4, 5), "stride_h": 1, "stride_w": 1}],
+    "indexed_fill": [{"batch_id": ids(2, 0), "input_tensor_a": of(4, 1, 3, 5), "input_tensor_b": of(2, 1, 3, 5)},
+                     {"batch_id": ids(1), "input_tensor_a": of(4, 3), "input_tensor_b": of(4, 1), "dim": 1}],
+    "plus_one": [{"input_tensor": ids(3, -1, 0, 2**30), "skip_negative_entries": skip} for skip in (False, True)],
+    "fill_rm": [{"N": 1, "C": 2, "H": 5, "W": 7, "hOnes": 3, "wOnes": 4, "any": ROWS, "val_hi": 2.5, "val_lo": -1.0}],
+    "fill_ones_rm": [{"N": 1, "C": 2, "H": 5, "W": 7, "hOnes": h, "wOnes": 7, "any": ROWS} for h in (0, 5)],
+    "moe": [{"input_tensor": of(1, 1, 32, 64), "expert_mask_tensor": of(1, 1, 1, 64),
+             "topk_mask_tensor": of(1, 1, 1, 32), "k": 32}],
+    "unary_chain": [{"input_tensor": ROWS, "ops_chain": ["exp", "relu"]}],
     "experimental.intimg": [{"input_tensor": of(1, 5, 6, 3)}],
 }  # fmt: skip
 for _kind in ("softmax", "softmin", "logsoftmax"):
@@ -250,6 +263,7 @@ WITHOUT = {
     "bernoulli", "complex_tensor", "experimental.all_gather_async", "experimental.dropout",
     "experimental.paged_fused_update_cache", "experimental.reduce_scatter_minimal_async",
     "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
-    "kv_cache.update_cache_for_token_", "manual_seed", "randn", "transformer.joint_scaled_dot_product_attention",
+    "kv_cache.update_cache_for_token_", "manual_seed", "pearson_correlation_coefficient", "randn",
+    "transformer.joint_scaled_dot_product_attention",
     "uniform",
 }  # fmt: skip

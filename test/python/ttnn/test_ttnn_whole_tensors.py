@@ -43,7 +43,9 @@ def listed(value: Any) -> list[Any]:
 
 
 def _dtype_of(name: str, dtype: torch.dtype) -> torch.dtype:
-    return {"bitwise_right_shift": torch.int32, "experimental.typecast": torch.float32}.get(name, dtype)
+    return {"bitwise_right_shift": torch.int32, "plus_one": torch.int32, "experimental.typecast": torch.float32}.get(
+        name, dtype
+    )
 
 
 ROWS = [(name, at) for name, rows in sorted(CASES.items()) for at in range(len(rows))]
@@ -198,6 +200,13 @@ def test_complex_numbers_without_a_part(device: ttnn.Device) -> None:
     assert ttnn.to_torch(ttnn.is_imag(z)).tolist() == [[0, 0, 0]]
 
 
+def test_correlation(device: ttnn.Device) -> None:
+    (a, x), (b, y) = (placed(device, 33, 40) for _ in range(2))
+    found = ttnn.pearson_correlation_coefficient(x, y)
+    assert found == pytest.approx(torch.corrcoef(torch.stack([a.flatten(), b.flatten()]))[0, 1].item(), abs=1e-5)
+    assert ttnn.pearson_correlation_coefficient(x, x) == pytest.approx(1.0, abs=1e-5)
+
+
 def test_caches_of_keys(device: ttnn.Device) -> None:
     cache = ttnn.from_torch(torch.zeros(2, 3, 64, 32), layout=ttnn.TILE_LAYOUT, device=device)
     prompt, ours = placed(device, 1, 3, 32, 32)
@@ -287,6 +296,10 @@ WRONG = [
     (lambda x: ttnn.tilize_with_val_padding(x, [3, 6], 0), ValueError, r"output_tensor_shape is \[3, 6\]; expected at"),
     (lambda x: ttnn.tilize(x, dtype="bf16"), TypeError, "ttnn.tilize: dtype is 'bf16' of type str; expected DataType"),
     (lambda x: ttnn.uniform(x, 2.0, 1.0), ValueError, "ttnn.uniform: from_ is 2.0 and to 1.0; expected from_"),
+    (lambda x: ttnn.fold(x, 2, 2), ValueError, r"ttnn.fold: input has shape \[4, 6\]; expected \[batch, n \* 2"),
+    (lambda x: ttnn.adaptive_avg_pool2d(x, 1, 2, 2, 3, [0, 1]), ValueError, r"output_size is \[0, 1\]; expected two"),
+    (lambda x: ttnn.adaptive_max_pool2d(x, 1, 2, 2, 3, [1, 1]), ValueError, r"expected the elements of \[1, 2, 2, 3\]"),
+    (lambda x: ttnn.real(x), TypeError, "ttnn.real: input_tensor is of type Tensor; expected a ttnn.ComplexTensor"),
     (lambda x: ttnn.moreh_arange(0, 3, 0), ValueError, "ttnn.moreh_arange: start is 0, end 3 and step 0"),
 ]
 
