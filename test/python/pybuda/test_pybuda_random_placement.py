@@ -10,9 +10,10 @@ from typing import Any
 import pybuda
 import pytest
 import torch
+from modules import read
 from netlists import check_netlist, check_program
 from pybuda import op
-from pybuda.config import _get_global_compiler_config
+from pybuda.config import PIPELINE, _get_global_compiler_config
 from pybuda.enums import BACKWARD, FORWARD, BackendDevice, DRAMPlacementAlgorithm
 from pybuda.formats import DataFormat
 from pybuda.placement.build import chip_order
@@ -198,3 +199,25 @@ def test_random_modules(seed: int) -> None:
     assert tt0.placement is not None
     check_netlist(tt0.placement.netlist())
     check_program(tt0.placement)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_modules_that_are_not_fused(seed: int) -> None:
+    """No op that runs computes two ops of the module, all of these run, and the results are those of the fused
+    program."""
+    x = torch.rand(1, 96, 96)
+    results = []
+    for options in ({}, dict.fromkeys(PIPELINE, False)):
+        pybuda.pybudaglobal.pybuda_reset()
+        pybuda.set_configuration_options(default_df_override=DataFormat.Float32, **options)
+        torch.manual_seed(seed)
+        tt0 = pybuda.TTDevice("tt0", module=RandomModule(seed))
+        tt0.push_to_inputs(x)
+        results += read(pybuda.run_inference())
+    assert tt0.placement is not None
+    check_netlist(tt0.placement.netlist())
+    check_program(tt0.placement)
+    source = {o.name: o.source for o in tt0.placement.graph.ops}
+    for row in tt0.placement.programs[0].ops:
+        assert len({source[name] for name in row.computes}) <= 1, row
+    torch.testing.assert_close(*results, rtol=1e-3, atol=1e-3)
