@@ -30,7 +30,7 @@ def known_errors() -> tuple[type[BaseException], ...]:
         kinds.append(sizes.OpenSizeError)
     if builder := sys.modules.get("builder.base.errors"):
         kinds += [builder.TTBuilderGoldenException, builder.TTBuilderRuntimeException]
-    if profiler := sys.modules.get("profiler.recorder"):
+    if profiler := sys.modules.get("profiler.records"):
         kinds.append(profiler.ProfilerError)
     return tuple(kinds)
 

@@ -20,7 +20,7 @@ import ttnn
 from builder.base.builder_apis import build_module
 from builder.execution.program_outputs import save_torch_tensor
 from profiler.files import write_files
-from profiler.recorder import ProfilerError
+from profiler.records import ProfilerError
 from ttmlir import passes
 from ttmlir.files import check_writable, whole_file, write_whole
 from ttrt.__main__ import main as ttrt
