@@ -78,10 +78,11 @@ float powerOfTwo(int biased) { // of a biased f32 exponent, also a denormal one 
   return std::min(exponent, format.exponentMax - 1 + format.exponentShift);
 }
 
-/// Magnitude of a value in a group whose shared exponent is `exponent`.
+/// Magnitude of a value in a group whose shared exponent is `exponent`. As the library packs on the host, a mantissa of
+/// 24 bits is shifted to the shared exponent, which drops bits, and then rounded; Inf and NaN are no exception.
 uint8_t magnitude(const BlockFormat &format, float value, int exponent) {
   const int one = format.integerBit();
-  if (exponent == 255) {
+  if (exponent == 255 && format.exponentShift) {
     if (std::isnan(value))
       return static_cast<uint8_t>(std::min(one + 1, format.largest()));
     if (std::isinf(value))
@@ -90,8 +91,14 @@ uint8_t magnitude(const BlockFormat &format, float value, int exponent) {
     const double unit = std::ldexp(1.0, format.exponentMax + format.exponentShift - 127 - (format.magnitudeBits - 1));
     return static_cast<uint8_t>(std::min<double>(std::nearbyint(std::fabs(value) / unit), one - 1));
   }
-  const double unit = std::ldexp(1.0, exponent - 127 - (format.magnitudeBits - 1));
-  return static_cast<uint8_t>(std::min<double>(std::nearbyint(std::fabs(value) / unit), format.largest()));
+  const uint32_t bits = std::bit_cast<uint32_t>(value) & 0x7fffffff;
+  const int own = std::max(static_cast<int>(bits >> 23), 1), shift = exponent - own;
+  if (shift < 0)
+    return static_cast<uint8_t>(format.largest());
+  const uint32_t whole = (bits & 0x7fffff) | (bits >> 23 ? 0x800000 : 0), mantissa = shift < 24 ? whole >> shift : 0;
+  const int below = 24 - format.magnitudeBits;
+  const uint32_t rounded = (mantissa + (1u << (below - 1)) - 1 + (mantissa >> below & 1)) >> below;
+  return static_cast<uint8_t>(std::min<uint32_t>(rounded, static_cast<uint32_t>(format.largest())));
 }
 
 float valueOf(const BlockFormat &format, int storedExponent, uint8_t magnitude, bool negative) {
@@ -141,7 +148,10 @@ void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
   const float unit = powerOfTwo(exponent + up - (format.magnitudeBits - 1));
   const float shift = 1.5f * 0x1p23f * unit, limit = static_cast<float>(format.largest()) * unit;
   for (size_t i = 0; i < n; ++i) {
-    const float scaled = values[i] * scale;
+    // The bits that a shift to the shared exponent drops.
+    const uint32_t bits = std::bit_cast<uint32_t>(values[i]);
+    const int own = std::max(static_cast<int>(bits >> 23 & 255), 1), dropped = std::clamp(exponent - own, 0, 23);
+    const float scaled = std::bit_cast<float>(bits & (~0u << dropped)) * scale;
     // Saturate first: past the limit only the largest element of the group, or a 5-bit exponent's overflow, can be.
     const float clamped = scaled > limit ? limit : scaled < -limit ? -limit : scaled;
     const float rounded = (clamped + shift) - shift;

@@ -22,27 +22,64 @@ const Format formats[] = {
 
 class Block : public testing::TestWithParam<Format> {};
 
-TEST_P(Block, NearestValueOfTheGroupTiesToEven) {
+/// What the library packs on the host, in whole numbers: a value as multiples of 2^-149, of which a shift to the shared
+/// exponent leaves 24 bits.
+double packed(float value, int exponent, int bits) {
+  const int own = std::max(static_cast<int>(std::bit_cast<uint32_t>(value) >> 23 & 255), 1);
+  const auto units = static_cast<uint64_t>(std::ldexp(std::fabs(value), 150 - own)); // below 2^24
+  const uint64_t held = exponent - own < 24 ? units >> (exponent - own) : 0;
+  const auto one = uint64_t(1) << (24 - bits);
+  uint64_t whole = held / one;
+  const uint64_t rest = held % one;
+  if (rest > one / 2 || (rest == one / 2 && whole % 2))
+    ++whole;
+  whole = std::min(whole, (uint64_t(1) << bits) - 1);
+  return std::copysign(std::ldexp(static_cast<double>(whole), exponent - 126 - bits), value);
+}
+
+TEST_P(Block, DropsBitsBelowTheGroupAndRoundsTiesToEven) {
   const Format &format = GetParam();
   std::mt19937 generator(3);
   std::normal_distribution<float> draw;
   for (int exponent : {-10, 0, 9}) {
-    float values[16], found[16];
-    for (float &v : values)
-      v = std::ldexp(draw(generator), exponent);
-    std::copy_n(values, 16, found);
-    sim::quantise(format.type, found, 16);
-    float largest = 0;
-    for (float v : values)
-      largest = std::max(largest, std::fabs(v));
-    const double unit = std::ldexp(1.0, std::ilogb(largest) - (format.bits - 1)), most = (1 << format.bits) - 1;
-    for (int i = 0; i < 16; ++i) {
-      const double magnitude = std::min(std::nearbyint(std::fabs(values[i]) / unit), most) * unit;
-      EXPECT_EQ(found[i], std::copysign(magnitude, values[i])) << values[i];
-      // Half a unit, or a whole one where rounding up saturates.
-      EXPECT_LE(std::fabs(found[i] - values[i]), unit);
+    for (int round = 0; round < 2000; ++round) {
+      float values[16], found[16];
+      for (float &v : values)
+        v = std::ldexp(draw(generator), exponent);
+      // Halfway between two values of the group, and next to it.
+      values[0] = std::ldexp(1.0f, exponent + 1);
+      values[1] = std::ldexp(1.0f + std::ldexp(1.0f, -format.bits) * float(1 + 2 * (round % 4)), exponent - round % 3);
+      values[2] = std::nextafter(values[1], 100.0f);
+      values[3] = -std::nextafter(values[1], 0.0f);
+      std::copy_n(values, 16, found);
+      sim::quantise(format.type, found, 16);
+      float largest = 0;
+      for (float v : values)
+        largest = std::max(largest, std::fabs(v));
+      for (int i = 0; i < 16; ++i)
+        ASSERT_EQ(found[i], packed(values[i], std::ilogb(largest) + 127, format.bits)) << values[i];
     }
   }
+}
+
+// 4.0 sets the exponent. 1.78125 is halfway, and what lies above it is lost.
+TEST(Formats, BitsThatAreShiftedOutAreLost) {
+  float values[16] = {4.0f, 1.78125f + 0x1p-23f, -(1.78125f + 0x1p-23f), 1.78125f + 0x1p-21f};
+  sim::quantise(DataType::BFP_BFloat8, values, 16);
+  EXPECT_EQ(values[1], 1.75f);
+  EXPECT_EQ(values[2], -1.75f);
+  EXPECT_EQ(values[3], 1.8125f);
+}
+
+TEST(Formats, InfAndNaNAreValuesOfTheLargestExponent) {
+  const auto nan = std::bit_cast<float>(0x7f800001u); // of which seven bits are those of Inf
+  float values[16] = {Inf, nan, std::bit_cast<float>(0x7fc00000u), std::numeric_limits<float>::max(), -0x1p126f};
+  sim::quantise(DataType::BFP_BFloat8, values, 16);
+  EXPECT_EQ(values[0], Inf);
+  EXPECT_EQ(values[1], Inf);
+  EXPECT_TRUE(std::isnan(values[2]));
+  EXPECT_EQ(values[3], Inf) << "rounds up to 2^128";
+  EXPECT_EQ(values[4], -0x1p126f);
 }
 
 TEST_P(Block, QuantisingAgainChangesNothing) {

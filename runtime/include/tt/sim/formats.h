@@ -10,14 +10,17 @@
 // Block formats: 16 consecutive elements of a row (groups start at multiples of
 // 16 of the last dimension) share the largest of their exponents; an element is
 // a sign and 7, 3 or 1 magnitude bits of which the first is the integer bit.
+//   * as the library packs on the host, a mantissa of 24 bits is shifted to the
+//     shared exponent, which drops bits, and what is left is rounded;
 //   * rounding up past the largest magnitude saturates: the shared exponent is
 //     that of the largest element before rounding, as on the chip;
 //   * zeros, and what rounds to zero, become +0; a group whose largest element
 //     is below the smallest normal number of the exponent is all zero;
 //   * the exponent of all ones is IEEE's: magnitude 1.0 is Inf, above it NaN,
 //     below it a finite value. A group with Inf or NaN thus keeps them and
-//     loses the small values next to them. The 2-bit formats have no room for
-//     NaN: it becomes Inf;
+//     loses the small values next to them. Its elements are rounded as others:
+//     the largest finite values, and NaN whose first bits are 0, become Inf.
+//     The 2-bit formats have no room for NaN;
 //   * the formats with a 5-bit exponent (BFP_Float*) saturate finite values
 //     whose exponent is too large.
 //
