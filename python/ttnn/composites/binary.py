@@ -16,6 +16,7 @@ _BITS = {DataType.FLOAT32: DataType.INT32, DataType.BFLOAT16: DataType.UINT16}
 _EUCLID = 46
 
 
+PLACED = f"{ACTIVATED} sub_core_grids sub_device_id"
 INTEGERS = f"dtype memory_config output_tensor {ACTIVATED}"
 
 
@@ -308,14 +309,14 @@ def _in_place(name: str) -> None:
 
     compute.__doc__ = f"`{name}`, whose result is written to `input_a`; returns it."
     golden = GOLDENS[name].replace("input_tensor_a", "input_a").replace("input_tensor_b", "input_b")
-    composite("sub_core_grids sub_device_id", golden=golden, name=f"{name}_", in_place=True)(compute)
+    composite(PLACED, golden=golden, name=f"{name}_", in_place=True)(compute)
 
 
 for _name in ("bias_gelu", "ldexp", "logaddexp", "logaddexp2", "squared_difference"):
     _in_place(_name)
 
 
-@composite("sub_core_grids sub_device_id", golden="input_b - input_a", in_place=True)
+@composite(PLACED, golden="input_b - input_a", in_place=True)
 def rsub_(input_a: Tensor, input_b: Tensor | float, *, fast_and_approximate_mode: bool = True) -> Tensor:
     """Computes b - a, and writes it to a."""
     del fast_and_approximate_mode
@@ -323,7 +324,7 @@ def rsub_(input_a: Tensor, input_b: Tensor | float, *, fast_and_approximate_mode
 
 
 @composite(
-    "memory_config output_tensor sub_core_grids sub_device_id",
+    f"memory_config output_tensor {PLACED}",
     golden="torch.bitwise_right_shift(input_tensor_a, input_tensor_b)",
 )
 def bitwise_right_shift(input_tensor_a: Tensor, input_tensor_b: Tensor | int | float) -> Tensor:

@@ -61,6 +61,19 @@ _CLASSES: dict[str, Any] = {
     "MemoryConfig": MemoryConfig, "Device": Device, "Sequence": Sequence, "Any": object,
 }  # fmt: skip
 
+# Other names of parameters, by function: those of the library's forms with a number or a single tensor.
+_SECOND = {"input_tensor_a": "input_tensor", "input_tensor_b": "other_tensor", "scalar": "other_tensor"}
+NAMES: dict[str, dict[str, str]] = {
+    "assign_bw": {"input_tensor": "input_tensor_a"},
+    "bitwise_right_shift": {"input_b": "input_tensor_b"},
+    "div_bw": _SECOND,
+    "div_no_nan": {"value": "input_tensor_b"},
+    "floor_div": {"value": "input_tensor_b"},
+    "fmod": {"scalar": "input_tensor_b"},
+    "lerp_bw": {"scalar": "input_tensor_c"},
+    "mul_bw": _SECOND,
+}
+
 # By public name: the function, and the expression of PyTorch that it is compared with, over the parameters' names and
 # `torch`; "" where PyTorch has none.
 COMPOSITES: dict[str, Callable[..., Any]] = {}
@@ -111,7 +124,13 @@ def _make(
     operands = [None, *list(tensors)[:2], None]
     activated = {each: at for each, at in zip(ACTIVATIONS, operands, strict=False) if each in common}
 
+    names = NAMES.get(name, {})
+
     def created(*args: Any, **kwargs: Any) -> Any:
+        for each in names.keys() & kwargs.keys():
+            if names[each] in kwargs:
+                raise TypeError(f"ttnn.{name}: {each} and {names[each]} are given; expected one of them")
+            kwargs[names[each]] = kwargs.pop(each)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -149,7 +168,10 @@ def _make(
     created.__name__ = created.__qualname__ = last
     created.__module__ = f"ttnn.{path}" if path else "ttnn"
     created.__doc__ = function.__doc__
-    created.__signature__ = signature  # type: ignore[attr-defined]
+    also = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Any") for each in names]
+    created.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), *also]
+    )
     return created
 
 

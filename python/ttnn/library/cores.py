@@ -47,21 +47,38 @@ def corerange_to_cores(
     return cores if max_cores is None else cores[:max_cores]
 
 
-def grid_to_cores(*args: Any, row_wise: bool = False) -> list[CoreCoord]:
-    """Returns the cores of a grid: `grid_to_cores(num_cores, width, height)` or `grid_to_cores(start, end)`.
+def grid_to_cores(
+    num_cores: Any = None,
+    grid_size_x: Any = None,
+    grid_size_y: Any = None,
+    row_wise: bool = False,
+    *,
+    start: CoreCoord | None = None,
+    end: CoreCoord | None = None,
+) -> list[CoreCoord]:
+    """Returns the cores of a grid: `grid_to_cores(num_cores, grid_size_x, grid_size_y, row_wise=False)` or
+    `grid_to_cores(start, end, row_wise=False)`.
 
     Raises:
         TypeError: the arguments are of neither form.
         ValueError: the grid has fewer than `num_cores` cores.
     """
-    if len(args) in (2, 3) and isinstance(args[0], CoreCoord) and isinstance(args[1], CoreCoord):
-        return _range_cores(CoreRange(args[0], args[1]), bool(args[2]) if len(args) == 3 else row_wise)
-    if len(args) in (3, 4) and all(isinstance(each, int) for each in args):
-        count, width, height = args[:3]
-        cores = _range_cores(_whole(width, height), bool(args[3]) if len(args) == 4 else row_wise)
-        if count > len(cores):
-            raise ValueError(f"ttnn.grid_to_cores: num_cores is {count}; a grid of {width}x{height} has {len(cores)}")
-        return cores[:count]
+    if isinstance(num_cores, CoreCoord) and start is None:
+        start, num_cores = num_cores, None
+    if isinstance(grid_size_x, CoreCoord) and end is None:
+        end, grid_size_x = grid_size_x, None
+    if isinstance(grid_size_y, bool):
+        row_wise, grid_size_y = grid_size_y, None
+    size = (num_cores, grid_size_x, grid_size_y)
+    if isinstance(start, CoreCoord) and isinstance(end, CoreCoord) and size == (None, None, None):
+        return _range_cores(CoreRange(start, end), row_wise)
+    if start is None and end is None and all(type(each) is int for each in size):
+        cores = _range_cores(_whole(grid_size_x, grid_size_y), row_wise)
+        if num_cores > len(cores):
+            raise ValueError(
+                f"ttnn.grid_to_cores: num_cores is {num_cores}; a grid of {grid_size_x}x{grid_size_y} has {len(cores)}"
+            )
+        return cores[:num_cores]
     raise TypeError("ttnn.grid_to_cores: expected (num_cores, grid_size_x, grid_size_y) or (start, end)")
 
 
@@ -119,13 +136,25 @@ def _merged(places: Sequence[tuple[int, int]], row_wise: bool) -> list[CoreRange
 
 
 def split_work_to_cores(
-    grid_size: CoreCoord | CoreRangeSet, units_to_divide: int, row_wise: bool = False
+    grid_size: CoreCoord | CoreRangeSet | None = None,
+    units_to_divide: int | None = None,
+    row_wise: bool = False,
+    *,
+    core_grid: CoreRangeSet | None = None,
 ) -> tuple[int, CoreRangeSet, CoreRangeSet, CoreRangeSet, int, int]:
     """Divides work among cores as evenly as it can.
 
     Returns:
         The number of cores, all of them, those that have one unit more, the others, and the units of each of both.
+    Raises:
+        TypeError: the cores or the work are left out. `core_grid` is another name of `grid_size`.
     """
+    grid_size = core_grid if grid_size is None else grid_size
+    if not isinstance(grid_size, CoreCoord | CoreRangeSet) or type(units_to_divide) is not int:
+        raise TypeError(
+            f"ttnn.split_work_to_cores: cores are {grid_size!r} and units {units_to_divide!r}; expected a CoreCoord or "
+            "a CoreRangeSet, and a number"
+        )
     cores = CoreRangeSet([_whole(grid_size.x, grid_size.y)]) if isinstance(grid_size, CoreCoord) else grid_size
     places = [(core.x, core.y) for core in corerange_to_cores(cores, None, row_wise)]
     count = min(len(places), units_to_divide)

@@ -71,7 +71,7 @@ def interleaved_to_sharded(
     Args:
         grid: cores; a CoreCoord has the number of columns and rows.
         shard_shape: (height, width) of a shard in elements.
-        preallocated_output: a tensor that is there, which the result is written to.
+        preallocated_output: an existing tensor that the result is written to.
         keep_l1_aligned: of the hardware; makes no difference here.
     Raises:
         TypeError: the arguments are of neither form.
@@ -134,7 +134,7 @@ def reshard(input_tensor: Tensor, output_memory_config: MemoryConfig, output_ten
 
 
 def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Tensor:
-    """Returns a copy, in memory allocated anew, and frees the tensor."""
+    """Returns a copy, in newly allocated memory, and frees the tensor."""
     _check("reallocate", "tensor", tensor, Tensor)
     _check("reallocate", "memory_config", memory_config, MemoryConfig, optional=True)
     result = ops.assign(tensor, memory_config=tensor.memory_config() if memory_config is None else memory_config)
@@ -220,19 +220,29 @@ def get_arch_name() -> str:
     return str(_runtime.get_arch().name.lower())
 
 
-def allocate_tensor_on_device(*args: Any, **options: Any) -> Tensor:
+def allocate_tensor_on_device(
+    shape: Any = None,
+    dtype: Any = None,
+    layout: Layout | None = None,
+    mesh_device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    *,
+    tensor_spec: Any = None,
+) -> Tensor:
     """Returns a tensor of zeros on a device.
 
     Two forms: `(tensor_spec, mesh_device)`, and `(shape, dtype, layout, mesh_device, memory_config=None)`.
-    """
-    from .specs import TensorSpec
 
-    spec = args[0] if args else options.pop("tensor_spec", None)
-    if isinstance(spec, TensorSpec):
-        device = args[1] if len(args) > 1 else options.pop("mesh_device")
-        return ops.empty(spec.shape, spec.dtype, spec.layout, device, spec.memory_config)
-    names = ("shape", "dtype", "layout", "mesh_device", "memory_config")
-    given = dict(zip(names, args, strict=False)) | options
-    device = given.pop("mesh_device", None)
-    _check("allocate_tensor_on_device", "mesh_device", device, Device)
-    return ops.empty(given.pop("shape"), device=device, **given)
+    Raises:
+        TypeError: the arguments are of neither form.
+    """
+    name = "allocate_tensor_on_device"
+    if hasattr(shape, "memory_config") and tensor_spec is None:
+        tensor_spec, shape = shape, None
+        mesh_device, dtype = (dtype, None) if mesh_device is None else (mesh_device, dtype)
+    _check(name, "mesh_device", mesh_device, Device)
+    if tensor_spec is not None:
+        return ops.empty(
+            tensor_spec.shape, tensor_spec.dtype, tensor_spec.layout, mesh_device, tensor_spec.memory_config
+        )
+    return ops.empty(shape, dtype, layout, mesh_device, memory_config)

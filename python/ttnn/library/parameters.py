@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..configs import CONFIGS, Config
 from ..enums import ENUMS
 from .activations import check_activations, with_activations
 from .geometry import SubDeviceId, Tile
-from .modes import EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
+from .modes import DumpTensorMode, EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
 
 Values = dict[str, Any]
 Then = Callable[[Any], Any]
@@ -121,6 +121,17 @@ def _approximated(function: str, value: GeluVariant, values: Values) -> Then | N
 
     values[_INSTEAD] = approximated
     return None
+
+
+def _of_user(function: str, value: int, values: Values) -> None:
+    if values["batch_idx_tensor"] is not None:
+        raise TypeError(f"ttnn.{function}: batch_idx and batch_idx_tensor are given; expected one of them")
+    device = values["cache_tensor"].device()
+    values["batch_idx_tensor"] = Tensor([value], [1], DataType.INT32, Layout.ROW_MAJOR, device)
+
+
+def _with_bias(function: str, value: Tensor, values: Values) -> Then:
+    return lambda result: _ttnn("add")(result, value)
 
 
 def _in_groups(function: str, value: int, values: Values) -> None:
@@ -262,6 +273,10 @@ PARAMETERS: dict[str, Extra] = {
     "fill": Extra("float | None", (int, float), by_place=True, meaning="the value, in the form of shapes."),
     "output_padded_shape": _maybe("Sequence[int]", list, tuple, meaning="sizes of the result, instead of padding."),
     "input_tensor_start": _maybe("Sequence[int]", list, tuple, meaning="where the tensor begins in the result."),
+    "bias": _maybe("Tensor", Tensor, step=_with_bias, meaning="added to the result."),
+    "batch_idx": Extra("int", (int,), 0, step=_of_user, meaning="number of the user, instead of batch_idx_tensor."),
+    "cur_pos": _maybe("Sequence[int]", list, tuple, meaning="positions, instead of cur_pos_tensor."),
+    "update_idxs": _maybe("Sequence[int]", list, tuple, meaning="positions, instead of update_idxs_tensor."),
     # Other names.
     "input_b": _maybe("Tensor | float", Tensor, int, float, alias="input_tensor_b"),
     "value": _maybe("float", int, float, alias="input_tensor_b"),
@@ -286,6 +301,7 @@ PARAMETERS: dict[str, Extra] = {
     "input_dtype": _maybe("DataType", DataType, meaning="that of the tensor."),
     "intermediate_memory_config": _maybe("MemoryConfig", MemoryConfig),
     "intermediate_tensor": _maybe("Tensor", Tensor),
+    "dump_tensor.mode": Extra("DumpTensorMode", (DumpTensorMode,), DumpTensorMode.DISTRIBUTED_GATHER),
     "mode": Extra("SigmoidMode", (SigmoidMode,), SigmoidMode.Accurate),
     "negative_mask": _maybe("Tensor", Tensor),
     "num_buffers_per_channel": _NUMBER_OF_HARDWARE,
@@ -309,6 +325,15 @@ PARAMETERS: dict[str, Extra] = {
     "use_welford": _flag(),
     "vector_mode": Extra("int", (int,), 4),
     # What the simulator lacks.
+    "attention_sink": _maybe("Tensor", Tensor, refused="attention in chunks has no sinks here"),
+    "batch_offset": Extra("int", (int,), 0, refused="caches begin at their first row here"),
+    "block_size": _maybe("int", int, refused="blocks are as long as those of cache_tensor here"),
+    "chunk_start_idx_tensor": _maybe("Tensor", Tensor, refused="give chunk_start_idx"),
+    "mesh_coords": _maybe("Any", object, refused="all devices of a mesh take part here"),
+    "num_kv_heads": _maybe("int", int, refused="there are as many as cache_tensor has here"),
+    "share_cache": _maybe("bool", bool, meaning="whether users share a cache; its shape says so here."),
+    "sliding_window_size": _maybe("int", int, refused="this attention has no window here"),
+    "valid_seq_len_tensor": _maybe("Tensor", Tensor, refused="all rows of input_tensor are valid here"),
     "cache_position_modulo": _maybe("int", int, refused="caches are not circular here"),
     "cu_window_seqlens": _maybe("Tensor", Tensor, refused="attention has no windows of sequences here"),
     "global_cb": _maybe("Any", object, refused="the simulator has no global circular buffers"),
@@ -371,6 +396,15 @@ TAKEN: dict[str, str] = {
     "pad_value": "transpose",
     "blocking queue_id": "from_device",
     "queue_id": "to_device",
+    "mode": "dump_tensor",
+    "bias": "sparse_matmul",
+    "batch_offset mesh_coords block_size num_kv_heads update_idxs": "experimental.paged_update_cache",
+    "batch_idx mesh_coords block_size valid_seq_len_tensor": "experimental.paged_fill_cache",
+    "cur_pos share_cache": "transformer.scaled_dot_product_attention_decode",
+    "sliding_window_size": """
+        transformer.chunked_scaled_dot_product_attention transformer.paged_flash_multi_latent_attention_decode
+    """,
+    "chunk_start_idx_tensor paged_cache_geometry attention_sink": "transformer.chunked_scaled_dot_product_attention",
     "padding_idx embeddings_type": "embedding",
     "compute_kernel_config": "update_cache upsample experimental.paged_fill_cache experimental.paged_update_cache",
     "update_idx": "fill_cache",
@@ -407,6 +441,9 @@ TAKEN: dict[str, str] = {
 }
 # Defaults of the library that are not those of PARAMETERS or of the rows, by function. They mean the same.
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "conv1d": {"padding": 0},
+    "experimental.paged_update_cache": {"share_cache": None},
+    "scatter": {"reduce": None},
     "add": {"fast_and_approximate_mode": True},
     "subtract": {"fast_and_approximate_mode": True},
     "copy_host_to_device_tensor": {"cq_id": None},
@@ -415,12 +452,24 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+# Parameters that stand before those that are given by name, in some functions.
+BY_PLACE = {"avg_pool2d": ("divisor_override",), "to_layout": ("sub_core_grids", "pad_value")}
+
+
 def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
     """Returns the parameters that a function takes in addition to its own; one that replaces its own checks for it."""
     taken: dict[str, Extra] = {}
     for names, functions in TAKEN.items():
         if function in functions.split():
-            taken.update({name: PARAMETERS[name] for name in names.split() if name not in own or name in FILLED})
+            taken.update(
+                {
+                    name: PARAMETERS.get(f"{function}.{name}", PARAMETERS[name])
+                    for name in names.split()
+                    if name not in own or name in FILLED
+                }
+            )
+    for name in BY_PLACE.get(function, ()):
+        taken[name] = replace(taken[name], by_place=True)
     return taken
 
 
@@ -464,6 +513,23 @@ def padded(
     return padding, value
 
 
+def _positions(function: str, name: str) -> Callable[[Any, Any, Any], Any]:
+    """Returns what makes a tensor of numbers that stand in a list: (a tensor on the device, list, tensor) to it."""
+
+    def prepare(near: Any, numbers: Any, tensor: Any) -> Any:
+        if numbers is None or numbers == [] or numbers == ():
+            return tensor
+        if tensor is not None:
+            raise TypeError(f"ttnn.{function}: {name} and {name}_tensor are given; expected one of them")
+        listed = [numbers] if isinstance(numbers, int) else numbers
+        if not isinstance(listed, list | tuple) or not all(type(each) is int for each in listed):
+            raise TypeError(f"ttnn.{function}: {name} is {numbers!r}; expected integers")
+        device = near.device() if isinstance(near, Tensor) else None
+        return Tensor(list(listed), [len(listed)], DataType.INT32, Layout.ROW_MAJOR, device)
+
+    return prepare
+
+
 # By function: what brings parameters into the row's form, what it takes, and which of that it replaces.
 PREPARED = {
     "pad": (
@@ -471,7 +537,19 @@ PREPARED = {
         ("input_tensor", "padding", "value", "fill", "output_padded_shape", "input_tensor_start"),
         ("padding", "value"),
         ("fill", "output_padded_shape", "input_tensor_start"),
-    )
+    ),
+    "experimental.paged_update_cache": (
+        _positions("experimental.paged_update_cache", "update_idxs"),
+        ("cache_tensor", "update_idxs", "update_idxs_tensor"),
+        ("update_idxs_tensor",),
+        ("update_idxs",),
+    ),
+    "transformer.scaled_dot_product_attention_decode": (
+        _positions("transformer.scaled_dot_product_attention_decode", "cur_pos"),
+        ("input_tensor_k", "cur_pos", "cur_pos_tensor"),
+        ("cur_pos_tensor",),
+        ("cur_pos",),
+    ),
 }
 # Own parameters that the library lets be absent, and what fills them in.
 FILLED = {"cluster_axis": _one_axis}

@@ -124,6 +124,9 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda: -torch.logaddexp(A.relu(), B),
     ),
     "rounding_mode of rdiv": (lambda a, b: ttnn.rdiv(b, 7.0, rounding_mode="trunc"), lambda: (7 / B).trunc()),
+    "scalar of fmod": (lambda a, b: ttnn.fmod(a, scalar=2.0), lambda: A.fmod(2.0)),
+    "value of floor_div": (lambda a, b: ttnn.floor_div(a, value=2.0), lambda: A.div(2.0, rounding_mode="floor")),
+    "scalar of mul_bw": (lambda a, b: ttnn.mul_bw(a, input_tensor_a=b, scalar=2.0)[0], lambda: 2 * A),
     "input_b of rsub": (lambda a, b: ttnn.rsub(a, input_b=2.0, activations=["relu"]), lambda: (2 - A).relu()),
     "dim of squeeze": (lambda a, b: ttnn.squeeze(ttnn.reshape(a, [1, 40, 1, 70])), lambda: A),
     "dims of squeeze": (lambda a, b: ttnn.squeeze(ttnn.reshape(a, [1, 40, 1, 70]), [0, 2]), lambda: A),
@@ -208,6 +211,7 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     ),
     (lambda a: ttnn.pad(a, [(0, 1)], 0.0), ValueError, r"padding is \[\(0, 1\)\]; expected 2 pairs \(before, after\)"),
     (lambda a: ttnn.pad(a, [1, 1], [0, 0], 0.0), ValueError, r"\[1, 1\], without room for \[40, 70\] from \[0, 0\] on"),
+    (lambda a: ttnn.fmod(a, scalar=2.0, input_tensor_b=a), TypeError, "fmod: scalar and input_tensor_b are given"),
     (lambda a: ttnn.pad(a), TypeError, "ttnn.pad: padding is None; expected pairs, or output_padded_shape"),
     (lambda a: ttnn.pad(a, [0, 1, 0, 1], 0.0, 1.0), TypeError, "ttnn.pad: fill is 1.0; it stands behind the start"),
     (lambda a: ttnn.concat([a, a], 1, groups=3), ValueError, "groups is 3; expected a divisor of 70, 70, the sizes of"),
@@ -276,6 +280,30 @@ def test_tensors_from_a_spec(device: Any) -> None:
         ttnn.from_torch(A, col_tilize=True)
 
 
+def test_positions_in_a_list(device: Any) -> None:
+    cache, row = torch.zeros(2, 1, 64, 32), torch.rand(1, 2, 1, 32).bfloat16()
+    x = put(device, row, ttnn.bfloat16)
+    listed, tensor = put(device, cache, ttnn.bfloat16), put(device, cache, ttnn.bfloat16)
+    positions = ttnn.from_torch(torch.tensor([3, 7], dtype=torch.int32), device=device)
+    ttnn.experimental.paged_update_cache(listed, x, update_idxs=[3, 7])
+    ttnn.experimental.paged_update_cache(tensor, x, update_idxs_tensor=positions)
+    assert torch.equal(ttnn.to_torch(listed), ttnn.to_torch(tensor))
+    assert torch.equal(ttnn.to_torch(listed)[1, 0, 7], row[0, 1, 0])
+    keys = torch.rand(2, 1, 64, 32).bfloat16()
+    q = put(device, torch.rand(1, 2, 4, 32), ttnn.bfloat16)
+    k = put(device, keys, ttnn.bfloat16)
+    decode = ttnn.transformer.scaled_dot_product_attention_decode
+    assert torch.equal(
+        ttnn.to_torch(decode(q, k, k, cur_pos=[3, 7])), ttnn.to_torch(decode(q, k, k, cur_pos_tensor=positions))
+    )
+    with pytest.raises(TypeError, match="cur_pos and cur_pos_tensor are given; expected one of them"):
+        decode(q, k, k, cur_pos=[3, 7], cur_pos_tensor=positions)
+    with pytest.raises(TypeError, match=r"update_idxs is \['a'\]; expected integers"):
+        ttnn.experimental.paged_update_cache(listed, x, update_idxs=["a"])
+    with pytest.raises(ValueError, match="block_size is 32; expected None: blocks are as long as"):
+        ttnn.experimental.paged_update_cache(listed, x, update_idxs=[3, 7], block_size=32)
+
+
 def test_inputs_can_be_freed(device: Any) -> None:
     x = put(device, IMAGES)
     ttnn.max_pool2d(x, *POOL, [1, 1], deallocate_input=True)
@@ -290,4 +318,4 @@ def test_the_table_names_functions_and_parameters_that_exist() -> None:
         assert set(functions.split()) <= FUNCTIONS.keys()
     assert DEFAULTS.keys() <= FUNCTIONS.keys()
     assert set(PREPARED) <= FUNCTIONS.keys()
-    assert {name for names in TAKEN for name in names.split()} == PARAMETERS.keys()
+    assert {name for names in TAKEN for name in names.split()} == {name.rpartition(".")[2] for name in PARAMETERS}
