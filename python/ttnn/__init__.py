@@ -34,7 +34,7 @@ from _ttmlir_runtime.ttnn import (
     TensorMemoryLayout,
 )
 
-from . import config, model_preprocessing
+from . import config, graph, model_preprocessing
 from .attention import ATTENTION as _ATTENTION
 from .caching import load_cached
 from .composites import COMPOSITES as _COMPOSITES
@@ -145,6 +145,8 @@ from .traces import (
     execute_trace,
     release_trace,
 )
+from .utilities import DISTRIBUTED as _DISTRIBUTED
+from .utilities import UTILITIES as _UTILITIES
 
 # Enums, configs and functions, which are made from the rows of the runtime, are added below.
 __all__ = [
@@ -238,6 +240,7 @@ __all__ = [
     "get_memory_config",
     "get_memory_view",
     "get_num_devices",
+    "graph",
     "grid_to_cores",
     "host_call",
     "int32",
@@ -270,7 +273,8 @@ _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.valu
 globals().update(_made)
 __all__ += _made
 _place(_sys.modules[__name__], _FUNCTIONS)
-_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION})
+_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES})
+_place(_sys.modules[__name__], {f"distributed.{_name}": globals()[_name] for _name in _DISTRIBUTED})
 
 
 def __getattr__(name: str) -> object:
