@@ -64,6 +64,7 @@ WRITERS: dict[str, Callable[[str], object]] = {
     "ttrt query --result-file": lambda path: tool("query", "--quiet", "--result-file", path),
     "ttrt run --json": lambda path: run(path, "--json", "FILE"),
     "ttrt run --save-outputs": lambda path: write_tensors(path, {"a": np.ones(3, np.float32)}),
+    "ttrt perf --csv": lambda path: (binary().store("model.ttnn"), tool("perf", "model.ttnn", "--csv", path)),
     "ttrt perf --json": lambda path: (binary().store("model.ttnn"), tool("perf", "model.ttnn", "--json", path)),
     "save_torch_tensor": lambda path: save_torch_tensor(torch.ones(3), Path(path).parent, Path(path).stem),
     "profiler.write_files": lambda path: write_files(Path(path).parent, [], []),
@@ -71,6 +72,7 @@ WRITERS: dict[str, Callable[[str], object]] = {
 }
 # Those that say which file in the folder they write.
 NAMES = {"ttrt run --save-outputs": "out.pt", "save_torch_tensor": "out.pt", "profiler.write_files": "report.html"}
+PROFILE = {"trace.json", "ops.csv", "ops_perf_results.csv", "profile_log_device.csv", "db.sqlite"}
 MAKE_FOLDERS = ("save_torch_tensor", "profiler.write_files")
 OLD = b"older\n"
 
@@ -88,7 +90,7 @@ def writer(request, tmp_path):
     write.path = folder / name
     yield write
     # Only what was requested, and no temporary file.
-    extra = {"trace.json", "ops.csv"} if request.param == "profiler.write_files" else set()
+    extra = PROFILE if request.param == "profiler.write_files" else set()
     assert {path.name for path in folder.iterdir()} - before - extra <= {name}
 
 
