@@ -23,7 +23,7 @@ from .enums import FORWARD as FORWARD_EPOCH
 from .errors import PyBudaError
 from .formats import DataFormat, split_products
 from .placement.computing import AS_BY_DEFAULT, Computing
-from .placement.program import Executable
+from .placement.program import Executable, equal_nodes
 from .placement.recipes import MOVES
 from .tools.reportify import compiling, requested_log
 
@@ -171,6 +171,7 @@ class Compiled:
         self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
         users = {node.name: [user.name for user in node.users] for node in graph.graph.nodes}
+        equal = equal_nodes(graph.graph)
         with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind), record() as reports:
             # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
             warnings.filterwarnings("ignore", message="PyTorch runs what")
@@ -185,7 +186,7 @@ class Compiled:
             )
         self.programs.append((kind, program))
         result = [program for report in reports for program in report.programs]
-        self.executables += [Executable(EPOCHS[kind], program.binary, users) for program in result]
+        self.executables += [Executable(EPOCHS[kind], program.binary, users, equal) for program in result]
         if kind == FORWARD:
             self.graphs.insert(0, (kind, graph.graph))
         return program

@@ -14,6 +14,9 @@ from typing import Any
 
 import ttmlir
 from _ttmlir_runtime import runtime
+from torch.fx import Graph
+from torch.fx.node import map_arg
+from ttmlir.torch.importer import COMPUTE_CONFIG
 
 from .graph import COPIES, MOVES, Op
 from .place import Epoch
@@ -27,11 +30,27 @@ class Executable:
     """A program of a device.
 
     epoch_type: fwd or bwd. binary: the flatbuffer. users: for each node of the captured graph the nodes that read it.
+    equal: for each node that computes what an earlier one does the first of these.
     """
 
     epoch_type: str
     binary: Any
     users: Mapping[str, Sequence[str]]
+    equal: Mapping[str, str]
+
+
+def equal_nodes(graph: Graph) -> dict[str, str]:
+    """Returns for each node that calls a function with the arguments of an earlier node the name of the first such
+    node."""
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        if node.op == "call_function":
+            given = map_arg((node.args, node.kwargs), lambda x: ("node", found.get(x.name, x.name)))
+            name = first.setdefault(repr((str(node.target), given, node.meta.get(COMPUTE_CONFIG))), node.name)
+            if name != node.name:
+                found[node.name] = name
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +117,20 @@ def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, 
                     yield epoch.number, placed.op.name, part
 
 
-def computed_by(node: str, users: Mapping[str, Sequence[str]], known: Mapping[str, int]) -> int | None:
+def computed_by(node: str, executable: Executable, known: Mapping[str, int]) -> int | None:
     """Returns the first op of a program that a node is a part of: its own, else that of the nearest node that reads it.
 
-    The compiler fuses an op into the one that reads its value, whose location the result has.
+    The compiler fuses an op into the one that reads its value, whose location the result has, and computes equal nodes
+    once, as the first of them.
     """
     waiting, seen = [node], {node}
     for name in waiting:
-        if name in known:
-            return known[name]
-        waiting += [x for x in users.get(name, ()) if x not in seen]
-        seen.update(users.get(name, ()))
+        for same in (name, executable.equal.get(name, name)):
+            if same in known:
+                return known[same]
+        users = [x for same in (executable.equal.get(name, name), name) for x in executable.users.get(same, ())]
+        waiting += [x for x in dict.fromkeys(users) if x not in seen]
+        seen.update(users)
     return None
 
 
@@ -130,11 +152,12 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
     for number, name, op in placed_ops(epochs, executable.epoch_type):
         if not op.node or op.type in COPIES:
             continue
-        at = moving.get(op.node) if op.type in MOVES else None
+        moved = moving.get(op.node, moving.get(executable.equal.get(op.node, op.node)))
+        at = moved if op.type in MOVES else None
         if at is None:
-            at = computed_by(op.node, executable.users, computing)
+            at = computed_by(op.node, executable, computing)
         if at is None:
-            at = moving.get(op.node)
+            at = moved
         if at is not None:
             computes.setdefault(at, {})[name] = None
             epochs_of.setdefault(at, set()).add(number)

@@ -228,6 +228,25 @@ def test_ops_that_run_as_one_are_seen() -> None:
     assert [(x.computes, x.epochs) for x in rows] == [(("matmul", "gelu"), (0, 1))]
 
 
+def test_equal_ops_run_once() -> None:
+    """Ops of the netlist that are equal are computed by the one op that runs, and not by those that read them."""
+
+    def twice(x: pybuda.Tensor, w: pybuda.Tensor) -> pybuda.Tensor:
+        products = [op.Gelu(f"gelu{i}", op.Matmul(f"product{i}", x, w)) for i in range(2)]
+        other = op.Matmul("other", x, op.Exp("exp", products[1]))
+        both = op.Concatenate("both0", *products, axis=-1), op.Concatenate("both1", *products, axis=-1)
+        return op.Tanh("tanh", op.Add("sum", op.Add("half", *both), op.Concatenate("wide", other, other, axis=-1)))
+
+    matrix = torch.rand(64, 64)
+    device = compiled(Function("twice", twice), matrix, matrix, enable_auto_fusing=False)
+    check_program(placement_of(device))
+    rows = [x for program in placement_of(device).programs for x in program.ops if x.computes]
+    assert [x.computes for x in rows] == [
+        ("product0", "product1"), ("gelu0", "gelu1"), ("exp",), ("other",), ("both0", "both1"), ("half",), ("wide",),
+        ("sum",), ("tanh",),
+    ]  # fmt: skip
+
+
 def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     model = torch.nn.Sequential(torch.nn.Linear(64, 96), torch.nn.GELU(), torch.nn.Linear(96, 32), torch.nn.Tanh())

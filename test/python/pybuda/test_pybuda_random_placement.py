@@ -169,7 +169,7 @@ class RandomModule(pybuda.PyBudaModule):
         for i in range(12):
             a, b = draw.choice(values[-3:]), draw.choice(values)
             kind = draw.choice(
-                ["Matmul", "Add", "Multiply", "Softmax", "Transpose", "Slices", "Gelu", "Reduce", "Concat"]
+                ["Matmul", "Add", "Multiply", "Softmax", "Transpose", "Slices", "Gelu", "Layer", "Reduce", "Concat"]
             )
             if kind == "Matmul":
                 a = op.Matmul(f"n{i}", a, self.w)
@@ -183,6 +183,8 @@ class RandomModule(pybuda.PyBudaModule):
                 a = op.HStack(f"n{i}_stack", op.Exp(f"n{i}", op.HSlice(f"n{i}_slice", a, 3)), 3)
             elif kind == "Gelu":
                 a = op.Gelu(f"n{i}", a)
+            elif kind == "Layer":
+                a = op.Gelu(f"n{i}", op.Matmul(f"n{i}_product", a, self.w))
             elif kind == "Reduce":
                 a = op.Add(f"n{i}", a, op.ReduceSum(f"n{i}_sum", a, dim=draw.choice([-1, -2])))
             else:
@@ -203,8 +205,8 @@ def test_random_modules(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_modules_that_are_not_fused(seed: int) -> None:
-    """No op that runs computes two ops of the module, all of these run, and the results are those of the fused
-    program."""
+    """No op that runs computes two ops of the module that are not equal, all of these run, and the results are those
+    of the fused program."""
     x = torch.rand(1, 96, 96)
     results = []
     for options in ({}, dict.fromkeys(PIPELINE, False)):
@@ -217,7 +219,8 @@ def test_random_modules_that_are_not_fused(seed: int) -> None:
     assert tt0.placement is not None
     check_netlist(tt0.placement.netlist())
     check_program(tt0.placement)
-    source = {o.name: o.source for o in tt0.placement.graph.ops}
+    equal = tt0.compiled.executables[0].equal
+    nodes = {o.name: equal.get(o.node, o.node) for o in tt0.placement.graph.ops}
     for row in tt0.placement.programs[0].ops:
-        assert len({source[name] for name in row.computes}) <= 1, row
+        assert len({nodes[name] for name in row.computes}) <= 1, row
     torch.testing.assert_close(*results, rtol=1e-3, atol=1e-3)
