@@ -57,3 +57,14 @@ class TileReshapeMapMode(Enum):
 
     CACHE = 0
     RECREATE = 1
+
+
+class ThrottleLevel(Enum):
+    """Says how much slower products are, to save power on the hardware."""
+
+    NO_THROTTLE = 0
+    LEVEL_1 = 1
+    LEVEL_2 = 2
+    LEVEL_3 = 3
+    LEVEL_4 = 4
+    LEVEL_5 = 5
