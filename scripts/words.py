@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks words: coined ones of docs/glossary.md, first words of docstrings, and subjects of commits.
+"""Checks words: those that docs/glossary.md refuses, first words of docstrings, and subjects of commits.
 
 usage: scripts/words.py [FILE...]
 
@@ -10,6 +10,7 @@ Without arguments it checks every tracked file, and the subjects of the last com
 names.
   A row in lower case applies to every part of a name (`isWanted`, `WANTED`); one that begins with a capital applies to
   that spelling only (the type `Finally`, not the adverb). The last column has what stays allowed.
+* A construction of the table "Constructions to avoid" is an error in pages, and in Python files of FOLDERS.
 * The docstring of a public function in FOLDERS begins with a verb in the third person, as "Returns". VERBS has them; a
   verb that is not there yet is added.
 * A subject of a commit has at most 72 characters.
@@ -27,7 +28,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = "docs/glossary.md"
-TITLE = "## Words to avoid"
+# Titles of the tables, and whether a table is for pages and Python files of FOLDERS only.
+TABLES = {"## Words to avoid": False, "## Constructions to avoid": True}
 # Parts of names: `isWanted` -> is, Wanted; `HTTPServer` -> HTTP, Server.
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # Files that hold words as data.
@@ -45,18 +47,19 @@ Fills Finds Folds Forgets Forks Frees Fuses Gathers Gets Gives Goes Handles Has 
 Keeps Learns Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes Notes Numbers
 Opens Orders Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises Reads Records
 Reduces Refuses Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts Returns Rounds
-Runs Saves Says Searches Selects Sends Sets Shows Slices Sorts Splits Stands Starts Steps Stops Stores Submits Sums
-Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes Yields
+Runs Saves Says Searches Selects Sends Sets Shifts Shows Slices Sorts Splits Stands Starts Steps Stops Stores Submits
+Sums Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes Yields
 """
 VERBS = frozenset(TEXT.split())
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the table.
+    """One row of a table.
 
     parts: the word, or words that follow each other, split as names are. exact: whether capitals count. instead: the
-    words of the field. allowed: texts in which the word may stand.
+    words of the field. allowed: texts in which the word may stand. prose: whether the row is for pages and Python files
+    of FOLDERS only.
     """
 
     word: str
@@ -64,6 +67,7 @@ class Rule:
     exact: bool
     instead: tuple[str, ...]
     allowed: tuple[str, ...]
+    prose: bool = False
 
     def is_at(self, parts: Sequence[str], place: int) -> bool:
         found = parts[place : place + len(self.parts)]
@@ -71,22 +75,28 @@ class Rule:
 
 
 def rules() -> list[Rule]:
-    """Returns the rows of the table in the glossary."""
-    table = (ROOT / GLOSSARY).read_text(encoding="utf-8").partition(TITLE)[2]
+    """Returns the rows of the tables in the glossary."""
+    text = (ROOT / GLOSSARY).read_text(encoding="utf-8")
     found = []
-    for line in table.splitlines():
-        cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
-        if len(cells) != 3 or not cells[0]:
-            continue
-        for word in cells[0]:
-            found.append(Rule(word, tuple(PARTS.findall(word)), word != word.lower(), tuple(cells[1]), tuple(cells[2])))
-    if not found:
-        raise SystemExit(f"words: {GLOSSARY} has no table under {TITLE!r}")
+    for title, prose in TABLES.items():
+        rows = []
+        for line in text.partition(title + "\n")[2].partition("\n## ")[0].splitlines():
+            cells = [re.findall(r"`([^`]+)`", cell) for cell in line.strip("|").split("|")]
+            if len(cells) != 3 or not cells[0]:
+                continue
+            for word in cells[0]:
+                parts = tuple(PARTS.findall(word))
+                rows.append(Rule(word, parts, word != word.lower(), tuple(cells[1]), tuple(cells[2]), prose))
+        if not rows:
+            raise SystemExit(f"words: {GLOSSARY} has no table under {title!r}")
+        found += rows
     return found
 
 
 def wrong_words(path: str, text: str, table: Sequence[Rule]) -> Iterator[str]:
-    """Yields an error for each place of a word of the table, in the name of the file or its text."""
+    """Yields an error for each place of a word of the tables, in the name of the file or its text."""
+    if not (path.endswith(".md") or (path.endswith(".py") and path.startswith(FOLDERS))):
+        table = [rule for rule in table if not rule.prose]
     quick = re.compile("|".join(sorted({rule.parts[0] for rule in table})), re.I)
     for number, line in enumerate([path, *text.splitlines()]):
         if not quick.search(line):

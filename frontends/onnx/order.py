@@ -33,7 +33,7 @@ def needs(node: Any) -> set[str]:
 
 
 def places(graph: Any) -> list[int] | None:
-    """Returns the nodes by place so that each one follows those that it needs, else as they lie.
+    """Returns the nodes by place so that each one follows those that it needs, and otherwise in their order.
 
     None where they lie so, or where no order does it, which the checker says.
     """

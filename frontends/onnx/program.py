@@ -24,7 +24,7 @@ from .importer import Imported, Trace, import_model, said_by
 from .model import Model
 from .values import Array
 
-# Types of the device whose values NumPy's arrays share as they lie, and those of them that the buffer protocol has.
+# Types of the device whose memory NumPy's arrays share, and those of them that the buffer protocol has.
 SHARED = {np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "uint16", "uint32")}
 WEIGHTS = SHARED | {dtype for dtype in DATA_TYPES if dtype.name == "bfloat16"}
 FLOAT32 = DATA_TYPES[np.dtype(np.float32)]

@@ -21,7 +21,7 @@ class Node:
     """A node of a graph.
 
     version: of the op's definition, the newest that is not newer than the model's opset. attributes: with texts as str.
-    outputs: names, "" for those that nobody asks for. place: where it is in the file.
+    outputs: names, "" for unused ones. place: where it is in the file.
     """
 
     proto: onnx.NodeProto

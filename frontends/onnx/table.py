@@ -21,7 +21,7 @@ from .registry import OPS, REFUSED
 class Operator:
     """An op.
 
-    domain: "ai.onnx" for the default one. versions: the opsets that defined it anew, from the one that opset 7 has.
+    domain: "ai.onnx" for the default one. versions: the opsets that redefined it, from the one that opset 7 has.
     how: "rule" for a rule of its own, "function" for ONNX's definition by other ops, "" for none. reason: why not.
     """
 
@@ -33,7 +33,7 @@ class Operator:
 
 
 def operators() -> dict[str, list[int]]:
-    """Returns the ops of the default domain that programs can have, with the opsets that defined them anew."""
+    """Returns the ops of the default domain that programs can have, with the opsets that redefined them."""
     return {x.name: list(x.versions) for x in table() if x.how and x.domain == "ai.onnx"}
 
 

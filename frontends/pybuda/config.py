@@ -109,7 +109,7 @@ class CompilerConfig:
         self.__dict__.setdefault("_set", set()).add(name)
 
     def given(self, name: str) -> Any:
-        """Returns the value of an option that somebody has set, be it the default; None where nobody has."""
+        """Returns the value of an option that was set, also to its default; None otherwise."""
         return getattr(self, name) if name in self.__dict__["_set"] else None
 
     def values(self) -> dict[str, Any]:

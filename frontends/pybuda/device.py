@@ -22,7 +22,7 @@ from .trace import Trace
 
 
 class Stopped(Exception):
-    """The pipeline is shut down while somebody waits for inputs."""
+    """The pipeline is shut down while a caller waits for inputs."""
 
 
 def elsewhere(process: int) -> PyBudaError:

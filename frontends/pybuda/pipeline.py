@@ -61,7 +61,7 @@ class Pipeline:
     """Compiled devices and where their results go.
 
     results: outputs, in inference. checkpoints, losses: of training. intermediates: of the ops that were requested.
-    sequential: commands run in the caller's thread, and only over inputs that are there.
+    sequential: commands run in the caller's thread, and only on inputs that were pushed.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Pipeline:
         self._cancelled.clear()
 
     def stop(self) -> None:
-        """Ends the thread. Inputs that nobody has taken stay; in a process that was forked, nothing does."""
+        """Ends the thread. Unread inputs stay; in a process that was forked, nothing does."""
         if os.getpid() != self.process:
             for device in self.devices:
                 device.inputs, device.targets = InputQueue(), InputQueue()
@@ -242,7 +242,7 @@ class Pipeline:
                     return
 
     def forward(self, count: int) -> None:
-        """Runs so many inputs through all devices; 0: until the run is cancelled. Sequential: those that are there."""
+        """Runs so many inputs through all devices; 0: until the run is cancelled. Sequential: the pushed inputs."""
         done = 0
         kept, self._undelivered = self._undelivered, []
         for results, values in kept:

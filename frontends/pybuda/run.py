@@ -216,7 +216,7 @@ def run_generate(input_count: int = 1, write_index: int = 0, _sequential: bool =
 
 
 def run_backward(input_count: int = 1, zero_grad: bool = False, _sequential: bool = False) -> None:
-    """Runs the backward pass of so many forward runs, the oldest first. zero_grad: sums of gradients begin anew."""
+    """Runs the backward pass of so many forward runs, the oldest first. zero_grad: sums of gradients restart at 0."""
     count = _count(input_count, "input_count", 0)
     pipeline = running()
     if not pipeline.training:

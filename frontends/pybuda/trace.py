@@ -82,7 +82,7 @@ def shown(value: Any) -> str:
 class Formats:
     """Which format the values of a device have.
 
-    default: of what nobody said anything about. rules: of ops, parameters and inputs; the last that fits holds.
+    default: of values without a rule. rules: of ops, parameters and inputs; the last that fits holds.
     base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded
     to its own.
     seen: the subjects of queries: names, types, epochs, whether a gradient.
@@ -187,7 +187,7 @@ class Trace:
     """One run of the modules of a device, over fake tensors.
 
     nops: (op or input, ops that read it): copies between them.
-    saved: values of the ops whose names are in `to_save`. used: numbers of the nops that are there.
+    saved: values of the ops whose names are in `to_save`. used: numbers of the existing nops.
     roots: for ops that only move elements, what they are about: nops see through them.
     between: what modules have given to the next one: results of ops.
     """

@@ -39,7 +39,7 @@ class TTDevice(Reports):
     """One or more Tenstorrent chips.
 
     num_chips: how many, 0 for all; chip_ids: which. Programs run on the first of them.
-    fp32_fallback: the format of Float32 values whose format nobody has set.
+    fp32_fallback: the format of Float32 values whose format is not set.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class TTDevice(Reports):
     #
 
     def chip(self) -> Any:
-        """Returns the simulated chip, opened when it is first needed, and anew for other arithmetic."""
+        """Returns the simulated chip, opened at its first use, and reopened for another arithmetic."""
         is_open = self._chip is not None and self._chip.is_open
         if is_open and self._chip.exact is not self._is_exact:
             runtime.close_mesh_device(self._chip)

@@ -85,7 +85,7 @@ def read_own(path: Path) -> bytes:
     Raises:
         FileNotFoundError: there is none.
         OSError: it cannot be read.
-        NotUsedError: somebody else may have written it.
+        NotUsedError: another user may have written it.
     """
     with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
         found = os.fstat(file.fileno())
@@ -136,7 +136,7 @@ class Cache:
 
         Warns:
             UserWarning: a file that cannot be read, that another user may have written, that is damaged, or that the
-                runtime refuses; it is compiled anew.
+                runtime refuses; it is compiled again.
         """
         path = self.load / name
         try:

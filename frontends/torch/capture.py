@@ -340,7 +340,7 @@ def recorded(
         raise
     except Exception as error:  # AOTAutograd's way may do; if not, it says what is wrong
         raise UnsuitedError(f"{type(error).__name__}: {error}") from error
-    # What nobody reads is still drawn, as in eager mode.
+    # Unused numbers are still drawn, as in eager mode.
     recorder.graph.eliminate_dead_code(lambda node: node.is_impure() or (node.op == "call_function" and is_draw(node)))
     # Its Python is needed where PyTorch runs a part of it.
     return _LazyGraphModule(recorder.constants, recorder.graph), views

@@ -409,7 +409,7 @@ class _Importer:
 
 
 def read_results(node: Node) -> frozenset[int] | None:
-    """Returns results of an op with several that somebody reads; None for all."""
+    """Returns results of an op with several that have users; None for all."""
     found = set()
     for user in node.users:
         if user.target is not operator.getitem:

@@ -131,11 +131,11 @@ class Lowering:
         self.context = context
         self.fake: Any = None  # what the op returns, as fake tensors
         self.given: Sequence[Any] = ()  # its operands, as fake tensors
-        self.used: frozenset[int] | None = None  # results that somebody reads; None: all
+        self.used: frozenset[int] | None = None  # results with users; None: all
         self.block: Any = None  # of the function
         self.draws: list[Draw | HostNumber] = []
         self.node: Any = None  # of the graph
-        self.checks = True  # whether somebody reads what `limit` says
+        self.checks = True  # whether the result of `limit` is used
         self.limits: list[tuple[Value, str]] = []
         self.filled: list[Number] = []  # values of `full`, in the order of its calls
         self.varying: Container[int] = ()  # which of them depend on open sizes
@@ -143,7 +143,7 @@ class Lowering:
         self._constants: dict[Any, ir.Value] = {}
 
     def is_wide(self) -> bool:
-        """Returns whether the op gives 64-bit integers, and somebody asks whether they fit."""
+        """Returns whether the op gives 64-bit integers, and a check whether they fit is requested."""
         return self.checks and isinstance(self.fake, torch.Tensor) and self.fake.dtype is torch.int64
 
     def limit(self, magnitudes: Value, text: str) -> None:
@@ -180,7 +180,7 @@ class Lowering:
         return Value(result, tuple(ir.RankedTensorType(result.type).shape), dtype)
 
     def wants(self, result: int) -> bool:
-        """Returns whether somebody reads this result of the op."""
+        """Returns whether this result of the op has users."""
         return self.used is None or result in self.used
 
     def out(self, result: int | None = None) -> torch.Tensor:

@@ -42,7 +42,7 @@ DATA_TYPES = {
     torch.bool: runtime.DataType.Bool,
 }
 STRIDE = torch.Tensor.stride
-# Types of the device whose values PyTorch's tensors share as they lie.
+# Types of the device whose memory PyTorch's tensors share.
 SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8, torch.uint16, torch.uint32}
 
 
@@ -65,7 +65,7 @@ def is_shared(tensor: torch.Tensor) -> bool:
 
 
 def lower_once(module: Any, pipeline: CompileOptions) -> None:
-    """Runs the pipeline with equal ops as one: each layer of a model makes the same mask and the same angles anew."""
+    """Runs the pipeline with equal ops as one: each layer of a model computes the same mask and angles again."""
     run_pass(module, "cse", verify=False)
     lower(module, pipeline)
 

@@ -46,8 +46,8 @@ class Residence:
         self.keep_all([tensor], [value], device, shared)
 
     def keep_all(self, tensors: Sequence[torch.Tensor], values: Sequence[Any], device: Any, shared: bool) -> None:
-        """Keeps tensors that share no memory with each other. A model returns its whole cache with every token: what
-        is asked of each tensor is asked of all in one go.
+        """Keeps tensors that share no memory with each other. A model returns its whole cache with every token: one
+        call does for all tensors what `keep` does for one.
         """
         addresses = [*map(torch.Tensor.data_ptr, tensors)]
         for address in self.entries.keys() & {*addresses}:

@@ -55,7 +55,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]
 def recorded_model(recorded: dict[str, Any]) -> tuple[str, Any, Any]:
     """Returns name, model and inputs.
 
-    The recorded outputs are not compared with: model and compiled model run anew with the same random numbers.
+    The recorded outputs are not compared with: model and compiled model run again with the same random numbers.
     """
     name, given = recorded.get(NAME), recorded[MODEL]
     if not isinstance(name, str) or not name:

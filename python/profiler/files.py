@@ -201,7 +201,7 @@ def page_data(program: ProgramInfo) -> dict[str, Any]:
 
 
 def report_page(programs: Sequence[ProgramInfo], runs: Sequence[Run], live: bool = False) -> str:
-    """Returns the report; `live` has it load itself anew while the traced block runs."""
+    """Returns the report; `live` makes it reload while the traced block runs."""
     data = {"live": live, "programs": [page_data(p) for p in programs], "runs": [asdict(r) for r in runs]}
     return page("report.html", data)
 

@@ -108,6 +108,6 @@ def handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests are nobody's news."""
+            """Requests are not logged."""
 
     return Handler

@@ -184,7 +184,7 @@ class Tap:
                 runtime.set_perf_recording(self._recording)
 
     def called(self, device: Any, text: str, perf: Any, start: int) -> None:
-        """Is told of each call of an op by hand; one on the host alone is not recorded."""
+        """Records a call of an op by hand; one on the host alone is not recorded."""
         if device is None:
             return
         with self._lock:

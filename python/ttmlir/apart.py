@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytecode nobody vouches for, read by a process of its own.
+"""Reads untrusted bytecode in a separate process.
 
 MLIR's reader trusts its input: damaged bytes can end or hang the process that reads them. `read` hands them to one
 that is started once and kept, and takes back bytecode which that process has read, verified and written again.
@@ -146,7 +146,7 @@ def read(context: Context, data: bytes, what: str = "the bytecode") -> Module:
             _close()
             raise MLIRError(f"{what} is damaged: the process that read it {died}", []) from None
         except BaseException:
-            _close()  # with an answer that nobody takes
+            _close()  # with an unread answer
             raise
     if not is_read:
         raise MLIRError(answer.decode("utf-8", "backslashreplace"), [])

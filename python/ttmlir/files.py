@@ -80,7 +80,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def _named(path: str) -> Iterator[None]:
-    """Errors name the path that somebody gave, not a file of ours."""
+    """Makes errors name the path that the caller gave, not a temporary file."""
     try:
         yield
     except OSError as error:

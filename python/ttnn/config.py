@@ -56,7 +56,7 @@ def backend_flags() -> list[str]:
     """
     if not Path(library_dir(), "libttbackend.so").exists():
         raise FileNotFoundError(
-            f"{library_dir()} has no libttbackend.so; install libzip-dev and nlohmann-json3-dev, and build anew"
+            f"{library_dir()} has no libttbackend.so; install libzip-dev and nlohmann-json3-dev, and build again"
         )
     # The last is for std::experimental::filesystem, which is no part of the C++ library's shared half.
     return [*_link_flags("ttbackend"), "-lstdc++fs"]

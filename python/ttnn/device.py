@@ -31,7 +31,7 @@ def open_device(
     """Opens one simulated chip.
 
     Args:
-        device_id: which of the chips there are; they are all alike, and each call opens one that nobody else uses.
+        device_id: number of the chip; all chips are equal, and each call opens an unused one.
         l1_small_size: bytes per core kept for BufferType.L1_SMALL.
         trace_region_size: bytes of DRAM kept for BufferType.TRACE.
         num_command_queues, dispatch_core_config, worker_l1_size: of the hardware; make no difference here.

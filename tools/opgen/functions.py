@@ -95,7 +95,7 @@ ATTRIBUTES = {
 # Defaults of attributes that ODS wants given.
 DEFAULTS = {"ceil_mode": "false", "keep_dim": "false", "reduce_type": "sum"}
 
-# Functions that write their results to tensors that are there, by the name of the parameter that takes these.
+# Functions that write their results to existing tensors, by the name of the parameter that takes these.
 INTO = {
     "output_tensor": """
         all_gather all_to_all_combine argmax assign concat dequantize embedding embedding_bw

@@ -16,7 +16,7 @@ attributes and its types, and is included by what is written:
 An op's part follows from its name, so that an op that is new moves no other; ops of a small family (FAMILY) have the
 part of its name, so that a change of the family compiles one. A file that is as before is not written.
 
-Of an op's builders nearly half the generated code would be what nobody calls; one that is missing is a compile error:
+Of an op's builders nearly half the generated code would have no callers; one that is missing is a compile error:
 
   - `create` is one template instead of two functions for each `build` (ttmlir/Dialect/Families/Create.h);
   - result types are given: no `build` of an op with operands infers them, where another takes them;

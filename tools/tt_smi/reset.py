@@ -31,7 +31,7 @@ def answer(prompt: str) -> str:
 
 
 def numbers_in(text: str, known: Sequence[int], what: str) -> list[int]:
-    """Returns the numbers that somebody entered, in order; all for "all".
+    """Returns the entered numbers, in order; all for "all".
 
     Raises:
         SmiError: one that there is none of, or something else.

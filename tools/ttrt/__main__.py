@@ -33,7 +33,7 @@ EPILOG = "exit codes: 0 done; 1 the input is wrong or results differ from their 
 def parser() -> Parser:
     top = Parser(
         prog="ttrt",
-        description="Look into TTNN flatbuffers and run them on simulated chips.",
+        description="Inspect TTNN flatbuffers and run them on simulated chips.",
         epilog="""examples:
   ttrt run model.ttnn --golden          run it, and compare its outputs with their goldens
   ttrt run --help                       options of a command, with examples

@@ -60,7 +60,7 @@ class Subject:
 
     @classmethod
     def of(cls, module: ir.Module, path: str, mesh: Mesh | None = None) -> Subject:
-        """Returns a module that is there; it is not changed."""
+        """Returns an existing module; it is not changed."""
         if not public_functions(module.operation):
             raise InputError(f"{path}: has no public function, and so nothing to compute")
         had = any(util.source_path(op.location) for op in number_ops(module.operation))

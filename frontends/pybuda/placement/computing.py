@@ -40,7 +40,7 @@ def gradients(graph: Graph, trained: int) -> set[Node]:
 class Computing:
     """What was said of how ops compute; nothing, as it is made without arguments.
 
-    rules: of ops, the last that fits holds. math_fidelity, accumulate_df: of all others; None where nobody has set it.
+    rules: of ops, the last that fits holds. math_fidelity, accumulate_df: of all others; None if not set.
     """
 
     rules: tuple[Precision, ...] = ()

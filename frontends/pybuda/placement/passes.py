@@ -105,7 +105,7 @@ def fused_op(name: str, parts: list[Op]) -> Op:
 def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> set[int]:
     """Copies that were requested between ops that have no names in the module; returns their numbers.
 
-    used: those that are there already. With hoist_tms elements move before the copy, else behind it.
+    used: existing ones. With hoist_tms, data movement happens before the copy, otherwise after it.
     """
     done = set(used)
     for number, (source, names, hoist) in enumerate(config.buffering_nops):

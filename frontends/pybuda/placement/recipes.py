@@ -60,7 +60,7 @@ MOVING = {
     "scatter_reduce": "scatter", "index_put": "scatter", "_unsafe_index_put": "scatter", "index_add": "scatter",
     "index_copy": "scatter", "embedding_dense_backward": "scatter", "topk": "sort", "sort": "sort", "argsort": "sort",
 }  # fmt: skip
-# Functions that only move elements, to places that no value chooses. `as_strided` reads memory as it lies in PyTorch.
+# Functions that only move elements, to places that no value chooses. `as_strided` reads PyTorch's memory directly.
 MOVES = VIEWS | MANIPULATIONS | {name for name, kind in MOVING.items() if kind in ("splice", "pad")}
 MOVES -= {"as_strided", "as_strided_copy"}
 REDUCTIONS = {

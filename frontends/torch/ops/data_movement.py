@@ -280,7 +280,7 @@ def copy(g: Lowering, x: Value, source: Value, non_blocking: bool = False) -> Va
 def as_strided(
     g: Lowering, x: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """Returns a view of the elements as they lie in PyTorch's memory, which need not be row by row.
+    """Returns a view of the elements in the order of PyTorch's memory, which need not be row-major.
 
     Positions are computed now; one slice is used where they are one.
     """
@@ -298,7 +298,7 @@ def as_strided(
 def as_strided_scatter(
     g: Lowering, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """Returns `x` with what lies in a view of its memory replaced; what lies around `x` is nobody's."""
+    """Returns `x` with what lies in a view of its memory replaced; memory around `x` is unused."""
     requested = elements_at(g.given[0], size, stride, storage_offset).flatten()
     flat = g.reshape(source, (source.size,))
     (mine,) = (requested >= 0).nonzero(as_tuple=True)

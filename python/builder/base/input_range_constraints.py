@@ -35,7 +35,7 @@ def body_of(function: Any) -> Body:
 
 def use_of(op: Any, function: Any) -> Use:
     callee = calls(op, function)
-    if accepts(op.name) is ANYTHING:  # ops of dialects that nobody describes, like func.return
+    if accepts(op.name) is ANYTHING:  # ops of dialects without a description, like func.return
         groups = [[value] for value in (op.operands if callee is None else passed(op))]
     else:
         groups = [g if isinstance(g, list) else [] if g is None else [g] for g in operand_groups(op)]

@@ -84,7 +84,7 @@ class Breakpoint:
 
 
 class StopRun(RuntimeError):
-    """Somebody ended the run at a breakpoint."""
+    """The user ended the run at a breakpoint."""
 
 
 # What a callback returns is None, or NEXT to be called again after the next op that computes something.
@@ -94,7 +94,7 @@ _callback: BreakpointCallback | None = None
 
 
 def set_breakpoint_callback(callback: BreakpointCallback | None) -> BreakpointCallback | None:
-    """Calls `callback` at breakpoints of every run that has none of its own; None for the prompt. Returns the former."""
+    """Sets the function for breakpoints of runs without one, or None for the prompt. Returns the previous one."""
     global _callback
     if callback is not None and not callable(callback):
         raise TypeError(
@@ -253,7 +253,7 @@ class Debugger:
     def after(self, executable: Any, program: Any, op: Any) -> None:
         if self.memory is not None:
             self.memory.add(program, op)
-        # Programs that this one calls are made by the compiler, of constants: nobody requested a look into them.
+        # Programs that this one calls are made by the compiler, of constants: no breakpoint was requested in them.
         if runtime.get_program_index(program) != self.index:
             return
         action = ACTIONS.get(op.name)
@@ -263,7 +263,7 @@ class Debugger:
             self.stop(executable, program, op, runtime.get_op_output_refs(op)[0])
 
     def producer(self, ref: Any, marks: bool = True) -> tuple[Any, int] | None:
-        """Returns the op of the source that a value comes from, looking through what the compiler added; None: an argument.
+        """Returns the source op of a value, looking through ops that the compiler added; None for an argument.
 
         Without `marks`, those of the debug dialect are looked through, too.
         """

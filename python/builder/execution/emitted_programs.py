@@ -196,7 +196,7 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
 
 def source_name(goldens: Mapping[int, Any] | None, name: str) -> str:
-    """Returns what a program was called in the module: emitted, its name is one that the language takes ("main" is "main_")."""
+    """Returns a program's name in the module. The emitted name must be valid in the language: "main" becomes "main_"."""
     known = [p.name for p in goldens.values()] if isinstance(goldens, Programs) else []
     bare = name.rstrip("_")
     return next((k for k in known if k == name or re.sub(r"\W+|_+", "_", k).strip("_") == bare), name)
@@ -301,7 +301,7 @@ def execute_cpp(
     `cpp_library.compiled`).
 
     Args:
-        cpp_path: the file, as a target "emitc" wrote it or as somebody changed it.
+        cpp_path: the file, as a target "emitc" wrote it or as a user changed it.
         input_output_goldens: as for `execute_fb`; without it programs run with inputs that they make for themselves.
         device: an open mesh device; one is opened and closed when there is none.
         exact: see `execute_fb`.
@@ -339,7 +339,7 @@ def execute_py(
     """Runs every program of an emitted Python file and compare its outputs with their goldens.
 
     Args:
-        compiled_bin: the file, as a target "emitpy" wrote it or as somebody changed it.
+        compiled_bin: the file, as a target "emitpy" wrote it or as a user changed it.
         Others: see `execute_cpp`.
     Raises:
         TTBuilderGoldenException: values differ; names the output, PCC and the largest errors.

@@ -15,7 +15,7 @@ _END = b"\n}"
 
 class GrowingJson:
     """The file of one object. Entries are added at its end, so that each costs what itself has; an entry that changes
-    makes the file anew. After each call the file is a whole object."""
+    rewrites the file. After each call the file is a whole object."""
 
     def __init__(self, path: Path):
         self.path = path

@@ -66,7 +66,7 @@ class Producer:
 
     @property
     def precision(self) -> torch.dtype | None:
-        """Returns the coarsest floating-point dtype of the values that the golden was computed from, as far as it is known."""
+        """Returns the coarsest known floating-point dtype of the values that the golden was computed from."""
         return self.evaluation.precision
 
     def noise(self, device: int) -> float:
@@ -77,8 +77,8 @@ class Producer:
     def meaning(
         self, golden: torch.Tensor, found: torch.Tensor, device: int
     ) -> tuple[torch.Tensor, torch.Tensor, bool]:
-        """Returns, of positions, the elements that those of the golden and those that were found stand for, and whether these
-        elements are known exactly.
+        """Returns the elements at the positions of the golden and at those that were found, and whether they are known
+        exactly.
 
         Raises:
             LookupError: the value is no positions, or of what is not known.
@@ -126,7 +126,7 @@ class Evaluation:
     # ------------------------------------------------------------------ functions
 
     def inputs(self, function: Any) -> list[GoldenMapTensor]:
-        """Returns the value of each argument: what the user gave, else random values that the ops which use it accept."""
+        """Returns the value of each argument: the user's, or else random values that its users accept."""
         name = symbol(function)
         if name not in self._inputs:
             ranges = infer_arg_ranges(function)
@@ -147,8 +147,11 @@ class Evaluation:
         return self.sharded.get(Key(symbol(function), index, True))
 
     def outputs(self, function: Any, keep: Kept = frozenset()) -> list[GoldenMapTensor]:
-        """Returns the goldens of outputs of a public function. keep: sources of the ops whose goldens become `records`, None for all; goldens of other
-        ops are freed as soon as no op needs them."""
+        """Returns the goldens of the outputs of a public function.
+
+        keep: sources of the ops whose goldens become `records`, None for all. Other goldens are freed after their last
+        use.
+        """
         name = symbol(function)
         before = self._kept.get(name, frozenset())
         if name not in self._outputs or not covers(before, keep):
@@ -220,8 +223,8 @@ class Evaluation:
         return self._precision
 
     def noise(self, function: Any) -> Mapping[tuple[str, int, int], float]:
-        """Returns rounding errors (root mean square) of the goldens of a public function: the goldens compared with those that are
-        computed with float64 throughout.
+        """Returns the rounding errors (root mean square) of the goldens of a public function, compared with goldens that
+        are computed with float64 throughout.
 
         By (source, result, device) of what is in `records`, and ("", output, device). Empty when an op cannot be
         computed in float64.
@@ -250,7 +253,7 @@ class Evaluation:
         return self.run_block(block, values, path)
 
     def run_block(self, block: Any, values: dict[Any, Any], path: str) -> list[Any]:
-        """Returns values of the operands of the block's terminator. Others are taken out of `values` after their last use."""
+        """Returns values of the operands of the block's terminator. Removes others from `values` after their last use."""
         dying = last_uses(block)
         for place, view in enumerate(block.operations):
             op = view.operation
@@ -340,7 +343,7 @@ class Evaluation:
         return operands
 
     def per_device(self, op: Any, values: dict[Any, Any], path: str) -> list[GoldenMapTensor]:
-        """Returns a region on the parts of tensors that lie on each device, and the whole tensors that its results make."""
+        """Computes a region on the shards of each device. Returns the tensors that its results are joined to."""
         sizes = mesh_axes(self.root)
         block = op.regions[0].blocks[0]
         inner = dict(values)
@@ -354,7 +357,7 @@ class Evaluation:
         ]
 
     def compute(self, op: Any, values: dict[Any, Any]) -> list[Any] | None:
-        """Returns goldens of the op's results, or None when there is nothing to compute or nobody knows how."""
+        """Returns goldens of the op's results, or None when there is nothing to compute or no golden function."""
         row = find_op(golden_name(op))
         missing = next((v for v in op.operands if v not in values and is_tensor(v.type)), None)
         if row is None or missing is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldens of a module: what every value is, computed by walking the IR when somebody asks (see `evaluation`).
+"""Goldens of a module: what every value is, computed by walking the IR on request (see `evaluation`).
 
 The same walk serves modules that were built, loaded or split, of any dialect.
 """

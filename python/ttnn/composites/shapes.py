@@ -85,7 +85,7 @@ def full_like(
     """Returns a tensor of one number, in what is not given like another tensor.
 
     Args:
-        optional_tensor: a tensor that is there, which the result is written to; it says what is not given.
+        optional_tensor: an existing tensor that the result is written to; it gives the defaults of other arguments.
     """
     if optional_tensor is not None:
         return ops.full(
@@ -162,7 +162,7 @@ def moreh_sum(
     memory_config: MemoryConfig | None = None,
     compute_kernel_config: Any = None,
 ) -> Tensor:
-    """Returns the sum over one or more dimensions, or over all; `output` is a tensor that is there, which it is written
+    """Returns the sum over one or more dimensions, or over all; `output` is an existing tensor that it is written
     to."""
     result = ops.sum(input, dim, keepdim, memory_config=memory_config, compute_kernel_config=compute_kernel_config)
     return result if output is None else ops.assign(result, output_tensor=output)

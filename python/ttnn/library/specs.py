@@ -167,7 +167,7 @@ class TensorSpec:
 
 
 def spec_of(self: Tensor) -> TensorSpec:
-    """Shape, data type, layout and memory."""
+    """Returns shape, data type, layout and memory."""
     result = TensorSpec(self.shape, self.dtype, self.layout)
     result.memory_config = self.memory_config()
     return result

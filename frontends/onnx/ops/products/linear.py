@@ -148,7 +148,7 @@ def aligned(g: Emitter, x: Value, names: list[str], order: list[str]) -> Value:
 
 def contracted(g: Emitter, x: Value, xs: list[str], y: Value, ys: list[str],
                needed: set[str]) -> tuple[Value, list[str]]:  # fmt: skip
-    """Returns the product of two tensors, summed over the names that nobody needs any more."""
+    """Returns the product of two tensors, summed over the names that no later operand or result has."""
     shared = [name for name in xs if name in ys]
     x, xs = without(g, x, xs, [name for name in xs if name not in ys and name not in needed])
     y, ys = without(g, y, ys, [name for name in ys if name not in xs and name not in needed])
