@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
 
@@ -319,58 +322,84 @@ def _binary_golden(forward: str, a: str = "input_tensor", b: str = "other_tensor
 
 _PAIR = "memory_config input_grad other_grad"
 _AB = "memory_config input_a_grad input_b_grad"
+_FREE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+_ALPHA = inspect.Parameter("alpha", _FREE, default=1.0, annotation="float")
+_ROUNDING = inspect.Parameter("rounding_mode", _NAMED, default=None, annotation="str | None")
+_REQUIRED = inspect.Parameter("are_required_outputs", _NAMED, default=BOTH, annotation="list[bool]")
 
 
-@composite(_PAIR, golden=_binary_golden("a + b"))
-def add_bw(
-    grad_tensor: Tensor, input_tensor: Tensor, other_tensor: Tensor | float, *, are_required_outputs: list[bool] = BOTH
-) -> list[Tensor | None]:
-    """Computes the gradients of `add`."""
-    g = grad_tensor
-    return _gradients(are_required_outputs, [(input_tensor, lambda: g), (other_tensor, lambda: g)])
+@dataclass(frozen=True)
+class Pair:
+    """The gradients of a function of two tensors.
+
+    forward: PyTorch's function of a and b.
+    first, second: both gradients of the result's gradient, the tensors, and the option's value.
+    common: parameters of the frame.
+    inputs: parameters for the tensors, with their annotations.
+    option: a parameter of the function's own.
+    required: whether are_required_outputs is a parameter.
+    """
+
+    forward: str
+    first: Callable[..., Tensor]
+    second: Callable[..., Tensor]
+    common: str = _PAIR
+    inputs: tuple[tuple[str, str], ...] = (("input_tensor", "Tensor"), ("other_tensor", "Tensor | float"))
+    option: inspect.Parameter | None = None
+    required: bool = True
 
 
-@composite(_PAIR, golden=_binary_golden("a - b"))
-def sub_bw(
-    grad_tensor: Tensor, input_tensor: Tensor, other_tensor: Tensor | float, *, are_required_outputs: list[bool] = BOTH
-) -> list[Tensor | None]:
-    """Computes the gradients of `sub`."""
-    g = grad_tensor
-    return _gradients(are_required_outputs, [(input_tensor, lambda: g), (other_tensor, lambda: ops.neg(g))])
+_TENSORS = (("input_tensor_a", "Tensor"), ("input_tensor_b", "Tensor"))
 
 
-@composite(_PAIR, golden=_binary_golden("b - a", "input_tensor_a", "input_tensor_b"))
-def rsub_bw(
-    grad_tensor: Tensor, input_tensor_a: Tensor, input_tensor_b: Tensor, *, are_required_outputs: list[bool] = BOTH
-) -> list[Tensor | None]:
-    """Computes the gradients of `rsub`."""
-    g = grad_tensor
-    return _gradients(are_required_outputs, [(input_tensor_a, lambda: ops.neg(g)), (input_tensor_b, lambda: g)])
+def _unrounded(mode: str | None, gradient: Callable[[], Tensor], g: Tensor) -> Tensor:
+    """Returns a quotient's gradient, which is 0 where the quotient is rounded."""
+    return gradient() if mode is None else g * 0.0
 
 
-@composite(_PAIR, golden=_binary_golden("a * b"))
-def mul_bw(
-    grad_tensor: Tensor, input_tensor: Tensor, other_tensor: Tensor | float, *, are_required_outputs: list[bool] = BOTH
-) -> list[Tensor | None]:
-    """Computes the gradients of `mul`."""
-    g, a, b = grad_tensor, input_tensor, other_tensor
-    return _gradients(are_required_outputs, [(a, lambda: g * b), (b, lambda: g * a)])
+PAIRS = {
+    "add": Pair("a + b", lambda g, a, b, o: g, lambda g, a, b, o: g),
+    "sub": Pair("a - b", lambda g, a, b, o: g, lambda g, a, b, o: ops.neg(g)),
+    "rsub": Pair("b - a", lambda g, a, b, o: ops.neg(g), lambda g, a, b, o: g, inputs=_TENSORS),
+    "mul": Pair("a * b", lambda g, a, b, o: g * b, lambda g, a, b, o: g * a),
+    "div": Pair(
+        "torch.div(a, b, rounding_mode=rounding_mode)",
+        lambda g, a, b, o: _unrounded(o, lambda: g / b, g),
+        lambda g, a, b, o: _unrounded(o, lambda: ops.neg(g) * a / (b * b), g),
+        option=_ROUNDING,
+    ),
+    "addalpha": Pair(
+        "torch.add(a, b, alpha=alpha)", lambda g, a, b, o: g, lambda g, a, b, o: g * o, _AB, _TENSORS, _ALPHA
+    ),
+    "subalpha": Pair(
+        "torch.sub(a, b, alpha=alpha)", lambda g, a, b, o: g, lambda g, a, b, o: g * -o, _PAIR, _TENSORS, _ALPHA
+    ),
+}
 
 
-@composite(_PAIR, golden=_binary_golden("torch.div(a, b, rounding_mode=rounding_mode)"))
-def div_bw(
-    grad_tensor: Tensor,
-    input_tensor: Tensor,
-    other_tensor: Tensor | float,
-    *,
-    rounding_mode: str | None = None,
-    are_required_outputs: list[bool] = BOTH,
-) -> list[Tensor | None]:
-    """Computes the gradients of `div`; 0 where the quotient is rounded."""
-    g, a, b = grad_tensor, input_tensor, other_tensor
-    if rounding_mode is not None:
-        return _gradients(are_required_outputs, [(a, lambda: g * 0.0), (b, lambda: g * 0.0)])
-    return _gradients(are_required_outputs, [(a, lambda: g / b), (b, lambda: ops.neg(g) * a / (b * b))])
+def _pair(name: str, row: Pair) -> None:
+    (first, _), (second, _) = row.inputs
+
+    def compute(**values: Any) -> list[Tensor | None]:
+        g, a, b = values["grad_tensor"], values[first], values[second]
+        option = values[row.option.name] if row.option else None
+        pairs = [(a, lambda: row.first(g, a, b, option)), (b, lambda: row.second(g, a, b, option))]
+        return _gradients(values.get("are_required_outputs", BOTH), pairs)
+
+    tensors = [
+        inspect.Parameter(each, _FREE, annotation=hint) for each, hint in (("grad_tensor", "Tensor"), *row.inputs)
+    ]
+    own = [each for each in (row.option, _REQUIRED if row.required else None) if each is not None]
+    compute.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*tensors, *own], return_annotation="list[Tensor | None]"
+    )
+    compute.__doc__ = f"Computes the gradients of `{name}`."
+    composite(row.common, golden=_binary_golden(row.forward, first, second), name=f"{name}_bw")(compute)
+
+
+for _name, _row in PAIRS.items():
+    _pair(_name, _row)
 
 
 @composite("memory_config", golden="gradient(lambda a: torch.where(a == a, a / scalar, a), grad_tensor, input_tensor)")
@@ -378,34 +407,6 @@ def div_no_nan_bw(grad_tensor: Tensor, input_tensor: Tensor, scalar: float) -> l
     """Computes the gradient of `div_no_nan`; 0 for a divisor of 0."""
     del input_tensor
     return [grad_tensor / scalar if scalar else grad_tensor * 0.0]
-
-
-@composite(_AB, golden=_binary_golden("torch.add(a, b, alpha=alpha)", "input_tensor_a", "input_tensor_b"))
-def addalpha_bw(
-    grad_tensor: Tensor,
-    input_tensor_a: Tensor,
-    input_tensor_b: Tensor,
-    alpha: float = 1.0,
-    *,
-    are_required_outputs: list[bool] = BOTH,
-) -> list[Tensor | None]:
-    """Computes the gradients of `addalpha`."""
-    g = grad_tensor
-    return _gradients(are_required_outputs, [(input_tensor_a, lambda: g), (input_tensor_b, lambda: g * alpha)])
-
-
-@composite(_PAIR, golden=_binary_golden("torch.sub(a, b, alpha=alpha)", "input_tensor_a", "input_tensor_b"))
-def subalpha_bw(
-    grad_tensor: Tensor,
-    input_tensor_a: Tensor,
-    input_tensor_b: Tensor,
-    alpha: float = 1.0,
-    *,
-    are_required_outputs: list[bool] = BOTH,
-) -> list[Tensor | None]:
-    """Computes the gradients of `subalpha`."""
-    g = grad_tensor
-    return _gradients(are_required_outputs, [(input_tensor_a, lambda: g), (input_tensor_b, lambda: g * -alpha)])
 
 
 @composite(_AB, golden="[grad_tensor] if input_tensor_b is None else [grad_tensor, grad_tensor]")
@@ -443,8 +444,8 @@ def concat_bw(
     )
 
 
-# Both gradients of functions of two tensors, and PyTorch's function.
-_Pair = Callable[[Tensor, Tensor, Tensor], Tensor]
+# Both gradients of functions of two tensors without options, and PyTorch's function.
+_Both = Callable[[Tensor, Tensor, Tensor, None], Tensor]
 
 
 def _quotient_toward_zero(a: Tensor, b: Tensor) -> Tensor:
@@ -466,44 +467,32 @@ def _gelu_slope(x: Tensor) -> Tensor:
     return (ops.erf(x * math.sqrt(0.5)) + 1.0) * 0.5 + x * density
 
 
-BINARY_GRADIENTS: dict[str, tuple[_Pair, _Pair, str]] = {
-    "atan2": (lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: ops.neg(g) * a / (a * a + b * b),
+BINARY_GRADIENTS: dict[str, tuple[_Both, _Both, str]] = {
+    "atan2": (lambda g, a, b, o: g * b / (a * a + b * b), lambda g, a, b, o: ops.neg(g) * a / (a * a + b * b),
               "torch.atan2(a, b)"),
-    "bias_gelu": (lambda g, a, b: g * _gelu_slope(a + b), lambda g, a, b: g * _gelu_slope(a + b),
+    "bias_gelu": (lambda g, a, b, o: g * _gelu_slope(a + b), lambda g, a, b, o: g * _gelu_slope(a + b),
                   "torch.nn.functional.gelu(a + b)"),
-    "fmod": (lambda g, a, b: g, lambda g, a, b: ops.neg(g) * _quotient_toward_zero(a, b), "torch.fmod(a, b)"),
-    "hypot": (lambda g, a, b: g * a / ops.sqrt(a * a + b * b), lambda g, a, b: g * b / ops.sqrt(a * a + b * b),
+    "fmod": (lambda g, a, b, o: g, lambda g, a, b, o: ops.neg(g) * _quotient_toward_zero(a, b), "torch.fmod(a, b)"),
+    "hypot": (lambda g, a, b, o: g * a / ops.sqrt(a * a + b * b), lambda g, a, b, o: g * b / ops.sqrt(a * a + b * b),
               "torch.hypot(a, b)"),
-    "ldexp": (lambda g, a, b: g * ops.pow(2.0, b), lambda g, a, b: g * a * ops.pow(2.0, b) * LN2,
+    "ldexp": (lambda g, a, b, o: g * ops.pow(2.0, b), lambda g, a, b, o: g * a * ops.pow(2.0, b) * LN2,
               "a * torch.exp2(b)"),
-    "logaddexp": (lambda g, a, b: g * _share(a, b, 1.0), lambda g, a, b: g * _share(b, a, 1.0),
+    "logaddexp": (lambda g, a, b, o: g * _share(a, b, 1.0), lambda g, a, b, o: g * _share(b, a, 1.0),
                   "torch.logaddexp(a, b)"),
-    "logaddexp2": (lambda g, a, b: g * _share(a, b, LN2), lambda g, a, b: g * _share(b, a, LN2),
+    "logaddexp2": (lambda g, a, b, o: g * _share(a, b, LN2), lambda g, a, b, o: g * _share(b, a, LN2),
                    "torch.logaddexp2(a, b)"),
-    "max": (lambda g, a, b: _half_of_ties(g, a, b, a > b), lambda g, a, b: _half_of_ties(g, a, b, b > a),
+    "max": (lambda g, a, b, o: _half_of_ties(g, a, b, a > b), lambda g, a, b, o: _half_of_ties(g, a, b, b > a),
             "torch.max(a, b)"),
-    "min": (lambda g, a, b: _half_of_ties(g, a, b, a < b), lambda g, a, b: _half_of_ties(g, a, b, b < a),
+    "min": (lambda g, a, b, o: _half_of_ties(g, a, b, a < b), lambda g, a, b, o: _half_of_ties(g, a, b, b < a),
             "torch.min(a, b)"),
-    "remainder": (lambda g, a, b: g, lambda g, a, b: ops.neg(g) * ops.floor(a / b), "torch.remainder(a, b)"),
-    "squared_difference": (lambda g, a, b: g * (a - b) * 2.0, lambda g, a, b: g * (b - a) * 2.0,
+    "remainder": (lambda g, a, b, o: g, lambda g, a, b, o: ops.neg(g) * ops.floor(a / b), "torch.remainder(a, b)"),
+    "squared_difference": (lambda g, a, b, o: g * (a - b) * 2.0, lambda g, a, b, o: g * (b - a) * 2.0,
                            "torch.square(a - b)"),
-    "xlogy": (lambda g, a, b: ops.where(ops.logical_and(ops.eq(a, 0.0), ops.le(b, 0.0)), 0.0, g * ops.log(b)),
-              lambda g, a, b: g * a / b, "torch.xlogy(a, b)"),
+    "xlogy": (lambda g, a, b, o: ops.where(ops.logical_and(ops.eq(a, 0.0), ops.le(b, 0.0)), 0.0, g * ops.log(b)),
+              lambda g, a, b, o: g * a / b, "torch.xlogy(a, b)"),
 }  # fmt: skip
-
-
-def _binary(name: str, first: _Pair, second: _Pair, forward: str) -> None:
-    def compute(grad_tensor: Tensor, input_tensor_a: Tensor, input_tensor_b: Tensor) -> list[Tensor | None]:
-        g, a, b = grad_tensor, input_tensor_a, input_tensor_b
-        return _gradients(BOTH, [(a, lambda: first(g, a, b)), (b, lambda: second(g, a, b))])
-
-    compute.__doc__ = f"Computes the gradients of `{name}`."
-    golden = _binary_golden(forward, "input_tensor_a", "input_tensor_b")
-    composite("memory_config", golden=golden, name=f"{name}_bw")(compute)
-
-
 for _name, (_first, _second, _forward) in BINARY_GRADIENTS.items():
-    _binary(_name, _first, _second, _forward)
+    _pair(_name, Pair(_forward, _first, _second, "memory_config", _TENSORS, required=False))
 
 
 # Functions of three tensors.
