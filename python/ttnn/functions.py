@@ -32,7 +32,7 @@ from .library.parameters import DEFAULTS, FILLED, PREPARED, Extra, extended, ext
 # What the parameters of every function mean.
 _RESULT_PARAMETERS = {
     "dtype": "data type of the result; by default that of {first}.",
-    "memory_config": "where the result lies; by default interleaved in the memory of {first}.",
+    "memory_config": "memory of the result; by default interleaved in the memory of {first}.",
     "layout": "of the result; by default that of {first}.",
 }
 # Functions whose parameter for a tensor that the result is written to stands before those that are given by name.
@@ -118,7 +118,7 @@ def make_function(function: Function) -> Callable[..., Any]:
         "_given": given,
         "__name__": "ttnn" + (f".{path}" if path else ""),
     }
-    # Annotations stay text: their types are there when somebody asks, and cost nothing when nobody does.
+    # Annotations stay text: their types are resolved on request, and cost nothing otherwise.
     exec(compile("from __future__ import annotations\n" + source, f"<ttnn.{function.name}>", "exec"), namespace)
     result = namespace[name]
     # The very objects that calls are compared with.
@@ -218,7 +218,9 @@ def documentation(function: Function) -> str:
         lines.append(f"    {python_name(parameter)} ({parameter.type}):{meaning or ' ' + _use(parameter)}")
     if into := function.into:
         what = (
-            "tensors that are there, which the results are" if function.results != 1 else "a tensor that the result is"
+            "existing tensors that the results are"
+            if function.results != 1
+            else "an existing tensor that the result is"
         )
         lines.append(f"    {into} ({result_type(function)}): {what} written to; of the results' shape and data type.")
     for name, extra in extras_of(function.name, [p.name for p in function.parameters]).items():
