@@ -208,7 +208,12 @@ def main() -> None:
     parser.add_argument("--dtype", choices=DTYPES, nargs="+", default=DTYPES[:1])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--together", type=int, default=1, metavar="N", help="compile N programs as one")
+    parser.add_argument("--cache", metavar="DIR", help="keep compiled programs, also small ones, for other runs")
     options = parser.parse_args()
+    if options.cache:
+        jax.config.update("jax_compilation_cache_dir", options.cache)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     result = [program for dtype in options.dtype for program in programs(dtype, options.seed)]
     for first in range(0, len(result), options.together):
         several = result[first : first + options.together]
