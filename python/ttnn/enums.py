@@ -11,11 +11,31 @@ from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
 
+# By enum: the library's names of members that the dialect calls otherwise, and members that only the library has.
+_NAMES = {
+    "UnaryOpType": {
+        "ISFINITE": "IS_FINITE", "ISINF": "IS_INF", "ISNAN": "IS_NAN", "ISNEGINF": "IS_NEG_INF",
+        "ISPOSINF": "IS_POS_INF", "SOFTPLUS": "SOFT_PLUS",
+    }
+}  # fmt: skip
+_ONLY_LIBRARY = {
+    "UnaryOpType": """
+        ACOSH ALT_COMPLEX_ROTATE90 ASINH ATANH BITCAST CBRT CELU CLAMP_TSS COSH DIGAMMA FRAC GELU_TANH HARDMISH
+        HARDSHRINK HARDSWISH HARDTANH LGAMMA LOG1P LOGIT LOGSIGMOID MAC_TSS MAXIMUM MINIMUM MISH POLYGAMMA
+        POWER_ITERATIVE RPOW SELU SINH SOFTCAP SOFTSHRINK SOFTSIGN TANHSHRINK THRESHOLD TRUNC UNARY_EQ UNARY_GE
+        UNARY_LE WHERE_TSS XIELU
+    """
+}
+
 
 class _Enum(enum.Enum):
-    """An enum of the dialect: values are (type, symbol, number)."""
+    """An enum of the dialect: values are (type, symbol, number), with a negative number where no op has the case."""
 
     def _attribute(self) -> tuple[str, str, int]:
+        if self.value[2] < 0:
+            raise ValueError(
+                f"{type(self).__name__}.{self.name}: configs of ops do not have it; give it as one of `activations`"
+            )
         return self.value
 
     def __repr__(self) -> str:
@@ -26,6 +46,9 @@ def _made(row: tuple[str, str, list[tuple[str, str, int]]]) -> Any:
     kind, name, cases = row
     members = {public: (kind, symbol, value) for public, symbol, value in cases}
     members |= {symbol.upper(): (kind, symbol, value) for public, symbol, value in cases}
+    members |= {other: members[own] for other, own in _NAMES.get(name, {}).items()}
+    only = enumerate(_ONLY_LIBRARY.get(name, "").split())
+    members |= {each: (kind, each.lower(), -1 - number) for number, each in only}
     functional: Any = _Enum  # whose call makes a class, where that of an enum with members finds one
     result = functional(name, members, module=__name__)
     result.__doc__ = f"{kind.partition('.')[2].replace('_', ' ').capitalize()} of an op."

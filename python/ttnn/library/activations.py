@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
@@ -21,6 +22,7 @@ ACTIVATIONS = ("activations", "input_tensor_a_activations", "input_tensor_b_acti
 # number for a second operand; parameters follow the tensor.
 _FUNCTIONS = {
     "ADD_UNARY_SFPU": "add",
+    "CLAMP_TSS": "clamp",
     "DIV_UNARY_SFPU": "divide",
     "IS_FINITE": "isfinite",
     "IS_INF": "isinf",
@@ -29,16 +31,23 @@ _FUNCTIONS = {
     "IS_POS_INF": "isposinf",
     "LEFT_SHIFT": "bitwise_left_shift",
     "LOGICAL_NOT_UNARY": "logical_not",
+    "LOGSIGMOID": "log_sigmoid",
+    "MAC_TSS": "mac",
     "MUL_UNARY_SFPU": "multiply",
     "POWER": "pow",
+    "POWER_ITERATIVE": "pow",
     "PRELU_SFPU": "leaky_relu",
     "RECIP": "reciprocal",
     "RIGHT_SHIFT": "bitwise_right_shift",
     "SOFT_PLUS": "softplus",
     "SUB_UNARY_SFPU": "subtract",
+    "UNARY_EQ": "eq",
+    "UNARY_GE": "ge",
     "UNARY_GT": "gt",
+    "UNARY_LE": "le",
     "UNARY_LT": "lt",
     "UNARY_NE": "ne",
+    "WHERE_TSS": "where",
 }
 # Functions whose parameters are switches for the hardware, such as GELU's for a faster approximation.
 _SWITCHED = {"erf", "erfc", "exp", "gelu", "rsqrt", "sigmoid"}
@@ -75,6 +84,8 @@ def _resolved(function: str, activation: Any) -> tuple[Any, Sequence[float]]:
             f"ttnn.{function}: activation {activation!r}; expected a UnaryWithParam, a UnaryOpType or its name"
         )
     name = activation.op_type.name
+    if name == "GELU_TANH":
+        return partial(package["gelu"], variant=package["GeluVariant"].Tanh), ()
     public = _FUNCTIONS.get(name, name.lower())
     called = package[public] if public in package["__all__"] else None
     if called is None:

@@ -38,6 +38,7 @@ def flat(x: torch.Tensor) -> torch.Tensor:
 IMAGES = torch.linspace(-2, 3, 256).reshape(1, 1, 64, 4)
 POOL = (1, 8, 8, 4, [2, 2], [2, 2], [0, 0])
 RELU, EXP = ttnn.UnaryOpType.RELU, ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.EXP, params=[])
+GE = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.UNARY_GE, params=[0.0])
 LEAKY = ttnn.UnaryWithParam(op_type=ttnn.UnaryOpType.LEAKY_RELU, params=[0.3])
 
 # What a call with a parameter computes, and the same in PyTorch.
@@ -47,6 +48,14 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
     "activations with a parameter": (
         lambda a, b: ttnn.subtract(a, b, activations=[LEAKY]),
         lambda: functional.leaky_relu(A - B, 0.3),
+    ),
+    "activations that only the library has": (
+        lambda a, b: ttnn.add(a, b, activations=[ttnn.UnaryOpType.CBRT, ttnn.UnaryOpType.GELU_TANH]),
+        lambda: functional.gelu((A + B).sign() * (A + B).abs() ** (1 / 3), approximate="tanh"),
+    ),
+    "activations by the library's names": (
+        lambda a, b: ttnn.add(a, b, activations=[ttnn.UnaryOpType.SOFTPLUS, GE]),
+        lambda: torch.ones(40, 70),
     ),
     "activations of operands": (
         lambda a, b: ttnn.multiply(a, b, input_tensor_a_activations=[RELU], input_tensor_b_activations=["exp"]),
@@ -212,6 +221,21 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda a: ttnn.pad(a, [(0, 1)], 0.0), ValueError, r"padding is \[\(0, 1\)\]; expected 2 pairs \(before, after\)"),
     (lambda a: ttnn.pad(a, [1, 1], [0, 0], 0.0), ValueError, r"\[1, 1\], without room for \[40, 70\] from \[0, 0\] on"),
     (lambda a: ttnn.fmod(a, scalar=2.0, input_tensor_b=a), TypeError, "fmod: scalar and input_tensor_b are given"),
+    (
+        lambda a: ttnn.conv2d(
+            input_tensor=ttnn.ones([1, 1, 64, 4]),
+            weight_tensor=ttnn.ones([8, 4, 3, 3]),
+            in_channels=4,
+            out_channels=8,
+            batch_size=1,
+            input_height=8,
+            input_width=8,
+            kernel_size=(3, 3),
+            conv_config=ttnn.Conv2dConfig(activation=ttnn.UnaryOpType.CBRT),
+        ),  # fmt: skip
+        ValueError,
+        "UnaryOpType.CBRT: configs of ops do not have it; give it as one of `activations`",
+    ),
     (lambda a: ttnn.pad(a), TypeError, "ttnn.pad: padding is None; expected pairs, or output_padded_shape"),
     (lambda a: ttnn.pad(a, [0, 1, 0, 1], 0.0, 1.0), TypeError, "ttnn.pad: fill is 1.0; it stands behind the start"),
     (lambda a: ttnn.concat([a, a], 1, groups=3), ValueError, "groups is 3; expected a divisor of 70, 70, the sizes of"),
