@@ -4,6 +4,7 @@
 from . import (
     backward,
     binary,
+    caches,
     complexes,
     experimental,
     images,
@@ -30,6 +31,7 @@ __all__ = [
     "LossReductionMode",
     "backward",
     "binary",
+    "caches",
     "complexes",
     "experimental",
     "images",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of ttnn.experimental, ttnn.transformer and ttnn.kv_cache that are made of others."""
+"""Functions of ttnn.experimental that are made of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
+from _ttmlir_runtime.ttnn import DataType, MemoryConfig
 
 from ..functions import FUNCTIONS
 from .frame import RESULT, composite, ops
@@ -166,6 +166,20 @@ def rotate_half(input: Tensor) -> Tensor:
     return ops.concat([ops.neg(part_of(input, axis, size // 2, size)), part_of(input, axis, 0, size // 2)], dim=axis)
 
 
+@experimental(
+    "memory_config compute_kernel_config",
+    wide=True,
+    golden="input_tensor * cos_cache + torch.cat([-input_tensor.chunk(2, -1)[1], input_tensor.chunk(2, -1)[0]], -1) "
+    "* sin_cache",
+)
+def rotary_embedding_hf(
+    input_tensor: Tensor, cos_cache: Tensor, sin_cache: Tensor, *, is_decode_mode: bool = False
+) -> Tensor:
+    """Computes x * cos + rotate_half(x) * sin of tables that broadcast to x; both modes are one here."""
+    del is_decode_mode
+    return input_tensor * cos_cache + rotate_half(input_tensor) * sin_cache
+
+
 # Products.
 
 
@@ -292,6 +306,66 @@ def convert_to_hwc(input: Tensor) -> Tensor:
     """Returns [1, batch, height * width, channels] of [batch, channels, height, width]."""
     batch, channels, height, width = input.shape
     return ops.reshape(ops.permute(input, [0, 2, 3, 1]), [1, batch, height * width, channels])
+
+
+def _turned(name: str, common: str) -> None:
+    def compute(input: Tensor) -> Tensor:
+        rank = len(input.shape)
+        if rank < 2:
+            raise ValueError(f"input has shape {list(input.shape)}; expected at least two dimensions")
+        return ops.transpose(input, rank - 2, rank - 1)
+
+    compute.__doc__ = "Returns the tensor with its last two dimensions in each other's place."
+    experimental(common, golden="input.transpose(-2, -1)", name=name)(compute)
+
+
+_turned("transpose_rm", "")
+_turned("convert_to_chw", "dtype")
+
+
+@experimental(
+    "output_tensor",
+    golden="input_tensor[tuple(slice(a, b, c) for a, b, c in zip(padded_slice_start, padded_slice_end, "
+    "padded_slice_step or [1] * input_tensor.dim()))]",
+)
+def padded_slice(
+    input_tensor: Tensor,
+    padded_slice_start: Sequence[int],
+    padded_slice_end: Sequence[int],
+    padded_slice_step: Sequence[int] | None = None,
+    *,
+    memory_config: MemoryConfig | None = None,
+    pad_value: float | None = None,
+) -> Tensor:
+    """Returns the elements from a start to before an end of each dimension; padding holds no values here."""
+    del pad_value
+    return ops.slice(
+        input_tensor, padded_slice_start, padded_slice_end, padded_slice_step or [1] * len(input_tensor.shape),
+        memory_config=memory_config,
+    )  # fmt: skip
+
+
+@experimental()
+def slice_write(
+    input_tensor: Tensor, output_tensor: Tensor, start: Sequence[int], end: Sequence[int], step: Sequence[int]
+) -> Tensor:
+    """Writes a tensor to the elements from `start` to before `end` of another, which it returns.
+
+    Raises:
+        ValueError: a step is not 1, or the elements are not of the tensor's shape.
+    """
+    shape, own = list(output_tensor.shape), list(input_tensor.shape)
+    if any(each != 1 for each in step):
+        raise ValueError(f"step is {list(step)}; expected 1 in each dimension")
+    if not len(start) == len(end) == len(shape) or own != [b - a for a, b in zip(start, end, strict=True)]:
+        raise ValueError(f"start is {list(start)} and end {list(end)}; input_tensor has shape {own}")
+    around = [n for a, b, size in zip(start, end, shape, strict=True) for n in (a, size - b)]
+    if min(around, default=0) < 0:
+        raise ValueError(f"start is {list(start)} and end {list(end)}; output_tensor has shape {shape}")
+    inside = ops.pad(ops.full(own, 1.0, dtype=DataType.FLOAT32, layout=input_tensor.layout,
+                              device=input_tensor.device()), around, 0.0)  # fmt: skip
+    result = ops.where(inside, ops.pad(input_tensor, around, 0.0), output_tensor)
+    return ops.assign(result, output_tensor=output_tensor)
 
 
 @experimental(
@@ -449,56 +523,3 @@ def reduce_scatter_minimal_async(
         memory_config=memory_config,
     )
     return ops.assign(result, output_tensor=persistent_output_buffers[-1]) if persistent_output_buffers else result
-
-
-# Attention and caches.
-
-
-@composite(wide=False, name="transformer.joint_scaled_dot_product_attention")
-def joint_scaled_dot_product_attention(
-    input_tensor_q: Tensor,
-    input_tensor_k: Tensor,
-    input_tensor_v: Tensor,
-    joint_tensor_q: Tensor,
-    joint_tensor_k: Tensor,
-    joint_tensor_v: Tensor,
-    *,
-    joint_strategy: str,
-    program_config: Any = None,
-    scale: float | None = None,
-    compute_kernel_config: Any = None,
-) -> tuple[Tensor, Tensor]:
-    """Computes attention of two sequences [batch, heads, length, size] as of one, and returns the part of each.
-
-    Raises:
-        ValueError: joint_strategy is not "rear".
-    """
-    if joint_strategy != "rear":
-        raise ValueError(f'joint_strategy is {joint_strategy!r}; expected "rear"')
-    pairs = (
-        (input_tensor_q, joint_tensor_q), (input_tensor_k, joint_tensor_k), (input_tensor_v, joint_tensor_v),
-    )  # fmt: skip
-    result = FUNCTIONS["transformer.scaled_dot_product_attention"](
-        *(ops.concat(list(pair), dim=2) for pair in pairs), is_causal=False, scale=scale,
-        program_config=program_config, compute_kernel_config=compute_kernel_config,
-    )  # fmt: skip
-    length = input_tensor_q.shape[2]
-    return part_of(result, 2, 0, length), part_of(result, 2, length, result.shape[2])
-
-
-@composite(wide=False, name="kv_cache.fill_cache_for_user_")
-def fill_cache_for_user_(cache: Tensor, input: Tensor, batch_index: int, *, update_idx: int = 0) -> Tensor:
-    """Writes the tokens [1, heads, length, size] of one user to a cache [users, heads, tokens, size]; returns it."""
-    ops.fill_cache(cache, input, batch_index, update_idx=update_idx)
-    return cache
-
-
-@composite(wide=False, name="kv_cache.update_cache_for_token_")
-def update_cache_for_token_(
-    cache: Tensor, input: Tensor, update_index: int, batch_offset: int = 0, compute_kernel_config: Any = None
-) -> Tensor:
-    """Writes one token of every user, [1, heads, users, size], to a cache [users, heads, tokens, size]; returns it."""
-    del compute_kernel_config
-    place = ops.full([1], update_index, dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, device=cache.device())
-    ops.update_cache(cache, input, place, batch_offset)
-    return cache

@@ -251,6 +251,13 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "moe": [{"input_tensor": of(1, 1, 32, 64), "expert_mask_tensor": of(1, 1, 1, 64),
              "topk_mask_tensor": of(1, 1, 1, 32), "k": 32}],
     "unary_chain": [{"input_tensor": ROWS, "ops_chain": ["exp", "relu"]}],
+    "experimental.rotary_embedding_hf": [
+        {"input_tensor": of(2, 3, 33, 64), "cos_cache": of(1, 1, 33, 64), "sin_cache": of(1, 1, 33, 64)}],
+    **{f"experimental.{name}": [{"input": of(1, 1, 33, 8)}] for name in ("transpose_rm", "convert_to_chw")},
+    "experimental.padded_slice": [
+        {"input_tensor": PLANES, "padded_slice_start": [0, 1, 3, 0], "padded_slice_end": [2, 3, 9, 40]},
+        {"input_tensor": ROWS, "padded_slice_start": [0, 1], "padded_slice_end": [33, 40],
+         "padded_slice_step": [2, 3]}],
     "experimental.intimg": [{"input_tensor": of(1, 5, 6, 3)}],
 }  # fmt: skip
 for _kind in ("softmax", "softmin", "logsoftmax"):
@@ -262,8 +269,8 @@ for _kind in ("softmax", "softmin", "logsoftmax"):
 WITHOUT = {
     "bernoulli", "complex_tensor", "experimental.all_gather_async", "experimental.dropout",
     "experimental.paged_fused_update_cache", "experimental.reduce_scatter_minimal_async",
-    "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
+    "experimental.slice_write", "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
     "kv_cache.update_cache_for_token_", "manual_seed", "pearson_correlation_coefficient", "randn",
-    "transformer.joint_scaled_dot_product_attention",
+    "transformer.flash_multi_latent_attention_decode", "transformer.joint_scaled_dot_product_attention",
     "uniform",
 }  # fmt: skip

@@ -230,6 +230,31 @@ def test_attention_of_joint_sequences(device: ttnn.Device) -> None:
     torch.testing.assert_close(ttnn.to_torch(second), expected[:, :, 64:], rtol=1e-4, atol=1e-4)
 
 
+def test_attention_whose_values_are_parts_of_keys(device: ttnn.Device) -> None:
+    q, ours_q = placed(device, 1, 2, 4, 64)
+    k, ours_k = placed(device, 2, 1, 64, 64)
+    places = ttnn.from_torch(torch.tensor([10, 63], dtype=torch.int32), device=device)
+    found = ttnn.transformer.flash_multi_latent_attention_decode(
+        ours_q, ours_k, head_dim_v=32, cur_pos_tensor=places, scale=0.125
+    )
+    for user, last in enumerate((10, 63)):
+        keys = k[user, :, : last + 1]
+        expected = torch.nn.functional.scaled_dot_product_attention(q[:, user, None], keys, keys[..., :32], scale=0.125)
+        got = ttnn.to_torch(found)[:, user]
+        torch.testing.assert_close(got, expected.reshape(got.shape), rtol=1e-4, atol=1e-4)
+
+
+def test_parts_are_written(device: ttnn.Device) -> None:
+    data, part = placed(device, 2, 3, 4)
+    target, ours = placed(device, 3, 5, 7)
+    assert ttnn.experimental.slice_write(part, ours, [1, 0, 2], [3, 3, 6], [1, 1, 1]) is not None
+    target[1:3, 0:3, 2:6] = data
+    assert torch.equal(ttnn.to_torch(ours), target)
+    for start, text in (([2, 0, 2], "input_tensor has shape"), ([1, 0, 2], "step is")):
+        with pytest.raises(ValueError, match=text):
+            ttnn.experimental.slice_write(part, ours, start, [3, 3, 6], [1, 1, 2 if text == "step is" else 1])
+
+
 def test_gathers_and_scatters_with_semaphores() -> None:
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
     try:
