@@ -40,15 +40,16 @@ COMMITS, LONGEST = 20, 72
 # Folders whose public functions have docstrings that begin with a verb.
 FOLDERS = ("frontends/", "python/", "scripts/", "tools/")
 TEXT = """
-Adds Answers Applies Asks Assigns Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears Closes
-Collects Combines Compares Compiles Computes Connects Continues Converts Convolves Copies Counts Creates Cuts Declares
-Decorates Describes Divides Does Downloads Draws Drops Emits Empties Ends Enters Erases Evaluates Expands Extends
-Fills Finds Folds Forgets Forks Frees Fuses Gathers Gets Gives Goes Handles Has Holds Imports Inserts Installs Joins
-Keeps Learns Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes Notes Numbers
-Opens Orders Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises Reads Records
-Reduces Refuses Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts Returns Rounds
-Runs Saves Says Searches Selects Sends Sets Shifts Shows Slices Sorts Splits Stands Starts Steps Stops Stores Submits
-Sums Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes Yields
+Adds Allocates Answers Applies Asks Assigns Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears
+Closes Collects Combines Compares Compiles Computes Connects Continues Converts Convolves Copies Counts Creates Cuts
+Declares Decorates Describes Divides Does Downloads Draws Drops Emits Empties Ends Enters Erases Evaluates Expands
+Extends Fills Finds Folds Forgets Forks Frees Fuses Gathers Gets Gives Goes Handles Has Holds Imports Inserts Installs
+Joins Keeps Learns Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes Notes
+Numbers Opens Orders Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises Reads
+Records Reduces Refuses Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts Returns
+Rounds Runs Saves Says Searches Selects Sends Sets Shifts Shows Slices Sorts Splits Stands Starts Steps Stops Stores
+Submits Sums Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes
+Yields
 """
 VERBS = frozenset(TEXT.split())
 

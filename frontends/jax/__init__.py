@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JAX's functions as programs to look at: `compile`. To run JAX on the chips, use its platform `tt`."""
+"""Compiles JAX functions to programs to inspect and save. To run JAX on the chips, use the platform `tt`."""
 
 from ttmlir.stablehlo import SizeError
 

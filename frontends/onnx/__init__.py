@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX files as programs for Tenstorrent chips."""
+"""Compiles ONNX files to programs for Tenstorrent chips, and runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODULES = {"OnnxProgram": "program", "operators": "table"}
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what needs the package onnx when it is first requested."""
+    """Loads the parts that need the package onnx at their first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .model import require_onnx

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JAX's platform `tt`: registers the PJRT plugin. JAX calls `initialize` by the entry point `jax_plugins`."""
+"""Registers the PJRT plugin of JAX's platform `tt`. JAX calls `initialize` through the entry point `jax_plugins`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyBuda: modules are placed on devices, which run them as a pipeline. Tenstorrent devices are simulated chips."""
+"""Runs PyBuda programs: devices run their modules as a pipeline. Tenstorrent devices are simulated chips."""
 
 try:
     import torch as _torch  # noqa: F401

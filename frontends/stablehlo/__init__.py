@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StableHLO modules whose arguments have open dimensions, as programs for all sizes: `OpenProgram`."""
+"""Compiles StableHLO modules whose arguments have open dimensions to programs for all sizes: `OpenProgram`."""
 
 from .dimensions import Dimensions, SizeError, read_dimensions
 from .program import OpenProgram, stablehlo_to_open_flatbuffer

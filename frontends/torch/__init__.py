@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's programs on simulated chips: `torch.compile(model, backend="tt")`, and `compile` for files."""
+"""Runs PyTorch models on simulated chips: `torch.compile(model, backend="tt")`, and `compile` for files."""
 
 try:
     import torch as _torch  # noqa: F401

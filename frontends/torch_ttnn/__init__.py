@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch 2 on Tenstorrent's chips, here simulated ones: `torch.compile(module, backend=torch_ttnn.backend)`."""
+"""Runs PyTorch 2 models on simulated Tenstorrent chips: `torch.compile(module, backend=torch_ttnn.backend)`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["TorchTtnnOption", "backend"]
 
 
 def __getattr__(name: str) -> Any:
-    # For its plugin pytest loads this package in each of its processes, also where PyTorch is not used or not there.
+    # pytest loads this package in each of its processes for the plugin, also if PyTorch is unused or not installed.
     if name not in __all__:
         raise AttributeError(f"torch_ttnn has no {name!r}; known: {', '.join(__all__)}")
     from ttmlir.torch import Options, backend

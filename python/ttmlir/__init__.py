@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TT dialects, passes and translations, on MLIR's Python bindings."""
+"""Provides the TT dialects, passes and translations on MLIR's Python bindings."""
 
 from __future__ import annotations
 

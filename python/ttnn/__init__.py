@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TTNN on simulated chips: tensors in the memories of a device, and functions of them.
+"""Provides TTNN on simulated chips: devices, tensors in their memory, and functions of tensors.
 
     import torch
     import ttnn
@@ -10,8 +10,8 @@
     print(ttnn.to_torch(y))
     ttnn.close_device(device)
 
-Functions are made from the table of the runtime's ops: help(ttnn.softmax). What they compute is what a compiled program
-computes, to the bit. docs/ttnn.md tells the rest.
+Functions are generated from the table of the runtime's ops; see help(ttnn.softmax). They return the same bits as a
+compiled program. docs/ttnn.md describes the package.
 """
 
 import difflib as _difflib

@@ -98,7 +98,7 @@ def parser() -> Parser:
     )
     what.add_argument("-wr", "--warm_reset", action="store_true", help="warm reset board")
     what.add_argument("-mr", "--mobo_nb_reset", action="store_true", help="warm reset mobo")
-    add("--external", action="store_true", help="run external version of TT-SMI, which this is: changes nothing")
+    add("--external", action="store_true", help="accepted, without effect: this is the external version of TT-SMI")
     add("--debug", action="store_true", help="print a stack trace with an error")
     add_completion(top)
     return top  # fmt: skip

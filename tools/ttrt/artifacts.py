@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser, what: str) -> None:
     group = parser.add_argument_group("artefacts")
     group.add_argument("--save-artifacts", action="store_true", help=f"write {what}")
     group.add_argument("--artifact-dir", default=FOLDER, metavar="DIR", help="where to (default: %(default)s)")
-    group.add_argument("--clean-artifacts", action="store_true", help="empty the artefacts' folder before")
+    group.add_argument("--clean-artifacts", action="store_true", help="empty the folder first")
 
 
 def prepared(args: argparse.Namespace, report: str) -> Path | None:

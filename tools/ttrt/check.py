@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check that a flatbuffer can run on a machine: that it is whole, of this version, and compiled for such chips.
+"""Check that a flatbuffer can run on a machine: it is intact, has this version, and was compiled for such chips.
 
 The machine is the one that --system-desc describes (see ttrt query --save), else a simulated one.
 """
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.ttnn")
     parser.add_argument("--system-desc", metavar="FILE", help="description of the machine, as the compiler reads it")
     parser.add_argument("--json", action="store_true", help="print what was found as JSON")
-    machine.arguments(parser, "what the file was compiled for")
+    machine.arguments(parser, "that of the file")
 
 
 def described(path: str) -> dict[str, Any]:

@@ -5,15 +5,14 @@
   ttrt compare A.mlir --passes 'canonicalize,ttir-to-ttnn-backend-pipeline{target-format=bf16}'
                                                                 a module before and after every pass
 
-  ttrt compare model.onnx                                       nodes of an ONNX file compared with onnxruntime, or
-  ONNX's
-                                                                reference evaluator
+  ttrt compare model.onnx                                       nodes of an ONNX file, compared with onnxruntime
+                                                                or ONNX's reference evaluator
 
-  ttrt compare FILE --exact                                     a program by default, as a card computes, and goldens
+  ttrt compare FILE --exact                                     a program's default and exact values, and goldens
 
-A and B are of any level: StableHLO and TTIR are computed by the goldens of their ops (torch), TTNN and .ttnn files on a
-simulated device; --via chooses otherwise. All get the same inputs. Ops are known by their source numbers (or by
-location, or order), and compared one by one; outputs decide whether the modules are equal.
+A and B may be at any level. Goldens (torch) compute StableHLO and TTIR; a simulated device computes TTNN and .ttnn
+files; --via overrides this. All get the same inputs. Ops are matched by their source numbers (or by location, or order)
+and compared one by one; outputs decide whether the modules are equal.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ ttrt compare model.onnx --sizes batch=4
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="A", help="a module (.mlir), a flatbuffer (.ttnn) or an ONNX file")
-    parser.add_argument("other", metavar="B", nargs="?", help="what to compare it with")
+    parser.add_argument("other", metavar="B", nargs="?", help="the module or file to compare with A")
     parser.add_argument(
         "--passes",
         "--pipeline",
@@ -55,7 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     machine.exact_argument(
         parser,
-        "instead of B: the file itself by default and with the chip's arithmetic, op by op compared with goldens",
+        "instead of B: the same file, in the default and in the chip's arithmetic, op by op compared with goldens",
     )
     parser.add_argument("--via", choices=EVALUATORS, default="auto", help="how to compute values (default: by level)")
     parser.add_argument("--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .pt; for one program")
@@ -63,13 +62,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mesh", type=machine.mesh, help="rows and columns of chips like 2x4, or a board (default: A's)"
     )
     parser.add_argument(
-        "--sizes", type=sizes, default={}, metavar="NAME=N,...", help="of dimensions of an ONNX file that have no size"
+        "--sizes", type=sizes, default={}, metavar="NAME=N,...", help="values of the open dimensions of an ONNX file"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random inputs (default: %(default)s)")
     parser.add_argument("--save-stages", metavar="DIR", help="write the module after every pass to DIR")
     parser.add_argument("--json", metavar="FILE", help='write the report to FILE, or to standard output when "-"')
-    judged = parser.add_argument_group("what counts as equal")
-    judged.add_argument("--pcc", type=correlation, default=0.99, help="least correlation (default: %(default)s)")
+    judged = parser.add_argument_group("tolerances")
+    judged.add_argument("--pcc", type=correlation, default=0.99, help="minimum correlation (default: %(default)s)")
     judged.add_argument("--atol", type=tolerance, help="|a - b| <= atol + rtol * |a| (default: by element type)")
     judged.add_argument("--rtol", type=tolerance, help="see --atol")
     judged.add_argument("--strict", action="store_true", help="intermediate values decide, too")

@@ -35,9 +35,9 @@ DOMAIN = "domain"
 INITIALIZERS = (DOMAIN, "rand", "randn", "normal", "zeros", "ones", "arange")
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 HELP = (
-    "instead: random values that the ops accept (domain, the default), uniform from 0 to 1 (rand), normal (randn or "
-    "normal), zeros, ones, 0, 1, 2, … (arange), LOW:HIGH for uniform values from LOW to below HIGH, or a .npy or .pt "
-    "file; NAME= in front says for which input, by its name or index; may be given again"
+    "generate values: random ones that the ops accept (domain, the default), uniform from 0 to 1 (rand), normal "
+    "(randn or normal), zeros, ones, 0, 1, 2, … (arange), LOW:HIGH for uniform values from LOW to below HIGH, or a "
+    ".npy or .pt file. NAME= selects an input by name or index. Can be repeated"
 )
 
 
@@ -117,7 +117,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs", metavar="FILE", help="tensors for the inputs: .npz, .npy, .safetensors, .pt; for one program"
     )
     group.add_argument(
-        "--weights", metavar="FILE", help="tensors for those inputs that it names; --init makes the others"
+        "--weights", metavar="FILE", help="tensors for the inputs that the file names; --init generates the others"
     )
     group.add_argument("--init", type=init, action="append", default=[], metavar="[NAME=]WHAT", help=HELP)
     group.add_argument(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List every op of the dialects and which parts of the toolchain know it.
+"""List every op of the dialects and the parts of the toolchain that support it.
 
 inference  result types need not be given: they follow from operands and attributes, or there are none
 lowering   the op of the next dialect that it becomes, or "rule" where that depends on its operands and attributes
@@ -35,7 +35,7 @@ ttrt ops --missing
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dialect", choices=DIALECTS, action="append", help="only this dialect; may be given again")
+    parser.add_argument("--dialect", choices=DIALECTS, action="append", help="only this dialect. Can be repeated")
     parser.add_argument("--missing", action="store_true", help="only ops without inference, lowering or kernel")
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show what every op of a program takes: time of this machine's simulation, and cycles and bytes of the chip.
+"""Show the cost of every op of a program: time of the simulation on this machine, and cycles and bytes on the chip.
 
 The chip's figures are estimates of a cost model; with --estimate nothing is run and only they are shown.
 """
@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     report_argument(parser, "figures")
     input_arguments.arguments(parser)
-    machine.arguments(parser, "what the file was compiled for")
+    machine.arguments(parser, "that of the file")
 
 
 def run(args: argparse.Namespace) -> int:

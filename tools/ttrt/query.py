@@ -2,7 +2,7 @@
 """Describe a simulated machine: its chips and their memories.
 
 --save and --save-artifacts write the description as the compiler reads it (system-desc-path of its pipelines); the
-builder takes the latter's by itself.
+builder reads the latter's file automatically.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 """Run a flatbuffer's programs on a simulated machine.
 
 Inputs are random values that the program's ops accept (an embedding gets rows of its table), or come from a file of
-tensors: .npz (by name: the input's own, input_0 or arg0) or .pt; --init makes others, of one input or of all. With
+tensors: .npz (by name: the input's own, input_0 or arg0) or .pt; --init generates others, for one input or all. With
 --golden, every output is compared with what the goldens of the ops compute from the same inputs; with --ops, so is the
-value of every op. Ops of the debug dialect act: a breakpoint opens a prompt on a terminal and is logged elsewhere,
-print, dump and memory_snapshot do what they say.
+value of every op. Ops of the debug dialect take effect: a breakpoint opens a prompt on a terminal and writes a log
+line elsewhere; print, dump and memory_snapshot run.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ def native_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-native",
         action="store_true",
-        help="run code that the file brings (kernels, machine code for the host); it can do all that you may: trust "
-        "where it comes from",
+        help="run code in the file (kernels, machine code for the host). It has all your rights: allow only files "
+        "from a source that you trust",
     )
 
 
 def loop_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-loop-turns", type=positive, metavar="N",
-        help="end a run whose loops would take more than N turns together, with an error (default: no limit)",
+        help="stop with an error when the loops of a run exceed N iterations in total (default: no limit)",
     )  # fmt: skip
 
 
@@ -111,14 +111,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     input_arguments.arguments(parser)
     checks = parser.add_argument_group("checks")
     checks.add_argument("--golden", "--enable-golden", action="store_true", help="compare outputs with their goldens")
-    checks.add_argument("--ops", action="store_true", help="compare the value of every op, too; goes with --golden")
+    checks.add_argument("--ops", action="store_true", help="also compare the value of every op; requires --golden")
     checks.add_argument("--identity", action="store_true", help="outputs must be equal to the inputs")
     checks.add_argument("--non-zero", action="store_true", help="no output may be zero everywhere")
     checks.add_argument("--check-memory-leak", action="store_true", help="the run must free all that it allocates")
-    checks.add_argument(
-        "--pcc", type=correlation, default=0.99, help="least correlation accepted (default: %(default)s)"
-    )
-    checks.add_argument("--atol", type=tolerance, help="also demand |a - b| <= atol + rtol * |b|")
+    checks.add_argument("--pcc", type=correlation, default=0.99, help="minimum correlation (default: %(default)s)")
+    checks.add_argument("--atol", type=tolerance, help="also require |a - b| <= atol + rtol * |b|")
     checks.add_argument("--rtol", type=tolerance, help="see --atol")
     checks.add_argument(
         "--topk", "--golden-diff-topk", type=positive, default=10, metavar="N",
@@ -133,7 +131,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     look.add_argument("--no-debug-ops", "--disable-ttrt-callbacks", action="store_true",
                       help="ignore ops of the debug dialect")  # fmt: skip
     artifacts.arguments(parser, "inputs, outputs, goldens (.pt), the report and the MLIR")
-    machine.arguments(parser, "what the file was compiled for")
+    machine.arguments(parser, "that of the file")
 
 
 def checked(args: argparse.Namespace) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One side of a comparison: a module of any level, or a flatbuffer."""
+"""One side of a comparison: a module at any level, or a flatbuffer."""
 
 from __future__ import annotations
 

@@ -104,5 +104,5 @@ def add_completion(parser: Parser) -> None:
     """Adds --print-completion."""
     parser.add_argument(
         "--print-completion", action=PrintCompletion, tool=parser, choices=SHELLS, metavar="SHELL",
-        help=f"print what the shell needs to complete command lines of {parser.prog}: {', '.join(SHELLS)}",
+        help=f"print a script for the shell that completes command lines of {parser.prog}: {', '.join(SHELLS)}",
     )  # fmt: skip
