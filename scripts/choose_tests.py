@@ -96,6 +96,12 @@ TESTS = {
 }
 # Tests by the place of a file, as regular expressions; all that fit count. A folder that is not there has none.
 PLACES = (
+    # Rows of ops: their facts decide what passes and lowerings do, and Python's tables are made of them.
+    (
+        r"include/ttmlir/Dialect/(?:Families/|(?:TTIR|TTNN)/IR/.*\.td)",
+        "lit:Conversion lit:Transforms python:golden/test_tables.py python:ops/test_op_tables.py python:ops/rules "
+        "python:builder/test_docs.py python:builder/test_public_functions.py",
+    ),
     (r"(?:lib|include/ttmlir)/Dialect/(\w+)/Transforms/", r"lit:Transforms/\1 lit:Dialect/\1/Transforms"),
     (r"(?:lib|include/ttmlir)/Dialect/(?:Sdy|StableHLO|Vhlo)/", "lit:Dialect/Sdy lit:Transforms/StableHLO python:sdy"),
     (r"(?:lib|include/ttmlir)/Dialect/Vhlo/", "lit:Dialect/Vhlo python:stablehlo/test_portable_artifacts.py"),

@@ -52,6 +52,18 @@ CHOICES = [
         ["lit:Transforms/TTIR", "lit:Pipelines", "python:passes", "python:onnx_frontend/test_onnx.py::test_a_network"],
         ["python:onnx_frontend", "python:torch_frontend", "cpp:ttrt-tests"],
     ),
+    # A row of an op: also the passes that ask its facts, and the tables of Python that are made of rows.
+    (
+        ["include/ttmlir/Dialect/Families/Elementwise.td"],
+        [
+            "lit:Dialect",
+            "lit:Transforms",
+            "lit:Conversion",
+            "python:ops/test_op_tables.py",
+            "python:golden/test_tables.py",
+        ],
+        ["python:ops", "python:golden", "python:builder", "cpp:ttnn-tests", "lit:Transforms/TTIR"],
+    ),
     (
         ["runtime/lib/kernels/window/pool.cpp"],
         ["cpp:ttnn-tests", "units:*pool*", "python:ops/window", "python:ttnn/test_functions.py::test_operators"],
