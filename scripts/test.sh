@@ -124,8 +124,8 @@ native_tests() { cpp_tests && units_and_passes; }
 python_tests() {
   echo "== Python tests ${chosen[*]}"
   # run_under_units.py compares the rows of the op table, also with all vector units of the CPU. The tests of a file go to
-  # one process as long as both have work, so that what they share is made once.
-  .venv/bin/python -m pytest -q -n "$jobs" --dist worksteal "${chosen[@]}" \
+  # one process as long as both have work, so that what they share is made once. The slowest are listed at the end.
+  .venv/bin/python -m pytest -q -n "$jobs" --dist worksteal --durations=40 --durations-min=3 "${chosen[@]}" \
     --deselect 'test/python/ops/test_op_tables.py::test_agrees_with_golden['
 }
 
