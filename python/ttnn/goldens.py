@@ -112,7 +112,7 @@ def group_norm(x: Any, groups: int, eps: float, gamma: Any, beta: Any) -> list[A
     batch, channels = x.shape[:2]
     weights = [None if each is None else each.reshape(-1) for each in (gamma, beta)]
     area = x.shape[2] * x.shape[3]
-    result, mean, rstd = torch.native_group_norm(x, *weights, batch, channels, area, groups, eps)
+    result, mean, rstd = torch.native_group_norm(x, weights[0], weights[1], batch, channels, area, groups, eps)
     return [result, mean.reshape(1, 1, batch, groups), rstd.reshape(1, 1, batch, groups)]
 
 

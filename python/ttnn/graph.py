@@ -102,7 +102,7 @@ class _Capture:
             self.tensors[described["id"]] = self.add("tensor", params)
         return self.tensors[described["id"]]
 
-    def blocks(self, device: Device, start: int) -> None:
+    def blocks(self, device: Any, start: int) -> None:
         """Adds nodes of the blocks that are allocated since the last call, and of those that are freed."""
         place = int(device.id())
         known = self.held.setdefault(place, {})

@@ -221,7 +221,7 @@ def _placed(
 ) -> Any:
     """Places a result, or each of several; `into` has the tensors that results are written to, or None for one."""
     if isinstance(result, list | tuple):
-        places = memories if len(memories) > 1 else memories * len(result)
+        places = memories if len(memories) > 1 else list(memories) * len(result)
         rest = [None] * len(result)
         placed = [
             None if each is None else _placed(each, first, dtype, [memory], [target], wide)

@@ -180,6 +180,10 @@ def moreh_linear(input: Tensor, weight: Tensor, *, bias: Tensor | None = None) -
     return product if bias is None else product + bias
 
 
+def _bias_gradient(g: Tensor, bias: Any) -> Tensor:
+    return sum_to(g if math.prod(bias.shape) > 1 else ops.reshape(ops.sum(g), [1, 1]), bias.shape)
+
+
 @composite(
     "input_grad weight_grad bias_grad input_grad_memory_config weight_grad_memory_config bias_grad_memory_config "
     "compute_kernel_config",
@@ -203,7 +207,7 @@ def moreh_linear_backward(
         needs,
         lambda: ops.matmul(output_grad, weight),
         lambda: ops.matmul(g, x, transpose_a=True),
-        lambda: sum_to(g if math.prod(bias.shape) > 1 else ops.reshape(ops.sum(g), [1, 1]), bias.shape),
+        lambda: _bias_gradient(g, bias),
     )
 
 

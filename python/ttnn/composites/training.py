@@ -134,7 +134,7 @@ def moreh_getitem(input: Tensor, index_tensors: Sequence[Tensor], index_dims: Se
     first = axis_of(dims[0], rank)
     axis_of(dims[-1], rank)
     sizes, shape = [input.shape[each] for each in dims], list(input.shape)
-    flat = None
+    flat: Any = None
     for index, size in zip(index_tensors, sizes, strict=True):
         place = ops.to_layout(ops.typecast(index, DataType.INT32), Layout.TILE)
         place = ops.where(ops.lt(place, 0), place + size, place)
@@ -178,7 +178,7 @@ def moreh_fold(
     batch, channels = input.shape[0], input.shape[1] // area
     patches = ops.reshape(input, [batch, channels, area, *counts])
     padded = [output_size[i] + 2 * padding[i] for i in axes]
-    total = None
+    total: Any = None
     for at in range(area):
         offsets = [at // kernel_size[1] * dilation[0], at % kernel_size[1] * dilation[1]]
         part = ops.reshape(part_of(patches, 2, at, at + 1), [batch, channels, counts[0], 1, counts[1], 1])
@@ -218,17 +218,21 @@ def moreh_clip_grad_norm(
     return ops.reshape(total, [])
 
 
+# Defaults of lr, beta1, beta2, eps and weight_decay, without and with decoupled weight decay.
+_ADAM = {False: (1e-3, 0.9, 0.999, 1e-8, 0.0), True: (1e-3, 0.9, 0.999, 1e-8, 1e-2)}
+
+
 def _adam(name: str, decoupled: bool) -> None:
     def compute(
         param_in: Tensor,
         grad: Tensor,
         exp_avg_in: Tensor,
         exp_avg_sq_in: Tensor,
-        lr: float | None = 1e-3,
-        beta1: float | None = 0.9,
-        beta2: float | None = 0.999,
-        eps: float | None = 1e-8,
-        weight_decay: float | None = 1e-2 if decoupled else 0.0,
+        lr: float | None = _ADAM[decoupled][0],
+        beta1: float | None = _ADAM[decoupled][1],
+        beta2: float | None = _ADAM[decoupled][2],
+        eps: float | None = _ADAM[decoupled][3],
+        weight_decay: float | None = _ADAM[decoupled][4],
         step: int | None = 0,
         amsgrad: bool | None = False,
         *,
@@ -238,6 +242,10 @@ def _adam(name: str, decoupled: bool) -> None:
             raise ValueError(f"step is {step}; expected the number of the step, from 1 on")
         if amsgrad and max_exp_avg_sq_in is None:
             raise ValueError("amsgrad is True without max_exp_avg_sq_in; expected the largest squares so far")
+        lr, beta1, beta2, eps, weight_decay = (
+            usual if each is None else each
+            for each, usual in zip((lr, beta1, beta2, eps, weight_decay), _ADAM[decoupled], strict=True)
+        )
         param, gradient = param_in, grad
         if decoupled:
             param = param * (1.0 - lr * weight_decay)
