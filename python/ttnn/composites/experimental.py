@@ -304,6 +304,8 @@ def view(input_tensor: Tensor, N: int, C: int, H: int, W: int) -> Tensor:
 @experimental("memory_config dtype", golden="input.permute(0, 2, 3, 1).reshape(1, input.shape[0], -1, input.shape[1])")
 def convert_to_hwc(input: Tensor) -> Tensor:
     """Returns [1, batch, height * width, channels] of [batch, channels, height, width]."""
+    if len(input.shape) != 4:
+        raise ValueError(f"input has shape {list(input.shape)}; expected [batch, channels, height, width]")
     batch, channels, height, width = input.shape
     return ops.reshape(ops.permute(input, [0, 2, 3, 1]), [1, batch, height * width, channels])
 

@@ -76,8 +76,9 @@ def stack(input_tensors: Sequence[Tensor], dim: int) -> Tensor:
     if not input_tensors:
         raise ValueError("input_tensors is empty; expected at least one tensor")
     shape = list(input_tensors[0].shape)
-    if odd := next((t for t in input_tensors if list(t.shape) != shape), None):
-        raise ValueError(f"input_tensors have shapes {shape} and {list(odd.shape)}; expected one shape")
+    for each in input_tensors:
+        if list(each.shape) != shape:
+            raise ValueError(f"input_tensors have shapes {shape} and {list(each.shape)}; expected one shape")
     axis = axis_of(dim, len(shape) + 1)
     shape[axis:axis] = [1]
     parts = [ops.reshape(each, shape) for each in input_tensors]

@@ -205,8 +205,10 @@ def moreh_clip_grad_norm(
     """Returns the norm of all gradients together, and scales them in place so that it is at most `max_norm`.
 
     Raises:
-        ValueError: error_if_nonfinite is True and the norm is infinite or NaN.
+        ValueError: inputs is empty, or error_if_nonfinite is True and the norm is infinite or NaN.
     """
+    if not inputs:
+        raise ValueError("inputs is empty; expected at least one tensor")
     norms = [ops.reshape(norm_of(each, norm_type, range(len(each.shape)), False), [1]) for each in inputs]
     total = norm_of(norms[0] if len(norms) == 1 else ops.concat(norms, dim=0), norm_type, [0], True)
     if error_if_nonfinite and not math.isfinite(total.item()):

@@ -295,6 +295,14 @@ WRONG = [
     (lambda x: ttnn.chunk(x, 2, 5), ValueError, "ttnn.chunk: dim is 5; expected -2 to 1"),
     (lambda x: ttnn.stack(x, 0), TypeError, "ttnn.stack: input_tensors is of type Tensor; expected a list of tensors"),
     (lambda x: ttnn.stack([], 0), ValueError, "ttnn.stack: input_tensors is empty; expected at least one tensor"),
+    (lambda x: ttnn.stack([x, ttnn.transpose(x, 0, 1)], 0), ValueError, r"have shapes \[4, 6\] and \[6, 4\]; expected"),
+    (lambda x: ttnn.experimental.convert_to_hwc(x), ValueError, r"convert_to_hwc: input has shape \[4, 6\]; expected"),
+    (lambda x: ttnn.moreh_clip_grad_norm([], 1.0), ValueError, "ttnn.moreh_clip_grad_norm: inputs is empty; expected"),
+    (
+        lambda x: ttnn.moreh_clip_grad_norm([x / 0.0], 1.0, error_if_nonfinite=True),
+        ValueError,
+        "the norm of order 2.0 is inf; expected a finite one",
+    ),
     (lambda x: ttnn.narrow(x, 0, 3, 2), ValueError, "ttnn.narrow: start is 3 and length 2; dimension 0 has 4"),
     (lambda x: ttnn.roll(x, [1], [0, 1]), ValueError, "ttnn.roll: shifts has 1 numbers and dim 2"),
     (
