@@ -130,7 +130,7 @@ ENTRANCES = {
 FOLDERS = (
     (r"test/unittests/", f"{CPP} cpp:shapes-tests"),
     (r"test/acceptance\.txt", "programs:."),
-    (r"docs/|(?:README|CONTRIBUTING)\.md|LICENSE|NOTICE", "python:docs"),
+    (r"docs/|LICENSE|NOTICE", "python:docs"),
     (r"bench/", "python:bench"),
     (r"examples/models/", "python:models/test_command.py"),
     (r"examples/torch/", "python:torch_frontend/test_torch_examples.py"),
@@ -139,6 +139,7 @@ FOLDERS = (
     (r"scripts/|\.ci/|Makefile", "python:installing"),
     (r"runtime/lib/precompiled\.h|.*Precompiled\w*\.(?:h|cpp)|\.clang-format|findings/|\.gitignore", ""),
 )
+PAGE = re.compile(r"(?:docs/.*|README|CONTRIBUTING)\.md")
 # What a script of the build changes is seen by building; these are what only tests see.
 BUILD = re.compile(r".*CMakeLists\.txt|cmake/|CMakePresets\.json|.*\.cmake")
 
@@ -184,6 +185,28 @@ def tests_that_import(file: str) -> set[str]:
     return {each for each in found if Path(each).name.startswith("test_")}
 
 
+@cache
+def strings_of_tests() -> dict[str, frozenset[str]]:
+    """Returns, for each Python file of the tests, its string literals."""
+    return {
+        str(path.relative_to(ROOT)): frozenset(
+            node.value
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+        for path in (ROOT / "test" / "python").rglob("*.py")
+    }
+
+
+def tests_of_a_page(file: str) -> set[str]:
+    """Returns the tests of all documents, and the test files that name this one: they run what it shows."""
+    name = Path(file).name
+    found = {
+        test for reader, texts in strings_of_tests().items() if name in texts for test in tests_that_import(reader)
+    }
+    return {"python:docs", *(f"python:{each.removeprefix('test/python/')}" for each in found)}
+
+
 def tests_of_a_test_file(file: str) -> set[str] | None:
     """Returns the tests of a file below test/python or test/ttmlir, None for one that all tests read."""
     if file.startswith("test/ttmlir/"):
@@ -208,6 +231,8 @@ def tests_of(file: str) -> set[str] | None:
     """Returns the tests of one file without those of the layers above, None where all tests are."""
     if file.startswith(("test/python/", "test/ttmlir/")):
         return tests_of_a_test_file(file)
+    if PAGE.fullmatch(file):
+        return tests_of_a_page(file)
     layer = layer_of(file)
     if layer:
         places = [match.expand(tests) for pattern, tests in PLACES if (match := re.match(pattern, file))]

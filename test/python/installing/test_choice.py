@@ -75,7 +75,14 @@ CHOICES = [
     (["test/ttmlir/version.mlir"], ["lit:version.mlir"], ["lit:Pipelines"]),
     (["test/python/ops/op_cases.py"], ["python:ops/test_op_tables.py"], ["python:golden/test_tables.py"]),
     (["test/python/ttrt/conftest.py"], ["python:ttrt"], []),
-    (["docs/torch.md"], ["python:docs"], ["python:torch_frontend"]),
+    # A page: the tests that read it.
+    (
+        ["docs/torch.md"],
+        ["python:docs", "python:torch_frontend/test_torch_programs.py"],
+        ["python:torch_frontend", "python:ttnn/test_ttnn_docs.py"],
+    ),
+    (["docs/sizes-ops.md"], ["python:builder/sizes/test_open_ops.py"], ["python:builder/sizes/test_networks.py"]),
+    (["README.md"], ["python:docs", "python:builder/test_docs.py"], ["python:torch_frontend/test_torch_tools.py"]),
     (["test/python/conftest.py"], ["all"], []),
     (["some/new/place.txt"], ["all"], []),
     ([], [], ["all"]),
