@@ -12,7 +12,7 @@ from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
-from .records import BufferRecord, OpRecord, ProgramInfo, Run, op_record, tensor_record
+from .records import BufferRecord, OpRecord, ProgramInfo, Run, TensorRecord, op_record, tensor_record
 
 NAME = "calls of ttnn"
 GENERATED = "<ttnn."  # files of functions that are made from tables
@@ -29,8 +29,24 @@ def caller() -> str:
 
 
 @dataclass
+class Held:
+    """A block of memory that is allocated. begin: the first call that found it. values: that lie in it."""
+
+    bytes: int
+    begin: int
+    values: set[int] = field(default_factory=set)
+
+
+Place = tuple[str, int]  # memory and address
+
+
+def buffer_record(at: Place, held: Held, end: int) -> BufferRecord:
+    return BufferRecord(held.begin, end, *at, held.bytes, False, tuple(sorted(held.values)))
+
+
+@dataclass
 class Calls:
-    """The calls on a device so far."""
+    """The calls on one device so far. A block that is freed and allocated again between two calls counts as one."""
 
     device: int
     arch: str
@@ -42,19 +58,20 @@ class Calls:
     peaks: dict[str, int] = field(default_factory=dict)
     buffers: list[BufferRecord] = field(default_factory=list)
     _values: dict[tuple[int, str], int] = field(default_factory=dict)
-    # Since which call a block is allocated, and the values that lie in it, by memory, address and bytes.
-    _held: dict[tuple[str, int, int], tuple[int, set[int]]] = field(default_factory=dict)
+    _held: dict[Place, Held] = field(default_factory=dict)
 
     def add(self, device: Any, call: dict[str, Any], perf: Any, start: int, location: str) -> None:
+        """Adds a call that has returned, `start` on the clock of perf_counter_ns."""
         place = len(self.ops)
         blocks, resident = self._blocks(device)
-        for block in blocks:
-            self._held.setdefault(block, (place, set()))
+        for at, size in blocks.items():
+            if at not in self._held or self._held[at].bytes != size:
+                self._free(at, place)
+                self._held[at] = Held(size, place)
         inputs = tuple(self._tensor(tensor) for tensor in call["ins"] if tensor is not None)
         outputs = tuple(self._tensor(tensor) for tensor in call["outs"] if tensor is not None)
-        self.buffers += [
-            record for block in [b for b in self._held if b not in blocks] for record in self._freed(block, place + 1)
-        ]
+        for at in [at for at in self._held if at not in blocks]:
+            self._free(at, place + 1)
         if perf.circular_buffer_bytes:
             base = tt_runtime.runtime.chip_figures(self.arch)["l1_unreserved_base"]
             self.buffers.append(BufferRecord(place, place + 1, "L1", base, perf.circular_buffer_bytes, True, ()))
@@ -67,37 +84,30 @@ class Calls:
         self.host_ns.append(perf.host_ns)
         self.end = start + perf.host_ns
 
-    def _blocks(self, device: Any) -> tuple[set[tuple[str, int, int]], dict[str, int]]:
-        """Returns what is allocated: blocks, and bytes per bank by memory."""
-        blocks, resident = set(), {}
+    def _blocks(self, device: Any) -> tuple[dict[Place, int], dict[str, int]]:
+        """Returns the bytes of each allocated block, and the allocated bytes per bank of each memory."""
+        blocks, resident = {}, {}
         for memory, view in device.get_memory_view().items():
             resident[memory.name] = view.total_bytes_allocated_per_bank
             self.peaks[memory.name] = max(self.peaks.get(memory.name, 0), view.total_bytes_allocated_per_bank)
             for row in view.block_table:
                 if row["allocated"] == "yes":
-                    blocks.add((memory.name, int(row["address"]), int(row["size"])))
+                    blocks[memory.name, int(row["address"])] = int(row["size"])
         return blocks, resident
 
-    def _tensor(self, tensor: dict[str, Any]) -> Any:
+    def _tensor(self, tensor: dict[str, Any]) -> TensorRecord:
         desc = tensor["desc"]
-        value = self._values.setdefault((tensor["id"], str(desc)), len(self._values))
-        record = tensor_record(value, desc)
-        if "address" in tensor:
-            for (memory, address, _), (_, values) in self._held.items():
-                if address == tensor["address"] and memory == record.buffer_type.upper():
-                    values.add(value)
+        record = tensor_record(self._values.setdefault((tensor["id"], str(desc)), len(self._values)), desc)
+        if held := self._held.get((record.buffer_type.upper(), tensor.get("address", -1))):
+            held.values.add(record.value)
         return record
 
-    def _freed(self, block: tuple[str, int, int], end: int) -> list[BufferRecord]:
-        begin, values = self._held.pop(block)
-        memory, address, size = block
-        return [BufferRecord(begin, end, memory, address, size, False, tuple(sorted(values)))]
+    def _free(self, at: Place, end: int) -> None:
+        if held := self._held.pop(at, None):
+            self.buffers.append(buffer_record(at, held, end))
 
     def program(self, number: int) -> ProgramInfo:
-        held = [
-            BufferRecord(begin, len(self.ops), memory, address, size, False, tuple(sorted(values)))
-            for (memory, address, size), (begin, values) in self._held.items()
-        ]
+        held = [buffer_record(at, held, len(self.ops)) for at, held in self._held.items()]
         return ProgramInfo(
             number, NAME, "", self.device, self.arch, self.mesh, tuple(self.ops), (), self.peaks.get("DRAM", 0),
             self.peaks.get("L1", 0), buffers=(*self.buffers, *held),

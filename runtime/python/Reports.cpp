@@ -143,8 +143,9 @@ void bindReports(nb::module_ &module) {
       nb::arg("observer").none(),
       nb::sig("def observe_calls(observer: collections.abc.Callable[[Device | None, str, OpPerf, int], None] | None) "
               "-> None"),
-      "Has a function told of all calls of ttnn's functions from now on: device, JSON with name, operands, results and "
-      "attributes, what the call took, and when it began on the clock of time.perf_counter_ns. None ends that.");
+      "Calls a function after every call of a ttnn function from now on, with the device, JSON (name, operands, "
+      "results, "
+      "attributes), the figures of the call, and its start on the clock of time.perf_counter_ns. None ends this.");
   module.def(
       "last_run",
       [](const runtime::Device &device) -> std::optional<RunReport> {
@@ -196,7 +197,7 @@ void bindReports(nb::module_ &module) {
       nb::arg("binary"), nb::arg("program_index").none() = nb::none(), nb::arg("arch") = "wormhole_b0",
       nb::sig("def memory_map(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = "
               "'wormhole_b0') -> list[BufferLife]"),
-      "Returns where the buffers of a program lie on a device that holds nothing else, without running it.");
+      "Returns the addresses and lifetimes of a program's buffers on an otherwise empty device. Runs nothing.");
 
   module.def(
       "result_places",

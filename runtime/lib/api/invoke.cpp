@@ -479,7 +479,7 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
   return results;
 }
 
-/// The same where somebody is told of it.
+/// Runs a call and reports it to the observer.
 static std::vector<Tensor> runObserved(const Callable &callable, std::span<const Tensor> operands,
                                        std::vector<NamedAttribute> attributes, std::span<const Output> outputs,
                                        const Device &givenDevice, const Into *into) {

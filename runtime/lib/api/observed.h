@@ -9,14 +9,14 @@
 
 namespace tt::ttnn {
 
-/// Whether somebody is told of calls.
+/// Whether an observer is set.
 inline std::atomic<bool> callsAreObserved{false};
 
-/// A call from before it begins, when all of its operands are there, until it has returned.
+/// Describes the operands before a call, which may deallocate them, and reports the call when it has returned.
 class ObservedCall {
 public:
   explicit ObservedCall(std::span<const Tensor> operands);
-  /// attributes: all of them. device: the operands' or that of the results.
+  /// attributes: with defaults. device: that of the operands or the results.
   void finish(const Callable &callable, const Attributes &attributes, const Device &device,
               std::span<const Tensor> results) const;
 

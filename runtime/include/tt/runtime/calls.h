@@ -7,18 +7,18 @@
 
 namespace tt::runtime {
 
-/// A call of an op by hand (tt/ttnn/call.h) that returned.
+/// A call of a library function (tt/ttnn/call.h) that has returned.
 struct CallRecord {
-  ttnn::Device device; // nullptr for one on the host
-  /// JSON with name, ins, outs and attributes. A tensor has the `id` of its values, `desc`, and the `address` of its
-  /// buffer where it has one.
+  ttnn::Device device; // nullptr for a call on the host
+  /// JSON with name, ins, outs and attributes. A tensor has the `id` of its values, its `desc`, and the `address` of
+  /// its buffer if it is on a device.
   std::string json;
-  OpPerf perf;         // its place in a program, and what is resident, are 0
+  OpPerf perf;         // `op` and `resident` are 0
   int64_t startNs = 0; // of std::chrono::steady_clock
 };
 
-/// Has an observer told of all calls from now on, in the threads that make them; an empty one ends that. What it throws
-/// leaves the call.
+/// Runs an observer after every call from now on, in the calling thread. An empty observer ends this. Exceptions of the
+/// observer propagate to the caller.
 void observeCalls(std::function<void(CallRecord)> observer);
 
 } // namespace tt::runtime
