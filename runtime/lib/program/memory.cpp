@@ -50,33 +50,39 @@ void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &b
 
 std::string Purpose::text() const {
   const Program &program = plan->program;
-  const auto ofOp = [&] {
-    return "op " + std::to_string(index) + " (" + std::string(program.operations[index].info->name) + ") of " +
-           plan->name();
+  std::string text; // in one piece: each plan makes those of its outputs
+  text.reserve(256);
+  const auto addOp = [&] {
+    text.append("op ").append(std::to_string(index)).append(" (").append(program.operations[index].info->name);
+    text.append(") of ").append(plan->name());
   };
-  const auto result = [&] {
-    const std::string_view loc = program.operations[index].loc;
-    return "result of " + ofOp() + (loc.empty() ? "" : " at " + std::string(loc.substr(0, 200)));
+  const auto addResult = [&] {
+    text.append("result of ");
+    addOp();
+    if (const std::string_view loc = program.operations[index].loc; !loc.empty())
+      text.append(" at ").append(loc.substr(0, 200));
   };
-  std::string what;
   switch (of) {
   case Of::Input:
-    what = "input " + std::to_string(index) + " of " + plan->name();
+    text.append("input ").append(std::to_string(index)).append(" of ").append(plan->name());
     break;
   case Of::Output:
-    what = "output " + std::to_string(index) + " of " + plan->name();
+    text.append("output ").append(std::to_string(index)).append(" of ").append(plan->name());
     break;
   case Of::Result:
-    what = result();
+    addResult();
     break;
   case Of::Circular:
-    return ofOp();
+    addOp();
+    return text;
   case Of::Callees:
-    return "working memory of the programs that " + result();
+    text.append("working memory of the programs that ");
+    addResult();
+    return text;
   }
   const TensorSpec &spec = program.spec(value);
-  return what + ", " + std::string(toString(spec.dtype)) + toString(spec.shape) +
-         (spec.layout == Layout::Tile ? " in tiles" : " in rows");
+  text.append(", ").append(toString(spec.dtype)).append(toString(spec.shape));
+  return text.append(spec.layout == Layout::Tile ? " in tiles" : " in rows");
 }
 
 void MemoryPlan::apply(sim::Memories &memories, const Event &event, Blocks &blocks, bool named) const {
