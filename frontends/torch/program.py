@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter, methodcaller
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import _ttmlir_runtime as tt
 from ttmlir.chips import default_device, lower
@@ -220,7 +220,7 @@ class Program:
         if now.computed is None:
             pairs = enumerate(zip(numbers, now.known, strict=True))
             now.computed = [i for i, (n, known) in pairs if n is not None and not isinstance(known, Argument)]
-        computed = [results[numbers[i]] for i in now.computed]
+        computed = [results[cast(int, numbers[i])] for i in now.computed]
         forms = [now.outputs[i] for i in now.computed]
         given = borrowed(computed)
         if not now.is_checked:
