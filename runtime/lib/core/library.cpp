@@ -367,8 +367,6 @@ Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::me
     return;
   }
   made = AlignedBytes(WeightOrders::takeCurrent(target.get_size()));
-  if (!made)
-    made = AlignedBytes(target.get_size());
   order(values, given, target, values.storeOf(store));
   if (shares)
     store->shareForm(operand, std::move(form), made.share());

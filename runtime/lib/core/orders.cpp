@@ -92,7 +92,7 @@ WeightOrders::Scope::~Scope() { innermost = outer; }
 
 std::shared_ptr<std::byte> WeightOrders::takeCurrent(size_t bytes) {
   madeOrders.fetch_add(1, std::memory_order_relaxed);
-  return innermost ? innermost->take(bytes) : nullptr;
+  return innermost ? innermost->take(bytes) : library::AlignedBytes(bytes).share();
 }
 
 std::shared_ptr<std::byte> WeightOrders::take(size_t bytes) {

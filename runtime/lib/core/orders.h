@@ -1,10 +1,10 @@
 //===- orders.h - weights in the orders of the kernel library -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel library chooses the order of a convolution's weights by the size of
-// the image, and has fast code for the order that it chooses only. A program
-// whose sizes are open therefore keeps the orders that its sizes had, and memory
-// for those of other sizes.
+// The kernel library chooses the order of weights by the size of the image, or
+// the rows of a product, and has fast code for the order that it chooses only. A
+// program whose sizes are open therefore keeps the orders that its sizes had,
+// and memory for those of other sizes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -38,8 +38,8 @@ public:
   private:
     WeightOrders *const outer;
   };
-  /// Memory for one more order, in the innermost scope of this thread; nullptr where there is no scope. It stays while
-  /// somebody uses it, and after that as long as there is room for it.
+  /// Memory for one more order, in the innermost scope of this thread: it stays while somebody uses it, and after that
+  /// as long as there is room for it. Where there is no scope, it goes with the last who uses it.
   static std::shared_ptr<std::byte> takeCurrent(size_t bytes);
 
   /// To be called when a plan has been made. After the first one there is memory for other orders of its weights: what

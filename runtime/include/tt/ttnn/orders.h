@@ -6,8 +6,8 @@
 
 namespace tt::ttnn {
 
-/// Constant weights of convolutions that were brought into the order that the kernel library wants for the size of an
-/// image, and those that were there in it already, in this process. A program whose sizes are open keeps the orders.
+/// Constant weights that were brought into the order that the kernel library wants for the sizes of a convolution or
+/// product, and those that were there in it already, in this process. A program whose sizes are open keeps the orders.
 struct WeightOrderCounts {
   uint64_t made = 0, reused = 0;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "core/library.h"
+#include "core/orders.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
 
@@ -162,10 +163,11 @@ private:
                           return library::appendOrder(form, pair[0].weights);
                         });
     if (shares && (ordered = library::AlignedBytes(constants->sharedForm(operand, form)))) {
+      WeightOrders::countReused();
       orders.clear();
       return;
     }
-    ordered = library::AlignedBytes(bytes);
+    ordered = library::AlignedBytes(WeightOrders::takeCurrent(bytes));
     for (size_t matrix = 0; matrix < matrices.offsets.size(); ++matrix)
       order(values + matrices.offsets[matrix] * elementBytes,
             ordered.data() + static_cast<int64_t>(matrix) * columnBlocks * orderedBlock);
