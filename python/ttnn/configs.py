@@ -123,7 +123,7 @@ def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
         fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
     for field, default in _EXTRA.get(name, {}).items():
         fields.append((field, Any, dataclasses.field(default=default)))
-    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=True)
+    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=kind != _UNARY)
     made._type = kind
     made.__module__ = __name__
     made.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."

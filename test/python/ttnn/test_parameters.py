@@ -232,7 +232,7 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
             input_width=8,
             kernel_size=(3, 3),
             conv_config=ttnn.Conv2dConfig(activation=ttnn.UnaryOpType.CBRT),
-        ),  # fmt: skip
+        ),
         ValueError,
         "UnaryOpType.CBRT: configs of ops do not have it; give it as one of `activations`",
     ),
