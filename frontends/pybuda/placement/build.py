@@ -22,8 +22,8 @@ from .fracture import fracture
 from .graph import TILE, Graph, Op, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
-from .passes import requested_copies, evaluate_constants, fuse, insert_nops, prestride, tilize
 from .names import check_forms
+from .passes import evaluate_constants, fuse, insert_nops, prestride, requested_copies, tilize
 from .place import Placer
 from .summary import Result
 from .times import Clock
@@ -98,8 +98,8 @@ def regard_as_gradient(op: Op, how: Precisions, kind: str) -> None:
 
 
 def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
-    """Returns products whose sums are in memory between parts of the inner dimension, in a format that a rule gives them: the
-    elements of a part, and the format, by the function of PyTorch; for each epoch type."""
+    """Returns products whose sums are in memory between parts of the inner dimension, in a format that a rule gives
+    them: the elements of a part, and the format, by the function of PyTorch; for each epoch type."""
     found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
     for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
         op, m = placed.op, placed.model
@@ -223,7 +223,8 @@ def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precis
 
 
 def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
-    """Returns chips in the order in which they are filled: those at the host last. Without a descriptor it is at the first."""
+    """Returns chips in the order in which they are filled: those at the host last. Without a descriptor it is at the
+    first."""
     at_host = [chips[0]]
     if config.backend_cluster_descriptor_path:
         at_host = host_chips(Path(config.backend_cluster_descriptor_path), chips)
@@ -231,7 +232,8 @@ def chip_order(chips: Sequence[int], config: CompilerConfig) -> list[int]:
 
 
 def loopbacks(graph: Graph, traced: Traced, config: CompilerConfig) -> list[tuple[int, int, str, str]]:
-    """Returns outputs that stay on the device as inputs of the next run: numbers of input and output, names of their queues.
+    """Returns outputs that stay on the device as inputs of the next run: numbers of input and output, names of their
+    queues.
 
     Raises:
         PlacementError: an output that there is not, or of another shape than the input.
@@ -315,6 +317,7 @@ def assign_chips(graph: Graph, traced: Traced, config: CompilerConfig) -> None:
         if overrides and overrides[1] is not None:
             if overrides[1] not in traced.chips:
                 raise PlacementError(
-                    f"override_op_placement({op.name!r}, chip_id={overrides[1]}): the device has chips {list(traced.chips)}"
+                    f"override_op_placement({op.name!r}, chip_id={overrides[1]}): the device has chips "
+                    f"{list(traced.chips)}"
                 )
             op.chip = overrides[1]

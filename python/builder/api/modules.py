@@ -263,8 +263,8 @@ def flatbuffer_compiler(
         f"""Build a {dialect} module from `fn` and compile it.
 
         What the target makes is written to <output_root>/{dialect}-builder-artifacts/<target>/test_ttnn.mlir.ttnn (.cpp
-        for "emitc", .py for "emitpy", with constants in a folder next to it; test_ttmetal.mlir.ttm for "ttmetal"), and with save_artifacts the modules, too:
-        test_{dialect}.mlir and ttnn_compiled.mlir, there or in artifact_dir.
+        for "emitc", .py for "emitpy", with constants in a folder next to it; test_ttmetal.mlir.ttm for "ttmetal").
+        save_artifacts also writes the modules test_{dialect}.mlir and ttnn_compiled.mlir, there or in artifact_dir.
         artifact_dir says the same as output_root; None writes nothing. Arguments: see `build_module` and `Lowering`.
         sizes: bounds of the sizes that shapes of inputs name, {{"batch": (2, 64)}}; None as the second has no end, one
         number is the size. Sizes without bounds take any number.

@@ -104,7 +104,8 @@ def permuted(
 
 
 def collectives(module: Any) -> int:
-    """Returns the exchanges between devices in a module that went through `stablehlo_pipeline`; slices exchange nothing."""
+    """Returns the exchanges between devices in a module that went through `stablehlo_pipeline`; slices exchange
+    nothing."""
     return sum(op.name in COLLECTIVES for op in walk(module.operation))
 
 

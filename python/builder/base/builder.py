@@ -61,8 +61,8 @@ class Builder(ModuleBuilder):
         """Gives the function's arguments (and results) their values.
 
         Args:
-            inputs: argument -> tensor, tensors by device, or a function of the shape (and of dtype=, where it takes one)
-                such as torch.zeros. Every golden is computed from them, and the device gets them.
+            inputs: argument -> tensor, tensors by device, or a function of the shape (and of dtype=, where it takes
+                one) such as torch.zeros. Every golden is computed from them, and the device gets them.
             outputs: value -> golden to compare with, in place of the computed one.
             set_all_outputs: check the outputs given here only, when False.
         Raises:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs import to run flatbuffers compared with goldens. The functions are in `builder.execution.flatbuffers`."""
+"""What programs import to run flatbuffers compared with goldens. The functions are in
+`builder.execution.flatbuffers`."""
 
 from builder.execution import callbacks, flatbuffers
 from builder.execution.callbacks import *  # noqa: F403 - the names are those of __all__ there

@@ -172,7 +172,8 @@ class ModuleBuilder:
         func_op.attributes["res_attrs"] = array_of_dicts(attributes, self._ctx)
 
     def preshard_arg(self, operand: Operand, shard_dims: Sequence[int]) -> None:
-        """Says that the argument comes split over the mesh: dimension shard_dims[i] over axis i of the mesh, -1: not."""
+        """Says that the argument comes split over the mesh: dimension shard_dims[i] over axis i of the mesh, -1:
+        not."""
         shape = self.get_shape(operand)
         local = self._local_shape(shape, shard_dims)
         local_type = tensor_type(local, self.get_type(operand))
@@ -207,7 +208,8 @@ class ModuleBuilder:
         presharded_args: Mapping[int, Sequence[int]] | None = None,
         presharded_results: Mapping[int, Sequence[int]] | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Builds a public function now, as a decorator, by calling what is decorated with its operands and this builder.
+        """Builds a public function now, as a decorator, by calling what is decorated with its operands and this
+        builder.
 
         Args:
             input_shapes, input_types: one for each argument; types beyond that are not looked at. A dimension is a

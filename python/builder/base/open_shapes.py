@@ -29,7 +29,8 @@ class OpenShapes:
     shapes: dict[str, list[OpenShape]] = field(default_factory=dict)
 
     def resolved(self, function: str, shapes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
-        """Returns the shapes in numbers. None is a size of its own, called by function, input and dimension: main_0_1."""
+        """Returns the shapes in numbers. None is a size of its own, called by function, input and dimension:
+        main_0_1."""
         named: list[OpenShape] = [
             tuple(f"{function}_{i}_{d}" if size is None else size for d, size in enumerate(shape))
             for i, shape in enumerate(shapes)

@@ -152,7 +152,8 @@ def convert_input_layouts(
     fbb: binary.Binary | None = None,
     program_index: int | None = None,
 ) -> list[Any]:
-    """Returns the inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb` declares."""
+    """Returns the inputs on the device, in the layouts of `template_inputs`, or those that a program of `fbb`
+    declares."""
     if template_inputs is not None:
         layouts = [t.get_layout() for t in template_inputs]
     elif fbb is not None and program_index is not None:

@@ -196,7 +196,8 @@ def python_programs(path: str | os.PathLike[str]) -> list[EmittedProgram]:
 
 
 def source_name(goldens: Mapping[int, Any] | None, name: str) -> str:
-    """Returns a program's name in the module. The emitted name must be valid in the language: "main" becomes "main_"."""
+    """Returns a program's name in the module. The emitted name must be valid in the language: "main" becomes
+    "main_"."""
     known = [p.name for p in goldens.values()] if isinstance(goldens, Programs) else []
     bare = name.rstrip("_")
     return next((k for k in known if k == name or re.sub(r"\W+|_+", "_", k).strip("_") == bare), name)

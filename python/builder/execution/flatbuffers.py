@@ -89,13 +89,13 @@ def execute_fb(
         enable_intermediate_verification: compare every op's value, too.
         bypass_ops: numbers of ops whose values are replaced by their goldens, besides those of `builder.bypass`.
         save_artifacts, artifact_dir: write values and goldens as .pt files, the report as JSON.
-        dump_memory: write memory.json to artifact_dir: bytes in use after each op of each program, what it allocated, and
-            what was freed.
+        dump_memory: write memory.json to artifact_dir: bytes in use after each op of each program, what it allocated,
+            and what was freed.
         breakpoint_callback: called with a `Breakpoint` at each of `builder.breakpoint`; without one, and without one
-            of `set_breakpoint_callback`, a prompt opens on a terminal, and elsewhere the log gets a line. What it raises
-            ends the run.
-        exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A `device`
-            that is given must have been opened so.
+            of `set_breakpoint_callback`, a prompt opens on a terminal, and elsewhere the log gets a line. What it
+            raises ends the run.
+        exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A
+            `device` that is given must have been opened so.
         max_loop_turns: turns that the loops of a program may take together; more are an error.
         inputs: of the function, or by function, of any sizes that the program leaves open; goldens are computed for
             them. Without goldens, nothing is compared.
@@ -153,7 +153,8 @@ def execute_fb(
 
 
 def check_observable(executable: Any, **request: bool) -> None:
-    """Checks that values of ops can be looked at, where a program has ops: those of TTMetal are commands and kernels."""
+    """Checks that values of ops can be looked at, where a program has ops: those of TTMetal are commands and
+    kernels."""
     refused = [name for name, requested in request.items() if requested]
     if refused and executable.file_identifier == "TTM0":
         raise TTBuilderRuntimeException(

@@ -26,8 +26,8 @@ class OpWatcher:
 
     Several ops can come from one source op; the last of them has its value. Programs that the program calls are
     followed, too. Without goldens, `verify` keeps the values of all ops. ops: name and location by source. Of several
-    micro-batches, which go through the ops one after the other, the values are put together to those of `unsplit`, which
-    are the goldens where there are some.
+    micro-batches, which go through the ops one after the other, the values are put together to those of `unsplit`,
+    which are the goldens where there are some.
     """
 
     goldens: IntermediateGoldens | None
@@ -120,7 +120,8 @@ def volume(shape: Sequence[int]) -> int:
 
 
 def joined(before: list[torch.Tensor], now: list[torch.Tensor], size: int) -> list[torch.Tensor]:
-    """Returns rows of a value of so many elements, by device, with those that came before; what is not of the batch is itself."""
+    """Returns rows of a value of so many elements, by device, with those that came before; what is not of the batch is
+    itself."""
     if before[0].numel() + now[0].numel() > size or now[0].dim() == 0:
         return now
     return [torch.cat(parts) for parts in zip(before, now, strict=True)]

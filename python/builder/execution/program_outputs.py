@@ -22,7 +22,8 @@ from .verdicts import Verdict, compare_shards, dtype_name, shards_of
 
 
 def goldens_of(goldens: Mapping[int, Any] | None, place: int, name: str) -> Mapping[str, Any]:
-    """Returns the goldens of the program called `name`: found by name where possible, else by its place among the public ones."""
+    """Returns the goldens of the program called `name`: found by name where possible, else by its place among the
+    public ones."""
     if goldens is None:
         return {}
     if isinstance(goldens, Programs):

@@ -17,8 +17,9 @@ from golden import Comparison
 class Record:
     """One value compared with its golden.
 
-    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.goldens.module_goldens); op, location: what
-    computes the value in the source, as far as it is known; device: which device's shard; seconds: wall time of the op
+    kind: "output" or "intermediate"; name: output_0, or the op's number (see builder.goldens.module_goldens); op,
+    location: what computes the value in the source, as far as it is known; device: which device's shard; seconds: wall
+    time of the op
     on the simulator, 0 when it was not measured.
     """
 
@@ -126,9 +127,10 @@ class GoldenReport:
         from rich.table import Table
 
         table = Table(title=f"golden check, PCC {self.pcc:g}")
-        columns: tuple[tuple[str, Literal["left", "right"]], ...] = (("program", "left"), ("value", "left"), ("op", "left"), ("location", "left"),
-                              ("shape", "left"), ("PCC", "right"), ("max |error|", "right"), ("max relative", "right"),
-                              ("ms", "right"), ("", "left"))  # fmt: skip
+        columns: tuple[tuple[str, Literal["left", "right"]], ...] = (
+            ("program", "left"), ("value", "left"), ("op", "left"), ("location", "left"), ("shape", "left"),
+            ("PCC", "right"), ("max |error|", "right"), ("max relative", "right"), ("ms", "right"), ("", "left"),
+        )  # fmt: skip
         for name, justify in columns:
             table.add_column(name, justify=justify, overflow="fold")
         notes: list[str] = []

@@ -55,7 +55,8 @@ class Verdict:
     def compare(
         self, golden: torch.Tensor, found: torch.Tensor, precision: torch.dtype | None = None, noise: float = 0.0
     ) -> Comparison:
-        """Compares with the tolerances that are to be checked; another counts as 0 compared with it. Others: see `golden.compare`."""
+        """Compares with the tolerances that are to be checked; another counts as 0 compared with it. Others: see
+        `golden.compare`."""
         atol, rtol = self.atol, self.rtol
         if self.check_atol != self.check_rtol:
             atol, rtol = atol if self.check_atol else 0.0, rtol if self.check_rtol else 0.0
@@ -110,7 +111,7 @@ def pointed(
         return replace(comparison, problem=str(impossible))
     expected, given = expected.to(torch.float64), given.to(torch.float64)
     dtype = torch.float32 if producer.precision is None else producer.precision
-    # Of computed elements the device has others by some roundings, and puts those that are this near the other way round.
+    # Computed elements differ on the device by some roundings. Elements closer than this may be in the other order.
     tolerance = 0.0 if exact else max(4 * torch.finfo(dtype).eps, 1e-5)
     size = torch.nan_to_num(expected, nan=0.0, posinf=0.0, neginf=0.0).abs()
     error = torch.where((expected == given) | (expected.isnan() & given.isnan()), 0.0, (expected - given).abs())
@@ -120,8 +121,8 @@ def pointed(
         return replace(
             comparison,
             worst=at,
-            problem=f"index {int(found[at])} at {list(at)} stands for {float(given[at]):.6g}, expected {int(golden[at])}, "
-            f"which stands for {float(expected[at]):.6g}",
+            problem=f"index {int(found[at])} at {list(at)} stands for {float(given[at]):.6g}, "
+            f"expected {int(golden[at])}, which stands for {float(expected[at]):.6g}",
         )
     where = int((golden != found).sum())
     note = f"{where} of {golden.numel()} indices are other ones, of elements that are equal"
@@ -166,8 +167,8 @@ def compare_shards(
     dtype_matters: bool,
     producer: Producer | None = None,
 ) -> list[tuple[int, torch.Tensor, Comparison]]:
-    """Returns (device, value, comparison) of each device. One value, or one golden, stands for all devices; where both are one,
-    they are compared once.
+    """Returns (device, value, comparison) of each device. One value, or one golden, stands for all devices; where both
+    are one, they are compared once.
 
     producer: of the golden, see `checked`.
     """

@@ -223,8 +223,8 @@ class Evaluation:
         return self._precision
 
     def noise(self, function: Any) -> Mapping[tuple[str, int, int], float]:
-        """Returns the rounding errors (root mean square) of the goldens of a public function, compared with goldens that
-        are computed with float64 throughout.
+        """Returns the rounding errors (root mean square) of the goldens of a public function, compared with goldens
+        that are computed with float64 throughout.
 
         By (source, result, device) of what is in `records`, and ("", output, device). Empty when an op cannot be
         computed in float64.
@@ -253,7 +253,8 @@ class Evaluation:
         return self.run_block(block, values, path)
 
     def run_block(self, block: Any, values: dict[Any, Any], path: str) -> list[Any]:
-        """Returns values of the operands of the block's terminator. Removes others from `values` after their last use."""
+        """Returns values of the operands of the block's terminator. Removes others from `values` after their last
+        use."""
         dying = last_uses(block)
         for place, view in enumerate(block.operations):
             op = view.operation

@@ -22,7 +22,8 @@ WIDENED = {"bfloat16": "float32", "float16": "float32"} | UNSIGNED
 
 
 def find_op(op: str) -> Op | None:
-    """Returns the row of an op. The table itself needs PyTorch, so that it is read when the first golden is computed."""
+    """Returns the row of an op. The table itself needs PyTorch, so that it is read when the first golden is
+    computed."""
     return golden_table.find_op(op)
 
 
@@ -34,7 +35,8 @@ def golden_name(op: Any) -> str:
 
 
 def quantized(type_: ir.Type) -> Any:
-    """Returns the `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other types."""
+    """Returns the `golden.quantization.Uniform` of a quantized tensor, what its integers stand for; None for other
+    types."""
     if not is_tensor(type_):
         return None
     from golden.quantization import Uniform  # needs PyTorch, as every golden

@@ -221,7 +221,8 @@ NUMBER_CONVERTERS = ("I64ElementsAttr", "StableHLO_ReplicaGroupsAttr", "StableHL
 
 
 def named_kind(kind: str, value: Any) -> str | None:
-    """Returns a kind that Python can build, in place of one that ODS composed of several ("integer or array of them")."""
+    """Returns a kind that Python can build, in place of one that ODS composed of several ("integer or array of
+    them")."""
     if ir.AttrBuilder.contains(kind):
         return kind
     choices = {kind_of(choice).shape: choice for choice in kind_of(kind).choices}

@@ -324,7 +324,8 @@ def python_name(op: str) -> str:
 
 @functools.cache
 def methods_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Returns functions by name of the method, for every op of a dialect: under the op's name and the one programs use."""
+    """Returns functions by name of the method, for every op of a dialect: under the op's name and the one programs
+    use."""
     found: dict[str, Callable[..., Any]] = {}
     infos = list(op_infos(module))
     for info in infos:

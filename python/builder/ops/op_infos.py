@@ -32,7 +32,8 @@ def dialect_module(name: str) -> ModuleType | None:
 
 @functools.cache
 def description() -> dict[str, Any]:
-    """Returns ops, kinds (constraints on attributes), enums and structs by name; see `description` of tools/opgen/emit.py."""
+    """Returns ops, kinds (constraints on attributes), enums and structs by name; see `description` of
+    tools/opgen/emit.py."""
     return json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))
 
 
@@ -60,7 +61,8 @@ def kind_of(name: str) -> Kind:
 
 
 def has_fact(op: str, fact: str) -> bool:
-    """Returns whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op ("ttir.permute")."""
+    """Returns whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op
+    ("ttir.permute")."""
     return fact in description()["ops"].get(op, {}).get("facts", ())
 
 

@@ -59,8 +59,8 @@ CALLS = {"func.call": "callee", "ttcore.load_cached": "callee", "stablehlo.compo
 
 
 def calls(op: Any, root: Any) -> Any | None:
-    """Returns the function that a call calls: the one of its name in the nearest module around it; None for other ops. Of a
-    trace, the function that it records."""
+    """Returns the function that a call calls: the one of its name in the nearest module around it; None for other ops.
+    Of a trace, the function that it records."""
     if op.name == "ttnn.capture_or_execute_trace":
         capture = named(op, op.attributes["capture_callee"], root)
         return next(found for inner in walk(capture) if (found := calls(inner, root)) is not None)
@@ -95,7 +95,8 @@ def info_of(op: Any) -> OpInfo | None:
 
 
 def operand_groups(op: Any) -> list[Any]:
-    """Returns the op's operands as ODS declares them: a value, a list for a variadic one, None for an absent optional one."""
+    """Returns the op's operands as ODS declares them: a value, a list for a variadic one, None for an absent optional
+    one."""
     info, values = info_of(op), list(op.operands)
     if info is None or len(info.operands) == 0:
         return values

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Split a StableHLO module over a mesh such that it takes least time, and tell what that costs, compared with other ways."""
+"""Split a StableHLO module over a mesh such that it takes least time, and tell what that costs, compared with other
+ways."""
 
 from __future__ import annotations
 

@@ -99,7 +99,8 @@ class CallMixin(Base):
     def indexer_score_dsa(
         self, query: Operand, key: Operand, weights: Operand, chunk_start_idx: int = 0, **common: Any
     ) -> Any:
-        """Returns how much each position of a sequence matters to each query: a sum over heads, -inf for later positions.
+        """Returns how much each position of a sequence matters to each query: a sum over heads, -inf for later
+        positions.
 
         query: [batch, heads, S, size], key: [batch, 1, T, size], weights: [batch, heads, S, 1]; result:
         [batch, 1, S, T]. `chunk_start_idx` is the position of the first query.

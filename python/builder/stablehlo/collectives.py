@@ -94,7 +94,8 @@ class CollectiveMixin(Base):
         body: Callable[..., Any] | str = "add",
         **common: Any,
     ) -> Any:
-        """Returns the tensors of each group combined by `body`, each device keeping its part of `scatter_dimensions`."""
+        """Returns the tensors of each group combined by `body`, each device keeping its part of
+        `scatter_dimensions`."""
         value, count = self._value(input), self._group_size(replica_groups)
         shape = sizes(self.get_shape(value), {scatter_dimensions: lambda n: n // count})
         numbers = self._group_numbers("reduce_scatter", scatter_dimension=scatter_dimensions % len(shape))
@@ -112,7 +113,8 @@ class CollectiveMixin(Base):
         replica_groups: Groups,
         **common: Any,
     ) -> Any:
-        """Returns part i of `split_dim` goes to device i of the group, which puts what it gets together along `concat_dim`."""
+        """Returns part i of `split_dim` goes to device i of the group, which puts what it gets together along
+        `concat_dim`."""
         value = self._value(input)
         shape = sizes(self.get_shape(value), {split_dim: lambda n: n // split_count})
         shape = sizes(shape, {concat_dim: lambda n: n * split_count})

@@ -80,7 +80,8 @@ class IndexingMixin(Base):
         unique_indices: bool = False,
         **common: Any,
     ) -> Any:
-        """Returns the inputs with slices at computed starts combined with `updates`: a function of scalars, or "add", "max"."""
+        """Returns the inputs with slices at computed starts combined with `updates`: a function of scalars, or "add",
+        "max"."""
         lists = {
             "update_window_dims": update_window_dims,
             "inserted_window_dims": inserted_window_dims,

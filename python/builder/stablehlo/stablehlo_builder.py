@@ -74,7 +74,8 @@ class StableHLOBuilder(CallMixin, CollectiveMixin, ShardyMixin, IndexingMixin, O
         contract_dims_rhs: Sequence[int],
         **common: Any,
     ) -> Any:
-        """Returns product over the contracted dimensions; the result: batch dimensions, then the free ones of each side."""
+        """Returns product over the contracted dimensions; the result: batch dimensions, then the free ones of each
+        side."""
         given = {
             "batch_dims_lhs": batch_dims_lhs,
             "contract_dims_lhs": contract_dims_lhs,

@@ -84,7 +84,8 @@ class WindowMixin(Base):
         result_types: Sequence[ir.Type] | None = None,
         **common: Any,
     ) -> Any:
-        """Combines all elements along `dimensions` by `body`: a function of scalars and the builder, or "add", "max"."""
+        """Combines all elements along `dimensions` by `body`: a function of scalars and the builder, or "add",
+        "max"."""
         values = [self._value(v) for v in process_multi_return_result(inputs)]
         inits = [self._value(v) for v in process_multi_return_result(init_values)]
         if result_types is None:

@@ -43,8 +43,8 @@ class TTIRBuilder(Builder):
 
     @takes_common
     def dequantize(self, in0: Operand, scale: float, zero_point: int, dtype: Any, **common: Any) -> Any:
-        """Returns the numbers that integers stand for, as floats of `dtype`. The operand's type says scale and zero point;
-        those given here must be these."""
+        """Returns the numbers that integers stand for, as floats of `dtype`. The operand's type says scale and zero
+        point; those given here must be these."""
         said = quantised_as(in0.type)
         if "!quant.uniform" not in str(in0.type):
             raise ValueError(

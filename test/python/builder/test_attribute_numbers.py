@@ -114,7 +114,11 @@ def test_enums(kind: str) -> None:
 @pytest.mark.parametrize(
     ("dialect", "call", "message"),
     [
-        ("ttir", lambda x, b: b.softmax(x, dimension=2**32), r"ttir.softmax: dimension = 4294967296 .*from -2147483648 to"),
+        (
+            "ttir",
+            lambda x, b: b.softmax(x, dimension=2**32),
+            r"ttir.softmax: dimension = 4294967296 .*from -2147483648 to",
+        ),
         ("ttir", lambda x, b: b.reshape(x, [2**32 + 8, 4]), "ttir.reshape: shape = .*element 0 is 4294967304"),
         ("ttir", lambda x, b: b.full([2], 2**40, output_type=torch.int32), "fill_value = 1099511627776"),
         ("ttir", lambda x, b: b.full([2], 300, output_type=torch.uint8), "fill_value = 300 is no ui8: .*from 0 to 255"),
@@ -123,13 +127,21 @@ def test_enums(kind: str) -> None:
         ("ttir", lambda x, b: b.full([2], math.nan, output_type=torch.int32), "fill_value = nan is no i32"),
         ("ttir", lambda x, b: b.full([2], math.inf, output_type=torch.int32), "fill_value = inf is no i32"),
         ("ttir", lambda x, b: b.full([2], 1e6, output_type=torch.float16), "fill_value = 1000000.0 is no f16: .*65504"),
-        ("ttir", lambda x, b: b.pad(b.typecast(x, output_type=torch.int32), [0, 1, 0, 1], 1.5), "value = 1.5 is no i32"),
+        (
+            "ttir",
+            lambda x, b: b.pad(b.typecast(x, output_type=torch.int32), [0, 1, 0, 1], 1.5),
+            "value = 1.5 is no i32",
+        ),
         ("ttir", lambda x, b: b.arange([4], torch.uint8, -1, 3, 1, 0), "start = -1 is no ui8"),
         ("ttnn", lambda x, b: b.softmax(x, dimension=-(2**31) - 1), "ttnn.softmax: dimension = -2147483649"),
         ("ttnn", lambda x, b: b.full([2**64, 1], 1.0), "ttnn.full: shape = .*element 0 is 18446744073709551616"),
         ("ttnn", lambda x, b: b.sort(x, dim=200), "ttnn.sort: dim = 200 .*from -128 to 127"),
         ("stablehlo", lambda x, b: b.iota(x, 2**64), "stablehlo.iota: iota_dimension = 18446744073709551616"),
-        ("stablehlo", lambda x, b: b.pad(x, b.constant(torch.tensor(0.0)), [0, 2**65, 0, 0]), "stablehlo.pad: edge_padding"),
+        (
+            "stablehlo",
+            lambda x, b: b.pad(x, b.constant(torch.tensor(0.0)), [0, 2**65, 0, 0]),
+            "stablehlo.pad: edge_padding",
+        ),
         ("ttir", lambda x, b: b.all_gather(x, 0, -1), "ttir.all_gather: cluster_axis = -1 .*from 0 to 4294967295"),
         ("ttir", lambda x, b: b.all_to_all(x, 0, 1, 2, [[0, 2**64]]), "replica_groups = "),
     ],

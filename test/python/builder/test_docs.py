@@ -20,7 +20,8 @@ def test_the_page_runs():
 
 def cells(text: str) -> list[list[str]]:
     """Rows of a table, without the times; an error within a bit of bfloat16 is 0, since sums differ by matrix units."""
-    rows = [[cell.strip() for cell in re.split(r"[│┃]", line)[1:-1]] for line in text.splitlines() if re.match("[│┃]", line)]
+    lines = [line for line in text.splitlines() if re.match("[│┃]", line)]
+    rows = [[cell.strip() for cell in re.split(r"[│┃]", line)[1:-1]] for line in lines]
     times = rows[0].index("ms")
     errors = [rows[0].index(name) for name in ("max |error|", "max relative")]
     for row in rows[1:]:

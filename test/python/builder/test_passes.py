@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fusions, erased data movement and constant evaluation as a builder sees them: values, goldens and what is observed."""
+"""Fusions, erased data movement and constant evaluation as a builder sees them: values, goldens and what is
+observed."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_options_that_change_nothing(options):
 def test_passes_as_a_pipeline(capfd):
     program = of(lambda x, b: b.exp(b.neg(b.neg(x))), (4, 8))
     chosen = create_custom_ttir_pipeline_fn("canonicalize,ttir-to-ttnn-backend-pipeline", print_ir=True)
-    builder, path, goldens, _ = compile_ttir_to_flatbuffer(program, custom_pipeline=chosen)
+    _, path, goldens, _ = compile_ttir_to_flatbuffer(program, custom_pipeline=chosen)
     assert "IR Dump After" in capfd.readouterr().err
     execute_fb(path, goldens)
     module = build_module(program, "ttir")[0]
@@ -141,7 +141,7 @@ def test_saved_artifacts_are_where_programs_read_them():
     compile_ttir_to_flatbuffer(program, save_artifacts=True, artifact_dir="mine")
     assert "ttnn.exp" in Path("mine/ttnn_compiled.mlir").read_text()
     with pytest.raises(TypeError, match="save_artifacts=True writes the compiled module"):
-        open(compile_and_execute_ttir(program))
+        open(compile_and_execute_ttir(program))  # noqa: SIM115 (opens nothing)
 
 
 def test_goldens_while_a_function_is_built():
@@ -186,7 +186,7 @@ def sum_and_exp(b):
 
 
 def test_callbacks_of_programs_own(tmp_path):
-    builder, _, _, intermediates = compile_ttir_to_flatbuffer(sum_and_exp)
+    _, _, _, intermediates = compile_ttir_to_flatbuffer(sum_and_exp)
     device = rt.runtime.open_mesh_device()
     try:
         config = CallbackRuntimeConfig(

@@ -32,13 +32,14 @@ def model(builder: Any) -> None:
 def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A right value for every parameter that has no default, by name."""
     module, builder = build_module(model, "ttir")
-    binary, programs, intermediates = compile_module_to_flatbuffer(module, builder)
+    binary, _, _ = compile_module_to_flatbuffer(module, builder)
     root = str(tmp_path_factory.mktemp("programs"))
     paths = {t: compile_ttir_to_flatbuffer(model, target=t, output_root=root)[1] for t in ("emitc", "emitpy")}
     tensor = torch.zeros(4, 8)
     device = tt_runtime.runtime.open_mesh_device()
     return {
-        "mod": model, "fn": model, "inputs_shapes": [(4, 8)], "builder_type": "ttir", "mlir_text": str(module), "module": module,
+        "mod": model, "fn": model, "inputs_shapes": [(4, 8)], "builder_type": "ttir", "mlir_text": str(module),
+        "module": module,
         "builder": builder, "execute_fb.compiled_bin": binary, "execute_py.compiled_bin": paths["emitpy"],
         "cpp_path": paths["emitc"], "golden_tensor": tensor, "output_tensor": tensor, "torch_tensor": tensor,
         "tensor_name": "t", "torch_tensor_name": "t", "folder_path": root, "pcc": 0.99, "atol": None, "rtol": None,
