@@ -130,6 +130,9 @@ void bindReports(nb::module_ &module) {
           runtime::observeCalls({});
           return;
         }
+        if (!PyCallable_Check(observer.ptr()))
+          throw nb::type_error(
+              ("observe_calls: observer is " + reprOf(observer) + "; expected a function, or None").c_str());
         // Dropped by whoever drops the function, who may not hold the lock of the interpreter.
         std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
           nb::gil_scoped_acquire locked;
