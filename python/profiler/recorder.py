@@ -165,6 +165,7 @@ class Tap:
         self._turns: dict[Any, Any] = {}  # by device
         self._submit: Callable[..., Any] = runtime.submit
         self._recording = False
+        self._observer = 0
 
     def add(self, recorder: Recorder) -> None:
         with self._lock:
@@ -172,7 +173,7 @@ class Tap:
                 self._submit, self._recording = runtime.submit, runtime.get_perf_recording()
                 runtime.set_perf_recording(True)
                 runtime.submit = self.submit
-                runtime.observe_calls(self.called)
+                self._observer = runtime.observe_calls(self.called)
             self._recorders.append(recorder)
 
     def remove(self, recorder: Recorder) -> None:
@@ -180,7 +181,7 @@ class Tap:
             self._recorders = [r for r in self._recorders if r is not recorder]
             if not self._recorders:
                 runtime.submit = self._submit
-                runtime.observe_calls(None)
+                runtime.end_observing_calls(self._observer)
                 runtime.set_perf_recording(self._recording)
 
     def called(self, device: Any, text: str, perf: Any, start: int) -> None:

@@ -55,6 +55,7 @@ class _Capture:
     open: list[int] = field(default_factory=list)
     tensors: dict[int, int] = field(default_factory=dict)
     held: dict[int, dict[tuple[str, int, int], int]] = field(default_factory=dict)
+    observer: int = 0
 
     def add(self, node_type: str, params: dict[str, Any], arguments: Sequence[str] = ()) -> int:
         counter = len(self.nodes)
@@ -169,7 +170,7 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
         capture = _Capture()
         capture.open.append(capture.add("capture_start", {}))
         _active.append(capture)
-    _runtime.observe_calls(lambda *call: _observed(capture, call))
+    capture.observer = _runtime.observe_calls(lambda *call: _observed(capture, call))
 
 
 def _observed(capture: _Capture, call: tuple[Any, ...]) -> None:
@@ -184,7 +185,7 @@ def end_graph_capture() -> list[Node]:
         RuntimeError: there is no capture.
     """
     capture = _current("end_graph_capture")
-    _runtime.observe_calls(None)
+    _runtime.end_observing_calls(capture.observer)
     with _lock:
         _active.clear()
         while capture.open:
@@ -308,8 +309,14 @@ def extract_total_duration_from_graph(graph: Sequence[Node]) -> float:
 
 
 def pretty_format(captured_graph: Sequence[Node]) -> str:
-    """Returns functions and what they allocate as lines, those inside of others further to the right."""
+    """Returns functions and what they allocate as lines, those inside of others further to the right.
+
+    Raises:
+        TypeError: the argument is no list of nodes, as end_graph_capture returns them.
+    """
     lines, depth = [], 0
+    if not isinstance(captured_graph, Sequence) or not all(isinstance(node, dict) for node in captured_graph):
+        raise TypeError(f"ttnn.graph.pretty_format: captured_graph is {captured_graph!r:.80}; expected a list of nodes")
     for node in captured_graph:
         kind, params = node["node_type"], node["params"]
         if kind == "function_end":

@@ -126,29 +126,27 @@ void bindReports(nb::module_ &module) {
   module.def(
       "observe_calls",
       [](nb::object observer) {
-        if (observer.is_none()) {
-          runtime::observeCalls({});
-          return;
-        }
         if (!PyCallable_Check(observer.ptr()))
-          throw nb::type_error(
-              ("observe_calls: observer is " + reprOf(observer) + "; expected a function, or None").c_str());
+          throw nb::type_error(("observe_calls: observer is " + reprOf(observer) + "; expected a function").c_str());
         // Dropped by whoever drops the function, who may not hold the lock of the interpreter.
         std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
           nb::gil_scoped_acquire locked;
           delete dropped;
         });
-        runtime::observeCalls([held](const runtime::CallRecord &record) {
+        return runtime::observeCalls([held](const runtime::CallRecord &record) {
           nb::gil_scoped_acquire locked;
           (*held)(record.device, record.json, record.perf, record.startNs);
         });
       },
-      nb::arg("observer").none(),
-      nb::sig("def observe_calls(observer: collections.abc.Callable[[Device | None, str, OpPerf, int], None] | None) "
-              "-> None"),
+      nb::arg("observer"),
+      nb::sig("def observe_calls(observer: collections.abc.Callable[[Device | None, str, OpPerf, int], None]) -> int"),
       "Calls a function after every call of a ttnn function from now on, with the device, JSON (name, operands, "
       "results, "
-      "attributes), the figures of the call, and its start on the clock of time.perf_counter_ns. None ends this.");
+      "attributes), the figures of the call, and its start on the clock of time.perf_counter_ns. Returns a number for "
+      "end_observing_calls.");
+  module.def(
+      "end_observing_calls", [](uint64_t number) { runtime::endObservingCalls(number); }, nb::arg("number"),
+      "Removes an observer by the number that observe_calls returned. Raises Error if there is none.");
   module.def(
       "last_run",
       [](const runtime::Device &device) -> std::optional<RunReport> {

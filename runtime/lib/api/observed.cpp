@@ -3,16 +3,18 @@
 
 #include "api/observed.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 
 namespace tt {
 namespace {
 
-using Observer = std::function<void(runtime::CallRecord)>;
+using Observer = std::function<void(const runtime::CallRecord &)>;
 struct Observing {
   std::mutex mutex;
-  std::shared_ptr<const Observer> observer;
+  uint64_t next = 1;
+  std::vector<std::pair<uint64_t, std::shared_ptr<const Observer>>> observers;
 };
 Observing &observing() {
   static Observing *instance = new Observing;
@@ -26,11 +28,25 @@ int64_t nowNs() {
 
 } // namespace
 
-void runtime::observeCalls(Observer observer) {
+uint64_t runtime::observeCalls(Observer observer) {
   Observing &all = observing();
   std::lock_guard lock(all.mutex);
-  all.observer = observer ? std::make_shared<const Observer>(std::move(observer)) : nullptr;
-  ttnn::callsAreObserved.store(all.observer != nullptr, std::memory_order_relaxed);
+  all.observers.emplace_back(all.next, std::make_shared<const Observer>(std::move(observer)));
+  ttnn::callsAreObserved.store(true, std::memory_order_relaxed);
+  return all.next++;
+}
+
+void runtime::endObservingCalls(uint64_t number) {
+  Observing &all = observing();
+  std::shared_ptr<const Observer> dropped; // after the lock: its destructor may take others
+  std::lock_guard lock(all.mutex);
+  const auto at =
+      std::ranges::find(all.observers, number, &std::pair<uint64_t, std::shared_ptr<const Observer>>::first);
+  if (at == all.observers.end())
+    throw Error("end_observing_calls: there is no observer " + std::to_string(number));
+  dropped = std::move(at->second);
+  all.observers.erase(at);
+  ttnn::callsAreObserved.store(!all.observers.empty(), std::memory_order_relaxed);
 }
 
 namespace ttnn {
@@ -70,12 +86,12 @@ void ObservedCall::write(runtime::Json &json, std::span<const std::optional<Seen
 void ObservedCall::finish(const Callable &callable, const Attributes &attributes, const Device &device,
                           std::span<const Tensor> results) const {
   const int64_t took = nowNs() - startNs;
-  std::shared_ptr<const Observer> observer;
+  std::vector<std::pair<uint64_t, std::shared_ptr<const Observer>>> observers;
   {
     std::lock_guard lock(observing().mutex);
-    observer = observing().observer;
+    observers = observing().observers;
   }
-  if (!observer)
+  if (observers.empty())
     return;
   std::vector<std::optional<Seen>> outs;
   for (const Tensor &result : results)
@@ -111,7 +127,8 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
   runtime::writeAttributes(json, attributes);
   json.end('}');
   record.json = std::move(json.text);
-  (*observer)(std::move(record));
+  for (const auto &[number, observer] : observers)
+    (*observer)(record);
 }
 
 } // namespace ttnn

@@ -98,13 +98,31 @@ def test_calls_that_fail_are_not_recorded_and_observers_may_fail(device):
     def fails(*_: object) -> None:
         raise KeyError("observer")
 
-    rt.runtime.observe_calls(fails)
+    number = rt.runtime.observe_calls(fails)
     try:
         with pytest.raises(KeyError, match="observer"):
             ttnn.exp(x)
     finally:
-        rt.runtime.observe_calls(None)
+        rt.runtime.end_observing_calls(number)
+    with pytest.raises(RuntimeError, match=f"end_observing_calls: there is no observer {number}"):
+        rt.runtime.end_observing_calls(number)
+    with pytest.raises(TypeError, match="observe_calls: observer is 3; expected a function"):
+        rt.runtime.observe_calls(3)
     assert ttnn.to_torch(ttnn.exp(x)).shape == (32, 32)
+
+
+def test_a_capture_and_a_trace_see_the_same_calls(device):
+    x = on(device, 32, 32)
+    with trace("log") as tracing:
+        ttnn.exp(x)
+        ttnn.graph.begin_graph_capture(ttnn.graph.RunMode.NORMAL)
+        ttnn.sqrt(x)
+        captured = ttnn.graph.end_graph_capture()
+        ttnn.relu(x)
+    (program,), _ = tracing.recorder.snapshot()
+    assert [op.name for op in program.ops] == ["ttnn.exp", "ttnn.sqrt", "ttnn.relu"]
+    names = [node["params"]["name"] for node in captured if node["node_type"] == "function_start"]
+    assert any("sqrt" in name for name in names) and not any("exp" in name or "relu" in name for name in names)
 
 
 def test_two_devices_are_two_programs(device):

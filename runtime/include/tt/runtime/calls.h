@@ -17,8 +17,10 @@ struct CallRecord {
   int64_t startNs = 0; // of std::chrono::steady_clock
 };
 
-/// Runs an observer after every call from now on, in the calling thread. An empty observer ends this. Exceptions of the
+/// Runs an observer after every call from now on, in the calling thread, and returns its number. Exceptions of the
 /// observer propagate to the caller.
-void observeCalls(std::function<void(CallRecord)> observer);
+uint64_t observeCalls(std::function<void(const CallRecord &)> observer);
+/// Removes an observer. Throws Error if there is none of this number.
+void endObservingCalls(uint64_t number);
 
 } // namespace tt::runtime
