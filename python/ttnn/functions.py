@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from math import inf
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
@@ -252,3 +252,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for result in [make_function(function)]
     for name in (function.name, *function.aliases)
 }
+# Those of ttnn itself as attributes, for functions that are made of them.
+ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
-from ..functions import FUNCTIONS
+from ..functions import ops
 from ..library.activations import ACTIVATIONS, check_activations, with_activations
-
-ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
 
 # Which of COMMON take a tensor that a result is written to, and which say where one lies: in the order of results.
 _INTO = (

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import CoreRangeSet, DataType, Layout, MemoryConfig
 
-from ..functions import FUNCTIONS
-
-ops = SimpleNamespace(**FUNCTIONS)
+from ..functions import ops
 
 
 def squeeze(input_tensor: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:

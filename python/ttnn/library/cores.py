@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
@@ -195,6 +196,8 @@ def create_sharded_memory_config(
         raise TypeError(
             f"ttnn.create_sharded_memory_config: core_grid is {core_grid!r}; expected a CoreGrid or a CoreRangeSet"
         )
+    if isinstance(shape, str) or not (sizes := list(shape)) or not all(isinstance(size, Integral) for size in sizes):
+        raise TypeError(f"ttnn.create_sharded_memory_config: shape is {shape!r}; expected at least one integer")
     orientation = ShardOrientation.ROW_MAJOR if orientation is None else orientation
     cores = CoreRangeSet([_whole(core_grid.x, core_grid.y)]) if isinstance(core_grid, CoreGrid) else core_grid
     height, width = math.prod(shape[:-1]), shape[-1]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime import runtime as _runtime
@@ -25,11 +24,9 @@ from _ttmlir_runtime.ttnn import (
 )
 
 from ..constants import DRAM_MEMORY_CONFIG
-from ..functions import FUNCTIONS
+from ..functions import ops
 from ..tensor import from_torch
 from .modes import DumpTensorMode
-
-ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
 
 
 def _check(function: str, name: str, value: Any, kind: type, optional: bool = False) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
@@ -21,14 +20,12 @@ from _ttmlir_runtime.ttnn import (
 )
 
 from ..enums import ENUMS
-from ..functions import FUNCTIONS
 from ..shape import Shape
 from ..tensor import from_torch, to_torch
 from .cores import create_sharded_memory_config
 from .geometry import Tile
 from .modes import ShardStrategy
 
-ops = SimpleNamespace(**{name: function for name, function in FUNCTIONS.items() if "." not in name})
 ShardDistributionStrategy = ENUMS["ttnn.shard_distribution_strategy"]
 
 

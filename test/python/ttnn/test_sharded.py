@@ -314,3 +314,9 @@ def test_places_in_a_mesh() -> None:
         ttnn.MeshCoordinate(-1, 0)
     assert ttnn.Tile().get_tile_size(ttnn.bfloat8_b) == 1088
     assert ttnn.SubDevice([cores((0, 0, 1, 1))]).cores[0].num_cores() == 4
+
+
+@pytest.mark.parametrize("shape", ["x", [], (64.0, 64)])
+def test_shapes_of_sharded_configs_are_integers(shape):
+    with pytest.raises(TypeError, match=r"create_sharded_memory_config: shape is .*; expected at least one integer"):
+        ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(y=2, x=1), ttnn.ShardStrategy.HEIGHT)
