@@ -19,13 +19,14 @@ Arena Arena::of(const Plan &plan, const Arena *shared) {
   // Plans for sizes that change come and go.
   if (!shared)
     return {sim::allocateHost(plan.arenaBytes, purpose), plan.arenaBytes};
-  constexpr size_t growth = 8, mostRoom = size_t(32) << 20; // beyond what is needed
+  constexpr size_t growth = 8, leastRoom = size_t(8) << 20, mostRoom = size_t(32) << 20; // beyond what is needed
   constexpr size_t mostIdle = 4, few = mostRoom + (size_t(2) << 20);
   // Of what a far larger size needed, most would lie idle.
   if (shared->memory && plan.arenaBytes <= shared->bytes && shared->bytes <= mostIdle * plan.arenaBytes + few)
     return *shared;
   // Larger sizes find room, and what the first one takes has its pages: fresh ones cost more than most runs.
-  const size_t room = std::min((growth - 1) * plan.arenaBytes, mostRoom), bytes = alignUp(plan.arenaBytes + room);
+  const size_t room = std::clamp((growth - 1) * plan.arenaBytes, leastRoom, mostRoom);
+  const size_t bytes = alignUp(plan.arenaBytes + room);
   if (bytes > sim::hostMemoryLimit() / 2)
     return {sim::allocateHost(plan.arenaBytes, purpose), plan.arenaBytes};
   Arena arena{sim::allocateHost(bytes, purpose), bytes};
