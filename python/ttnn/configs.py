@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from _ttmlir_runtime import ttnn as _native
-from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet
+from _ttmlir_runtime.ttnn import CoreCoord, CoreGrid, CoreRangeSet
 
 from .enums import ENUMS
 
@@ -26,7 +26,24 @@ _PLAIN: dict[str, Any] = {
 _UNARY = "ttnn.unary_with_param"
 _BLOCKS = {"out_block_h": "per_core_M", "out_block_w": "per_core_N"}
 # By class: the library's defaults of fields that the dialect demands. A name is that of a field with the same value.
+_CONV = {
+    "deallocate_activation": False, "reallocate_halo_output": True, "config_tensors_in_dram": False,
+    "act_block_h_override": 0, "act_block_w_div": 1, "reshard_if_not_optimal": False, "override_sharding_config": False,
+    "transpose_shards": False, "output_layout": Layout.TILE, "enable_act_double_buffer": False,
+    "enable_weights_double_buffer": False,
+}  # fmt: skip
 _DEFAULTS: dict[str, dict[str, Any]] = {
+    "Conv2dConfig": _CONV,
+    "Conv2dSliceConfig": {"num_slices": 0},
+    "Conv3dConfig": {
+        "weights_dtype": DataType.BFLOAT16, "T_out_block": 1, "W_out_block": 1, "H_out_block": 1, "C_out_block": 0,
+        "C_in_block": 0,
+    },
+    "DeviceComputeKernelConfig": {
+        "math_fidelity": ENUMS["ttnn.math_fidelity"].Invalid, "math_approx_mode": True, "fp32_dest_acc_en": False,
+        "packer_l1_acc": False, "dst_full_sync_en": False,
+    },
+    "SDPAProgramConfig": {"max_cores_per_head_batch": 16},
     "MatmulMultiCoreReuseMultiCastProgramConfig": {**_BLOCKS, "fuse_batch": True},
     "MatmulMultiCoreReuseMultiCast1DProgramConfig": {
         **_BLOCKS,
@@ -54,30 +71,39 @@ _EXTRA: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Config:
-    """A struct of the dialect."""
+    """A struct of the dialect. A field that is written is checked."""
 
     _type: ClassVar[str]
 
     def __post_init__(self) -> None:
-        defaults = _DEFAULTS.get(type(self).__name__, {})
-        for field in dataclasses.fields(self):
-            if "kind" not in field.metadata:
-                continue
-            value, kind = getattr(self, field.name), field.metadata["kind"]
-            if value is None and field.name in defaults:
-                value = defaults[field.name]
-                value = getattr(self, value) if isinstance(value, str) else value
-            if value is None:
-                if not field.metadata["optional"]:
-                    raise TypeError(f"{type(self).__name__}: {field.name} is None; expected {_text(field)}")
-                continue
-            value = _converted(value, kind)
-            values = value if field.metadata["list"] and isinstance(value, (list, tuple)) else [value]
-            if not all(_fits(each, kind) for each in values):
-                raise TypeError(f"{type(self).__name__}: {field.name} is {value!r}; expected {_text(field)}")
-            object.__setattr__(self, field.name, value)
+        for name, default in _DEFAULTS.get(type(self).__name__, {}).items():
+            if getattr(self, name) is None:
+                setattr(self, name, getattr(self, default) if isinstance(default, str) else default)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = type(self).__name__
+        field = type(self).__dataclass_fields__.get(name)
+        if field is None:
+            known = ", ".join(field.name for field in dataclasses.fields(self))
+            raise AttributeError(f"{kind} has no field {name!r}; there is {known}")
+        if field_kind := field.metadata.get("kind"):
+            value = self._checked(field, field_kind, value)
+        object.__setattr__(self, name, value)
+
+    def _checked(self, field: dataclasses.Field[Any], field_kind: str, value: Any) -> Any:
+        """Returns a field's value in the form that it is kept in."""
+        kind = type(self).__name__
+        if value is None:
+            if field.metadata["optional"] or field.name in _DEFAULTS.get(kind, ()):
+                return None
+            raise TypeError(f"{kind}: {field.name} is None; expected {_text(field)}")
+        value = _converted(value, field_kind)
+        values = value if field.metadata["list"] and isinstance(value, (list, tuple)) else [value]
+        if not all(_fits(each, field_kind) for each in values):
+            raise TypeError(f"{kind}: {field.name} is {value!r}; expected {_text(field)}")
+        return value
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
         own = [field for field in dataclasses.fields(self) if "own" in field.metadata]
@@ -86,8 +112,16 @@ class Config:
 
 
 def _converted(value: Any, kind: str) -> Any:
-    """Short forms: an activation as its name, a range of cores as a grid."""
+    """Short forms: an activation as its name or with its parameter, cores as a grid, a core as a pair,
+    a list of one number as the number.
+    """
+    if kind == "ttnn.core_coord" and isinstance(value, (list, tuple)) and len(value) == 2:
+        return CoreCoord(*value) if all(_fits(each, "int") for each in value) else value
+    if kind == "floats" and isinstance(value, (int, float)):
+        return [float(value)]
     if kind == _UNARY:
+        if isinstance(value, tuple) and value and not isinstance(value[0], tuple):
+            return CONFIGS[_UNARY](value)
         ops = ENUMS["ttnn.unary_op_type"]
         if isinstance(value, str) and value.upper() in ops.__members__:
             value = ops[value.upper()]
@@ -114,6 +148,15 @@ def _text(field: dataclasses.Field[Any]) -> str:
     return f"a list of {name}" if field.metadata["list"] or name == "list" else name
 
 
+def _unary(self: Any, op_type: Any, *numbers: float, params: Any = None) -> None:
+    """Makes an op with parameters from the op and its numbers, or from a pair of both."""
+    if isinstance(op_type, tuple) and not numbers and params is None:
+        op_type, *rest = op_type
+        numbers = tuple(rest)
+    self.op_type = op_type
+    self.params = [number for each in numbers for number in _converted(each, "floats")] if numbers else params
+
+
 def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
     kind, name, members = row
     fields = []
@@ -123,7 +166,9 @@ def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
         fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
     for field, default in _EXTRA.get(name, {}).items():
         fields.append((field, Any, dataclasses.field(default=default)))
-    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), frozen=True, kw_only=kind != _UNARY)
+    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), kw_only=kind != _UNARY)
+    if kind == _UNARY:
+        made.__init__ = _unary
     made._type = kind
     made.__module__ = __name__
     made.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."

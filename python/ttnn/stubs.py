@@ -91,9 +91,12 @@ def enum_stub(made: Any) -> str:
 def config_stub(made: Any) -> str:
     fields = "".join(f"        {f.name}: {field_type(f)},\n" for f in ordered(made))
     members = "".join(f"    {f.name}: Any\n" for f in ordered(made))
+    parameters = f"        *,\n{fields}"
+    if made._type == "ttnn.unary_with_param":
+        parameters = "        op_type: Any,\n        *numbers: Any,\n        params: Any = None,\n"
     return (
         f'\nclass {made.__name__}:\n    """{made.__doc__}"""\n{members}'
-        f"    def __init__(\n        self,\n        *,\n{fields}    ) -> None: ...\n"
+        f"    def __init__(\n        self,\n{parameters}    ) -> None: ...\n"
     )
 
 
@@ -108,7 +111,9 @@ def field_type(field: Any) -> str:
     names = {row[0]: row[1] for row in [*native.structs(), *native.enums()]}
     text = KINDS.get(kind) or names.get(kind, kind)
     if kind == "ttnn.unary_with_param":
-        text += " | UnaryOpType | str"
+        text += " | UnaryOpType | str | tuple[UnaryOpType, float]"
+    if kind == "ttnn.core_coord":
+        text += " | tuple[int, int]"
     if kind == "ttnn.core_range_set":
         text += " | CoreGrid"
     if field.metadata["list"]:

@@ -77,22 +77,38 @@ std::string activationName(const OpCall &call, std::string_view name) {
   return op;
 }
 
-std::string activationOf(const OpCall &call) {
-  if (const auto *name = call.attributes.find<std::string>("activation"); name && !name->empty())
-    return activationName(call, *name);
-  const Attribute *unary = field(call, "conv2d_config", "activation");
-  if (!unary)
-    return {};
-  if (const auto *value = std::get_if<StructAttribute>(&unary->value)) {
+namespace {
+
+/// The name of an activation that a config holds as a unary op or as its name; empty for none.
+std::string activationIn(const OpCall &call, std::string_view config, const Attribute &unary) {
+  if (const auto *value = std::get_if<StructAttribute>(&unary.value)) {
     const Attribute *type = field(*value, "op_type");
     const auto *symbol = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;
     if (!symbol)
-      fail(call, "attribute 'conv2d_config': the activation has no op_type");
+      fail(call, "attribute '" + std::string(config) + "': the activation has no op_type");
     return symbol->symbol == "identity" ? std::string() : activationName(call, symbol->symbol);
   }
-  if (const auto *name = std::get_if<std::string>(&unary->value))
+  if (const auto *name = std::get_if<std::string>(&unary.value))
     return name->empty() ? std::string() : activationName(call, *name);
-  fail(call, "attribute 'conv2d_config': the activation is not a unary op");
+  fail(call, "attribute '" + std::string(config) + "': the activation is not a unary op");
+}
+
+} // namespace
+
+std::string activationOf(const OpCall &call) {
+  std::string found;
+  if (const auto *name = call.attributes.find<std::string>("activation"); name && !name->empty())
+    found = activationName(call, *name);
+  if (const Attribute *unary = field(call, "conv2d_config", "activation"); unary && found.empty())
+    return activationIn(call, "conv2d_config", *unary);
+  const Attribute *unary = field(call, "matmul_program_config", "fused_activation");
+  if (!unary)
+    return found;
+  const std::string fused = activationIn(call, "matmul_program_config", *unary);
+  if (!found.empty() && !fused.empty())
+    fail(call, "activation is '" + found + "' and fused_activation of the program config is '" + fused +
+                   "'; expected one of them");
+  return fused.empty() ? found : fused;
 }
 
 std::unique_ptr<Kernel> withEpilogue(const OpCall &call, std::unique_ptr<Kernel> inner, DataType produced,

@@ -22,7 +22,8 @@ struct Epilogue {
 
 /// The name in the elementwise table of a fused activation as configs spell it; throws OpError when it is not known.
 std::string activationName(const OpCall &call, std::string_view name);
-/// The activation of an op's "activation" string or of its conv2d_config; empty when there is none.
+/// The activation of an op's "activation" string, of its conv2d_config or of its matmul_program_config; empty when
+/// there is none.
 std::string activationOf(const OpCall &call);
 
 /// `inner` writes `produced` values of the result's shape, from the op's operands; the epilogue and the rounding to the
