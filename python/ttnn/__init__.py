@@ -87,7 +87,7 @@ from .device import (
 from .enums import ENUMS as _ENUMS
 from .functions import FUNCTIONS as _FUNCTIONS
 from .functions import place_functions as _place
-from .goldens import get_golden_function
+from .goldens import get_fallback_function, get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
 from .library.cores import (
@@ -275,6 +275,7 @@ __all__ = [
     "get_current_command_queue_id_for_thread",
     "get_device_ids",
     "get_device_tensors",
+    "get_fallback_function",
     "get_golden_function",
     "get_memory_config",
     "get_memory_view",

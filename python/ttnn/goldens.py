@@ -7,14 +7,56 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from _ttmlir_runtime.runtime import Tensor
+
 from .composites import COMPOSITES, GOLDENS
+from .functions import FUNCTIONS
+from .tensor import from_torch, to_torch
+
+# Functions of one tensor that PyTorch has under the same name.
+_UNARY = (
+    "abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv exp exp2 expm1 floor frac isfinite isinf isnan "
+    "log log10 log1p log2 logical_not neg reciprocal relu rsqrt sigmoid sign sin sinh sqrt tan tanh trunc"
+)
+# Functions of two that it has.
+_BINARY = (
+    "add bitwise_and bitwise_or bitwise_xor div divide eq ge gt le logical_and logical_or logical_xor lt maximum "
+    "minimum mul multiply ne pow remainder sub subtract"
+)
+# By function of one op: the expression of its parameters that computes it.
+_PLAIN: dict[str, str] = {
+    **{name: f"torch.{name}(first)" for name in _UNARY.split()},
+    **{name: f"torch.{name}(first, second)" for name in _BINARY.split()},
+    "argmax": "torch.argmax(input_tensor, dim, keepdim)",
+    "concat": "torch.cat(list(tensors), dim)",
+    "embedding": "torch.nn.functional.embedding(input_tensor.long(), weight)",
+    "gelu": "torch.nn.functional.gelu(input_tensor)",
+    "layer_norm": "torch.nn.functional.layer_norm(input_tensor, input_tensor.shape[-1:], "
+    "*(None if each is None else each.reshape(-1) for each in (weight, bias)), eps=epsilon)",
+    "leaky_relu": "torch.nn.functional.leaky_relu(input_tensor, negative_slope)",
+    "linear": "product(input_tensor_a, input_tensor_b, bias, transpose_a, transpose_b, activation)",
+    "matmul": "product(input_tensor_a, input_tensor_b, None, transpose_a, transpose_b, activation)",
+    "max": "input_tensor.amax(axes(dim, input_tensor.dim()), keepdim)",
+    "mean": "input_tensor.mean(axes(dim, input_tensor.dim()), keepdim)",
+    "min": "input_tensor.amin(axes(dim, input_tensor.dim()), keepdim)",
+    "permute": "torch.permute(first, list(second))",
+    "repeat_interleave": "torch.repeat_interleave(first, second, dim)",
+    "reshape": "torch.reshape(first, list(second))",
+    "rms_norm": "torch.nn.functional.rms_norm(input_tensor, input_tensor.shape[-1:], "
+    "None if weight is None else weight.reshape(-1), epsilon)",
+    "silu": "torch.nn.functional.silu(input_tensor)",
+    "softmax": "torch.softmax(input_tensor, dim)",
+    "sum": "input_tensor.sum(axes(dim, input_tensor.dim()), keepdim)",
+    "transpose": "torch.transpose(input_tensor, dim1, dim2)",
+    "where": "torch.where(*(each != 0 if at == 0 else each for at, each in enumerate((first, second, third))))",
+}
 
 
 def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the function of PyTorch tensors that computes what `operation` does, with the same parameters.
 
     Args:
-        operation: a function of this package that is made of others, as `ttnn.celu`.
+        operation: a function of this package: one that is made of others, as `ttnn.celu`, or one of the common ones.
 
     Raises:
         RuntimeError: there is none.
@@ -24,8 +66,8 @@ def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
         return found
     name = getattr(operation, "__name__", str(operation))
     name = f"{getattr(operation, '__module__', '')}.{name}".removeprefix("ttnn.")
-    expression = GOLDENS.get(name, "")
-    if COMPOSITES.get(name) is not operation or not expression:
+    expression = GOLDENS.get(name, "") if COMPOSITES.get(name) is operation else _PLAIN.get(name, "")
+    if operation not in (COMPOSITES.get(name), FUNCTIONS.get(name)) or not expression:
         raise RuntimeError(f"ttnn.get_golden_function: {name} has no golden function")
     signature = inspect.signature(operation)
     code = compile(expression, f"<golden of ttnn.{name}>", "eval")
@@ -35,10 +77,44 @@ def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
 
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return eval(code, {"torch": torch, **HELPERS, **bound.arguments})
+        places = dict(zip(("first", "second", "third"), bound.arguments.values(), strict=False))
+        return eval(code, {"torch": torch, **HELPERS, **places, **bound.arguments})
 
     golden.__name__ = golden.__qualname__ = name
     return golden
+
+
+def get_fallback_function(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of ttnn tensors that computes what `operation` does with its golden function, on the host.
+
+    Its result has the data type of PyTorch's, and the layout and the device of the first tensor.
+
+    Raises:
+        RuntimeError: there is no golden function.
+    """
+    golden = get_golden_function(operation)
+
+    def fallback(*args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        given += [each for value in given if isinstance(value, list | tuple) for each in value]
+        tensors = [each for each in given if isinstance(each, Tensor)]
+        result = golden(*map(_on_host, args), **{name: _on_host(value) for name, value in kwargs.items()})
+        return _placed(result, tensors[0]) if tensors else result
+
+    fallback.__name__ = fallback.__qualname__ = golden.__name__
+    return fallback
+
+
+def _on_host(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(map(_on_host, value))
+    return to_torch(value) if isinstance(value, Tensor) else value
+
+
+def _placed(value: Any, like: Tensor) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_placed(each, like) for each in value)
+    return from_torch(value, layout=like.layout, device=like.device()) if hasattr(value, "dim") else value
 
 
 def gradient(forward: Callable[..., Any], grad_tensor: Any, *inputs: Any) -> list[Any]:
@@ -134,6 +210,15 @@ def indexed_fill(places: Any, a: Any, b: Any, dim: int) -> Any:
     return a.index_copy(dim, places.long().flatten(), b)
 
 
+def product(a: Any, b: Any, bias: Any, transpose_a: bool, transpose_b: bool, activation: Any) -> Any:
+    """Returns PyTorch's product of matrices, with a bias and the activation of this name."""
+    import torch
+
+    result = torch.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
+    result = result if bias is None else result + bias
+    return result if not activation else getattr(torch.nn.functional, activation)(result)
+
+
 def required(flags: list[bool], results: list[Any]) -> list[Any]:
     """Returns results, and None for those that are not required."""
     return [each if flag else None for flag, each in zip(flags, results, strict=True)]
@@ -144,6 +229,6 @@ HELPERS = {
     each.__name__: each
     for each in (
         axes, clip_grad_norm, gradient, group_norm, group_norm_gradients, indexed_fill, layer_norm,
-        layer_norm_gradients, optimizer_step, required,
+        layer_norm_gradients, optimizer_step, product, required,
     )
 }  # fmt: skip

@@ -48,7 +48,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
     "the library builds its functions at import by it; here they are rows of a table": (
         r"ttnn\.(auto_register_ttnn_cpp_operations|register_cpp_operation|create_module_if_not_exists)",
-        r"ttnn\.(matmul_select_program_factory|create_matmul_attributes|get_fallback_function)",
+        r"ttnn\.(matmul_select_program_factory|create_matmul_attributes)",
     ),
     "comparison records and Python's own records are not kept": (
         r"ttnn\.graph\.\w*(comparison|python_io|python_stack|python_operation|tensor_ids|captured_graph)\w*",
