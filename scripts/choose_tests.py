@@ -135,6 +135,7 @@ FOLDERS = (
     (r"examples/models/", "python:models/test_command.py"),
     (r"examples/torch/", "python:torch_frontend/test_torch_examples.py"),
     (r"examples/jax/", "python:jax/test_jax_examples.py"),
+    (r"examples/ttnn/", "python:ttnn/programs python:ttnn/test_ttnn_docs.py"),
     (r"examples/", "python:docs/test_docs_commands.py"),
     (r"scripts/|\.ci/|Makefile", "python:installing"),
     (r"runtime/lib/precompiled\.h|.*Precompiled\w*\.(?:h|cpp)|\.clang-format|findings/|\.gitignore", ""),
