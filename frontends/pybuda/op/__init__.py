@@ -4,10 +4,13 @@
 from typing import Any
 
 from ..tensor import OPS
-from . import data_movement, math, nn, window
+from . import data_movement, math, modules, nn, quantization, window
+from .modules import MaxPool2dModule
 
 globals().update(OPS)
-__all__ = [*OPS, "data_movement", "loss", "math", "nn", "window"]
+__all__ = [
+    *OPS, "MaxPool2dModule", "data_movement", "loss", "math", "modules", "nn", "quantization", "window",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

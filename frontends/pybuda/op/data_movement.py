@@ -68,9 +68,13 @@ def VStack(operandA: torch.Tensor, slices: int = -1) -> torch.Tensor:
 
 
 @op
-def Transpose(operandA: torch.Tensor, dim0: int, dim1: int, z_dim_slice: int = -1) -> torch.Tensor:
-    """Swaps two dimensions. `z_dim_slice` has no effect: it is about the order of tiles in a buffer."""
-    return operandA.transpose(dim0, dim1)
+def Transpose(
+    operandA: torch.Tensor, dim0: int, dim1: int, z_dim_slice: int = -1, out_dtype: torch.dtype = torch.float32
+) -> torch.Tensor:
+    """Swaps two dimensions. `z_dim_slice` has no effect: it is about the order of tiles in a buffer. `out_dtype` tells
+    integers from floats only: formats of results are those of the device and of `configure_mixed_precision`."""
+    swapped = operandA.transpose(dim0, dim1)
+    return swapped if out_dtype.is_floating_point else swapped.to(out_dtype)
 
 
 @op
@@ -149,6 +153,23 @@ def Concatenate(*operands: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 @op
+def Stack(*operands: torch.Tensor, axis: int) -> torch.Tensor:
+    """Returns operands one behind the other along a new dimension."""
+    return torch.stack(operands, axis)
+
+
+@op
+def Interleave(*operands: torch.Tensor, axis: int, stride: int) -> torch.Tensor:
+    """Returns `stride` elements of each operand in turn along a dimension."""
+    size = operands[0].shape[axis]
+    if not isinstance(stride, int) or stride < 1 or size % stride:
+        raise PyBudaError(f"stride is {stride!r}; expected a divisor of the size of dimension {axis}, {size}")
+    dim = axis % operands[0].dim()
+    parts = [x.unflatten(dim, (size // stride, stride)) for x in operands]
+    return torch.stack(parts, dim + 1).flatten(dim, dim + 2)
+
+
+@op
 def BinaryStack(operandA: torch.Tensor, operandB: torch.Tensor, dim: int) -> torch.Tensor:
     """Returns elements of two operands in turn along a dimension, which doubles."""
     with_dimensions(operandA)
@@ -196,3 +217,70 @@ def AdvIndex(operandA: torch.Tensor, operandB: torch.Tensor, dim: int = 0) -> to
 def Embedding(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
     """Returns rows of the table operandB at the positions that operandA holds."""
     return torch.nn.functional.embedding(operandA.long(), operandB)
+
+
+@op
+def Narrow(operandA: torch.Tensor, dim: int, start: int, length: int, original_length: int) -> torch.Tensor:
+    """Returns `length` elements of a dimension from `start` on. original_length: the size that the dimension had."""
+    in_range(operandA, dim, start, start + length)
+    return operandA.narrow(dim, start, length)
+
+
+@op
+def IndexCopy(operandA: torch.Tensor, index: torch.Tensor, value: torch.Tensor, dim: int) -> torch.Tensor:
+    """Returns operandA with the elements of `value` at the positions `index` of a dimension."""
+    return torch.index_copy(operandA, dim, index.reshape(-1).long(), value)
+
+
+@op
+def PixelShuffle(operandA: torch.Tensor, upscale_factor: int) -> torch.Tensor:
+    """Returns [..., C, H f, W f] of [..., C f^2, H, W]: channels become pixels."""
+    return torch.nn.functional.pixel_shuffle(operandA, upscale_factor)
+
+
+TILE = 32
+
+
+@op
+def BudaPad(operandA: torch.Tensor, paddings: tuple[int, int], value: float) -> torch.Tensor:
+    """Adds whole tiles with a value at the end of the last two dimensions; the tile before them is filled with zeros.
+    paddings: numbers of tiles, of rows and columns."""
+    rows, columns = tile_counts(operandA, paddings)
+    sizes = operandA.shape[-2:]
+    filled = [-size % TILE if count else 0 for size, count in zip(sizes, (rows, columns), strict=True)]
+    whole = torch.nn.functional.pad(operandA, (0, filled[1], 0, filled[0]))
+    return torch.nn.functional.pad(whole, (0, columns * TILE, 0, rows * TILE), value=value)
+
+
+@op
+def BudaUnpad(operandA: torch.Tensor, original_length: tuple[int, int], paddings: tuple[int, int]) -> torch.Tensor:
+    """Returns what `BudaPad` was given: the first elements of the last two dimensions. original_length: their sizes."""
+    counts = tile_counts(operandA, paddings)
+    for dim, size, count in zip((-2, -1), original_length, counts, strict=True):
+        padded = -(-size // TILE) * TILE + count * TILE if count else size
+        if operandA.shape[dim] < size or (count and operandA.shape[dim] != padded):
+            raise PyBudaError(
+                f"dimension {dim} has size {operandA.shape[dim]}; expected {padded} of {size} and {count} tiles"
+            )
+    return operandA[..., : original_length[0], : original_length[1]]
+
+
+def tile_counts(x: torch.Tensor, paddings: Sequence[int]) -> tuple[int, int]:
+    """Returns numbers of tiles that are added.
+
+    Raises:
+        PyBudaError: they are no two numbers, or the operand has rank 1 or less.
+    """
+    if x.dim() < 2:
+        raise PyBudaError(f"the operand has rank {x.dim()}; expected 2 at least")
+    if len(paddings) != 2 or not all(isinstance(count, int) and count >= 0 for count in paddings):
+        raise PyBudaError(f"paddings is {tuple(paddings)!r}; expected numbers of tiles for rows and columns")
+    return paddings[0], paddings[1]
+
+
+@op
+def DRAMQueue(operandA: torch.Tensor, *, num_entries: int) -> torch.Tensor:
+    """Returns the operand through a buffer in DRAM of `num_entries` entries."""
+    if not isinstance(num_entries, int) or num_entries < 1:
+        raise PyBudaError(f"num_entries is {num_entries!r}; expected 1 or more")
+    return operandA.clone()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..errors import PyBudaError
@@ -24,6 +25,7 @@ UNARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Cosine": (torch.cos, "The cosine of each element."),
     "LogicalNot": (lambda x: (x == 0).to(x.dtype), "1 where an element is 0, else 0."),
     "Buffer": (torch.clone, "The operand, held in a buffer of its own."),
+    "Tilize": (torch.clone, "The operand in tiles, as a module's results are in any case."),
 }
 BINARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Add": (torch.add, "The elementwise sum; operands are broadcast."),
@@ -34,6 +36,10 @@ BINARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Min": (torch.minimum, "The smaller of two elements; operands are broadcast."),
     "Power": (torch.pow, "operandA to the power of operandB, elementwise."),
     "Heaviside": (torch.heaviside, "0 where operandA is below 0, 1 where it is above, operandB where it is 0."),
+    "LogicalAnd": (
+        lambda a, b: torch.logical_and(a, b).to(a.dtype),
+        "1 where neither element is 0, else 0; operands are broadcast.",
+    ),
 }
 # 1 where a comparison holds, else 0.
 COMPARISONS: dict[str, Callable[..., torch.Tensor]] = {
@@ -76,6 +82,14 @@ def Matmul(operandA: torch.Tensor, operandB: torch.Tensor, bias: torch.Tensor | 
 
 
 @op
+def SparseMatmul(sparseA: torch.Tensor, denseB: torch.Tensor) -> torch.Tensor:
+    """Returns the product of a matrix, most elements of which are 0, and a dense one. sparseA may be a sparse tensor of
+    PyTorch; the chip multiplies its dense form."""
+    dense = sparseA.to_dense() if sparseA.layout is not torch.strided else sparseA
+    return torch.matmul(dense, denseB)
+
+
+@op
 def Constant(*, constant: float) -> torch.Tensor:
     """Returns a tensor of one element."""
     return torch.full((1,), float(constant))
@@ -104,9 +118,60 @@ def ReduceAvg(operandA: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 @op
-def ReduceMax(operandA: torch.Tensor, dim: int) -> torch.Tensor:
-    """Returns the largest element over a dimension, which stays with size 1."""
-    return operandA.amax(dim, keepdim=True)
+def GroupedReduceAvg(operandA: torch.Tensor, dim: int, groups: int, keep_dims: bool = False) -> torch.Tensor:
+    """Returns the means of `groups` equal parts of a dimension, in order; with `keep_dims` each element is the mean of
+    its part."""
+    size = operandA.shape[dim]
+    if not isinstance(groups, int) or groups < 1 or size % groups:
+        raise PyBudaError(f"groups is {groups!r}; expected a divisor of the size of dimension {dim}, {size}")
+    dim = dim % operandA.dim()
+    means = operandA.unflatten(dim, (groups, size // groups)).mean(dim + 1)
+    return means.repeat_interleave(size // groups, dim) if keep_dims else means
+
+
+@op
+def ReduceMax(operandA: torch.Tensor, dim: int, stride: int = -1) -> torch.Tensor:
+    """Returns the largest element over a dimension, which stays with size 1; with a stride that of each `stride`
+    elements, in order."""
+    if stride == -1:
+        return operandA.amax(dim, keepdim=True)
+    size = operandA.shape[dim]
+    if not isinstance(stride, int) or stride < 1 or size % stride:
+        raise PyBudaError(f"stride is {stride!r}; expected a divisor of the size of dimension {dim}, {size}, or -1")
+    dim = dim % operandA.dim()
+    return operandA.unflatten(dim, (size // stride, stride)).amax(dim + 1)
+
+
+@op
+def CumSum(operandA: torch.Tensor, axis: int, exclusive: bool = False) -> torch.Tensor:
+    """Returns sums of all elements up to each one along a dimension; with `exclusive` without that one itself."""
+    sums = operandA.cumsum(axis)
+    return sums - operandA if exclusive else sums
+
+
+@op
+def Pow(operandA: torch.Tensor, exponent: float) -> torch.Tensor:
+    """Returns each element to the power of a number."""
+    return torch.pow(operandA, exponent)
+
+
+@op
+def Where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Returns elements of x where the condition is not 0, else of y; operands are broadcast."""
+    return torch.where(condition != 0, x, y)
+
+
+@op
+def Dropout(operandA: torch.Tensor, p: float = 0.5, training: bool = True, seed: int = 0) -> torch.Tensor:
+    """Sets each element to 0 with probability p, and divides the others by 1 - p; without `training` returns the
+    operand. The mask is that of the seed: the same at each call."""
+    if not 0 <= p <= 1:
+        raise PyBudaError(f"p is {p}; expected 0 to 1")
+    if not training or p == 0:
+        return operandA
+    kept = np.random.default_rng(seed).random(tuple(operandA.shape), np.float32) >= p
+    scale = 0.0 if p == 1 else 1 / (1 - p)
+    return operandA * torch.from_numpy(kept.astype(np.float32) * np.float32(scale)).to(operandA.dtype)
 
 
 @op

@@ -7,6 +7,14 @@ import torch
 
 from ..config import _get_global_compiler_config
 from ..errors import PyBudaError
+from .modules import (  # noqa: F401
+    AvgPool2dModule,
+    Conv2dModule,
+    ConvTranspose2dModule,
+    MaxPool1dModule,
+    MaxPool2dModule,
+    SparseMatmulModule,
+)
 from .registry import op
 
 
@@ -45,3 +53,15 @@ def Linear(activations: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor 
     """Returns activations weights + bias, with weights [in, out]."""
     product = torch.matmul(activations, weights)
     return product if bias is None else product + bias
+
+
+@op
+def Batchnorm(
+    operandA: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, running_mean: torch.Tensor,
+    running_var: torch.Tensor, epsilon: float = 1e-05,
+) -> torch.Tensor:  # fmt: skip
+    """Returns values less the running mean, over the running deviation; times weights, plus bias: all for the channels,
+    dimension -3."""
+    columns = [x.reshape(-1, 1, 1) for x in (weights, bias, running_mean, running_var)]
+    scale, shift, mean, variance = columns
+    return (operandA - mean) / torch.sqrt(variance + epsilon) * scale + shift

@@ -15,9 +15,6 @@ from ..errors import PyBudaError, ShapeError
 from ..tensor import OPS, Parameter, Tensor
 from ..trace import Trace, among, current, marked
 
-# Parameters that are tensors, in every op.
-OPERANDS = ("operandA", "operandB", "activations", "weights", "bias", "operands")
-OPTIONAL = ("bias",)
 # Parameters that are dimensions of the first operand; of the result in ops that make one more.
 DIMENSIONS = ("dim", "axis", "dim0", "dim1")
 ONE_MORE = ("Unsqueeze",)
@@ -27,6 +24,9 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
     """Returns the op of a function: its parameters behind the op's name, tensors of PyBuda for its operands."""
     kind = function.__name__
     inner = inspect.signature(function)
+    # Operands are the parameters whose type is a tensor of PyTorch; None stands for one that is optional.
+    kinds = {name: str(parameter.annotation) for name, parameter in inner.parameters.items()}
+    tensors = {name: "None" in text for name, text in kinds.items() if text.startswith("torch.Tensor")}
     first = inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str")
     signature = inner.replace(parameters=[first, *inner.parameters.values()], return_annotation="Tensor")
 
@@ -44,10 +44,11 @@ def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
         what = f"pybuda.op.{kind} {name!r}"
         operand = functools.partial(read, trace, name, kind, itertools.count())
         found = {
-            key: checked(what, key, buffered(trace, name, value), operand) for key, value in bound.arguments.items()
+            key: checked(what, key, buffered(trace, name, value), operand, tensors[key]) if key in tensors else value
+            for key, value in bound.arguments.items()
         }
-        tensors = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
-        operands = [x for x in tensors if isinstance(x, torch.Tensor)]
+        values = [x for value in found.values() for x in (value if isinstance(value, tuple) else (value,))]
+        operands = [x for x in values if isinstance(x, torch.Tensor)]
         shapes = ", ".join(str(list(x.shape)) for x in operands)
         check_dimensions(what, kind, found, operands[0].dim() if operands else 0)
         positional = found.pop("operands", ())
@@ -102,17 +103,17 @@ def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) 
     return trace.formats.operand(x.value(), next(numbers), name, kind, is_result, isinstance(x, Parameter))
 
 
-def checked(what: str, key: str, value: Any, operand: Callable[[Tensor], torch.Tensor]) -> Any:
-    """Returns an argument: of an operand what the function makes of it, attributes as they are.
+def checked(
+    what: str, key: str, value: Any, operand: Callable[[Tensor], torch.Tensor], is_optional: bool = False
+) -> Any:
+    """Returns what the function gets for an operand.
 
     Raises:
-        TypeError: an operand that is no tensor of PyBuda.
+        TypeError: the operand is no tensor of PyBuda.
     """
-    if key not in OPERANDS:
-        return value
-    if isinstance(value, tuple) and key == "operands":
-        return tuple(checked(what, "operandA", x, operand) for x in value)
-    if value is None and key in OPTIONAL:
+    if isinstance(value, tuple):
+        return tuple(checked(what, key, x, operand) for x in value)
+    if value is None and is_optional:
         return None
     if not isinstance(value, Tensor):
         raise TypeError(f"{what}: {key} is {type(value).__name__}; expected a pybuda.Tensor or pybuda.Parameter")

@@ -14,49 +14,56 @@ from ..errors import PyBudaError
 from .registry import op
 
 
-def pair(value: Any, what: str, least: int = 1) -> tuple[int, int]:
-    """Returns one number for both directions, or (vertical, horizontal).
+def numbers(value: Any, what: str, count: int, least: int = 1) -> tuple[int, ...]:
+    """Returns one number for each of `count` directions, of one for all or of as many; the outermost is first.
 
     Raises:
         PyBudaError: something else, or a number below `least`.
     """
-    found = (value, value) if isinstance(value, int) else tuple(value)
-    if len(found) != 2 or not all(isinstance(x, int) for x in found):
-        raise PyBudaError(f"{what} is {value!r}; expected a number, or two")
+    found = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(found) != count or not all(isinstance(x, int) for x in found):
+        many = {1: "a number", 2: "a number, or two"}.get(count, f"a number, or {count}")
+        raise PyBudaError(f"{what} is {value!r}; expected {many}")
     if min(found) < least:
         raise PyBudaError(f"{what} is {value!r}; expected {least} or more")
     return found
+
+
+def pair(value: Any, what: str, least: int = 1) -> tuple[int, int]:
+    """Returns one number for both directions, or (vertical, horizontal), as `numbers` does."""
+    vertical, horizontal = numbers(value, what, 2, least)
+    return vertical, horizontal
 
 
 def padded(
     x: torch.Tensor, padding: Any, kernel: Sequence[int], stride: Any, dilation: Any, value: float = 0.0
 ) -> torch.Tensor:
     """Returns the activations with their borders: "same" keeps the size divided by the stride, numbers are [left,
-    right, top, bottom], [vertical, horizontal] or one for all.
+    right, top, bottom, ...], [..., vertical, horizontal] or one for all.
     """
+    count = len(kernel)
     if padding == "same":
         sides: list[int] = []
-        for size, k, s, d in reversed(list(zip(x.shape[-2:], kernel, stride, dilation, strict=True))):
+        for size, k, s, d in reversed(list(zip(x.shape[-count:], kernel, stride, dilation, strict=True))):
             total = max((-(-size // s) - 1) * s + d * (k - 1) + 1 - size, 0)
             sides += [total // 2, total - total // 2]
     elif isinstance(padding, str):
         raise PyBudaError(f"padding is {padding!r}; expected 'same', or numbers")
     elif isinstance(padding, int):
-        sides = [padding] * 4
-    elif len(padding) == 4:
+        sides = [padding] * (2 * count)
+    elif len(padding) == 2 * count:
         sides = list(padding)
     else:
-        vertical, horizontal = pair(padding, "padding", 0)
-        sides = [horizontal, horizontal, vertical, vertical]
+        sides = [side for side in reversed(numbers(padding, "padding", count, 0)) for _ in range(2)]
     return F.pad(x, sides, value=value) if any(sides) else x
 
 
 def channels_first(
-    x: torch.Tensor, channel_last: bool, compute: Callable[[torch.Tensor], torch.Tensor]
+    x: torch.Tensor, channel_last: bool, compute: Callable[[torch.Tensor], torch.Tensor], rank: int = 4
 ) -> torch.Tensor:
-    if x.dim() != 4:
-        raise PyBudaError(f"activations have rank {x.dim()}; expected 4")
-    return compute(x.permute(0, 3, 1, 2)).permute(0, 2, 3, 1) if channel_last else compute(x)
+    if x.dim() != rank:
+        raise PyBudaError(f"activations have rank {x.dim()}; expected {rank}")
+    return compute(x.movedim(-1, 1)).movedim(1, -1) if channel_last else compute(x)
 
 
 def flat(bias: torch.Tensor | None) -> torch.Tensor | None:
@@ -182,3 +189,139 @@ def AvgPool2d(
         return pooled / F.avg_pool2d(ones, kernel, strides, 0, ceil_mode)
 
     return channels_first(activations, channel_last, compute)
+
+
+@op
+def Conv3d(
+    activations: torch.Tensor,
+    weights: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: int = 1,
+    padding: Any = "same",
+    dilation: int = 1,
+    groups: int = 1,
+    channel_last: bool = False,
+) -> torch.Tensor:
+    """Returns a convolution of [N, C, D, H, W] with weights [Cout, Cin / groups, kD, kH, kW] and a bias of Cout
+    elements."""
+    strides, dilations = numbers(stride, "stride", 3), numbers(dilation, "dilation", 3)
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        x = padded(x, padding, weights.shape[-3:], strides, dilations)
+        return F.conv3d(x, weights, flat(bias), strides, 0, dilations, groups)
+
+    return channels_first(activations, channel_last, compute, 5)
+
+
+@op
+def MaxPool1d(
+    activations: torch.Tensor,
+    kernel_size: int,
+    stride: int = 1,
+    padding: int = 0,
+    dilation: int = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> torch.Tensor:
+    """Returns the largest element of each window of [N, C, W]."""
+    if return_indices:
+        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
+    (kernel,), (step,) = numbers(kernel_size, "kernel_size", 1), numbers(stride, "stride", 1)
+    (reach,) = numbers(dilation, "dilation", 1)
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        simple = padding if isinstance(padding, int) else 0
+        x = x if isinstance(padding, int) else padded(x, padding, (kernel,), (step,), (reach,), float("-inf"))
+        return F.max_pool1d(x, kernel, step, simple, reach, ceil_mode)
+
+    return channels_first(activations, False, compute, 3)
+
+
+@op
+def MaxPool3d(
+    activations: torch.Tensor,
+    kernel_size: Any,
+    stride: int = 1,
+    padding: Any = "same",
+    dilation: int = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+    max_pool_add_sub_surround: bool = False,
+    max_pool_add_sub_surround_value: float = 1.0,
+    channel_last: bool = False,
+) -> torch.Tensor:
+    """Returns the largest element of each window of [N, C, D, H, W]. max_pool_add_sub_surround: as in `MaxPool2d`."""
+    if return_indices:
+        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
+    kernel, strides = numbers(kernel_size, "kernel_size", 3), numbers(stride, "stride", 3)
+    dilations = numbers(dilation, "dilation", 3)
+    surround = max_pool_add_sub_surround_value if max_pool_add_sub_surround else 0.0
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        x = padded(x + surround if surround else x, padding, kernel, strides, dilations, float("-inf"))
+        pooled = F.max_pool3d(x, kernel, strides, 0, dilations, ceil_mode)
+        return pooled - surround if surround else pooled
+
+    return channels_first(activations, channel_last, compute, 5)
+
+
+@op
+def AvgPool1d(
+    activations: torch.Tensor,
+    kernel_size: Any,
+    stride: int = 1,
+    padding: Any = "same",
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> torch.Tensor:
+    """Returns the mean of each window of [N, C, W]."""
+    (kernel,), (step,) = numbers(kernel_size, "kernel_size", 1), numbers(stride, "stride", 1)
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        if isinstance(padding, int):
+            return F.avg_pool1d(x, kernel, step, padding, ceil_mode, count_include_pad)
+        pooled = F.avg_pool1d(padded(x, padding, (kernel,), (step,), (1,)), kernel, step, 0, ceil_mode)
+        if count_include_pad:
+            return pooled
+        ones = padded(torch.ones_like(x), padding, (kernel,), (step,), (1,))
+        return pooled / F.avg_pool1d(ones, kernel, step, 0, ceil_mode)
+
+    return channels_first(activations, False, compute, 3)
+
+
+# Methods of resizing, by PyTorch's names.
+RESIZE_METHODS = {"nearest_neighbor": "nearest", "linear": "bilinear", "bilinear": "bilinear"}
+
+
+@op
+def Resize2d(
+    operandA: torch.Tensor,
+    sizes: Sequence[int],
+    method: str = "nearest_neighbor",
+    align_corners: bool = False,
+    extrapolation_value: int = 0,
+    channel_last: bool = False,
+) -> torch.Tensor:
+    """Returns images of other sizes, (vertical, horizontal). `extrapolation_value` has no effect: nothing outside of
+    the image is read."""
+    if method not in RESIZE_METHODS:
+        raise PyBudaError(f"method is {method!r}; expected {', '.join(RESIZE_METHODS)}")
+    found, mode = pair(sizes, "sizes"), RESIZE_METHODS[method]
+    corners = align_corners if mode == "bilinear" else None
+    return channels_first(operandA, channel_last, lambda x: F.interpolate(x, found, mode=mode, align_corners=corners))
+
+
+@op
+def Resize3d(
+    operandA: torch.Tensor,
+    sizes: Sequence[int],
+    method: str = "nearest_neighbor",
+    align_corners: bool = False,
+    extrapolation_value: int = 0,
+    channel_last: bool = False,
+) -> torch.Tensor:
+    """Returns volumes [N, C, D, H, W] of other sizes, by the nearest element."""
+    if method != "nearest_neighbor":
+        raise PyBudaError(f"method is {method!r}; expected 'nearest_neighbor'")
+    found = numbers(sizes, "sizes", 3)
+    return channels_first(operandA, channel_last, lambda x: F.interpolate(x, found, mode="nearest"), 5)

@@ -68,6 +68,27 @@ def gelu_tanh(x: np.ndarray) -> np.ndarray:
     return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
 
 
+def volume(
+    x: np.ndarray, size: tuple[int, int, int], sides: Sequence[int], reduce: Callable[..., Any], fill: float = 0.0
+) -> np.ndarray:
+    """reduce(part) of each window of three dimensions. sides: before and after, for all three."""
+    x = np.pad(x, ((0, 0), (0, 0), *(((sides[0], sides[1]),) * 3)), constant_values=fill)
+    parts = np.lib.stride_tricks.sliding_window_view(x, size, (2, 3, 4))
+    return reduce(parts)
+
+
+def quantized(x: np.ndarray, scale: np.ndarray | float, zero: int, low: int, high: int) -> np.ndarray:
+    return np.clip(np.rint(x / scale) + zero, low, high)
+
+
+def dropped(x: np.ndarray, p: float, seed: int) -> np.ndarray:
+    return np.where(np.random.default_rng(seed).random(x.shape, np.float32) >= p, x / (1 - p), 0)
+
+
+CUBE = np.cos(np.arange(1 * 2 * 3 * 4 * 5, dtype=np.float32)).reshape(1, 2, 3, 4, 5)
+CUBE_KERNEL = np.sin(np.arange(3 * 2 * 27, dtype=np.float32)).reshape(3, 2, 3, 3, 3)
+CODES = np.arange(-12, 12, dtype=np.int8).reshape(1, 2, 3, 4)
+
 # (the op, the result, the operands)
 Case = tuple[Callable[..., Any], Any, Sequence[np.ndarray]]
 CASES: dict[str, Case] = {
@@ -199,6 +220,95 @@ CASES: dict[str, Case] = {
         lambda x: op.AvgPool2d("", x, 2, count_include_pad=False),
         window(IMAGE, (2, 2), (1, 1), (0, 1, 0, 1), lambda p: np.nanmean(p, (2, 3)), np.nan), [IMAGE],
     ),
+    "LogicalAnd": (lambda x, y: op.LogicalAnd("", x, y), [[0, 0, 1]], [ZEROS, np.array([[0, 1, -3]], np.float32)]),
+    "Tilize": (lambda x: op.Tilize("", x), A, [A]),
+    "Pow": (lambda x: op.Pow("", x, -1.5), POSITIVE**-1.5, [POSITIVE]),
+    "CumSum": (lambda x: op.CumSum("", x, -2), A.cumsum(-2), [A]),
+    "CumSum exclusive": (lambda x: op.CumSum("", x, 3, True), A.cumsum(3) - A, [A]),
+    "Where": (lambda c, x, y: op.Where("", c, x, y), np.where(A > 0, C, 7 * C), [np.float32(A > 0), C, 7 * C]),
+    "Dropout": (lambda x: op.Dropout("", x, 0.25, seed=7), dropped(A, 0.25, 7), [A]),
+    "Dropout inference": (lambda x: op.Dropout("", x, 0.25, training=False), A, [A]),
+    "Dropout all": (lambda x: op.Dropout("", x, 1.0), A * 0, [A]),
+    "GroupedReduceAvg": (lambda x: op.GroupedReduceAvg("", x, -1, 2), A.reshape(1, 2, 4, 2, 3).mean(-1), [A]),
+    "GroupedReduceAvg keep": (
+        lambda x: op.GroupedReduceAvg("", x, 2, 2, True), A.reshape(1, 2, 2, 2, 6).mean(3).repeat(2, 2), [A],
+    ),
+    "ReduceMax stride": (lambda x: op.ReduceMax("", x, -1, 3), C.reshape(1, 2, 4, 2, 3).max(-1), [C]),
+    "SparseMatmul": (
+        lambda x, y: op.SparseMatmul("", x, y), np.eye(4)[[2, 0, 3]] @ A, [np.eye(4, dtype=np.float32)[[2, 0, 3]], A],
+    ),
+    "Stack": (lambda x, y: op.Stack("", x, y, axis=1), np.stack([A, C], 1), [A, C]),
+    "Interleave": (
+        lambda x, y: op.Interleave("", x, y, axis=-3, stride=1),
+        np.stack([A[:, 0], C[:, 0], A[:, 1], C[:, 1]], 1), [A, C],
+    ),
+    "Narrow": (lambda x: op.Narrow("", x, 3, 2, 3, 6), A[..., 2:5], [A]),
+    "IndexCopy": (
+        lambda x, i, v: op.IndexCopy("", x, i, v, 2),
+        np.concatenate([A[:, :, :1], C[:, :, 1:2], A[:, :, 2:3], C[:, :, :1]], 2),
+        [A, np.array([3, 1], np.int32), C[:, :, :2]],
+    ),
+    "PixelShuffle": (
+        lambda x: op.PixelShuffle("", x, 2),
+        np.arange(24).reshape(1, 4, 2, 3).reshape(1, 1, 2, 2, 2, 3).transpose(0, 1, 4, 2, 5, 3).reshape(1, 1, 4, 6),
+        [np.arange(24, dtype=np.float32).reshape(1, 4, 2, 3)],
+    ),
+    "BudaPad": (
+        lambda x: op.BudaPad("", x, (1, 0), 2.0),
+        np.pad(np.pad(A, [(0, 0), (0, 0), (0, 28), (0, 0)]), [(0, 0), (0, 0), (0, 32), (0, 0)], constant_values=2), [A],
+    ),
+    "BudaUnpad": (
+        lambda x: op.BudaUnpad("", x, (4, 6), (1, 0)), A, [np.pad(A, [(0, 0), (0, 0), (0, 60), (0, 0)])],
+    ),
+    "DRAMQueue": (lambda x: op.DRAMQueue("", x, num_entries=2), A, [A]),
+    "Batchnorm": (
+        lambda x, w, b, m, v: op.Batchnorm("", x, w, b, m, v),
+        (A - BIAS[:2, None, None]) / np.sqrt(POSITIVE[0, 0, 0, :2, None, None] + 1e-5) * 2 + 3,
+        [A, np.full(2, 2, np.float32), np.full(2, 3, np.float32), BIAS[:2], POSITIVE[0, 0, 0, :2]],
+    ),
+    "Quantize": (
+        lambda x, s: op.Quantize("", x, s, 3, -1, torch.int8), quantized(A, 0.0078125, 3, -128, 127),
+        [A, np.array([0.0078125], np.float32)],
+    ),
+    "Quantize channels": (
+        lambda x, s: op.Quantize("", x, s, 0, 1, torch.int32),
+        quantized(A, np.array([0.25, 0.5])[:, None, None], 0, -(2**31), 2**31 - 1),
+        [A, np.array([0.25, 0.5], np.float32)],
+    ),
+    "Dequantize": (
+        lambda x, s: op.Dequantize("", x, s, 5), (CODES.astype(np.float32) - 5) * 0.25,
+        [CODES, np.array([0.25], np.float32)],
+    ),
+    "Requantize": (
+        lambda x, s, t: op.Requantize("", x, s, t, 1, -100, torch.int8),
+        quantized((CODES.astype(np.float32) - 1) * 4, 1, -100, -128, 127),
+        [CODES, np.array([2], np.float32), np.array([0.5], np.float32)],
+    ),
+    "BudaRequantize": (
+        lambda x, s: op.BudaRequantize("", x, s, 2, torch.int8, rounding="UPWARD"),
+        np.floor(CODES.astype(np.float32) * 0.5 + 0.5) + 2, [CODES, np.array([0.5], np.float32)],
+    ),
+    "Conv3d": (
+        lambda x, w: op.Conv3d("", x, w),
+        volume(CUBE, (3, 3, 3), (1, 1), lambda p: np.einsum("ncdhwijk,ocijk->nodhw", p, CUBE_KERNEL)),
+        [CUBE, CUBE_KERNEL],
+    ),
+    "MaxPool3d": (
+        lambda x: op.MaxPool3d("", x, 3, padding=[1, 1, 1, 1, 1, 1]),
+        volume(CUBE, (3, 3, 3), (1, 1), lambda p: p.max((-1, -2, -3)), -np.inf), [CUBE],
+    ),
+    "MaxPool1d": (lambda x: op.MaxPool1d("", x, 2, 2), C[0].reshape(2, 4, 3, 2).max(-1), [C[0]]),
+    "AvgPool1d": (lambda x: op.AvgPool1d("", x, 3, 3, 0), C[0].reshape(2, 4, 2, 3).mean(-1), [C[0]]),
+    "AvgPool1d same": (
+        lambda x: op.AvgPool1d("", x, 2, count_include_pad=False),
+        np.concatenate([(C[0][..., :-1] + C[0][..., 1:]) / 2, C[0][..., -1:]], -1), [C[0]],
+    ),
+    "Resize2d": (lambda x: op.Resize2d("", x, [8, 6]), A.repeat(2, 2), [A]),
+    "Resize2d corners": (
+        lambda x: op.Resize2d("", x, [4, 11], "linear", align_corners=True),
+        np.apply_along_axis(lambda row: np.interp(np.linspace(0, 5, 11), np.arange(6), row), 3, A), [A],
+    ),
+    "Resize3d": (lambda x: op.Resize3d("", x, [6, 4, 10]), CUBE.repeat(2, 2).repeat(2, 4), [CUBE]),
 }  # fmt: skip
 
 
@@ -274,6 +384,35 @@ REFUSED: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], str]] = {
     "PadTile of another size": (
         lambda x: op.PadTile("op", x, 1, 40), (torch.ones(2, 6),), "original_length is 40; dimension 1 has size 6",
     ),
+    "groups": (
+        lambda x: op.GroupedReduceAvg("op", x, -1, 3), (PIXELS,), "groups is 3; expected a divisor of the size of",
+    ),
+    "stride of ReduceMax": (lambda x: op.ReduceMax("op", x, -1, 2), (PIXELS,), "stride is 2; expected a divisor of"),
+    "stride of Interleave": (
+        lambda x: op.Interleave("op", x, x, axis=-1, stride=0), (PIXELS,), "stride is 0; expected a divisor of",
+    ),
+    "p": (lambda x: op.Dropout("op", x, 1.5), (PIXELS,), "p is 1.5; expected 0 to 1"),
+    "tiles": (lambda x: op.BudaPad("op", x, (1,), 0.0), (PIXELS,), "paddings is (1,); expected numbers of tiles"),
+    "unpad": (
+        lambda x: op.BudaUnpad("op", x, (5, 5), (1, 0)), (PIXELS,),
+        "dimension -2 has size 5; expected 64 of 5 and 1 ti",
+    ),
+    "entries": (lambda x: op.DRAMQueue("op", x, num_entries=0), (PIXELS,), "num_entries is 0; expected 1 or more"),
+    "scale": (
+        lambda x, s: op.Quantize("op", x, s, 0, 1, torch.int8), (PIXELS, torch.ones(3)),
+        "the scale has 3 elements; expected 1, or 1 of dimension 1",
+    ),
+    "type of integers": (
+        lambda x, s: op.Quantize("op", x, s, 0, 1, torch.int16), (PIXELS, torch.ones(1)), "out_dtype is torch.int16",
+    ),
+    "rounding": (
+        lambda x, s: op.BudaRequantize("op", x, s, 0, torch.int8, rounding="up"), (PIXELS, torch.ones(1)),
+        "rounding is 'up'; expected one of",
+    ),
+    "method": (lambda x: op.Resize2d("op", x, [2, 2], "cubic"), (PIXELS,), "method is 'cubic'; expected"),
+    "method of Resize3d": (
+        lambda x: op.Resize3d("op", x, [2, 2, 2], "linear"), (PIXELS[None],), "method is 'linear'; expected 'nearest",
+    ),
     "BinaryStack of rank 0": (
         lambda a, b: op.BinaryStack("op", a, b, 0), (SCALAR, SCALAR), "the operand has rank 0; expected 1",
     ),
@@ -285,6 +424,51 @@ def test_refused(name: str) -> None:
     function, operands, message = REFUSED[name]
     with pytest.raises(pybuda.PyBudaError, match=rf"pybuda\.op\.\w+ 'op': {re.escape(message)}"):
         read(pybuda.run_inference(Function("limits", function), inputs=[operands]))
+
+
+# (a module of one op, its input, the function of PyTorch of input, weights and bias that it is)
+MODULES: dict[str, tuple[Callable[[], Any], torch.Tensor, Callable[..., torch.Tensor]]] = {
+    "Conv2dModule": (
+        lambda: op.nn.Conv2dModule("op", 4, 6, (3, 3), 2, [1, 1, 1, 1], groups=2), torch.rand(1, 4, 7, 6),
+        lambda x, w, b: torch.nn.functional.conv2d(x, w, b, 2, 1, groups=2),
+    ),
+    "Conv2dModule t_stream_workaround": (
+        lambda: op.nn.Conv2dModule("op", 4, 6, (1, 1), bias=False, t_stream_workaround=True), torch.rand(1, 4, 5, 6),
+        lambda x, w, b: torch.nn.functional.conv2d(x, w).flatten(2).mT[None],
+    ),
+    "ConvTranspose2dModule": (
+        lambda: op.nn.ConvTranspose2dModule("op", 4, 6, (2, 2), 2, 0), torch.rand(1, 4, 5, 6),
+        lambda x, w, b: torch.nn.functional.conv_transpose2d(x, w, b, 2),
+    ),
+    "MaxPool1dModule": (
+        lambda: op.nn.MaxPool1dModule("op", 2, 2), torch.rand(1, 4, 6), lambda x: torch.nn.functional.max_pool1d(x, 2),
+    ),
+    "MaxPool2dModule": (
+        lambda: op.nn.MaxPool2dModule("op", 2, 2, 0), torch.rand(1, 4, 6, 6),
+        lambda x: torch.nn.functional.max_pool2d(x, 2),
+    ),
+    "AvgPool2dModule": (
+        lambda: op.nn.AvgPool2dModule("op", 2, 2, 0), torch.rand(1, 4, 6, 6),
+        lambda x: torch.nn.functional.avg_pool2d(x, 2),
+    ),
+    "SparseMatmulModule": (
+        lambda: op.nn.SparseMatmulModule("op", pybuda.Tensor(torch.eye(5).to_sparse())), torch.rand(1, 5, 6),
+        lambda x, w: x,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("float32")
+@pytest.mark.parametrize("name", MODULES)
+def test_modules_of_one_op(name: str) -> None:
+    make, x, function = MODULES[name]
+    module = make()
+    weights = [getattr(module, key, None) for key in ("weights", "bias") if hasattr(module, key)]
+    weights = [module.sparseA] if name == "SparseMatmulModule" else weights
+    expected = function(x, *(None if w is None else w.value().detach() for w in weights))
+    (result,) = module.run(x)
+    assert result.shape == expected.shape
+    torch.testing.assert_close(result.value(), expected, rtol=2e-4, atol=2e-5)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.5])
