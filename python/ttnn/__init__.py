@@ -39,7 +39,6 @@ from .attention import ATTENTION as _ATTENTION
 from .caching import load_cached
 from .composites import COMPOSITES as _COMPOSITES
 from .composites import PLAIN as _PLAIN
-from .composites import LossReductionMode
 from .configs import CONFIGS as _CONFIGS
 from .configs import (
     BlackholeComputeKernelConfig,
@@ -90,6 +89,11 @@ from .functions import place_functions as _place
 from .goldens import get_fallback_function, get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
+from .library import fabric as _fabric
+from .library import kernels as _kernels
+from .library import multicast as _multicast
+from .library import plans as _plans
+from .library import sockets as _sockets
 from .library.cores import (
     corerange_to_cores,
     create_sharded_memory_config,
@@ -102,7 +106,9 @@ from .library.cores import (
     split_work_to_cores,
 )
 from .library.devices import extend_devices as _extend_devices
+from .library.fabric import *
 from .library.geometry import MeshCoordinate, MeshCoordinateRange, SubDevice, SubDeviceId, Tile
+from .library.kernels import *
 from .library.memory import (
     allocate_tensor_on_device,
     as_tensor,
@@ -113,16 +119,9 @@ from .library.memory import (
     reshard,
     sharded_to_interleaved,
 )
-from .library.modes import (
-    Arch,
-    DumpTensorMode,
-    EmbeddingsType,
-    GeluVariant,
-    ShardStrategy,
-    SigmoidMode,
-    ThrottleLevel,
-    TileReshapeMapMode,
-)
+from .library.modes import MODES as _MODES
+from .library.multicast import *
+from .library.plans import *
 from .library.sessions import (
     CloseDevice,
     CloseDevices,
@@ -145,6 +144,7 @@ from .library.sessions import (
     record_event,
     wait_for_event,
 )
+from .library.sockets import *
 from .library.specs import NdShardSpec, TensorSpec
 from .library.specs import extend_tensors as _extend_tensors
 from .mesh import (
@@ -181,7 +181,6 @@ __all__ = [
     "ROW_MAJOR_LAYOUT",
     "TILE_LAYOUT",
     "TILE_SIZE",
-    "Arch",
     "BlackholeComputeKernelConfig",
     "BufferType",
     "CloseDevice",
@@ -197,17 +196,13 @@ __all__ = [
     "DataType",
     "Device",
     "DeviceError",
-    "DumpTensorMode",
-    "EmbeddingsType",
     "Error",
-    "GeluVariant",
     "GetDefaultDevice",
     "GetNumAvailableDevices",
     "GetNumPCIeDevices",
     "GetPCIeDeviceID",
     "HostResult",
     "Layout",
-    "LossReductionMode",
     "MemoryConfig",
     "MeshComposer",
     "MeshCoordinate",
@@ -228,19 +223,15 @@ __all__ = [
     "Shape",
     "ShardOrientation",
     "ShardSpec",
-    "ShardStrategy",
     "ShardTensor2dMesh",
     "ShardTensorToMesh",
-    "SigmoidMode",
     "StorageType",
     "SubDevice",
     "SubDeviceId",
     "Tensor",
     "TensorMemoryLayout",
     "TensorSpec",
-    "ThrottleLevel",
     "Tile",
-    "TileReshapeMapMode",
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_device",
     "as_tensor",
@@ -314,11 +305,13 @@ __all__ = [
 ]
 _extend_devices()
 _extend_tensors()
-_made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values())}
+_made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
+for _part in (_fabric, _kernels, _multicast, _plans, _sockets):
+    __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
-_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES})
+_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})
 _place(_sys.modules[__name__], {f"distributed.{_name}": globals()[_name] for _name in _DISTRIBUTED})
 
 

@@ -11,9 +11,10 @@ import dataclasses
 from typing import Any, ClassVar
 
 from _ttmlir_runtime import ttnn as _native
-from _ttmlir_runtime.ttnn import CoreCoord, CoreGrid, CoreRangeSet
+from _ttmlir_runtime.ttnn import CoreCoord, CoreGrid, CoreRangeSet, DataType, Layout
 
 from .enums import ENUMS
+from .library.modes import PaddingMode, ThrottleLevel
 
 _PLAIN: dict[str, Any] = {
     "bool": bool,
@@ -32,16 +33,24 @@ _CONV = {
     "transpose_shards": False, "output_layout": Layout.TILE, "enable_act_double_buffer": False,
     "enable_weights_double_buffer": False,
 }  # fmt: skip
+_INVALID = ENUMS["ttnn.math_fidelity"].Invalid
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "Conv2dConfig": _CONV,
     "Conv2dSliceConfig": {"num_slices": 0},
     "Conv3dConfig": {
-        "weights_dtype": DataType.BFLOAT16, "T_out_block": 1, "W_out_block": 1, "H_out_block": 1, "C_out_block": 0,
+        "weights_dtype": DataType.BFLOAT16,
+        "T_out_block": 1,
+        "W_out_block": 1,
+        "H_out_block": 1,
+        "C_out_block": 0,
         "C_in_block": 0,
     },
     "DeviceComputeKernelConfig": {
-        "math_fidelity": ENUMS["ttnn.math_fidelity"].Invalid, "math_approx_mode": True, "fp32_dest_acc_en": False,
-        "packer_l1_acc": False, "dst_full_sync_en": False,
+        "math_fidelity": _INVALID,
+        "math_approx_mode": True,
+        "fp32_dest_acc_en": False,
+        "packer_l1_acc": False,
+        "dst_full_sync_en": False,
     },
     "SDPAProgramConfig": {"max_cores_per_head_batch": 16},
     "MatmulMultiCoreReuseMultiCastProgramConfig": {**_BLOCKS, "fuse_batch": True},
@@ -61,14 +70,24 @@ _EXTRA: dict[str, dict[str, Any]] = {
         "enable_activation_reuse": False,
         "force_split_reader": None,
         "override_output_sharding_config": False,
+        "padding_mode": PaddingMode.Zeros,
     },
-    "Conv3dConfig": {"output_layout": None, "compute_with_storage_grid_size": None, "enable_fp32_operand_split": False},
+    "Conv3dConfig": {
+        "output_layout": Layout.ROW_MAJOR,
+        "dilation": (1, 1, 1),
+        "alignment": 32,
+        "compute_with_storage_grid_size": CoreCoord(1, 1),
+        "enable_fp32_operand_split": False,
+    },
+    "DeviceComputeKernelConfig": {"throttle_level": ThrottleLevel.NO_THROTTLE},
     "LayerNormShardedMultiCoreProgramConfig": {"legacy_reduction": False, "legacy_rsqrt": False, "use_welford": False},
     "MatmulMultiCoreReuseProgramConfig": {"allowed_worker_cores": None},
     "MatmulMultiCoreReuseMultiCastProgramConfig": {"allowed_worker_cores": None},
     "MatmulMultiCoreReuseMultiCast1DProgramConfig": {"allowed_worker_cores": None, "stream_in1": False},
     "MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig": {"num_workers_per_dram_bank": 1},
 }
+# By class and field: the only value of those that the simulator computes with.
+_REFUSED = {("Conv2dConfig", "padding_mode"): PaddingMode.Zeros, ("Conv3dConfig", "dilation"): (1, 1, 1)}
 
 
 @dataclasses.dataclass
@@ -106,9 +125,14 @@ class Config:
         return value
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
+        for (kind, name), only in _REFUSED.items():
+            value: Any = getattr(self, name) if kind == type(self).__name__ else only
+            if value != only and not (isinstance(only, tuple) and tuple(value) == only):
+                raise ValueError(f"{kind}: {name} is {value!r}; expected {only!r}, as the simulator has no other")
         own = [field for field in dataclasses.fields(self) if "own" in field.metadata]
         values = {field.metadata["own"]: getattr(self, field.name) for field in own}
-        return self._type, {name: value for name, value in values.items() if value is not None}
+        # Invalid leaves the fidelity to the op.
+        return self._type, {name: value for name, value in values.items() if value not in (None, _INVALID)}
 
 
 def _converted(value: Any, kind: str) -> Any:
@@ -157,18 +181,55 @@ def _unary(self: Any, op_type: Any, *numbers: float, params: Any = None) -> None
     self.params = [number for each in numbers for number in _converted(each, "floats")] if numbers else params
 
 
+def _of_axes(name: str, given: Any, mesh_shape_override: Any, offset: Any, row_dim: Any, col_dim: Any) -> Any:
+    """Returns dimensions of the axes of a mesh, as one list or as one for the rows and one for the columns."""
+    if offset is not None and any(offset):
+        raise ValueError(f"{name}: mesh_offset_override is {offset!r}; expected none, as parts begin at device 0")
+    if given is not None and (row_dim, col_dim) != (None, None):
+        raise TypeError(f"{name}: a list, and row_dim or col_dim are given; expected one form")
+    return [row_dim, col_dim] if given is None else given
+
+
+def _composer(
+    self: Any, dims: Any = None, mesh_shape_override: Any = None, mesh_offset_override: Any = None, *,
+    row_dim: int | None = None, col_dim: int | None = None,
+) -> None:  # fmt: skip
+    """Makes a config of dims, or of row_dim and col_dim."""
+    if isinstance(dims, int):  # the second form, by place
+        dims, mesh_shape_override, mesh_offset_override = [dims, mesh_shape_override], mesh_offset_override, None
+    name = type(self).__name__
+    self.dims = _of_axes(name, dims, mesh_shape_override, mesh_offset_override, row_dim, col_dim)
+    self.mesh_shape_override = None if mesh_shape_override is None else list(mesh_shape_override)
+
+
+def _mapper(
+    self: Any, placements: Any = None, mesh_shape_override: Any = None, mesh_offset_override: Any = None, *,
+    row_dim: int | None = None, col_dim: int | None = None,
+) -> None:  # fmt: skip
+    """Makes a config of placements, or of row_dim and col_dim, of which None copies."""
+    name = type(self).__name__
+    given = _of_axes(name, placements, mesh_shape_override, mesh_offset_override, row_dim, col_dim)
+    placed = [PlacementReplicate() if dim is None else PlacementShard(dim) for dim in given if placements is None]
+    self.placements = given if placements is not None else placed
+    self.mesh_shape_override = None if mesh_shape_override is None else list(mesh_shape_override)
+
+
+_INITS: dict[str, Any] = {_UNARY: _unary, "ttnn.mesh_composer_config": _composer, "ttnn.mesh_mapper_config": _mapper}
+
+
 def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
     kind, name, members = row
     fields = []
     for own, field_kind, is_list, optional, field in members:
         metadata = {"kind": field_kind, "list": is_list, "optional": optional, "own": own}
-        default: Any = None if optional or field in _DEFAULTS.get(name, ()) else dataclasses.MISSING
+        default: Any = _DEFAULTS.get(name, {}).get(field, None if optional else dataclasses.MISSING)
+        default = None if isinstance(default, str) else default  # the name of another field
         fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
     for field, default in _EXTRA.get(name, {}).items():
         fields.append((field, Any, dataclasses.field(default=default)))
     made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), kw_only=kind != _UNARY)
-    if kind == _UNARY:
-        made.__init__ = _unary
+    if kind in _INITS:
+        made.__init__ = _INITS[kind]
     made._type = kind
     made.__module__ = __name__
     made.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."
@@ -188,11 +249,15 @@ PlacementType = ENUMS["ttnn.placement_type"]
 WormholeComputeKernelConfig = BlackholeComputeKernelConfig = CONFIGS["ttnn.device_compute_kernel_config"]
 
 
-def PlacementShard(dim: int) -> Any:
-    """Returns an axis of a mesh that cuts a dimension."""
-    return Placement(type=PlacementType.SHARD, dim=dim)
+class PlacementShard(Placement):  # type: ignore[misc, valid-type]
+    """Says that an axis of a mesh cuts a dimension."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(type=PlacementType.SHARD, dim=dim)
 
 
-def PlacementReplicate() -> Any:
-    """Returns an axis of a mesh that copies."""
-    return Placement(type=PlacementType.REPLICATE)
+class PlacementReplicate(Placement):  # type: ignore[misc, valid-type]
+    """Says that an axis of a mesh copies."""
+
+    def __init__(self) -> None:
+        super().__init__(type=PlacementType.REPLICATE)

@@ -19,7 +19,6 @@ from . import (
     unary,
 )
 from .frame import COMPOSITES, GOLDENS
-from .statistics import LossReductionMode
 
 # Functions that take what they take as it is: without common parameters and a golden.
 PLAIN = {function.__name__: function for function in shapes.PLAIN}
@@ -28,7 +27,6 @@ __all__ = [
     "COMPOSITES",
     "GOLDENS",
     "PLAIN",
-    "LossReductionMode",
     "backward",
     "binary",
     "caches",

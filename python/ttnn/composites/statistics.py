@@ -5,24 +5,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from enum import Enum
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
 
+from ..library.modes import LossReductionMode
 from .frame import RESULT, WRITTEN, composite, ops
 from .parts import axis_of, numbers
 
 _REDUCED = "memory_config compute_kernel_config sub_core_grids"
 _MATMUL = "dtype memory_config compute_kernel_config program_config"
-
-
-class LossReductionMode(Enum):
-    """Says what is made of the losses of elements."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
 
 
 def axes_of(dim: int | Sequence[int] | None, rank: int) -> list[int]:

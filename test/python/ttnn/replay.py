@@ -167,7 +167,7 @@ def value_of(attribute: Any) -> Any:
     if kind in NATIVE_ENUMS:
         return NATIVE_ENUMS[kind](attribute["value"])
     if kind in ENUMS:
-        return next(member for member in ENUMS[kind] if member.value[2] == attribute["value"])
+        return next(member for member in ENUMS[kind] if member.row and member.row[2] == attribute["value"])
     fields = {name: value_of(field) for name, field in attribute["fields"].items()}
     if kind == "ttnn.core_range_set":
         return ttnn.CoreRangeSet(fields.get("core_ranges", []))

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sends tensors from one mesh to another: sockets, whose two ends are made together or find each other."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import BufferType
+
+from ..functions import ops
+from .fabric import FabricNodeId, MeshCoreCoord, MeshId
+from .geometry import MeshCoordinate, SubDeviceId
+from .modes import SocketEndpoint
+from .records import Record, field
+
+__all__ = [
+    "MeshSocket",
+    "SocketConfig",
+    "SocketConnection",
+    "SocketMemoryConfig",
+    "create_socket_pair",
+]
+
+
+class SocketConnection(Record):
+    """Holds the core that sends and the core that receives."""
+
+    sender_core = field(MeshCoreCoord)
+    receiver_core = field(MeshCoreCoord)
+
+
+class SocketMemoryConfig(Record):
+    """Says where the receiver keeps what is on its way, and how many bytes of it."""
+
+    socket_storage_type = field(BufferType)
+    fifo_size = field(int, least=1)
+    sender_sub_device = field(SubDeviceId, None)
+    receiver_sub_device = field(SubDeviceId, None)
+    per_core_allocation = field(bool, False)
+
+
+class SocketConfig(Record):
+    """Holds the connections of a socket, its memory, and the processes or meshes of its ends."""
+
+    connections = field([SocketConnection])
+    memory_config = field(SocketMemoryConfig)
+    sender_rank = field(int, None, least=0)
+    receiver_rank = field(int, None, least=0)
+    sender_mesh_id = field(int, None, by_name=True, least=0)
+    receiver_mesh_id = field(int, None, by_name=True, least=0)
+
+
+def _cores(function: str, device: Any, config: Any, end: str) -> list[MeshCoreCoord]:
+    found: Any = device
+    if not isinstance(device, Device):
+        raise TypeError(f"ttnn.{function}: {end} device is {device!r}; expected an open device")
+    if not isinstance(config, SocketConfig):
+        raise TypeError(f"ttnn.{function}: config is {config!r}; expected a ttnn.SocketConfig")
+    cores = [getattr(each, f"{end}_core") for each in config.connections]
+    if not cores:
+        raise ValueError(f"ttnn.{function}: config has no connections; expected at least one")
+    rows, columns = device.get_mesh_shape()
+    size = found.compute_with_storage_grid_size()
+    for core in cores:
+        row, column = core.device_coord
+        if row >= rows or column >= columns or core.core_coord.x >= size.x or core.core_coord.y >= size.y:
+            raise ValueError(
+                f"ttnn.{function}: {end} core {core!r}; there are {rows}x{columns} devices of {size.x}x{size.y} cores"
+            )
+    return cores
+
+
+class MeshSocket:
+    """Is one end of a socket; create_socket_pair makes both.
+
+    Raises:
+        ValueError: a socket is made alone: the other end would be in another process.
+    """
+
+    def __init__(self, device: Device, config: SocketConfig) -> None:
+        raise ValueError(
+            "ttnn.MeshSocket: one end alone belongs to a launch of several processes, which is not simulated; call "
+            "ttnn.create_socket_pair"
+        )
+
+    _device: Any
+    _config: SocketConfig
+    _end: Any
+    _cores: list[MeshCoreCoord]
+    _sent: deque[Tensor]
+
+    def get_active_cores(self) -> list[MeshCoreCoord]:
+        """Returns the cores of this end."""
+        return list(self._cores)
+
+    def get_config_buffer_address(self) -> int:
+        """Raises an error: the simulator keeps what a socket says outside of the memory of cores.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError("ttnn.MeshSocket.get_config_buffer_address: sockets have no buffer in L1 here")
+
+    def get_connection_config(self) -> list[SocketConnection]:
+        """Returns the connections."""
+        return list(self._config.connections)
+
+    def get_fabric_node_id(self, endpoint: Any, coord: MeshCoordinate) -> FabricNodeId:
+        """Returns the chip of a place of this end's mesh."""
+        if endpoint is not self._end:
+            raise ValueError(f"ttnn.MeshSocket.get_fabric_node_id: endpoint is {endpoint!r}; this end is {self._end!r}")
+        return FabricNodeId(MeshId(0), self._device.get_device_id(coord))
+
+    def get_mesh_device(self) -> Device:
+        """Returns the device of this end."""
+        return self._device
+
+    def get_socket_endpoint_type(self) -> Any:
+        """Returns which end this is."""
+        return self._end
+
+    def __repr__(self) -> str:
+        return f"MeshSocket({self._end.name}, {self._cores})"
+
+
+def create_socket_pair(
+    sender_mesh_device: Device, receiver_mesh_device: Device, socket_config: SocketConfig
+) -> tuple[MeshSocket, MeshSocket]:
+    """Returns the two ends of a socket between two devices.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no connection, or a core is not there.
+    """
+    sent: deque[Tensor] = deque()
+    ends = []
+    for end, device, name in (
+        (SocketEndpoint.SENDER, sender_mesh_device, "sender"),
+        (SocketEndpoint.RECEIVER, receiver_mesh_device, "receiver"),
+    ):
+        socket = MeshSocket.__new__(MeshSocket)
+        socket._cores = _cores("create_socket_pair", device, socket_config, name)
+        socket._device, socket._config, socket._end, socket._sent = device, socket_config, end, sent
+        ends.append(socket)
+    return ends[0], ends[1]
+
+
+def _check(function: str, name: str, tensor: Any, socket: Any, end: Any) -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"ttnn.experimental.{function}: {name} is {tensor!r}; expected a ttnn.Tensor")
+    if not isinstance(socket, MeshSocket):
+        raise TypeError(f"ttnn.experimental.{function}: mesh_socket is {socket!r}; expected a ttnn.MeshSocket")
+    if socket._end is not end:
+        raise ValueError(
+            f"ttnn.experimental.{function}: mesh_socket is the {socket._end.name}; expected the {end.name}"
+        )
+    if tensor.device() is not socket._device:
+        raise ValueError(f"ttnn.experimental.{function}: {name} does not lie on the device of mesh_socket")
+
+
+def _send(function: str, input_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    _check(function, "input_tensor", input_tensor, mesh_socket, SocketEndpoint.SENDER)
+    mesh_socket._sent.append(ops.from_device(input_tensor))
+    return []
+
+
+def _receive(function: str, output_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    _check(function, "output_tensor", output_tensor, mesh_socket, SocketEndpoint.RECEIVER)
+    if not mesh_socket._sent:
+        raise RuntimeError(f"ttnn.experimental.{function}: nothing was sent, so that the call would wait forever")
+    values, into = mesh_socket._sent[0], output_tensor
+    found = (list(values.shape), values.dtype, values.layout)
+    if found != (list(into.shape), into.dtype, into.layout):
+        raise ValueError(
+            f"ttnn.experimental.{function}: output_tensor is {list(into.shape)} {into.dtype} {into.layout}; sent was "
+            f"{found[0]} {found[1]} {found[2]}"
+        )
+    ops.copy_host_to_device_tensor(mesh_socket._sent.popleft(), output_tensor)
+    return [output_tensor]
+
+
+def send_async(input_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    """Sends a tensor through a socket.
+
+    Raises:
+        TypeError, ValueError: no tensor, no socket, the end that receives, or a tensor on another device.
+    """
+    return _send("send_async", input_tensor, mesh_socket)
+
+
+def recv_async(output_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    """Writes the first tensor that was sent through a socket to a tensor of the same shape, type and layout.
+
+    Raises:
+        TypeError, ValueError: no tensor, no socket, the end that sends, or a tensor that differs.
+        RuntimeError: nothing was sent.
+    """
+    return _receive("recv_async", output_tensor, mesh_socket)
+
+
+def send_direct_async(input_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    """Sends a tensor through a socket, as send_async does."""
+    return _send("send_direct_async", input_tensor, mesh_socket)
+
+
+def recv_direct_async(output_tensor: Tensor, mesh_socket: MeshSocket) -> list[Tensor]:
+    """Writes the first tensor that was sent through a socket to another one, as recv_async does."""
+    return _receive("recv_direct_async", output_tensor, mesh_socket)
+
+
+SOCKETS: dict[str, Any] = {
+    f"experimental.{each.__name__}": each for each in (send_async, recv_async, send_direct_async, recv_direct_async)
+}
