@@ -24,6 +24,11 @@ using namespace mlir::tt;
 /// Constants of so many elements, or of one value, are made again in each function that uses them.
 static constexpr int64_t maxRepeated = 1024;
 
+/// A loop or a branch.
+static bool isControlFlow(Operation *op) {
+  return isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) && runsRegions(op);
+}
+
 namespace {
 struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineControlFlow> {
   void runOnOperation() override {
@@ -35,13 +40,13 @@ struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineCon
       // Regions of regions first, which are then ops without regions.
       SmallVector<Operation *> found;
       function.walk([&](Operation *op) {
-        if (isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op))
+        if (isControlFlow(op))
           found.push_back(op);
       });
       for (Operation *op : found) {
         // The regions of reductions and sorts are not run as programs; their lowerings say what they take.
         Operation *parent = op->getParentOp();
-        while (!isa<func::FuncOp, stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(parent))
+        while (!isa<func::FuncOp>(parent) && !isControlFlow(parent))
           parent = parent->getParentOp();
         if (parent != op->getParentOp())
           continue;

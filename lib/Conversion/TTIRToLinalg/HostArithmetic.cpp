@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_DEFINEHOSTARITHMETIC
@@ -26,12 +27,7 @@ namespace {
 struct DefineHostArithmetic : tt::impl::DefineHostArithmeticBase<DefineHostArithmetic> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
-      if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivUIOp, arith::CeilDivUIOp,
-              arith::RemSIOp, arith::RemUIOp, arith::MaximumFOp, arith::MinimumFOp, math::ClampFOp, tensor::ExtractOp,
-              tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
-        ops.push_back(op);
-    });
+    getOperation()->walk([&](Operation *op) { ops.push_back(op); });
     bool changed = false;
     for (Operation *op : ops)
       changed |= define(op);
@@ -45,17 +41,25 @@ private:
   }
 
   static bool define(Operation *op) {
-    if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-      return clamp(op, extract.getTensor().getType(), extract.getIndicesMutable());
-    if (auto insert = dyn_cast<tensor::InsertOp>(op))
-      return clamp(op, insert.getDest().getType(), insert.getIndicesMutable());
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-      return clampSlice(slice, slice.getSourceType(), slice.getOffsetsMutable());
-    if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
-      return clampSlice(slice, slice.getDestType(), slice.getOffsetsMutable());
-    if (isa<arith::MaximumFOp, arith::MinimumFOp, math::ClampFOp>(op))
-      return limit(op);
-    return divide(op);
+    return TypeSwitch<Operation *, bool>(op)
+        .Case([](tensor::ExtractOp extract) {
+          return clamp(extract, extract.getTensor().getType(), extract.getIndicesMutable());
+        })
+        .Case([](tensor::InsertOp insert) {
+          return clamp(insert, insert.getDest().getType(), insert.getIndicesMutable());
+        })
+        .Case([](tensor::ExtractSliceOp slice) {
+          return clampSlice(slice, slice.getSourceType(), slice.getOffsetsMutable());
+        })
+        .Case([](tensor::InsertSliceOp slice) {
+          return clampSlice(slice, slice.getDestType(), slice.getOffsetsMutable());
+        })
+        .Case<arith::MaximumFOp, arith::MinimumFOp, math::ClampFOp>(limit)
+        .Case<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::RemSIOp>(
+            [](Operation *op) { return divide(op, /*isSigned=*/true); })
+        .Case<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(
+            [](Operation *op) { return divide(op, /*isSigned=*/false); })
+        .Default(false);
   }
 
   /// The minimum of IEEE 754-2019: each order of operands gives its second one where they are equal or one is NaN. The
@@ -93,11 +97,10 @@ private:
   }
 
   /// x / 0 is -1 and x rem 0 is x, as on the chip. The least number by -1 is itself, and leaves 0.
-  static bool divide(Operation *op) {
+  static bool divide(Operation *op, bool isSigned) {
     Value divisor = op->getOperand(1);
     Type type = divisor.getType();
     APInt known;
-    const bool isSigned = !isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op);
     if (!isa<IntegerType, IndexType>(type) ||
         (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() && !(isSigned && known.isAllOnes())))
       return false;

@@ -24,12 +24,16 @@ TTMLIR_FACT(ForwardsValues);
 TTMLIR_FACT(FillsValues);
 /// May give other values in every run.
 TTMLIR_FACT(DrawsValues);
+/// A result element depends on its place in the whole result: a part of the result is not the result of that size.
+TTMLIR_FACT(DependsOnPlace);
 /// Makes one tensor of what the devices of a mesh hold.
 TTMLIR_FACT(JoinsShards);
 /// Writes to a cache of keys or values, its first operand.
 TTMLIR_FACT(WritesCache);
 /// Convolves its first operand with weights, its second operand.
 TTMLIR_FACT(Convolves);
+/// Its second operand is a weight, which may be kept in a format of fewer bits.
+TTMLIR_FACT(TakesWeight);
 /// Gives 1 where a comparison of its operands holds, else 0.
 TTMLIR_FACT(Compares);
 /// Reads each operand as a truth value, which is false for 0, and gives 1 or 0.
@@ -38,8 +42,13 @@ TTMLIR_FACT(ComputesTruth);
 TTMLIR_FACT(ReadsBits);
 /// Gives each device a result of the operands of all devices along an axis of the mesh, gathered or reduced.
 TTMLIR_FACT(CombinesShards);
+/// Gives the same global tensor in another sharding.
+TTMLIR_FACT(ChangesSharding);
 /// Has a region that is applied to elements of the operands, and does not run as a part of the program.
 TTMLIR_FACT(AppliesRegion);
+/// Integer results are elements of operands, between them, not further from 0 than they are, truth values or positions:
+/// in the range of a narrow type if the operands are.
+TTMLIR_FACT(KeepsRange);
 /// A result element is computed of the operand elements at the same place, and of scalars.
 TTMLIR_FACT(Pointwise);
 /// The sum of its results for two sets of operands is its result for the sums of the operands.
@@ -60,6 +69,9 @@ inline bool movesOnlyOperands(Operation *op) {
   return op->hasTrait<trait::MovesValues>() && !op->hasTrait<trait::FillsValues>() && op->getNumResults() == 1 &&
          op->getNumRegions() == 0;
 }
+
+/// Whether the op has regions that run as parts of the program: a loop, a branch, a computation.
+inline bool runsRegions(Operation *op) { return op->getNumRegions() != 0 && op->hasTrait<trait::ForwardsValues>(); }
 
 } // namespace mlir::tt
 

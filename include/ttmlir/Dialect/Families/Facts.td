@@ -20,14 +20,19 @@ def TT_MovesValues : TT_Fact<"MovesValues", "moves_values">;
 def TT_ForwardsValues : TT_Fact<"ForwardsValues", "forwards_values">;
 def TT_FillsValues : TT_Fact<"FillsValues", "fills_values">;
 def TT_DrawsValues : TT_Fact<"DrawsValues", "draws_values">;
+def TT_DependsOnPlace : TT_Fact<"DependsOnPlace", "depends_on_place">;
 def TT_JoinsShards : TT_Fact<"JoinsShards", "joins_shards">;
 def TT_WritesCache : TT_Fact<"WritesCache", "writes_cache">;
 def TT_Convolves : TT_Fact<"Convolves", "convolves">;
+def TT_TakesWeight : TT_Fact<"TakesWeight", "takes_weight">;
 def TT_Compares : TT_Fact<"Compares", "compares">;
 def TT_ComputesTruth : TT_Fact<"ComputesTruth", "computes_truth">;
 def TT_ReadsBits : TT_Fact<"ReadsBits", "reads_bits">;
 def TT_CombinesShards : TT_Fact<"CombinesShards", "combines_shards">;
+def TT_ChangesSharding : TT_Fact<"ChangesSharding", "changes_sharding">;
 def TT_AppliesRegion : TT_Fact<"AppliesRegion", "applies_region">;
+
+def TT_KeepsRange : TT_Fact<"KeepsRange", "keeps_range">;
 
 def TT_Pointwise : TT_Fact<"Pointwise", "pointwise">;
 def TT_Linear : TT_Fact<"Linear", "linear">;

@@ -20,14 +20,14 @@ def TTIR_Conv2dOp : TT_PureOp<TTIR_Dialect, "conv2d", TT_ConvOperands,
          TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim, TT_I64<"3">:$channel_dim,
          OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
     "Convolution of images with a weight [out channels, in channels / groups, kernel height, kernel width].",
-    "convolution2d", [TT_ProductTrait, TT_Convolves]>;
+    "convolution2d", [TT_ProductTrait, TT_Convolves, TT_TakesWeight]>;
 
 def TTIR_ConvTranspose2dOp : TT_PureOp<TTIR_Dialect, "conv_transpose2d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$output_padding, TT_IntOrInts:$dilation,
          I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim,
          TT_I64<"3">:$channel_dim, OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
     "Transposed convolution with a weight [in channels, out channels / groups, kernel height, kernel width].",
-    "transposedConvolution2d", [TT_ProductTrait, TT_Convolves]>;
+    "transposedConvolution2d", [TT_ProductTrait, TT_Convolves, TT_TakesWeight]>;
 
 def TTIR_Conv1dOp : TT_PureOp<TTIR_Dialect, "conv1d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,

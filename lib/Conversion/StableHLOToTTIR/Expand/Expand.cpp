@@ -74,8 +74,7 @@ Expr Expr::pad(Expr with, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRe
 bool hlo::isElementwise(Region &region) {
   return llvm::all_of(region.front().without_terminator(), [](Operation &op) {
     return op.getNumRegions() == 0 && op.getNumResults() == 1 &&
-           (op.hasTrait<OpTrait::Elementwise>() || op.hasTrait<OpTrait::ConstantLike>() ||
-            isa<stablehlo::SelectOp, stablehlo::CompareOp, stablehlo::ConvertOp, stablehlo::ClampOp>(op)) &&
+           (tt::isPointwise(&op) || op.hasTrait<OpTrait::ConstantLike>()) &&
            llvm::all_of(op.getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).getRank() == 0; });
   });
 }

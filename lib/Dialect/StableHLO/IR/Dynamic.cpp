@@ -206,11 +206,12 @@ static Value scalarOf(PatternRewriter &rewriter, Location loc, Value vector, int
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op);
       reshape && cast<RankedTensorType>(reshape.getOperand().getType()).getRank() <= 1)
     return scalarOf(rewriter, loc, reshape.getOperand(), index, ops);
-  if (ops && isa_and_nonnull<AddOp, ClampOp, ConvertOp, MaxOp, MinOp, MulOp, SubtractOp>(op)) {
+  if (ops && op && tt::isPointwise(op) && op->getNumRegions() == 0) {
     OperationState state(loc, op->getName());
     for (Value operand : op->getOperands())
       state.operands.push_back(scalarOf(rewriter, loc, operand, index, ops - 1));
     state.addTypes(scalar);
+    state.propertiesAttr = op->getPropertiesAsAttribute();
     return rewriter.create(state)->getResult(0);
   }
   Value part = SliceOp::create(rewriter, loc, RankedTensorType::get({1}, type.getElementType()), vector,

@@ -14,34 +14,43 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
-static bool isEmpty(sdy::ListOfAxisRefListsAttr lists) {
-  return llvm::all_of(lists.getValue(), [](sdy::AxisRefListAttr list) { return list.getValue().empty(); });
+/// The number of axes in an attribute of a collective; nothing for an attribute of another kind.
+static std::optional<size_t> numAxes(Attribute attribute) {
+  if (auto list = dyn_cast_if_present<sdy::AxisRefListAttr>(attribute))
+    return list.getValue().size();
+  if (auto params = dyn_cast_if_present<sdy::AllToAllParamListAttr>(attribute))
+    return params.getValue().size();
+  auto lists = dyn_cast_if_present<sdy::ListOfAxisRefListsAttr>(attribute);
+  if (!lists)
+    return std::nullopt;
+  size_t count = 0;
+  for (sdy::AxisRefListAttr list : lists.getValue())
+    count += list.getValue().size();
+  return count;
 }
 
-/// Whether a collective moves nothing.
-static bool isEmpty(Operation *op) {
-  if (auto gather = dyn_cast<sdy::AllGatherOp>(op))
-    return isEmpty(gather.getGatheringAxes());
-  if (auto slice = dyn_cast<sdy::AllSliceOp>(op))
-    return isEmpty(slice.getSlicingAxes());
-  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
-    return reduce.getReductionAxes().getValue().empty();
-  if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
-    return isEmpty(scatter.getReduceScatterAxes());
-  if (auto exchange = dyn_cast<sdy::AllToAllOp>(op))
-    return exchange.getParams().getValue().empty();
-  return false;
+/// The number of axes that a collective states; nothing for other ops, and for collectives that state none.
+static std::optional<size_t> numAxes(Operation *op) {
+  if (op->hasTrait<trait::ChangesSharding>())
+    for (StringAttr name : op->getName().getAttributeNames())
+      if (std::optional<size_t> count = numAxes(op->getInherentAttr(name).value_or(Attribute())))
+        return count;
+  return std::nullopt;
 }
 
 namespace {
-template <class OpT> struct DropEmpty : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+/// Drops a collective without users, and one along no axes, which moves nothing.
+struct DropEmpty : RewritePattern {
+  explicit DropEmpty(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    std::optional<size_t> count = numAxes(op);
+    if (!count)
+      return failure();
     if (op->use_empty()) {
       rewriter.eraseOp(op);
       return success();
     }
-    if (!isEmpty(op))
+    if (*count != 0)
       return failure();
     rewriter.replaceOp(op, op->getOperand(0));
     return success();
@@ -95,8 +104,8 @@ struct ReduceThenSlice : OpRewritePattern<sdy::AllReduceOp> {
     auto remaining = sdy::ListOfAxisRefListsAttr::get(context, sliced);
     Value value = sdy::ReduceScatterOp::create(rewriter, op.getLoc(), op.getType(), op.getTensor(),
                                                sdy::ListOfAxisRefListsAttr::get(context, scattered),
-                                               op.getReductionOp(), isEmpty(remaining) ? out : between);
-    if (!isEmpty(remaining))
+                                               op.getReductionOp(), numAxes(remaining) == 0 ? out : between);
+    if (numAxes(remaining) != 0)
       value = sdy::AllSliceOp::create(rewriter, op.getLoc(), op.getType(), value, remaining, out);
     for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
       rewriter.replaceOp(user, value);
@@ -108,8 +117,7 @@ struct ReduceThenSlice : OpRewritePattern<sdy::AllReduceOp> {
 struct ShardyCCLCanonicalization : shlo::impl::ShardyCCLCanonicalizationBase<ShardyCCLCanonicalization> {
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    set.add<DropEmpty<sdy::AllGatherOp>, DropEmpty<sdy::AllReduceOp>, DropEmpty<sdy::AllSliceOp>,
-            DropEmpty<sdy::AllToAllOp>, DropEmpty<sdy::ReduceScatterOp>, ReduceThenSlice, SliceOfGather>(context);
+    set.add<DropEmpty, ReduceThenSlice, SliceOfGather>(context);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();
   }
@@ -117,7 +125,7 @@ struct ShardyCCLCanonicalization : shlo::impl::ShardyCCLCanonicalizationBase<Sha
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<sdy::AllGatherOp, sdy::AllReduceOp, sdy::AllSliceOp, sdy::AllToAllOp, sdy::ReduceScatterOp>(op))
+      if (numAxes(op))
         ops.push_back(op);
     });
     GreedyRewriteConfig config;

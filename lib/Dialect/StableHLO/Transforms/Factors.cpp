@@ -45,14 +45,17 @@ private:
 };
 } // namespace
 
-/// The rules of these say how shardings spread, not that parts are computed alone. Of a call without a rule nothing is
-/// known.
-static bool isComputedInParts(stablehlo::CustomCallOp call) {
-  auto rule = call->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule");
-  return rule && (rule.getIsCustomRule() ||
-                  !llvm::is_contained({"ApproxTopK", "Cholesky", "CompactWyHelper", "Eigh", "PartialReduce",
-                                       "InvertDiagBlocksLowerTriangular", "InvertDiagBlocksUpperTriangular"},
-                                      call.getCallTargetName()));
+/// Whether parts of an op's results can be computed from parts of its operands. Nothing is known of a call without a
+/// rule, nor of an op without factors.
+static bool isComputedInParts(Operation *op, const std::optional<Factors> &factors) {
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
+    auto rule = call->getAttrOfType<sdy::OpShardingRuleAttr>("sdy.sharding_rule");
+    return rule && (rule.getIsCustomRule() || stablehlo::isComputedInParts(call));
+  }
+  if (!isa_and_nonnull<stablehlo::StablehloDialect>(op->getDialect()) || op->hasTrait<trait::ForwardsValues>() ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return true;
+  return factors && !op->hasTrait<trait::DependsOnPlace>();
 }
 
 SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
@@ -74,21 +77,16 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
       whole.operand(1, dims.getKernelOutputFeatureDimension());
       whole.result(0, dims.getOutputFeatureDimension());
     }
-  } else if (isa<stablehlo::RngOp, stablehlo::RngBitGeneratorOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp,
-                 stablehlo::FftOp, stablehlo::BatchNormTrainingOp, stablehlo::BatchNormGradOp, stablehlo::EinsumOp,
-                 stablehlo::GetDimensionSizeOp>(op)) {
-    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
-      whole.allOf(i);
-  } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
-    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults() && !isComputedInParts(call); ++i)
-      whole.allOf(i);
   } else if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
     whole.result(0, static_cast<int64_t>(iota.getIotaDimension()));
   } else if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())
       whole.allOf(0);
-  } else if (std::optional<Factors> factors = getFactors(op)) {
+  } else if (std::optional<Factors> factors = getFactors(op); !isComputedInParts(op, factors)) {
+    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
+      whole.allOf(i);
+  } else if (factors && !isa<stablehlo::CustomCallOp>(op)) {
     whole.addFactors(*factors);
   }
   return whole.take();

@@ -81,8 +81,7 @@ struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBa
       // Constants and iotas are sliced when they become local.
       if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
         return;
-      if (op->getNumRegions() == 0 ||
-          isa<stablehlo::SortOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp, stablehlo::SelectAndScatterOp>(op))
+      if (op->getNumRegions() == 0 || op->hasTrait<trait::AppliesRegion>())
         ops.push_back(op);
     });
     for (Operation *op : ops)

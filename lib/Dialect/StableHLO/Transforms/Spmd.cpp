@@ -175,8 +175,7 @@ private:
     module.walk([](sdy::ShardingConstraintOp op) {
       Operation *parent = op->getParentOp();
       auto manual = op->getParentOfType<sdy::ManualComputationOp>();
-      if ((manual && isManual(manual)) || !isa<func::FuncOp, sdy::ManualComputationOp, sdy::NamedComputationOp,
-                                               stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(parent)) {
+      if ((manual && isManual(manual)) || !(isa<func::FuncOp>(parent) || runsRegions(parent))) {
         op.getResult().replaceAllUsesWith(op.getInput());
         op.erase();
       }

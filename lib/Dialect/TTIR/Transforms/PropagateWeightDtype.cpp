@@ -3,11 +3,6 @@
 
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
@@ -21,11 +16,8 @@ namespace mlir::tt::ttir {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// The operand of products and convolutions that is a weight.
+/// The operand that is a weight (TakesWeight).
 static constexpr unsigned weightOperand = 1;
-static bool hasWeight(Operation *op) {
-  return isa<ttir::MatmulOp, ttir::LinearOp, ttir::DotGeneralOp, ttir::Conv2dOp, ttir::ConvTranspose2dOp>(op);
-}
 /// The values of the result are those of the first operand.
 static bool passesOn(Operation *op) {
   return op->getNumOperands() == 1 && (movesOnlyOperands(op) || isa<ttir::TypecastOp>(op));
@@ -62,7 +54,7 @@ private:
     while (!values.empty()) {
       for (OpOperand &use : values.pop_back_val().getUses()) {
         Operation *user = use.getOwner();
-        if (hasWeight(user) && use.getOperandNumber() == weightOperand) {
+        if (user->hasTrait<trait::TakesWeight>() && use.getOperandNumber() == weightOperand) {
           // What the op says itself is more particular.
           if (!user->hasAttr(ttcore::weightDtypeName)) {
             user->setAttr(ttcore::weightDtypeName, dtype);

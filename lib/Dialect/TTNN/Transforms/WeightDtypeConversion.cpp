@@ -1,14 +1,11 @@
 //===- WeightDtypeConversion.cpp - block formats for weights --------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Places.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
-#include "ttmlir/Dialect/TTNN/IR/Ops/MatmulOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToLayoutOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/TypecastOp.h"
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
@@ -24,12 +21,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// Index of the operand that is a weight; `always`: whatever it comes from.
+/// The operand that is a weight (TakesWeight).
 static constexpr unsigned weightOperand = 1;
-static bool hasWeight(Operation *op, bool &always) {
-  always = isa<Conv2dOp, ConvTranspose2dOp>(op);
-  return always || isa<MatmulOp, LinearOp>(op);
-}
 
 /// Follows ops that only move or cast the values of one tensor.
 static Value origin(Value value) {
@@ -59,9 +52,10 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
     // One cast serves all uses of a weight in a format.
     DenseMap<std::pair<Value, ttcore::DataType>, Value> casts;
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      bool always = false;
-      if (!hasWeight(op, always))
+      if (!op->hasTrait<trait::TakesWeight>())
         return WalkResult::advance();
+      // The second operand of a convolution is a weight wherever it comes from.
+      bool always = op->hasTrait<trait::Convolves>();
       std::optional<ttcore::DataType> format;
       if (places && !places->isComputedBy(op))
         format = toDataType(targetDtype);

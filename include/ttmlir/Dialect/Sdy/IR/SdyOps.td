@@ -30,7 +30,7 @@ def Sdy_MeshOp : Sdy_Op<"mesh", [HasParent<"::mlir::ModuleOp">, Symbol]> {
 
 /// The operand, with a sharding that is verified against it.
 class Sdy_ShardedValue<string mnemonic, string text, list<Trait> traits = []>
-    : Sdy_Op<mnemonic, !listconcat(traits, [TT_MovesValues, SameOperandsAndResultType,
+    : Sdy_Op<mnemonic, !listconcat(traits, [TT_MovesValues, TT_ChangesSharding, SameOperandsAndResultType,
                                             DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let summary = text;
   let arguments = (ins AnyType:$input, Sdy_TensorSharding:$sharding);
@@ -96,7 +96,7 @@ def Sdy_ReturnOp : Sdy_Op<"return", [Pure, ReturnLike, Terminator]> {
 }
 
 def Sdy_ManualComputationOp
-    : Sdy_Op<"manual_computation", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
+    : Sdy_Op<"manual_computation", [TT_ForwardsValues, RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
                                     IsolatedFromAbove, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs the region on every device, on the local parts of tensors along some axes.";
   let description = [{
@@ -117,7 +117,7 @@ def Sdy_ManualComputationOp
 }
 
 def Sdy_NamedComputationOp
-    : Sdy_Op<"named_computation", [RecursiveMemoryEffects, RecursivelySpeculatable, IsolatedFromAbove,
+    : Sdy_Op<"named_computation", [TT_ForwardsValues, RecursiveMemoryEffects, RecursivelySpeculatable, IsolatedFromAbove,
                                    SingleBlockImplicitTerminator<"ReturnOp">,
                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A group of ops with a name.";
@@ -139,7 +139,7 @@ def Sdy_NamedComputationOp
 
 /// The same global tensor in another sharding, which one kind of communication brings about.
 class Sdy_Collective<string mnemonic, string text, dag before, string format, list<Trait> traits = []>
-    : Sdy_Op<mnemonic, !listconcat(traits, [SameOperandsAndResultType,
+    : Sdy_Op<mnemonic, !listconcat(traits, [TT_ChangesSharding, SameOperandsAndResultType,
                                             DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {
   let summary = text;
   let arguments = !con((ins AnyShaped:$tensor), before, (ins Sdy_TensorSharding:$out_sharding));

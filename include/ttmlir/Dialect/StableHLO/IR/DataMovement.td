@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure, TT_Factors<"::mlir::stablehlo::bitcastConvertFactors">]> {
+def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure, TT_ReadsBits, TT_Factors<"::mlir::stablehlo::bitcastConvertFactors">]> {
   let summary = "Reads the bits of the elements as another element type.";
   let description = [{
     Elements of the same size keep the shape; otherwise the side with the smaller elements has one more dimension at the

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "result"]>]> {
+def StableHLO_RngOp : StableHLO_Op<"rng", [TT_DependsOnPlace, AllElementTypesMatch<["a", "b", "result"]>]> {
   let summary = "Random numbers of a distribution.";
   let arguments = (ins StableHLO_ScalarTensor:$a, StableHLO_ScalarTensor:$b, StableHLO_ShapeTensor:$shape,
                        StableHLO_RngDistributionAttr:$rng_distribution);
@@ -17,7 +17,7 @@ def StableHLO_RngOp : StableHLO_Op<"rng", [AllElementTypesMatch<["a", "b", "resu
   let hasVerifier = 1;
 }
 
-def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure, TT_Factors<"::mlir::stablehlo::rngBitGeneratorFactors">]> {
+def StableHLO_RngBitGeneratorOp : StableHLO_Op<"rng_bit_generator", [Pure, TT_DependsOnPlace, TT_Factors<"::mlir::stablehlo::rngBitGeneratorFactors">]> {
   let summary = "Random bits of an algorithm, and its next state.";
   let arguments = (ins StableHLO_PlainTensor:$initial_state, StableHLO_RngAlgorithmAttr:$rng_algorithm);
   let results = (outs StableHLO_PlainTensor:$output_state, StableHLO_StaticTensor:$output);

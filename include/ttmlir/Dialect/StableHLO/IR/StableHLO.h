@@ -66,6 +66,11 @@ STABLEHLO_FACTORS(transpose);
 STABLEHLO_FACTORS(triangularSolve);
 #undef STABLEHLO_FACTORS
 
+class CustomCallOp;
+/// Whether parts of a call's results can be computed from parts of its operands, along its factors. Factors of other
+/// calls say only how shardings spread.
+bool isComputedInParts(CustomCallOp call);
+
 /// The results that an op declares are compatible with those its shape function infers.
 template <typename OpT> class InferredResults : public OpTrait::TraitBase<OpT, InferredResults> {
 public:

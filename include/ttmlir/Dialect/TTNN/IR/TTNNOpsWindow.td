@@ -25,7 +25,7 @@ defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAtt
 class TTNN_ConvOp<string mnemonic, dag extra, string text, string rule>
     : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
                 !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, rule,
-                [TT_ProductTrait, TT_Convolves]> {
+                [TT_ProductTrait, TT_Convolves, TT_TakesWeight]> {
   let description = [{
     The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. The
     weight is [out, in / groups, kernel height, kernel width]. `padding` is [height, width] or [top, bottom, left, right].

@@ -3,8 +3,6 @@
 
 #include "Sharding.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 using namespace mlir::sdy;
 
@@ -142,15 +140,13 @@ TensorShardingAttr sdy::toAttribute(const Sharding &sharding) {
 // Where shardings stand
 //===----------------------------------------------------------------------===//
 
-/// The attribute by which an op names the sharding of its only result; empty if it is among its discardable ones.
+/// The inherent attribute by which an op names the sharding of its only result; empty if that is a discardable one.
 static StringRef getOwnAttributeName(Operation *op) {
-  return TypeSwitch<Operation *, StringRef>(op)
-      .Case<ShardingConstraintOp, ReshardOp, DataFlowEdgeOp>(
-          [](auto op) { return op.getShardingAttrName().getValue(); })
-      .Case<AllGatherOp, AllReduceOp, AllSliceOp, AllToAllOp, CollectivePermuteOp, ReduceScatterOp,
-            ReplicatedToUnreducedOp, ShardedToUnreducedOp>(
-          [](auto op) { return op.getOutShardingAttrName().getValue(); })
-      .Default(StringRef());
+  if (isa_and_nonnull<SdyDialect>(op->getDialect()))
+    for (StringAttr name : op->getName().getAttributeNames())
+      if (name.getValue() == "sharding" || name.getValue() == "out_sharding")
+        return name.getValue();
+  return {};
 }
 
 bool sdy::canHoldSharding(Value value) {

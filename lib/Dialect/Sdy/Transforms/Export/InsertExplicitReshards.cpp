@@ -124,7 +124,7 @@ private:
 
   void visit(Operation *op) {
     SmallVector<Edge> edges = getEdges(op);
-    if (!edges.empty() || isa<hlo::WhileOp, hlo::CaseOp, hlo::IfOp, ManualComputationOp, NamedComputationOp>(op)) {
+    if (!edges.empty() || tt::runsRegions(op)) {
       visitDataFlow(op, edges);
       return;
     }
@@ -140,7 +140,7 @@ private:
       return;
     }
     if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0 ||
-        (isa<SdyDialect>(op->getDialect()) && !isa<ShardingConstraintOp, PropagationBarrierOp, FuncDataFlowEdgeOp>(op)))
+        (isa<SdyDialect>(op->getDialect()) && !tt::isPointwise(op)))
       return;
     visitOp(op);
   }

@@ -183,21 +183,25 @@ static std::optional<Factors> sampling(Operation *op, FactorMode) {
 }
 
 namespace {
+/// What the factors of a call say: along which dimensions parts are computed alone, or how shardings spread.
+enum class Says : uint8_t { Parts, Spread };
+
 /// A rule, and what it reads of the op: the number of operands and results, and the rank of the first operand.
 struct CustomCallRow {
   std::optional<Factors> (*rule)(Operation *op, FactorMode mode) = nullptr;
   unsigned operands = 0, results = 0, rank = 0;
+  Says says = Says::Parts;
 };
 } // namespace
 
-std::optional<Factors> stablehlo::customCallFactors(Operation *op, FactorMode mode) {
+static CustomCallRow findRow(hlo::CustomCallOp call) {
   static const llvm::StringMap<CustomCallRow> table = {
       {"annotate_device_placement", {elementwiseFactors, 1, 1, 0}},
-      {"Cholesky", {elementwiseFactors, 1, 1, 0}},
-      {"CompactWyHelper", {elementwiseFactors, 1, 1, 0}},
+      {"Cholesky", {elementwiseFactors, 1, 1, 0, Says::Spread}},
+      {"CompactWyHelper", {elementwiseFactors, 1, 1, 0, Says::Spread}},
       {"InspectSharding", {elementwiseFactors, 1, 1, 0}},
-      {"InvertDiagBlocksLowerTriangular", {elementwiseFactors, 1, 1, 0}},
-      {"InvertDiagBlocksUpperTriangular", {elementwiseFactors, 1, 1, 0}},
+      {"InvertDiagBlocksLowerTriangular", {elementwiseFactors, 1, 1, 0, Says::Spread}},
+      {"InvertDiagBlocksUpperTriangular", {elementwiseFactors, 1, 1, 0, Says::Spread}},
       {"LayoutConstraint", {elementwiseFactors, 1, 1, 0}},
       {"mhlo.erf", {elementwiseFactors, 1, 1, 0}},
       {"MoveToDevice", {elementwiseFactors, 1, 1, 0}},
@@ -212,13 +216,13 @@ std::optional<Factors> stablehlo::customCallFactors(Operation *op, FactorMode mo
       {"_SPMDInternalOp_MultiSlice", {elementwiseFactors, 1, 1, 0}},
       {"_SPMDInternalOp_Wrap", {elementwiseFactors, 1, 1, 0}},
       {"tt.mark_argument", {elementwiseFactors, 1, 1, 0}},
-      {"Eigh", {eigenvalues, 1, 2, 2}},
+      {"Eigh", {eigenvalues, 1, 2, 2, Says::Spread}},
       {"Qr", {qrDecomposition, 1, 2, 2}},
       {"QrDecompositionBlock", {qrDecomposition, 1, 2, 2}},
       {"ProductOfElementaryHouseholderReflectors", {householder, 2, 1, 2}},
       {"mhlo.topk", {sameSizes, 1, 1, 0}},
-      {"ApproxTopK", {approximateTopK, 2, 2, 0}},
-      {"PartialReduce", {approximateTopK, 2, 2, 0}},
+      {"ApproxTopK", {approximateTopK, 2, 2, 0, Says::Spread}},
+      {"PartialReduce", {approximateTopK, 2, 2, 0, Says::Spread}},
       {"tt.scaled_dot_product_attention", {scaledDotProductAttention, 3, 1, 3}},
       {"tenstorrent.scaled_dot_product_attention", {scaledDotProductAttention, 3, 1, 3}},
       {"tt.paged_scaled_dot_product_attention_decode", {pagedDecode, 5, 1, 4}},
@@ -231,7 +235,13 @@ std::optional<Factors> stablehlo::customCallFactors(Operation *op, FactorMode mo
       {"tenstorrent.topk_values", {topK, 1, 1, 2}},
       {"tenstorrent.topk_indices", {topK, 1, 1, 2}},
   };
-  CustomCallRow row = table.lookup(cast<hlo::CustomCallOp>(op).getCallTargetName());
+  return table.lookup(call.getCallTargetName());
+}
+
+bool stablehlo::isComputedInParts(hlo::CustomCallOp call) { return findRow(call).says == Says::Parts; }
+
+std::optional<Factors> stablehlo::customCallFactors(Operation *op, FactorMode mode) {
+  const CustomCallRow row = findRow(cast<hlo::CustomCallOp>(op));
   if (!row.rule || op->getNumOperands() < row.operands || op->getNumResults() < row.results)
     return {};
   if (row.rank > 0) {

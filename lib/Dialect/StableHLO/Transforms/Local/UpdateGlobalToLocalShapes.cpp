@@ -46,7 +46,7 @@ public:
   /// A computation that is local already moves values by StableHLO's collectives.
   static LogicalResult checkLocal(sdy::ManualComputationOp op) {
     WalkResult result = op.walk([&](Operation *inner) {
-      if (!isCollective(inner))
+      if (!inner->hasTrait<trait::ChangesSharding>())
         return WalkResult::advance();
       inner->emitOpError() << "is inside of a computation that is manual along " << op.getManualAxes()
                            << "; expected collectives of StableHLO";
@@ -56,11 +56,6 @@ public:
   }
 
 private:
-  static bool isCollective(Operation *op) {
-    return isa<sdy::AllGatherOp, sdy::AllReduceOp, sdy::AllSliceOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
-               sdy::ReduceScatterOp, sdy::ReplicatedToUnreducedOp, sdy::ShardedToUnreducedOp, sdy::ReshardOp,
-               sdy::ShardingConstraintOp>(op);
-  }
   static std::string text(sdy::TensorShardingAttr sharding) {
     std::string result = "no sharding";
     if (sharding) {
@@ -96,7 +91,7 @@ private:
   LogicalResult localize(Operation *op) {
     if (op->hasTrait<OpTrait::IsTerminator>())
       return success();
-    if (isCollective(op)) {
+    if (op->hasTrait<trait::ChangesSharding>()) {
       Value operand = op->getOperand(0);
       Value made = collectives.lower(op, operand, shardings.lookup(operand));
       if (!made)
@@ -300,7 +295,7 @@ private:
                                    << ", and each device needs elements of others; run replicate-non-splittable-values "
                                       "first";
         }
-    if (op->hasTrait<OpTrait::Elementwise>() || isa<stablehlo::CompareOp, stablehlo::SelectOp>(op))
+    if (isPointwise(op))
       for (auto [index, sharding] : llvm::enumerate(ArrayRef(all).drop_back(op->getNumResults())))
         if (cast<RankedTensorType>(op->getOperand(index).getType()).getRank() > 0 && !alike(sharding, all.back()))
           return op->emitOpError() << "cannot be computed in parts: operand " << index << " has " << text(sharding)
