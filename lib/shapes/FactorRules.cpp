@@ -2,45 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An op has the factors of its shape rule. Ops whose attributes state sizes of
-// TTNN's own, and caches, have none.
+// TTNN's own have none.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Rules.h"
+#include "FactorRules.h"
 #include "ttmlir/shapes/Rearrange.h"
 
 namespace tt::shapes {
-
-using namespace ::ttmlir::shapes;
-
 namespace {
 
 //===----------------------------------------------------------------------===//
 // Operands and dimensions
 //===----------------------------------------------------------------------===//
 
-/// The number of the operand among those that are there, or kNone.
-int64_t numberOf(const Op &op, std::string_view name) {
-  int64_t number = 0;
-  for (const Operand &operand : op.operands) {
-    if (operand.state == Operand::State::Absent)
-      continue;
-    if (operand.name == name)
-      return number;
-    ++number;
-  }
-  return kNone;
-}
-
-int64_t resultNumber(const Factors &factors, size_t result = 0) {
-  return static_cast<int64_t>(factors.numOperands() + result);
-}
-
 int64_t dimensionNamed(const Op &op, std::string_view name, View shape) {
   return static_cast<int64_t>(dimension(op, name, shape.size()));
 }
-
-int64_t sizeAt(View shape, int64_t dim) { return shape[static_cast<size_t>(dim)]; }
 
 /// All tensors have one shape, but where their sizes along `dim` differ: each has it to itself there.
 bool along(Factors &factors, int64_t dim, FactorType type = kNeedReplication) {
@@ -73,16 +51,6 @@ template <class Function> bool partly(Factors &factors, Function &&isWhole) {
     factors.addAt(places, sizeAt(shape, dim));
   }
   return true;
-}
-
-/// The last dimensions of an operand, where they have the sizes of those of the result.
-Factors::Place alignedPlace(const Factors &factors, int64_t tensor, int64_t resultDim) {
-  if (tensor == kNone)
-    return {kNone, kNone};
-  const View shape = factors.operand(static_cast<size_t>(tensor)), out = factors.result(0);
-  const int64_t dim = resultDim - static_cast<int64_t>(out.size()) + static_cast<int64_t>(shape.size());
-  return dim >= 0 && sizeAt(shape, dim) == sizeAt(out, resultDim) ? Factors::Place{tensor, dim}
-                                                                  : Factors::Place{kNone, kNone};
 }
 
 //===----------------------------------------------------------------------===//
@@ -374,13 +342,7 @@ bool convolve(const Op &op, Factors &factors, bool transposed) {
         biasPlace.dim = static_cast<int64_t>(dim);
     factors.addAt({{1, weightOut}, biasPlace, {result, channel}}, sizeAt(out, channel));
   }
-  // What is left has a factor of its own in each tensor.
-  for (size_t tensor = 0; tensor < factors.numTensors(); ++tensor)
-    for (size_t dim = 0; dim < factors.tensor(tensor).size(); ++dim)
-      if (factors.dimensions(tensor)[dim].empty())
-        factors.addAt({{static_cast<int64_t>(tensor), static_cast<int64_t>(dim)}}, factors.tensor(tensor)[dim],
-                      kNeedReplication);
-  return true;
+  return takeRestWhole(factors);
 }
 bool convolution(const Op &op, Factors &factors) { return convolve(op, factors, false); }
 bool transposedConvolution(const Op &op, Factors &factors) { return convolve(op, factors, true); }
@@ -389,57 +351,6 @@ bool transposedConvolution(const Op &op, Factors &factors) { return convolve(op,
 bool pooling(const Op &op, Factors &factors) {
   return op.attribute("flattened_compat_info").kind == Attribute::Kind::Absent && factors.numOperands() == 1 &&
          partly(factors, [](int64_t dim) { return dim == 1 || dim == 2; });
-}
-
-//===----------------------------------------------------------------------===//
-// Attention
-//===----------------------------------------------------------------------===//
-
-/// Batches and heads are apart from each other; a group of query heads shares a head of keys.
-bool attention(const Op &op, Factors &factors) {
-  if (numberOf(op, "attention_sink") != kNone)
-    return false;
-  const View query = factors.operand(0), key = factors.operand(1);
-  const int64_t mask = numberOf(op, "attention_mask"), result = resultNumber(factors);
-  const auto maskPlace = [&](int64_t dim, int64_t size) {
-    const bool has = mask != kNone && sizeAt(factors.operand(static_cast<size_t>(mask)), dim) == size;
-    return has ? Factors::Place{mask, dim} : Factors::Place{kNone, kNone};
-  };
-  factors.addAt({{0, 0}, {1, 0}, {2, 0}, maskPlace(0, query[0]), {result, 0}}, query[0]);
-  const int64_t groups = query[1] / std::max<int64_t>(key[1], 1);
-  factors.addAt(
-      {{0, 1}, {1, 1}, {2, 1}, groups == 1 ? maskPlace(1, query[1]) : Factors::Place{kNone, kNone}, {result, 1}},
-      key[1]);
-  if (groups > 1)
-    factors.addAt({{0, 1}, {result, 1}}, groups, kNeedReplication)
-        .addAt({maskPlace(1, query[1])}, query[1], kNeedReplication);
-  const View value = factors.operand(2);
-  factors.addAt({{0, 2}, maskPlace(2, query[2]), {result, 2}}, query[2], kNeedReplication)
-      .addAt({{1, 2}, {2, 2}, maskPlace(3, key[2])}, key[2], kNeedReplication)
-      .addAt({{0, 3}, {1, 3}}, query[3], kNeedReplication)
-      .addAt({{2, 3}, {result, 3}}, value[3]);
-  return true;
-}
-
-bool concatenateHeads(const Op &, Factors &factors) {
-  const View in = factors.operand(0);
-  factors.add({0, 0}, in[0]).add({1, 2}, in[1]).add({2, 1}, in[2]).add({3, 2}, in[3]);
-  return true;
-}
-
-bool splitHeads(const Op &op, Factors &factors) {
-  const int64_t fused = numberOf(op, "kv_input_tensor"), query = resultNumber(factors), key = query + 1,
-                value = query + 2;
-  const int64_t positions = boolean(op, "transpose_key") ? 3 : 2;
-  const View in = factors.operand(0);
-  factors.addAt({{0, 0}, {fused, 0}, {query, 0}, {key, 0}, {value, 0}}, in[0])
-      .addAt({{0, 1}, {fused, 1}, {query, 2}, {key, positions}, {value, 2}}, in[1]);
-  for (size_t tensor = 0; tensor < factors.numTensors(); ++tensor)
-    for (size_t dim = 0; dim < factors.tensor(tensor).size(); ++dim)
-      if (factors.dimensions(tensor)[dim].empty())
-        factors.addAt({{static_cast<int64_t>(tensor), static_cast<int64_t>(dim)}}, factors.tensor(tensor)[dim],
-                      kNeedReplication);
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -460,29 +371,22 @@ bool amongChips(const Op &, Factors &factors) {
   return true;
 }
 
-struct Row {
-  std::string_view rule;
-  FactorRule function;
-};
-
 } // namespace
 
 FactorRule findFactorRule(std::string_view name) {
-  static constexpr Row rows[] = {
+  static constexpr FactorRow rows[] = {
       {"adamw", elementwise},
       {"allGather", amongChips},
       {"allReduce", elementwise},
       {"allToAll", amongChips},
       {"alongDim", alongDim},
       {"argmax", argmax},
-      {"attention", attention},
       {"batchNorm", batchNorm},
       {"batchNormTraining", batchNormTraining},
       {"broadcastTo", elementwise},
       {"collectiveBroadcast", elementwise},
       {"collectivePermute", elementwise},
       {"concat", concat},
-      {"concatenateHeads", concatenateHeads},
       {"convolution1d", convolution},
       {"convolution2d", convolution},
       {"convolution3d", convolution},
@@ -521,7 +425,6 @@ FactorRule findFactorRule(std::string_view name) {
       {"slice", slice},
       {"softmax", softmax},
       {"sort", alongDim},
-      {"splitHeads", splitHeads},
       {"squeeze", squeeze},
       {"topk", alongDim},
       {"transpose", transpose},
@@ -530,8 +433,12 @@ FactorRule findFactorRule(std::string_view name) {
       {"unsqueeze", squeeze},
       {"upsample", upsample},
   };
-  const auto *found = std::find_if(std::begin(rows), std::end(rows), [&](const Row &row) { return row.rule == name; });
-  return found == std::end(rows) ? nullptr : found->function;
+  for (const std::span<const FactorRow> family :
+       {std::span<const FactorRow>(rows), attentionFactorRules(), routingFactorRules()})
+    for (const FactorRow &row : family)
+      if (row.rule == name)
+        return row.function;
+  return nullptr;
 }
 
 } // namespace tt::shapes
