@@ -224,110 +224,7 @@ def test_threefry(shape: tuple[int, ...]) -> None:
         assert int(bits[tuple(place)]) == pair[place[split] % 2]
 
 
-# Reductions and windows
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 8, 13])
-def test_reduction_of_pairs(count: int) -> None:
-    """A Welford-like pair: of sums and of products, and a region that is not commutative."""
-    x = torch.randn(2, count, generator=torch.Generator().manual_seed(count))
-    y = torch.rand(2, count, generator=torch.Generator().manual_seed(count + 100)) + 0.5
-    of = type_of(x)
-    first, second = run(f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %one = stablehlo.constant dense<1.0> : tensor<f32>
-      %r0, %r1 = stablehlo.reduce(%x init: %zero), (%y init: %one) across dimensions = [1]
-          : ({of}, {of}, tensor<f32>, tensor<f32>) -> (tensor<2xf32>, tensor<2xf32>)
-       reducer(%a: tensor<f32>, %c: tensor<f32>) (%b: tensor<f32>, %d: tensor<f32>) {{
-        %s = stablehlo.multiply %a, %d : tensor<f32>
-        %t = stablehlo.add %s, %c : tensor<f32>
-        %p = stablehlo.multiply %b, %d : tensor<f32>
-        stablehlo.return %t, %p : tensor<f32>, tensor<f32>
-      }}""", {"x": x, "y": y}, ["tensor<2xf32>", "tensor<2xf32>"])  # fmt: skip
-    a, b = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
-    for i in range(count):  # h = h y + x, a linear recurrence, which is associative in pairs
-        a, b = a * y[:, i].double() + x[:, i].double(), b * y[:, i].double()
-    torch.testing.assert_close(first.double(), a, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(second.double(), b, rtol=1e-5, atol=1e-6)
-
-
-WINDOWS = {
-    "cumulative sum": ("add", 0.0, (3, 7), [1, 7], [1, 1], [[0, 0], [6, 0]], [1, 1], [1, 1]),
-    "cumulative sum from the end": ("add", 0.0, (3, 7), [1, 7], [1, 1], [[0, 0], [0, 6]], [1, 1], [1, 1]),
-    "cumulative maximum": ("maximum", -math.inf, (5,), [5], [1], [[4, 0]], [1], [1]),
-    "cumulative product": ("multiply", 1.0, (6, 2), [6, 1], [1, 1], [[5, 0], [0, 0]], [1, 1], [1, 1]),
-    "minimum of rank 1": ("minimum", math.inf, (9,), [3], [2], [[1, 1]], [1], [1]),
-    "sum of rank 3": ("add", 0.0, (2, 5, 6), [2, 3, 2], [1, 2, 1], [[0, 0], [1, 0], [0, 0]], [1, 1, 1], [1, 1, 1]),
-    "dilated": ("maximum", -math.inf, (2, 11), [1, 3], [1, 2], [[0, 0], [1, 2]], [1, 1], [1, 2]),
-    "dilated base": ("add", 0.0, (2, 4), [1, 3], [1, 1], [[0, 0], [0, 0]], [1, 2], [1, 1]),
-    "one element": ("add", 0.0, (1,), [1], [1], [[0, 0]], [1], [1]),
-    "start that counts": ("add", 2.5, (4,), [2], [1], [[0, 0]], [1], [1]),
-}
-BINARY = {"add": lambda a, b: a + b, "maximum": max, "multiply": lambda a, b: a * b, "minimum": min}
-
-
-def windowed(
-    x: torch.Tensor,
-    function: Callable[[float, float], float],
-    init: float,
-    window: list[int],
-    strides: list[int],
-    padding: list[list[int]],
-    bases: list[int],
-    dilations: list[int],
-) -> torch.Tensor:
-    """As the specification has it: element by element."""
-    sizes = [low + (size - 1) * base + 1 + high
-             for size, base, (low, high) in zip(x.shape, bases, padding, strict=True)]  # fmt: skip
-    counts = [(size - (w - 1) * d - 1) // s + 1
-              for size, w, d, s in zip(sizes, window, dilations, strides, strict=True)]  # fmt: skip
-    result = torch.empty(counts)
-    for place in torch.cartesian_prod(*map(torch.arange, counts)).reshape(-1, len(counts)).tolist():
-        value = init
-        for offset in torch.cartesian_prod(*map(torch.arange, window)).reshape(-1, len(window)).tolist():
-            at = [p * s + o * d - low for p, s, o, d, (low, _) in
-                  zip(place, strides, offset, dilations, padding, strict=True)]  # fmt: skip
-            real = all(a >= 0 and a % b == 0 and a // b < n for a, b, n in zip(at, bases, x.shape, strict=True))
-            value = function(value, float(x[tuple(a // b for a, b in zip(at, bases, strict=True))]) if real else init)
-        result[tuple(place)] = value
-    return result
-
-
-@pytest.mark.parametrize("name", WINDOWS)
-def test_reduce_window(name: str) -> None:
-    op, init, shape, window, strides, padding, bases, dilations = WINDOWS[name]
-    x = torch.randn(shape, generator=torch.Generator().manual_seed(3))
-    if name == "start that counts":  # once in each window, and not for each element
-        expected = x[:-1] + x[1:] + init
-    else:
-        expected = windowed(x, BINARY[op], init, window, strides, padding, bases, dilations)
-    number = {math.inf: "0x7F800000", -math.inf: "0xFF800000"}.get(init, str(init))
-    body = f"""%i = stablehlo.constant dense<{number}> : tensor<f32>
-      %r0 = "stablehlo.reduce_window"(%x, %i) <{{window_dimensions = array<i64: {str(window)[1:-1]}>,
-        window_strides = array<i64: {str(strides)[1:-1]}>, padding = dense<{padding}> : tensor<{len(shape)}x2xi64>,
-        base_dilations = array<i64: {str(bases)[1:-1]}>, window_dilations = array<i64: {str(dilations)[1:-1]}>}}>
-        {region(f"%c = stablehlo.{op} %a, %b : tensor<f32>")} : ({type_of(x)}, tensor<f32>) -> {type_of(expected)}"""
-    (found,) = run(body, {"x": x}, [type_of(expected)])
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(("shape", "window", "stride", "padding"), [
-    ((1, 2, 6, 6), 2, 2, 0), ((2, 1, 7, 5), 3, 2, 1), ((1, 1, 4, 4), 3, 1, 1), ((1, 1, 3, 3), 1, 1, 0)])  # fmt: skip
-def test_select_and_scatter(shape: tuple[int, ...], window: int, stride: int, padding: int) -> None:
-    """The gradient of a max pool; of equal elements the first is selected, and padding never."""
-    x = torch.randint(-9, -1, shape, generator=torch.Generator().manual_seed(5)).float()
-    pool = torch.nn.functional.max_pool2d(x, window, stride, padding)
-    source = torch.randn(pool.shape, generator=torch.Generator().manual_seed(6))
-    leaf = x.clone().requires_grad_()
-    torch.nn.functional.max_pool2d(leaf, window, stride, padding).backward(source)
-    body = f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
-      %r0 = "stablehlo.select_and_scatter"(%x, %s, %zero) <{{window_dimensions = array<i64: 1, 1, {window}, {window}>,
-        window_strides = array<i64: 1, 1, {stride}, {stride}>,
-        padding = dense<[[0, 0], [0, 0], [{padding}, {padding}], [{padding}, {padding}]]> : tensor<4x2xi64>}}> (
-        {region("%c = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>", result="i1")[1:-1]},
-        {region("%c = stablehlo.add %a, %b : tensor<f32>")[1:-1]})
-        : ({type_of(x)}, {type_of(source)}, tensor<f32>) -> {type_of(x)}"""
-    (found,) = run(body, {"x": x, "s": source}, [type_of(x)])
-    torch.testing.assert_close(found, leaf.grad, rtol=1e-6, atol=1e-6)
+# Goldens
 
 
 def golden(body: str, inputs: dict[str, torch.Tensor], result: str) -> torch.Tensor:
@@ -412,43 +309,7 @@ def test_map() -> None:
     torch.testing.assert_close(found, x * y - x)
 
 
-# Matrices
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 8, 8), (33, 33)])
-@pytest.mark.parametrize("lower", [True, False])
-def test_cholesky(shape: tuple[int, ...], lower: bool) -> None:
-    a = torch.randn(shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
-    a = a @ a.mT + torch.eye(shape[-1]) * shape[-1]
-    factor = torch.linalg.cholesky(a, upper=not lower)
-    # The other triangle is not read.
-    other = torch.full_like(a, math.nan)
-    given = (a.tril() + other.triu(1)) if lower else (a.triu() + other.tril(-1))
-    given = torch.where(given.isnan(), torch.tensor(math.nan), given).float()
-    (found,) = run(f"%r0 = stablehlo.cholesky %x, lower = {str(lower).lower()} : {type_of(given)}", {"x": given},
-                   [type_of(given)])  # fmt: skip
-    torch.testing.assert_close(found.double(), factor, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("left", [True, False])
-@pytest.mark.parametrize("lower", [True, False])
-@pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
-@pytest.mark.parametrize("unit", [True, False])
-def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -> None:
-    n, m = 6, 3
-    generator = torch.Generator().manual_seed(8)
-    a = torch.randn(2, n, n, generator=generator) / 4 + torch.eye(n) * 2
-    b = torch.randn(2, n, m, generator=generator) if left else torch.randn(2, m, n, generator=generator)
-    triangle = (a.tril() if lower else a.triu()).double()
-    if unit:
-        triangle = triangle - torch.diag_embed(triangle.diagonal(dim1=-2, dim2=-1)) + torch.eye(n, dtype=torch.float64)
-    op = triangle if transpose == "NO_TRANSPOSE" else triangle.mT
-    expected = torch.linalg.solve(op, b.double(), left=left)
-    flags = f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}"
-    (found,) = run(f"""%r0 = "stablehlo.triangular_solve"(%a, %b)
-      <{{{flags}, transpose_a = #stablehlo<transpose {transpose}>}}> : ({type_of(a)}, {type_of(b)}) -> {type_of(b)}""",
-        {"a": a, "b": b}, [type_of(b)])  # fmt: skip
-    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
+# Products
 
 
 @pytest.mark.parametrize(("config", "left", "right"), [
@@ -482,22 +343,6 @@ def test_torch_index_select(shape: tuple[int, ...], index: tuple[int, ...], dim:
     (found,) = run(f"""%r0 = "stablehlo.torch_index_select"(%x, %i) <{{dim = {dim} : i64, batch_dims = {batch} : i64}}>
       : ({type_of(x)}, {type_of(i)}) -> {type_of(expected)}""", {"x": x, "i": i}, [type_of(expected)])  # fmt: skip
     assert torch.equal(found, expected)
-
-
-@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 4), (1, 1)])
-def test_qr(shape: tuple[int, ...]) -> None:
-    """The calls that jax.numpy.linalg.qr makes."""
-    a = torch.randn(shape, generator=torch.Generator().manual_seed(9))
-    k = min(shape[-2:])
-    taus = "tensor<" + "".join(f"{size}x" for size in (*shape[:-2], k)) + "f32>"
-    of = type_of(a)
-    packed, factors = run(f"%r0, %r1 = stablehlo.custom_call @Qr(%a) : ({of}) -> ({of}, {taus})", {"a": a}, [of, taus])
-    upper = packed[..., :k, :].triu()
-    thin = packed[..., :k].contiguous()
-    (q,) = run(f"""%r0 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%p, %t)
-      : ({type_of(thin)}, {taus}) -> {type_of(thin)}""", {"p": thin, "t": factors}, [type_of(thin)])  # fmt: skip
-    torch.testing.assert_close(q @ upper, a, rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(q.mT @ q, torch.eye(k).expand(*shape[:-2], k, k), rtol=1e-4, atol=1e-4)
 
 
 # Special functions

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of LAPACK, which JAX writes where it lowers for the CPU, on the chip, compared with PyTorch."""
+"""Linear algebra, by ops and by the calls of LAPACK that JAX writes for the CPU, on the chip, compared with PyTorch."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 import torch
@@ -183,3 +185,55 @@ def test_calls_of_complex_numbers_are_named(text: str, name: str) -> None:
     text = f"func.func @main(%a: tensor<2x2xcomplex<f32>>) {{\n{text}\nreturn\n}}"
     with Context(), pytest.raises(MLIRError, match=name):
         passes.stablehlo_to_ttir_pipeline(Module.parse(text))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 8, 8), (33, 33)])
+@pytest.mark.parametrize("lower", [True, False])
+def test_cholesky(shape: tuple[int, ...], lower: bool) -> None:
+    a = torch.randn(shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+    a = a @ a.mT + torch.eye(shape[-1]) * shape[-1]
+    factor = torch.linalg.cholesky(a, upper=not lower)
+    # The other triangle is not read.
+    other = torch.full_like(a, math.nan)
+    given = (a.tril() + other.triu(1)) if lower else (a.triu() + other.tril(-1))
+    given = torch.where(given.isnan(), torch.tensor(math.nan), given).float()
+    (found,) = run(f"%r0 = stablehlo.cholesky %x, lower = {str(lower).lower()} : {type_of(given)}", {"x": given},
+                   [type_of(given)])  # fmt: skip
+    torch.testing.assert_close(found.double(), factor, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+@pytest.mark.parametrize("unit", [True, False])
+def test_triangular_solve(left: bool, lower: bool, transpose: str, unit: bool) -> None:
+    n, m = 6, 3
+    generator = torch.Generator().manual_seed(8)
+    a = torch.randn(2, n, n, generator=generator) / 4 + torch.eye(n) * 2
+    b = torch.randn(2, n, m, generator=generator) if left else torch.randn(2, m, n, generator=generator)
+    triangle = (a.tril() if lower else a.triu()).double()
+    if unit:
+        triangle = triangle - torch.diag_embed(triangle.diagonal(dim1=-2, dim2=-1)) + torch.eye(n, dtype=torch.float64)
+    op = triangle if transpose == "NO_TRANSPOSE" else triangle.mT
+    expected = torch.linalg.solve(op, b.double(), left=left)
+    flags = f"left_side = {str(left).lower()}, lower = {str(lower).lower()}, unit_diagonal = {str(unit).lower()}"
+    (found,) = run(f"""%r0 = "stablehlo.triangular_solve"(%a, %b)
+      <{{{flags}, transpose_a = #stablehlo<transpose {transpose}>}}> : ({type_of(a)}, {type_of(b)}) -> {type_of(b)}""",
+        {"a": a, "b": b}, [type_of(b)])  # fmt: skip
+    torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (2, 4, 4), (1, 1)])
+def test_qr(shape: tuple[int, ...]) -> None:
+    """The calls that jax.numpy.linalg.qr makes."""
+    a = torch.randn(shape, generator=torch.Generator().manual_seed(9))
+    k = min(shape[-2:])
+    taus = "tensor<" + "".join(f"{size}x" for size in (*shape[:-2], k)) + "f32>"
+    of = type_of(a)
+    packed, factors = run(f"%r0, %r1 = stablehlo.custom_call @Qr(%a) : ({of}) -> ({of}, {taus})", {"a": a}, [of, taus])
+    upper = packed[..., :k, :].triu()
+    thin = packed[..., :k].contiguous()
+    (q,) = run(f"""%r0 = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%p, %t)
+      : ({type_of(thin)}, {taus}) -> {type_of(thin)}""", {"p": thin, "t": factors}, [type_of(thin)])  # fmt: skip
+    torch.testing.assert_close(q @ upper, a, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(q.mT @ q, torch.eye(k).expand(*shape[:-2], k, k), rtol=1e-4, atol=1e-4)
