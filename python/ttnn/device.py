@@ -27,6 +27,7 @@ def open_device(
     worker_l1_size: int | None = None,
     arch: str = "wormhole_b0",
     exact: bool = False,
+    strict: bool | None = None,
 ) -> Device:
     """Opens one simulated chip.
 
@@ -37,6 +38,8 @@ def open_device(
         num_command_queues, dispatch_core_config, worker_l1_size: of the hardware; make no difference here.
         arch: "wormhole_b0" or "blackhole".
         exact: compute with the chip's arithmetic, bit for bit where it is published; slow, and wormhole_b0 only.
+        strict: refuse calls that Tenstorrent's library refuses, such as exp of integers and products of row-major
+            tensors. By default, exact devices are strict.
     Raises:
         DeviceError: no such chip, an unknown arch, one without exact arithmetic, or regions larger than the memory.
     """
@@ -47,7 +50,7 @@ def open_device(
         )
     if not 0 <= device_id < available:
         raise DeviceError(f"open_device: device_id is {device_id}; expected 0 to {available - 1}")
-    return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch, exact)
+    return _open(MeshShape(1, 1), l1_small_size, trace_region_size, arch, exact, strict)
 
 
 def open_mesh_device(
@@ -62,20 +65,27 @@ def open_mesh_device(
     *,
     arch: str = "wormhole_b0",
     exact: bool = False,
+    strict: bool | None = None,
 ) -> Device:
     """Opens a mesh of simulated chips, MeshShape(rows, columns); see open_device for the other arguments."""
-    return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch, exact)
+    return _open(MeshShape(mesh_shape or (1, 1)), l1_small_size, trace_region_size, arch, exact, strict)
 
 
-def _open(mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str, exact: bool) -> Device:
-    if not isinstance(exact, bool):
-        raise TypeError(f"opening a device: exact is {exact!r}; expected True or False")
+def _open(
+    mesh_shape: MeshShape, l1_small_size: int, trace_region_size: int, arch: str, exact: bool, strict: bool | None
+) -> Device:
+    strict = exact if strict is None else strict
+    for name, value in (("exact", exact), ("strict", strict)):
+        if not isinstance(value, bool):
+            raise TypeError(f"opening a device: {name} is {value!r}; expected True or False")
     options = _runtime.MeshDeviceOptions()
     options.mesh_shape = list(mesh_shape)
     options.l1_small_size = l1_small_size
     options.trace_region_size = trace_region_size
     options.arch = arch
     options.exact = exact
+    options.strict = strict
+    options.library_memory = True
     return _runtime.open_mesh_device(options)
 
 

@@ -133,7 +133,9 @@ def python_name(parameter: FunctionParameter) -> str:
 
 def signature(function: Function) -> str:
     """Returns `def name(parameters) -> result:`."""
-    return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result_type(function)}:"
+    extras = extras_of(function.name, [p.name for p in function.parameters])
+    result = "Any" if any(name.startswith("return_") for name in extras) else result_type(function)
+    return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result}:"
 
 
 def _parameters(function: Function) -> Iterator[str]:
@@ -232,9 +234,24 @@ def documentation(function: Function) -> str:
 
 
 def _default_of_results(text: str) -> str:
-    names = {"bf16": "bfloat16", "u32": "uint32", "row_major": "ROW_MAJOR_LAYOUT", "tile": "TILE_LAYOUT"}
+    names = {
+        "bf16": "bfloat16",
+        "u32": "uint32",
+        "index": "uint16, or uint32 of more than 65536 elements",
+        "row_major": "ROW_MAJOR_LAYOUT",
+        "tile": "TILE_LAYOUT",
+        "dram": "interleaved DRAM",
+    }
     parts: Sequence[str] = text.strip("{}").split(", ")
-    described = [names.get(part, f"that of {part}") for part in parts]
+    derived = {"float of ": "float32 of integers", "rows of ": "bfloat16 of a block format"}
+
+    def described_one(part: str) -> str:
+        for prefix, otherwise in derived.items():
+            if part.startswith(prefix):
+                return f"that of {part.removeprefix(prefix)}, {otherwise}"
+        return names.get(part, f"that of {part}")
+
+    described = [described_one(part) for part in parts]
     return described[0] if len(described) == 1 else f"{', '.join(described)} (one for each result)"
 
 

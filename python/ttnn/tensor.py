@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from _ttmlir_runtime import RangeError
 from _ttmlir_runtime import runtime as _runtime
 from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Device, Tensor
@@ -23,13 +24,19 @@ _native.set_shape_type(Shape)
 _STORED = {
     DataType.FLOAT32: "float32",
     DataType.FLOAT16: "float16",
-    DataType.UINT32: "int32",
-    DataType.UINT16: "int16",
+    DataType.UINT32: "uint32",
+    DataType.UINT16: "uint16",
     DataType.UINT8: "uint8",
     DataType.INT32: "int32",
     DataType.BOOL: "bool",
 }
-_UNSIGNED = {DataType.UINT32: 32, DataType.UINT16: 16}
+# What torch dtypes become that are not a data type themselves, as in the library.
+_BECOMES = {
+    "torch.float16": DataType.BFLOAT16,
+    "torch.int64": DataType.UINT32,
+    "torch.int16": DataType.UINT16,
+    "torch.bool": DataType.UINT8,
+}
 
 
 def from_torch(
@@ -51,8 +58,9 @@ def from_torch(
     """Copies a torch tensor to a TTNN tensor, on the host or on a device.
 
     Args:
-        tensor: on the CPU, of any dtype and strides. int64, int16 and int8 become INT32, float64 becomes FLOAT32.
-        dtype: data type of the result; values are rounded to it. By default that of `tensor`.
+        tensor: on the CPU, of any dtype and strides.
+        dtype: data type of the result; values are rounded to it. By default that of `tensor`; float16 becomes BFLOAT16,
+            float64 FLOAT32, int64 UINT32, int16 UINT16, bool UINT8 and int8 INT32.
         layout: ROW_MAJOR_LAYOUT unless `dtype` is a block format, which lies in tiles.
         device: where the result lies; on the host when left out.
         memory_config: which memory of the device; by default interleaved DRAM.
@@ -66,6 +74,7 @@ def from_torch(
         ValueError: a block format in ROW_MAJOR_LAYOUT, a memory_config without a device; `spec` and what it says; a
             spec of another shape.
         OutOfMemoryError: the memory of the device has no room for it.
+        RangeError: an integer that the data type has no room for; it is a ValueError, too.
     """
     torch = _torch("from_torch")
     if not isinstance(tensor, torch.Tensor):
@@ -87,6 +96,13 @@ def from_torch(
     if isinstance(device, (int, str)):
         raise TypeError(f"from_torch: device is {device!r}; expected what ttnn.open_device returns")
     tensor = tensor.detach()
+    if dtype is None and (becomes := _BECOMES.get(str(tensor.dtype))) is not None:
+        try:
+            return from_torch(
+                tensor, becomes, layout=layout, device=device, memory_config=memory_config, mesh_mapper=mesh_mapper
+            )
+        except RangeError as error:
+            raise RangeError(f"{error}; say another dtype than {becomes.name}, which {tensor.dtype} becomes") from None
     if mesh_mapper is None:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
     result: dict[int, Tensor] = {}  # a part that several devices have is converted once
@@ -126,15 +142,14 @@ def to_torch(
     """Copies the values of a tensor, on the host or on a device, to a torch tensor.
 
     Args:
-        tensor: block formats become float32, UINT32 int32 and UINT16 int16, the others keep their type.
+        tensor: block formats become float32, the others keep their type.
         dtype: of the result, instead.
         torch_rank: dimensions of size 1 are taken from the front until this many are left.
         mesh_composer: how the parts of a tensor that is distributed over a mesh are put together. Without one, they
             must be the same on all chips.
         device, cq_id: of the hardware; make no difference here.
     Raises:
-        ValueError: without a composer, chips whose values differ (names them); an unsigned value that the torch dtype
-            has no room for.
+        ValueError: without a composer, chips whose values differ (names them).
     """
     torch = _torch("to_torch")
     if not isinstance(tensor, Tensor):
@@ -154,14 +169,6 @@ def _shard_to_torch(torch: Any, tensor: Tensor, shard: int, dtype: torch.dtype |
     stored = getattr(torch, _STORED.get(tensor.dtype, "bfloat16"))
     result = torch.empty(tuple(tensor.shape), dtype=stored)
     _native.copy_to_host(tensor, shard, result.data_ptr())
-    bits = _UNSIGNED.get(tensor.dtype)
-    if bits and result.numel() and bool((result < 0).any()):
-        if dtype is None:
-            raise ValueError(
-                f"to_torch: the {tensor.dtype.name} tensor has values that {stored} has no room for; "
-                "say dtype=torch.int64"
-            )
-        return (result.to(torch.int64) & ((1 << bits) - 1)).to(dtype)
     if dtype is None and stored is torch.bfloat16 and tensor.dtype is not DataType.BFLOAT16:
         dtype = torch.float32
     return result if dtype is None else result.to(dtype)

@@ -24,7 +24,7 @@ struct Options {
   std::optional<int64_t> l1SmallSize, traceRegionSize;
   nb::object dispatchCoreType = nb::none();
   std::string arch = "wormhole_b0";
-  bool exact = false;
+  bool exact = false, strict = false, libraryMemory = false;
 
   sim::MeshOptions native() const {
     sim::MeshOptions options;
@@ -38,6 +38,8 @@ struct Options {
     options.traceRegionSize = traceRegionSize.value_or(0);
     options.programCache = programCache;
     options.exact = exact;
+    options.strict = strict;
+    options.libraryMemory = libraryMemory;
     return options;
   }
 };
@@ -121,6 +123,9 @@ void bindDevice(nb::module_ &module) {
           nb::for_setter(nb::arg("value").none()), "Bytes of DRAM.")
       .def_rw("dispatch_core_type", &Options::dispatchCoreType, nb::arg().none())
       .def_rw("arch", &Options::arch, "\"wormhole_b0\" or \"blackhole\".")
+      .def_rw("strict", &Options::strict, "Refuse calls that Tenstorrent's library refuses.")
+      .def_rw("library_memory", &Options::libraryMemory,
+              "Begin L1 and DRAM where Tenstorrent's library does, and not where the compiler assumes.")
       .def_rw("exact", &Options::exact,
               "Compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md). Slow.")
       .def_static(
@@ -193,6 +198,9 @@ void bindDevice(nb::module_ &module) {
           "grid", [](const MeshDevice &self) { return std::pair(self.chip().gridRows, self.chip().gridColumns); },
           "Rows and columns of a chip's worker cores.")
       .def_prop_ro("exact", [](const MeshDevice &self) { return self.options().exact; })
+      .def_prop_ro(
+          "strict", [](const MeshDevice &self) { return self.options().strict; },
+          "Whether calls that Tenstorrent's library refuses are errors.")
       .def("get_l1_small_size", [](const MeshDevice &self) { return self.options().l1SmallSize; })
       .def("get_trace_region_size", [](const MeshDevice &self) { return self.options().traceRegionSize; })
       .def("get_num_dram_channels", [](const MeshDevice &self) { return self.chip().dramChannels; })

@@ -100,7 +100,7 @@ def api(dialects: Dialects) -> str:
         aliases = names.span(quoted(name) for name in function.names[1:])
         own = parameters.span(parameter_row(parameter) for parameter in function.parameters)
         what = f'"{function.op}", "{function.names[0]}", {aliases}, {own}, "{function.rule}"'
-        functions.rows.append(f'{{{what},\n     {quoted(function.doc)}, "{function.into}"}}')
+        functions.rows.append(f'{{{what},\n     {quoted(function.doc)}, "{function.into}", "{function.demands}"}}')
 
     public_enums, public_structs = public.public_types(dialects)
     for enum in public_enums:

@@ -26,6 +26,9 @@ class Row:
     Every function with tensor results also takes `dtype`, `memory_config` and `layout` of them, after its own
     parameters unless they are listed. One that is not given is as in the first tensor (memory: interleaved in its
     buffer type), or `dtype:x`: as in the tensor parameter x, or the data type x; with several results `dtype:{x, y}`.
+    `dtype:float of x` is FLOAT32 where x has integers, `dtype:rows of x` BFLOAT16 where x has a block format, and
+    `dtype:index` UINT16, or UINT32 of a dimension `dim` with more than 65536 elements. `layout:x` is row_major, tile,
+    or as in the tensor parameter x, `memory_config:dram` interleaved DRAM.
     Functions without tensors lie on `device`, in DRAM, when it is given, and otherwise on the host.
 
     names: the public name and, behind '|', others of the same function; several ops may share one (a call takes the
@@ -109,6 +112,35 @@ INTO = {
     "optional_tensor": "full",
 }
 
+# What a strict device demands of a call, because Tenstorrent's library does; runtime/lib/api/strict.cpp checks it.
+# The integer types that functions take, by the functions. Those that are not here take all.
+INTEGERS = {
+    "": """
+        acos argmax asin asinh atan atan2 cbrt ceil cos erf erfc exp expm1 floor gelu gelu_bw hardsigmoid isfinite
+        linear log log1p log2 matmul mean mish prod reciprocal rsqrt sigmoid sign silu sin softmax sqrt tan tanh
+    """,
+    "si32": "divide neg",
+    "si32 u32": "bitwise_not global_avg_pool2d logical_right_shift max maximum min minimum remainder sum",
+    "si32 u32 u16": """
+        add bitwise_and bitwise_or bitwise_xor logical_and logical_left_shift logical_not logical_or logical_xor
+        multiply subtract
+    """,
+}
+DEMANDS = {
+    # Operands of one data type, where one of them has integers; or where several have.
+    "one_type": """
+        add bitwise_and bitwise_or bitwise_xor eq ge gt le logical_and logical_left_shift logical_or logical_right_shift
+        logical_xor lt maximum minimum ne remainder subtract
+    """,
+    "one_integer_type": "divide multiply",
+    "tiles": "linear matmul softmax",  # operands in tiles
+    "batches": "linear matmul",  # the second operand has the batches of the first, or one
+    "ids": "embedding",  # positions are UINT32 or BFLOAT16
+    "host": "to_dtype",  # the operand is on the host
+    "sharded": "group_norm",  # the first operand is sharded
+    "l1_small": "avg_pool2d conv1d conv2d conv_transpose2d max_pool2d max_pool2d_with_indices",  # a region of L1_SMALL
+}
+
 # Shape rules of ops that take an output_tensor, without being named above: those of elementwise ops.
 INTO_OUTPUT_TENSOR = {"elementwise", "integerElementwise"}
 
@@ -152,7 +184,7 @@ LEFT_OUT_FIELDS = {"ttnn.conv3d_config.compute_with_storage_grid_size"}
 FUNCTIONS: dict[str, Row] = {
     # Elementwise
     "ttnn.leaky_relu": Row("input_tensor, negative_slope=parameter:0.01"),
-    "ttnn.divide": Row(names="divide|div"),
+    "ttnn.divide": Row("..., *, dtype:float of input_tensor_a", names="divide|div"),
     "ttnn.logical_left_shift": Row(names="logical_left_shift|bitwise_left_shift"),
     "ttnn.multiply": Row(names="multiply|mul"),
     "ttnn.subtract": Row(names="subtract|sub"),
@@ -209,12 +241,12 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.pad": Row("..., value:0.0, *, use_multicore:true"),
     "ttnn.gather": Row("input=input, dim, index"),
     "ttnn.scatter": Row("input=input, dim, index, src=source, *, reduce=scatter_reduce_type:invalid"),
-    "ttnn.embedding": Row("..., *, dtype:weight"),
+    "ttnn.embedding": Row("..., *, dtype:rows of weight, layout:weight"),
     "ttnn.embedding_bw": Row(
         "input_tensor, weight_tensor=weight, output_gradient_tensor=in_gradient, *, dtype:output_gradient_tensor"
     ),
-    "ttnn.sort": Row("..., *, dtype:{input_tensor, u32}"),
-    "ttnn.topk": Row("input_tensor, k:32, dim, largest, sorted:true, *, dtype:{input_tensor, u32}"),
+    "ttnn.sort": Row("..., *, dtype:{input_tensor, index}"),
+    "ttnn.topk": Row("input_tensor, k:32, dim, largest, sorted:true, *, dtype:{input_tensor, index}"),
     # Reductions and scans
     "ttnn.sum": Row(
         "..., keepdim, *, compute_kernel_config", doc="Sum of the elements along dimensions; of all without dim."
@@ -228,13 +260,14 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.min": Row(
         "..., keepdim, *, compute_kernel_config", doc="Least element along dimensions; of all without dim."
     ),
-    "ttnn.argmax": Row("..., *, dtype:u32"),
+    "ttnn.argmax": Row("..., *, dtype:u32, layout:row_major"),
     "ttnn.cumsum": Row("input=input, dim", doc="Running sum along a dimension."),
     "ttnn.cumprod": Row("input_tensor, dim", doc="Running product along a dimension."),
     # Products and windows
-    "ttnn.matmul": Row("input_tensor_a, input_tensor_b, *, ..."),
+    "ttnn.matmul": Row("input_tensor_a, input_tensor_b, *, ..., memory_config:dram"),
     "ttnn.linear": Row(
-        "input_tensor_a, input_tensor_b, *, ...", doc="Matrix product, plus a bias, through an activation."
+        "input_tensor_a, input_tensor_b, *, ..., memory_config:dram",
+        doc="Matrix product, plus a bias, through an activation.",
     ),
     "ttnn.conv2d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "

@@ -38,6 +38,7 @@ class Function:
     rule: str
     doc: str
     into: str  # the parameter that takes tensors for the results; empty: none
+    demands: str  # of a strict device: "integers:si32,u32|tiles"
 
 
 def split(text: str) -> list[str]:
@@ -60,6 +61,13 @@ def default_of(dialects: Dialects, op: Op, name: str) -> str | None:
     if kind.shape == "float":
         return repr(float(attribute.default.removesuffix("f")))
     return attribute.default.strip('"\\') if kind.shape == "string" else attribute.default
+
+
+def demands_of(names: tuple[str, ...]) -> str:
+    """Returns what a strict device demands of a call of a function, with "|" between the demands."""
+    integers = [f"integers:{','.join(types.split())}" for types, takers in functions.INTEGERS.items()
+                if set(names) & set(takers.split())]  # fmt: skip
+    return "|".join(integers + [each for each, takers in functions.DEMANDS.items() if set(names) & set(takers.split())])
 
 
 class MethodBuilder:
@@ -128,6 +136,7 @@ class MethodBuilder:
             row.doc or self.documentation(parameters),
             # An op that has the parameter itself takes it as any other.
             next(iter(into - {parameter.name for parameter in parameters}), ""),
+            demands_of(names),
         )
 
     def documentation(self, parameters: tuple[Parameter, ...]) -> str:
@@ -155,7 +164,8 @@ def functions_of(dialects: Dialects) -> list[Function]:
     result = [
         MethodBuilder(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED
     ]
-    takers = {name for names in functions.INTO.values() for name in names.split()}
+    tables = (functions.INTO, functions.INTEGERS, functions.DEMANDS)
+    takers = {name for table in tables for names in table.values() for name in names.split()}
     if unknown := takers - {name for function in result for name in function.names}:
         raise SystemExit(f"functions.py: no function is called {', '.join(sorted(unknown))}")
     first: dict[str, str] = {}

@@ -89,6 +89,7 @@ private:
   void addResult(StringRef name, bool isRequired, Argument &argument);
   ttnn::TTNNLayoutAttr firstTensor() const;
   std::string defaultType(unsigned result, ttcore::DataType &type) const;
+  std::optional<ttnn::Layout> defaultLayout() const;
   ttnn::BufferType defaultBuffer() const;
 
   Operation *op;
@@ -165,19 +166,36 @@ static bool isOnDevice(ttnn::TTNNLayoutAttr layout) {
   return layout && layout.getBufferType() != ttnn::BufferType::SystemMemory;
 }
 
-/// Where results lie: with the first tensor that is on a device.
+/// Where results lie: with the first tensor that is on a device, or in DRAM where the function says so.
 ttnn::BufferType CallBuilder::defaultBuffer() const {
   if (isa<ttnn::FromDeviceOp, ttnn::AggregateTensorOp>(op))
     return ttnn::BufferType::SystemMemory;
   for (Value operand : op->getOperands())
     if (auto layout = ttnn::TTNNLayoutAttr::of(operand.getType()); isOnDevice(layout))
-      return layout.getBufferType();
+      return row.defaultsToDram() ? ttnn::BufferType::DRAM : layout.getBufferType();
   return givesDevice ? ttnn::BufferType::DRAM : ttnn::BufferType::SystemMemory;
+}
+
+/// The layout of results; nothing where operands decide that differ.
+std::optional<ttnn::Layout> CallBuilder::defaultLayout() const {
+  StringRef word = ref(row.defaultLayout());
+  if (auto found = tensors.find(word); found != tensors.end() && !found->second.empty())
+    return ttnn::TTNNLayoutAttr::of(found->second.front().getType()).getLayout();
+  if (!word.empty())
+    return word == "tile" ? ttnn::Layout::Tile : ttnn::Layout::RowMajor;
+  std::optional<ttnn::Layout> layout;
+  for (Value operand : op->getOperands())
+    if (auto each = ttnn::TTNNLayoutAttr::of(operand.getType())) {
+      if (layout && *layout != each.getLayout())
+        return std::nullopt;
+      layout = each.getLayout();
+    }
+  return layout;
 }
 
 /// The type of a result, and whether that comes from a tensor ("") or from the row.
 std::string CallBuilder::defaultType(unsigned result, ttcore::DataType &type) const {
-  StringRef from = ref(row.defaultType(result));
+  StringRef from = ref(row.defaultType(result).name);
   ttnn::TTNNLayoutAttr tensor = firstTensor();
   if (auto found = tensors.find(from); found != tensors.end() && !found->second.empty())
     tensor = ttnn::TTNNLayoutAttr::of(found->second.front().getType());
@@ -194,26 +212,29 @@ std::string CallBuilder::defaultType(unsigned result, ttcore::DataType &type) co
 // Arguments
 //===----------------------------------------------------------------------===//
 
+/// Whether a block format lies in rows, which the library makes of nothing by itself.
+static bool isInRows(ttnn::TTNNLayoutAttr layout) {
+  return layout.getLayout() == ttnn::Layout::RowMajor && ttcore::isBlockFormat(layout.getDataType());
+}
+
 /// dtype, memory_config or layout of the results, where it is not what the library makes by itself.
 void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument) {
   SmallVector<std::string> given;
   SmallVector<ttcore::DataType> defaults;
-  bool differs = isRequired;
-  ttnn::TTNNLayoutAttr first = firstTensor();
+  bool differs = isRequired, areAlike = true;
   for (OpResult result : op->getResults()) {
     auto layout = ttnn::TTNNLayoutAttr::of(result.getType());
     if (name == "dtype") {
       ttcore::DataType type = layout.getDataType();
+      const bool isPlain = row.defaultType(result.getResultNumber()).rule == api::DefaultType::Rule::Plain;
       defaultType(result.getResultNumber(), type);
       defaults.push_back(type);
-      differs |= type != layout.getDataType();
+      areAlike &= isPlain;
+      // Where the library derives a type, and where rows cannot have the format, the type is written.
+      differs |= type != layout.getDataType() || !isPlain || isInRows(layout);
       given.push_back(spelling.dataType(layout.getDataType()));
     } else if (name == "layout") {
-      StringRef word = ref(row.defaultLayout());
-      ttnn::Layout expected = !word.empty() ? (word == "tile" ? ttnn::Layout::Tile : ttnn::Layout::RowMajor)
-                              : first       ? first.getLayout()
-                                            : layout.getLayout();
-      differs |= expected != layout.getLayout();
+      differs |= (firstTensor() || !row.defaultLayout().empty()) && defaultLayout() != layout.getLayout();
       given.push_back(spelling.layout(layout.getLayout()));
     } else {
       differs |= isOnDevice(layout) && (layout.isSharded() || layout.getBufferType() != defaultBuffer());
@@ -225,7 +246,7 @@ void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument)
     return;
   argument.kind = Argument::Kind::Text;
   // One type is that of the results that have the operand's; indices keep their own.
-  const bool isOne = llvm::all_equal(given) && llvm::all_equal(defaults);
+  const bool isOne = llvm::all_equal(given) && llvm::all_equal(defaults) && (areAlike || given.size() == 1);
   argument.text = isOne ? given.front() : spelling.list(given);
 }
 

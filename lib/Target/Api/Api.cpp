@@ -38,15 +38,23 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::string_view Function::defaultType(size_t result) const {
+DefaultType Function::defaultType(size_t result) const {
   const Parameter *dtype = find("dtype");
   if (!dtype || !dtype->hasDefault)
     return {};
   std::string_view text = dtype->defaultValue;
-  if (!text.starts_with('{'))
-    return text;
-  const auto each = split(text.substr(1, text.size() - 2), ',');
-  return result < each.size() ? each[result] : std::string_view();
+  if (text.starts_with('{')) {
+    const auto each = split(text.substr(1, text.size() - 2), ',');
+    text = result < each.size() ? each[result] : std::string_view();
+  }
+  constexpr std::string_view ofFloat = "float of ", ofRows = "rows of ";
+  if (text == "index")
+    return {DefaultType::Rule::Index};
+  if (text.starts_with(ofFloat))
+    return {DefaultType::Rule::Float, text.substr(ofFloat.size())};
+  if (text.starts_with(ofRows))
+    return {DefaultType::Rule::Rows, text.substr(ofRows.size())};
+  return {DefaultType::Rule::Plain, text};
 }
 
 std::span<const Op> ops() { return ops_; }

@@ -210,17 +210,21 @@ def lcm(input_tensor_a: Tensor, input_tensor_b: Tensor) -> Tensor:
     divisor = gcd_of(input_tensor_a, input_tensor_b)
     safe = ops.where(ops.eq(divisor, 0), 1, divisor)
     # An exact division: the remainder is zero.
-    return ops.abs(ops.divide(input_tensor_a, safe) * input_tensor_b)
+    return ops.abs(ops.divide(input_tensor_a, safe, dtype=input_tensor_a.dtype) * input_tensor_b)
 
 
-@composite(RESULT, golden="torch.outer(input_tensor_a.flatten(), input_tensor_b.flatten())", wide=False)
+@composite(RESULT, golden="input_tensor_a.unsqueeze(-1) * input_tensor_b.unsqueeze(-2)", wide=False)
 def outer(input_tensor_a: Tensor, input_tensor_b: Tensor) -> Tensor:
-    """Computes the product of each element of one vector with each of another; vectors have one dimension above 1."""
-    rows, columns = math.prod(input_tensor_a.shape), math.prod(input_tensor_b.shape)
-    for parameter, tensor, size in (("a", input_tensor_a, rows), ("b", input_tensor_b, columns)):
-        if size != max(tensor.shape, default=1):
-            raise ValueError(f"ttnn.outer: input_tensor_{parameter} has shape {list(tensor.shape)}; expected a vector")
-    return ops.multiply(ops.reshape(input_tensor_a, [rows, 1]), ops.reshape(input_tensor_b, [1, columns]))
+    """Computes the product of each element of one vector with each of another.
+
+    Vectors are the last dimensions, [..., n] and [..., m] become [..., n, m]; those before it are broadcast.
+    """
+    for parameter, tensor in (("a", input_tensor_a), ("b", input_tensor_b)):
+        if not tensor.shape:
+            raise ValueError(f"ttnn.outer: input_tensor_{parameter} has shape []; expected at least one dimension")
+    rows, columns = list(input_tensor_a.shape), list(input_tensor_b.shape)
+    column = ops.reshape(input_tensor_a, [*rows, 1])
+    return ops.multiply(column, ops.reshape(input_tensor_b, [*columns[:-1], 1, columns[-1]]))
 
 
 @composite(

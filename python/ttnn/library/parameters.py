@@ -72,6 +72,7 @@ def _ttnn(name: str) -> Callable[..., Any]:
     return function
 
 
+_INTEGERS = (DataType.INT32, DataType.UINT32, DataType.UINT16, DataType.UINT8)
 # Instead of the row, under this name in the arguments: the function that is called.
 _INSTEAD = "instead of the row"
 
@@ -99,6 +100,9 @@ def _in_layout(function: str, value: Layout, values: Values) -> Then | None:
 def _rounded(function: str, value: str, values: Values) -> Then:
     if value not in ("floor", "trunc"):
         raise ValueError(f"ttnn.{function}: rounding_mode is {value!r}; expected None, 'floor' or 'trunc'")
+    operand = values.get("input_tensor_a")
+    if values.get("dtype") is None and isinstance(operand, Tensor) and operand.dtype in _INTEGERS:
+        return lambda result: _ttnn("typecast")(_ttnn(value)(result), operand.dtype)
     return _ttnn(value)
 
 

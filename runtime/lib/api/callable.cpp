@@ -5,6 +5,7 @@
 #include "core/op.h"
 #include "core/shapes.h"
 #include "tt/range_error.h"
+#include "tt/sim/formats.h"
 #include "tt/ttnn/shards.h"
 
 #include <algorithm>
@@ -301,6 +302,62 @@ Device deviceOf(std::span<const Tensor> values) {
   return nullptr;
 }
 
+using Operands = std::span<const std::optional<TensorSpec>>;
+
+/// The operand of a parameter, or nullptr when it is absent.
+const TensorSpec *operandNamed(const Callable &callable, Operands operands, std::string_view name) {
+  const auto found = std::ranges::find(callable.operands, name, &Parameter::name);
+  const auto index = static_cast<size_t>(found - callable.operands.begin());
+  return found != callable.operands.end() && index < operands.size() && operands[index] ? &*operands[index] : nullptr;
+}
+
+/// The type of positions along the dimension `dim` of the first operand.
+DataType indexType(Operands operands, const Attributes &attributes) {
+  constexpr int64_t most = 65536;
+  const Shape shape = operands.empty() || !operands[0] ? Shape() : operands[0]->shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t *given = attributes.find<int64_t>("dim");
+  const int64_t dim = given ? *given + (*given < 0 ? rank : 0) : rank - 1;
+  return dim >= 0 && dim < rank && shape[static_cast<size_t>(dim)] > most ? DataType::UInt32 : DataType::UInt16;
+}
+
+struct ResultType {
+  DataType type;
+  bool own = false; // whatever the operands have
+};
+
+/// The data type of a result when the call does not say.
+ResultType resultType(const Callable &callable, Operands operands, const Attributes &attributes, size_t result,
+                      DataType first) {
+  using Rule = api::DefaultType::Rule;
+  const api::DefaultType given = callable.function->defaultType(result);
+  if (given.rule == Rule::Index)
+    return {indexType(operands, attributes), true};
+  if (given.name.empty())
+    return {first};
+  if (std::ranges::find(callable.operands, given.name, &Parameter::name) == callable.operands.end())
+    return {dataTypeNamed(given.name), true};
+  const TensorSpec *followed = operandNamed(callable, operands, given.name);
+  const DataType type = followed ? followed->dtype : first;
+  if (given.rule == Rule::Float && isInteger(type)) {
+    const auto isFloat = [](const std::optional<TensorSpec> &each) { return each && !isInteger(each->dtype); };
+    const auto found = std::ranges::find_if(operands, isFloat);
+    return {found == operands.end() ? DataType::Float32 : (*found)->dtype};
+  }
+  return {given.rule == Rule::Rows && sim::isBlockFormat(type) ? DataType::BFloat16 : type};
+}
+
+/// The layout of the results when the call does not say.
+Layout resultLayout(const Callable &callable, Operands operands, Layout first) {
+  if (const std::string_view layout = callable.function->defaultLayout(); !layout.empty()) {
+    if (const TensorSpec *followed = operandNamed(callable, operands, layout))
+      return followed->layout;
+    return layout == "tile" ? Layout::Tile : layout == "row_major" ? Layout::RowMajor : first;
+  }
+  const auto isTiled = [](const std::optional<TensorSpec> &each) { return each && each->layout == Layout::Tile; };
+  return callable.broadcasts && std::ranges::any_of(operands, isTiled) ? Layout::Tile : first;
+}
+
 } // namespace
 
 std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
@@ -327,8 +384,9 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory)
       like.memory = {operand->memory.buffer, MemoryLayout::Interleaved, {}, {}};
   }
-  if (const std::string_view layout = callable.function->defaultLayout(); !layout.empty())
-    like.layout = layout == "tile" ? Layout::Tile : Layout::RowMajor;
+  like.layout = resultLayout(callable, operands, like.layout);
+  if (callable.function->defaultsToDram() && like.memory.buffer != BufferType::SystemMemory)
+    like.memory.buffer = BufferType::DRAM;
   like.distributed = (like.distributed || spreads) && !gathers;
   const bool onDevice = device || like.memory.buffer != BufferType::SystemMemory;
   if (gathers)
@@ -341,20 +399,14 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
   for (size_t i = 0; i < shapes.size(); ++i) {
     TensorSpec spec = like;
     spec.shape.assign(shapes[i].begin(), shapes[i].end());
-    bool ownType = false;
-    if (const std::string_view type = callable.function->defaultType(i); !type.empty()) {
-      const auto operand = std::ranges::find(callable.operands, type, &Parameter::name);
-      const auto index = static_cast<size_t>(operand - callable.operands.begin());
-      ownType = operand == callable.operands.end();
-      if (ownType)
-        spec.dtype = dataTypeNamed(type);
-      else if (index < operands.size() && operands[index])
-        spec.dtype = operands[index]->dtype;
-    }
+    const ResultType type = resultType(callable, operands, attributes, i, like.dtype);
+    spec.dtype = type.type;
+    bool given = false;
     if (!outputs.empty()) {
       const Output &output = outputs[outputs.size() > 1 ? i : 0];
       // One description of several results is not meant for their indices.
-      if (output.dtype && !(ownType && outputs.size() == 1 && shapes.size() > 1))
+      given = output.dtype && !(type.own && outputs.size() == 1 && shapes.size() > 1);
+      if (given)
         spec.dtype = *output.dtype;
       spec.layout = output.layout.value_or(spec.layout);
       if (output.memory && onDevice)
@@ -362,6 +414,8 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       if (const Device where = device ? device : deviceOf(values); where)
         completeShards(where->chip(), spec);
     }
+    if (!given && spec.layout == Layout::RowMajor && sim::isBlockFormat(spec.dtype))
+      spec.dtype = DataType::BFloat16; // block formats exist in tiles
     specs.push_back(std::move(spec));
   }
   return specs;

@@ -28,6 +28,15 @@ Attribute enumAttribute(std::string_view type, std::string_view symbol);
 /// Brings an attribute into the form that kernels take: an integer where a list is expected is a list of one, floats
 /// have 32 bits. Throws OpError that names the parameter.
 void normalise(const Callable &callable, NamedAttribute &attribute);
+/// Whether numbers of the type are integers; those of BOOL are.
+inline bool isInteger(DataType type) {
+  return type == DataType::Int32 || type == DataType::UInt32 || type == DataType::UInt16 || type == DataType::UInt8 ||
+         type == DataType::Bool;
+}
+/// Throws OpError for a call that Tenstorrent's library refuses: what the row's demands are not met by. `device` is
+/// strict.
+void requireStrict(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
+                   const sim::MeshDevice &device);
 /// See tt/ttnn/call.h; `values`: the operands themselves.
 std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
                                     const Attributes &attributes, std::span<const Output> outputs,

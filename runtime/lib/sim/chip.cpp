@@ -15,6 +15,26 @@ constexpr std::array<ChipDesc, 2> chips = {{
     {Arch::Blackhole, 10, 13, 1572864, 98304, 16, 8, 4278190080, 64, 4276383744, 64, ttmlir::cost::blackhole},
 }};
 
+/// A chip whose memory begins and ends elsewhere.
+constexpr ChipDesc moved(ChipDesc chip, int64_t l1Base, int64_t dramBase, int64_t dramEnd) {
+  chip.l1UnreservedBase = l1Base;
+  chip.dramUnreservedBase = dramBase;
+  chip.dramUnreservedEnd = dramEnd;
+  return chip;
+}
+constexpr std::array<ChipDesc, 2> libraryChips = {{
+    moved(chips[0], 105824, 0x100040, chips[0].dramChannelSize),
+    moved(chips[1], 111744, 0x100080, chips[1].dramChannelSize),
+}};
+
+const ChipDesc &find(std::span<const ChipDesc> rows, Arch arch) {
+  for (const ChipDesc &desc : rows)
+    if (desc.arch == arch)
+      return desc;
+  throw DeviceError("architecture " + std::string(toString(arch)) +
+                    " is not simulated; there are wormhole_b0 and blackhole");
+}
+
 constexpr std::array<MeshPreset, 8> presets = {{
     {"n150", Arch::WormholeB0, 1, 1},
     {"n300", Arch::WormholeB0, 1, 2},
@@ -101,13 +121,9 @@ void checkShards(const TensorSpec &spec, const Matrix &shards) {
 
 } // namespace
 
-const ChipDesc &chip(Arch arch) {
-  for (const ChipDesc &desc : chips)
-    if (desc.arch == arch)
-      return desc;
-  throw DeviceError("architecture " + std::string(toString(arch)) +
-                    " is not simulated; there are wormhole_b0 and blackhole");
-}
+const ChipDesc &chip(Arch arch) { return find(chips, arch); }
+
+const ChipDesc &libraryChip(Arch arch) { return find(libraryChips, arch); }
 
 std::span<const ChipDesc> allChips() { return chips; }
 

@@ -203,6 +203,12 @@ void agree(Ranks &ranks, const MeshOptions &options) {
   ranks.agree("trace_region_size", number(options.traceRegionSize));
   ranks.agree("program_cache", options.programCache ? "on" : "off");
   ranks.agree("exact", options.exact ? "on" : "off");
+  ranks.agree("strict", options.strict ? "on" : "off");
+  ranks.agree("library_memory", options.libraryMemory ? "on" : "off");
+}
+
+const ChipDesc &chipOf(const MeshOptions &options) {
+  return options.libraryMemory ? libraryChip(options.arch) : sim::chip(options.arch);
 }
 
 } // namespace
@@ -217,7 +223,7 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::sh
   if (options.exact && options.arch != Arch::WormholeB0)
     throw DeviceError("exact: the arithmetic of " + std::string(toString(options.arch)) +
                       " is not published; expected wormhole_b0");
-  const ChipDesc &desc = sim::chip(options.arch);
+  const ChipDesc &desc = chipOf(options);
   const int64_t l1 = desc.l1Size - desc.l1UnreservedBase;
   if (options.l1SmallSize < 0 || options.l1SmallSize > l1)
     throw DeviceError("l1_small_size is " + std::to_string(options.l1SmallSize) + " bytes, but a core has " +
@@ -231,8 +237,8 @@ std::shared_ptr<MeshDevice> MeshDevice::open(const MeshOptions &options, std::sh
 
 MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole,
                        const Rectangle &placed, Holder holder)
-    : number(nextNumber.fetch_add(1)), desc(sim::chip(options.arch)), settings(options), whole(whole.get()),
-      placed(placed), holder(holder), keepsWhole(holder == Holder::User ? std::move(whole) : nullptr),
+    : number(nextNumber.fetch_add(1)), desc(chipOf(options)), settings(options), whole(whole.get()), placed(placed),
+      holder(holder), keepsWhole(holder == Holder::User ? std::move(whole) : nullptr),
       shared(ranks ? std::make_shared<const Partition>(ranks, options.rows * options.columns) : nullptr),
       memories(desc, options, number) {}
 

@@ -139,7 +139,7 @@ private:
 
   /// The tensor that numbers next to it are like: the one that the data type of the result follows, or else the last.
   const Tensor *numbersLike() const {
-    const std::string_view named = row.callable->function->defaultType(0);
+    const std::string_view named = row.callable->function->defaultType(0).name;
     const std::string_view followed = named.empty() ? row.callable->operands.front()->name : named;
     const Tensor *like = nullptr;
     for (size_t i = 0; i < call.operands.size(); ++i) {

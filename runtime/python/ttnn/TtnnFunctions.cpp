@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "TtnnFunctions.h"
+#include "tt/range_error.h"
 #include "tt/sim/formats.h"
 #include "tt/ttnn/trace.h"
 
@@ -178,7 +179,7 @@ nb::object Function::call(std::span<PyObject *const> arguments, std::span<const 
                                                             : reprOf(value) + " of type " + Py_TYPE(value)->tp_name;
   const std::string message = "ttnn." + publicName + ": " + name + " is " + foundText + "; expected " + best.expected;
   if (best.isValue)
-    throw nb::value_error(message.c_str());
+    throw RangeError(message);
   throw nb::type_error(message.c_str());
 }
 

@@ -128,7 +128,7 @@ nb::object item(const Tensor &tensor) {
 Shape paddedShape(const Tensor &self) {
   Shape shape = self.shape();
   if (self.spec().layout != tt::Layout::Tile)
-    return shape;
+    return shape.empty() ? Shape{1} : shape;
   while (shape.size() < 2)
     shape.insert(shape.begin(), 1);
   int64_t &height = shape[shape.size() - 2], &width = shape.back();

@@ -79,10 +79,12 @@ def test_results_are_as_the_first_tensor(device: ttnn.Device) -> None:
     y = ttnn.from_torch(torch.ones(4, 4), dtype=ttnn.bfloat16, device=device)
     for result, dtype, layout, memory in [
         (ttnn.add(x, y), ttnn.float32, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
-        (ttnn.add(y, x), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+        (ttnn.add(y, x), ttnn.bfloat16, ttnn.TILE_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+        (ttnn.add(y, y), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
+        (ttnn.matmul(x, x), ttnn.float32, ttnn.TILE_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
         (ttnn.add(x, y, dtype=ttnn.bfloat16), ttnn.bfloat16, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
         (ttnn.sin(x, memory_config=ttnn.DRAM_MEMORY_CONFIG), ttnn.float32, ttnn.TILE_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
-        (ttnn.argmax(x, dim=1), ttnn.uint32, ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG),
+        (ttnn.argmax(x, dim=1), ttnn.uint32, ttnn.ROW_MAJOR_LAYOUT, ttnn.L1_MEMORY_CONFIG),
         (ttnn.zeros([2]), ttnn.bfloat16, ttnn.ROW_MAJOR_LAYOUT, None),
         (ttnn.ones([2], dtype=ttnn.int32, device=device), ttnn.int32, ttnn.ROW_MAJOR_LAYOUT, ttnn.DRAM_MEMORY_CONFIG),
     ]:  # fmt: skip
@@ -91,7 +93,7 @@ def test_results_are_as_the_first_tensor(device: ttnn.Device) -> None:
     values, indices = ttnn.topk(x, 2, dtype=[ttnn.bfloat16, ttnn.uint16])
     assert (values.dtype, indices.dtype) == (ttnn.bfloat16, ttnn.uint16)
     values, indices = ttnn.topk(x, 2)
-    assert (values.dtype, indices.dtype) == (ttnn.float32, ttnn.uint32)
+    assert (values.dtype, indices.dtype) == (ttnn.float32, ttnn.uint16)
 
 
 A, B = [[1.0, -2.5], [0.25, 4.0]], [[2.0, 0.5], [-1.0, 4.0]]

@@ -92,6 +92,18 @@ struct Parameter {
   bool omissible() const { return optional || hasDefault; }
 };
 
+/// The data type of a result when the call does not say.
+struct DefaultType {
+  enum class Rule : unsigned char {
+    Plain, // that of a tensor, or one as ttcore.DataType prints it ("u32")
+    Float, // that of a tensor, or f32 where it has integers
+    Rows,  // that of a tensor, or bf16 where it has a block format
+    Index, // u16, or u32 where the dimension `dim` of the first tensor has more than 65536 elements
+  };
+  Rule rule = Rule::Plain;
+  std::string_view name = {}; // of a tensor parameter or data type; empty: the first tensor
+};
+
 struct Function {
   std::string_view op;                       // "ttnn.slice_static"
   std::string_view name;                     // "slice"; dots are namespaces: "transformer.concatenate_heads"
@@ -99,7 +111,8 @@ struct Function {
   std::span<const Parameter> parameters;     // in public order; tensors among them in ODS order
   std::string_view shapeRule;                // in lib/shapes
   std::string_view doc;
-  std::string_view into; // what takes tensors for the results; empty: nothing does
+  std::string_view into;    // what takes tensors for the results; empty: nothing does
+  std::string_view demands; // of a strict device, '|' between them: "floats|tiles" (functions.py)
 
   const Parameter *find(std::string_view publicName) const {
     const auto it = std::ranges::find(parameters, publicName, &Parameter::name);
@@ -110,11 +123,14 @@ struct Function {
         std::ranges::find_if(parameters, [&](auto &p) { return p.role == Role::Value && p.ods == odsName; });
     return it == parameters.end() ? nullptr : &*it;
   }
-  /// What the data type of a result is when the call does not say: the public name of one of the function's tensors
-  /// (its data type), a data type as ttcore.DataType prints it ("u32"), or "" for that of the first tensor.
-  std::string_view defaultType(size_t result) const;
-  /// Creation functions: the layout when the call does not say ("tile", "row_major"), or "" for that of the first
-  /// tensor.
+  DefaultType defaultType(size_t result) const;
+  /// Whether results lie in DRAM when the call does not say, and not in the memory of the first tensor.
+  bool defaultsToDram() const {
+    const Parameter *memory = find("memory_config");
+    return memory && memory->defaultValue == "dram";
+  }
+  /// The layout of results when the call does not say ("tile", "row_major"), the name of the tensor parameter that they
+  /// follow, or "": that of the first tensor.
   std::string_view defaultLayout() const {
     const Parameter *layout = find("layout");
     return layout && layout->hasDefault ? layout->defaultValue : std::string_view();

@@ -32,6 +32,8 @@ struct ChipDesc {
 
 /// Throws DeviceError for an architecture that is not simulated.
 const ChipDesc &chip(Arch arch);
+/// The same with the memory that Tenstorrent's library (ttnn 0.81.1) leaves to tensors.
+const ChipDesc &libraryChip(Arch arch);
 /// The architectures there are.
 std::span<const ChipDesc> allChips();
 /// "wormhole_b0", "blackhole"; throws DeviceError naming the known ones.

@@ -30,7 +30,9 @@ struct MeshOptions {
   int64_t l1SmallSize = 0;     // bytes per core kept for small buffers
   int64_t traceRegionSize = 0; // bytes of DRAM in total kept for traces
   bool programCache = true;
-  bool exact = false; // arithmetic of the chip, bit for bit (docs/numerics.md)
+  bool exact = false;         // arithmetic of the chip, bit for bit (docs/numerics.md)
+  bool strict = false;        // calls that Tenstorrent's library refuses are errors
+  bool libraryMemory = false; // the memory that Tenstorrent's library leaves to tensors, see libraryChip()
 };
 
 /// Those of a board or box by its name, see meshPresets(). Throws DeviceError for an unknown one.

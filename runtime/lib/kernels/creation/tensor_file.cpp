@@ -4,6 +4,7 @@
 #include "kernels/creation/tensor_file.h"
 #include "base/flatbuffer.h"
 #include "core/mesh.h"
+#include "kernels/creation/tensorbin.h"
 #include "tensor_generated.h"
 #include "tt/sim/formats.h"
 #include "tt/sim/host.h"
@@ -19,7 +20,10 @@ constexpr int elementBits = 44; // as in a program
 
 class Reader {
 public:
-  explicit Reader(const std::string &path) : path(path), pages(files::mapFile(path, true, size)) { place.file = path; }
+  Reader(const std::string &path, const std::shared_ptr<std::byte> &pages, size_t size)
+      : path(path), size(size), pages(pages) {
+    place.file = path;
+  }
 
   Tensor read() {
     const std::span<const std::byte> file(pages.get(), size);
@@ -80,12 +84,21 @@ private:
 
   const std::string &path;
   files::Place place;
-  size_t size = 0;
+  size_t size;
   std::shared_ptr<std::byte> pages;
 };
 
+/// Whether a file is one of tensor.fbs, by its identifier behind the size and the offset of the root.
+bool isOwn(const std::byte *bytes, size_t size) {
+  const std::string_view identifier = target::TensorFileIdentifier();
+  return size >= 8 + identifier.size() && std::memcmp(bytes + 8, identifier.data(), identifier.size()) == 0;
+}
+
+/// Data types that the library's files lack are kept in a file of tensor.fbs.
 void write(const std::string &path, const TensorSpec &spec, std::span<const std::byte *const> shards,
            std::vector<uint32_t> meshShape) {
+  if (isInTensorbin(spec.dtype))
+    return writeTensorbin(path, spec, shards, meshShape);
   if (spec.bytes() * shards.size() + 65536 >= FLATBUFFERS_MAX_BUFFER_SIZE)
     throw Error("cannot write " + path + ": the tensor has " + std::to_string(spec.bytes() * shards.size()) +
                 " bytes; a tensor file has less than 2 GiB");
@@ -157,7 +170,11 @@ std::unique_ptr<MeshKernel> makeDump(const OpCall &call) { return std::make_uniq
 
 } // namespace
 
-Tensor readTensorFile(const std::string &path) { return Reader(path).read(); }
+Tensor readTensorFile(const std::string &path) {
+  size_t size = 0;
+  const std::shared_ptr<std::byte> pages = files::mapFile(path, true, size);
+  return isOwn(pages.get(), size) ? Reader(path, pages, size).read() : readTensorbin(path, pages, size);
+}
 
 void writeTensorFile(const std::string &path, const Tensor &given) {
   const Tensor tensor = given.gathered("dump_tensor");

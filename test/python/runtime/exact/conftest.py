@@ -17,6 +17,7 @@ from exact_values import Chip  # noqa: E402
 
 @pytest.fixture(scope="session")
 def chip() -> Iterator[Chip]:
-    device = ttnn.open_device(exact=True)
+    # Also of calls that the library refuses, such as products with broadcast batches.
+    device = ttnn.open_device(exact=True, strict=False)
     yield Chip(device)
     ttnn.close_device(device)

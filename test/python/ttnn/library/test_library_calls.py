@@ -30,6 +30,13 @@ def test_results_of_calls(device: ttnn.Device) -> None:
     assert sorted(named_differences() - differing.keys()) == [], "docs/differences.md names rows that are equal"
 
 
+def test_a_strict_device_refuses_what_the_library_refuses() -> None:
+    with ttnn.manage_device(strict=True) as device:
+        names = library_calls.operands(device)
+        found = {call: library_calls.outcome(call.text, names) for call in library_calls.calls()}
+    assert {call.name: result for call, result in found.items() if result != call.result} == {}
+
+
 def test_rows_have_their_own_names() -> None:
     names = [call.name for call in library_calls.calls()]
     assert len(names) == len(set(names)) == 186
