@@ -8,11 +8,15 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError("pybuda needs PyTorch: pip install 'ttmlir[torch]'", name="torch") from None
 
-from . import config, op, optimizers, pybudaglobal, schedulers, torch_schedulers
+from . import config, op, optimizers, pybudaglobal, schedulers, torch_schedulers, verify
 from ._C import backend_api, placer
+from .compile import CompileDepth, CompileResults, compile_torch, pybuda_compile
 from .config import (
+    CompilerConfig,
     configure_mixed_precision,
+    insert_buffering_nop,
     insert_nop,
+    override_dram_queue_placement,
     override_op_size,
     set_chip_break,
     set_configuration_options,
@@ -26,10 +30,13 @@ from .formats import DataFormat, MathFidelity
 from .image import PYBUDA_VERSION as __version__
 from .image import ImageError, TTDeviceImage
 from .module import Module, PyBudaModule, PyTorchModule
+from .optimizers import LAMB, LARS, SGD, Adam, AdamW
 from .other_modules import JaxModule, OnnxModule, TFGraphDefModule, TFLiteModule, TFModule
+from .pybudaglobal import get_tenstorrent_device, is_silicon, pybuda_reset, set_device_pipeline
 from .run import (
     error_raised,
     get_intermediates_queue,
+    get_loss_queue,
     get_parameter_checkpoint,
     get_parameter_gradients,
     initialize_pipeline,
@@ -46,11 +53,20 @@ from .run import (
 )
 from .tensor import Parameter, Tensor
 from .ttdevice import TTDevice, detect_available_devices
+from .verify import VerifyConfig
 
 __all__ = [
+    "LAMB",
+    "LARS",
+    "SGD",
+    "Adam",
+    "AdamW",
     "BackendDevice",
     "BackendType",
     "CPUDevice",
+    "CompileDepth",
+    "CompileResults",
+    "CompilerConfig",
     "DataFormat",
     "Device",
     "DeviceMode",
@@ -74,21 +90,30 @@ __all__ = [
     "TTDevice",
     "TTDeviceImage",
     "Tensor",
+    "VerifyConfig",
     "__version__",
     "backend_api",
+    "compile_torch",
     "config",
     "configure_mixed_precision",
     "detect_available_devices",
     "error_raised",
     "get_intermediates_queue",
+    "get_loss_queue",
     "get_parameter_checkpoint",
     "get_parameter_gradients",
+    "get_tenstorrent_device",
     "initialize_pipeline",
+    "insert_buffering_nop",
     "insert_nop",
+    "is_silicon",
     "op",
     "optimizers",
+    "override_dram_queue_placement",
     "override_op_size",
     "placer",
+    "pybuda_compile",
+    "pybuda_reset",
     "pybudaglobal",
     "run_backward",
     "run_forward",
@@ -100,9 +125,11 @@ __all__ = [
     "schedulers",
     "set_chip_break",
     "set_configuration_options",
+    "set_device_pipeline",
     "set_epoch_break",
     "shutdown",
     "sync",
     "torch_schedulers",
     "update_device_parameters",
+    "verify",
 ]

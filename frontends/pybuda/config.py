@@ -7,7 +7,7 @@ import copy
 import inspect
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ import torch
 from ttmlir.options import CompileOptions
 from ttmlir.torch.cache import Cache
 
-from .enums import EPOCH_TYPES, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
+from .enums import EPOCH_TYPES, CompileDepth, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
+from .environment import AMP_SWITCHES, VARIABLES
 from .errors import OptionError, PyBudaError
 from .formats import DataFormat, MathFidelity, check_fidelity, check_float, check_format
+from .overrides import ATTRIBUTES, FractureFactors, is_number, number
 from .tensor import OPS
 from .trace import InputFormat, Precision
 
@@ -27,13 +29,32 @@ from .trace import InputFormat, Precision
 class CompilerConfig:
     """What the compiler is requested; docs/pybuda.md says of each what it does here."""
 
+    enable_training: bool = False
     enable_recompute: bool = False
+    match_subgraph_patterns: int | None = None
     balancer_policy: str = "default"
+    scheduler_policy: str = "ModuleInputsBFS"
     place_on_one_row: bool = False
     enable_t_streaming: bool = True
     manual_t_streaming: bool = False
     enable_consteval: bool = True
     enable_auto_fusing: bool = True
+    compile_subgraphs: bool = False
+    compile_depth: CompileDepth = CompileDepth.FULL
+    compile_tvm_to_python: bool = True
+    retain_tvm_python_files: bool = False
+    convert_framework_params_to_tvm: bool = True
+    enable_tvm_constant_prop: bool = False
+    tvm_constnat_prop_mask: set[str] = field(default_factory=set)
+    enable_tvm_dropout: bool = False
+    enable_tvm_unsupported_ops: bool = False
+    enable_tvm_jax_freeze_large_model: bool = True
+    enable_xla_jax_convert: bool = False
+    framework_model_output_names: list[str] = field(default_factory=list)
+    tvm_module_to_num_patterns: dict[str, int] = field(default_factory=dict)
+    enable_broadcast_splitting: bool = False
+    enable_single_buffer_fallback: bool = False
+    paddings: dict[str, bool] = field(default_factory=dict)
     enable_tvm_cpu_fallback: bool = True
     cpu_fallback_ops: set[str] = field(default_factory=lambda: {"embedding"})
     enable_tm_cpu_fallback: bool = False
@@ -94,14 +115,82 @@ class CompilerConfig:
         """Begins a new chip with the op, or with ops together."""
         self.op_names_to_chip_break.append(names(op_names, "place_on_new_chip"))
 
-    def dont_fuse(self, op_name: str) -> None:
-        """Keeps the op from being fused with others."""
-        self.op_names_dont_fuse += names(op_name, "dont_fuse")
+    def dont_fuse(self, op_names: str | Sequence[str]) -> None:
+        """Keeps ops from being fused with others."""
+        self.op_names_dont_fuse += names(op_names, "dont_fuse")
+
+    def manual_fuse(self, op_names: str | Sequence[str]) -> None:
+        """Fuses these ops only."""
+        self.op_names_manual_fuse += names(op_names, "manual_fuse")
+
+    def enable_amp_light(self, level: int = 1) -> None:
+        """Keeps weights of products in fewer bits, as PYBUDA_AMP_LIGHT does: level 0, 1 or 2.
+
+        Raises:
+            OptionError: another level.
+        """
+        levels = AMP_SWITCHES["PYBUDA_AMP_LIGHT"]
+        if str(level) not in levels:
+            raise OptionError(f"enable_amp_light: level is {level!r}; expected one of {', '.join(levels)}")
+        self.amp_properties += levels[str(level)]
+
+    def balancer_op_override(self, op_name: str, attribute: str, value: Any) -> None:
+        """Sets what the functions `override_...` set: the attribute of an op.
+
+        Raises:
+            OptionError: another attribute, or a value that its function refuses.
+        """
+        if not isinstance(op_name, str):
+            raise OptionError(f"an override's op name is {op_name!r}; expected text")
+        if attribute not in ATTRIBUTES:
+            raise OptionError(f"an override of op {op_name!r} sets {attribute!r}; known: {', '.join(ATTRIBUTES)}")
+        self.op_overrides.setdefault(op_name, {}).update(ATTRIBUTES[attribute](op_name, value))
+
+    @property
+    def conv_multi_op_fracture_factor_override(self) -> MutableMapping[str, int]:
+        """Into how many ops an op of several is cut, by its name."""
+        return FractureFactors(self.op_overrides)
+
+    @conv_multi_op_fracture_factor_override.setter
+    def conv_multi_op_fracture_factor_override(self, factors: Mapping[str, int]) -> None:
+        found = FractureFactors(self.op_overrides)
+        for op_name in [*found]:
+            del found[op_name]
+        found.update(factors)
+
+    @property
+    def harvesting_mask(self) -> int:
+        """The harvested rows, a bit each."""
+        return sum(1 << row for row in self.harvested_rows)
+
+    @harvesting_mask.setter
+    def harvesting_mask(self, mask: int) -> None:
+        if not is_number(mask, 0):
+            raise OptionError(f"harvesting_mask is {mask!r}; expected 0 or more")
+        self.harvested_rows = [row for row in range(mask.bit_length()) if mask >> row & 1]
+
+    def apply_env_config_overrides(self) -> None:
+        """Sets the options whose variables of the environment are set (`VARIABLES`).
+
+        Raises:
+            OptionError: a variable has a value that it does not have.
+        """
+        for variable, (option, values) in VARIABLES.items():
+            text = os.environ.get(variable)
+            if text is None:
+                continue
+            known = values() if callable(values) else values
+            if text.lower() not in known:
+                raise OptionError(f"{variable}={text}; expected one of {', '.join(known)}")
+            setattr(self, option, known[text.lower()])
 
     def __post_init__(self) -> None:
         self.__dict__["_set"] = {name for name, value in DEFAULTS.items() if getattr(self, name) != value}
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(getattr(type(self), name, None), property):
+            super().__setattr__(name, value)
+            return
         if name not in DEFAULTS:
             raise AttributeError(f"the compiler's configuration has no option {name!r}")
         check_value(name, value)
@@ -134,6 +223,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
         "None", "ConsumerOperandDataEdgesFirst", "ProducerUserDataEdgesFirst", "FastCut",
     ),
     "chip_placement_policy": ("MMIO_LAST", "SNAKE"),
+    "scheduler_policy": ("ModuleInputsBFS", "LongestPath", "Topological"),
     "device_config": ("", "gs_e150", "gs_e300", "wh_n150", "wh_n300"),
     "backend_opt_level": (0, 1, 2, 3, 4),
 }  # fmt: skip
@@ -167,6 +257,8 @@ def check_value(name: str, value: Any) -> None:
             raise OptionError(f"option {name} is {value!r}; expected one of {', '.join(map(repr, CHOICES[name]))}")
     elif kinds and (not isinstance(value, kinds) or isinstance(value, bool)):
         raise OptionError(f"option {name} is {value!r}; expected {kind}")
+    elif name == "match_subgraph_patterns" and value is not None and not is_number(value, 1):
+        raise OptionError(f"option {name} is {value!r}; expected 1 or more, or None")
     elif name == "default_dram_parameters" and value is not None and not isinstance(value, bool):
         raise OptionError(f"option {name} is {value!r}; expected True, False or None")
     if name in NAMES and (bad := [op for op in value if not isinstance(op, str)]):
@@ -318,14 +410,14 @@ def input_formats(given: Any) -> tuple[InputFormat, ...]:
     if not isinstance(given, Mapping):
         return (InputFormat(None, check_format(given, "input_df"), True),)
     found = []
-    for number, value in given.items():
+    for operand, value in given.items():
         pair = value if isinstance(value, tuple | list) else (value, True)
-        if not _is_number(number, 0) or len(pair) != 2 or not isinstance(pair[1], bool):
+        if not is_number(operand, 0) or len(pair) != 2 or not isinstance(pair[1], bool):
             raise OptionError(
-                f"input_df has {number!r}: {value!r}; expected the number of an operand, and its format or (format, "
+                f"input_df has {operand!r}: {value!r}; expected the number of an operand, and its format or (format, "
                 "whether also for results of ops)"
             )
-        found.append(InputFormat(number, check_format(pair[0], f"input_df of operand {number}"), pair[1]))
+        found.append(InputFormat(operand, check_format(pair[0], f"input_df of operand {operand}"), pair[1]))
     return tuple(found)
 
 
@@ -372,57 +464,9 @@ def cache_of_programs() -> Cache | None:
     return None if value == "0" else Cache(store, load, clear=value == "-1")
 
 
-WEIGHTS = r"(^|\.|_)(weights?\d*|bias)$"
-AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {
-    "PYBUDA_AMP_LIGHT": {
-        "0": [],
-        "1": [
-            Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp8_b),
-            Precision(op_type="matmul", math_fidelity=MathFidelity.HiFi2),
-        ],
-        "2": [
-            Precision(name_regex=WEIGHTS, output_df=DataFormat.Bfp4_b),
-            Precision(op_type="matmul", math_fidelity=MathFidelity.LoFi),
-        ],
-    },
-    "PYBUDA_AMP_LEVEL": {
-        "0": [],
-        "1": [
-            Precision(name_regex="", output_df=DataFormat.Bfp8_b),
-            Precision(op_type="Softmax", output_df=DataFormat.Float16_b),
-            Precision(op_type="Layernorm", output_df=DataFormat.Float16_b),
-            Precision(op_type="matmul", math_fidelity=MathFidelity.HiFi2),
-        ],
-    },
-}
-
-
-def _override(op_name: str, **values: Any) -> None:
-    if not isinstance(op_name, str):
-        raise OptionError(f"an override's op name is {op_name!r}; expected text")
-    _config.op_overrides.setdefault(op_name, {}).update(values)
-
-
-def _is_number(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _number(value: Any, what: str, op_name: str, least: int = 1) -> int:
-    if not _is_number(value, least):
-        raise OptionError(f"{what} of op {op_name!r} is {value!r}; expected {least} or more")
-    return value
-
-
-def _two(value: Any, what: str, op_name: str) -> tuple[int, int]:
-    """Rows and columns, both 1 at least."""
-    if not isinstance(value, tuple | list) or len(value) != 2 or not all(_is_number(x, 1) for x in value):
-        raise OptionError(f"{what} of op {op_name!r} is {value!r}; expected (rows, columns), 1 at least")
-    return value[0], value[1]
-
-
 def override_op_size(op_name: str, grid_size: tuple[int, int]) -> None:
     """Sets rows and columns of cores of an op."""
-    _override(op_name, grid_shape=_two(grid_size, "the grid size", op_name))
+    _config.balancer_op_override(op_name, "grid_shape", grid_size)
 
 
 def override_op_placement(
@@ -435,55 +479,55 @@ def override_op_placement(
 ) -> None:
     """Sets where an op lies: its first core (row, column), its chip, whether its grid is turned."""
     two = isinstance(start, tuple | list) and len(start) == 2
-    if start is not None and not (two and all(_is_number(x, 0) for x in start)):
+    if start is not None and not (two and all(is_number(x, 0) for x in start)):
         raise OptionError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")
     if chip_id is not None:
-        _number(chip_id, "the chip", op_name, 0)
-    _override(op_name, placement=(start, chip_id, transpose_op))
+        number(chip_id, "the chip", op_name, 0)
+    if not isinstance(op_name, str):
+        raise OptionError(f"an override's op name is {op_name!r}; expected text")
+    _config.op_overrides.setdefault(op_name, {})["placement"] = (start, chip_id, transpose_op)
     if temporal_epoch_break:
         set_epoch_break(op_name)
 
 
 def override_t_stream_shape(op_name: str, factors: tuple[int, int]) -> None:
     """Sets vertical and horizontal streaming factors of an op."""
-    _override(op_name, t_stream_shape=_two(factors, "the streaming shape", op_name))
+    _config.balancer_op_override(op_name, "t_stream_shape", factors)
 
 
 def override_t_stream_dir(op_name: str, direction: str) -> None:
     """Sets the direction of streaming of an op: by rows ("R"), columns ("C"), or both orders."""
-    known = ("R", "C", "RZ", "CZ", "Z")
-    if direction not in known:
-        raise OptionError(f"the streaming direction of op {op_name!r} is {direction!r}; expected {', '.join(known)}")
-    _override(op_name, t_stream_dir=direction)
+    _config.balancer_op_override(op_name, "t_stream_dir", direction)
 
 
 def override_u_kt(op_name: str, u_kt: int) -> None:
     """Sets how many tiles of the inner dimension a product takes at a time."""
-    _override(op_name, u_kt=_number(u_kt, "u_kt", op_name))
+    _config.balancer_op_override(op_name, "u_kt", u_kt)
 
 
 def override_input_buffer_multiplier(op_name: str, operand_index: int, multiplier: int) -> None:
     """Sets how many buffers an operand of an op has."""
-    number = _number(operand_index, "the operand index", op_name, 0)
-    _override(op_name, **{f"input_buffer_{number}": _number(multiplier, "the buffer multiplier", op_name)})
+    _config.balancer_op_override(op_name, "input_buffer_multiplier", {operand_index: multiplier})
 
 
 def override_multi_op_fracture_factor(op_name: str, fracture_factor: int) -> None:
     """Sets into how many ops an op of several is cut."""
-    _override(op_name, fracture_factor=_number(fracture_factor, "the fracture factor", op_name))
+    _config.balancer_op_override(op_name, "fracture_factor", fracture_factor)
 
 
 def override_dram_parameters(op_name: str, force_dram_parameters: bool) -> None:
     """Sets whether the parameters of an op stay in DRAM."""
-    _override(op_name, force_dram_parameters=bool(force_dram_parameters))
+    _config.balancer_op_override(op_name, "force_dram_parameters", force_dram_parameters)
 
 
 def override_dram_queue_placement(queue_name: str, *, channel: int | None = None, chip_id: int | None = None) -> None:
     """Sets the DRAM channel, or chip, of a queue."""
     for what, value in (("channel", channel), ("chip", chip_id)):
-        if value is not None and not _is_number(value, 0):
+        if value is not None and not is_number(value, 0):
             raise OptionError(f"the {what} of queue {queue_name!r} is {value!r}; expected 0 or more")
-    _override(queue_name, dram_channel=channel, dram_chip=chip_id)
+    if not isinstance(queue_name, str):
+        raise OptionError(f"override_dram_queue_placement: the queue's name is {queue_name!r}; expected text")
+    _config.op_overrides.setdefault(queue_name, {}).update(dram_channel=channel, dram_chip=chip_id)
 
 
 def add_schedule_constraint(partial_order: Sequence[str]) -> None:

@@ -40,13 +40,23 @@ class BackendDevice(Named):
 
     Grayskull = 1
     Wormhole_B0 = 2
+    Blackhole = 3
 
 
 class BackendType(Named):
-    """What runs programs. Both run on the simulated chip: Golden in the calling thread, as sequential mode does."""
+    """What runs programs: all but NoBackend, which compiles only, run on the simulated chip. Silicon and Versim run in
+    a thread of their own, the others in the calling thread, as sequential mode does."""
 
     Golden = 0
     Silicon = 1
+    Model = 2
+    Versim = 3
+    Emulation = 4
+    NoBackend = 5
+
+
+# Types whose programs run in the calling thread.
+SEQUENTIAL = frozenset({BackendType.Golden, BackendType.Model, BackendType.Emulation})
 
 
 class DeviceMode(Named):
@@ -59,6 +69,26 @@ class PerfTraceLevel(Named):
     NONE = 0
     LIGHT = 1
     VERBOSE = 2
+
+
+class CompileDepth(Named):
+    """Stages of the compiler, in order. What is below FULL compiles the same, and does not run in `pybuda.verify`."""
+
+    INIT_COMPILE = 0
+    GENERATE_INITIAL_GRAPH = 1
+    POST_INITIAL_GRAPH_PASS = 2
+    CONSTEVAL_GRAPH = 3
+    POST_PATTERN_MATCHER = 4
+    OPTIMIZED_GRAPH = 5
+    AUTOGRAD = 6
+    POST_AUTOGRAD_PASS = 7
+    PRE_LOWERING_PASS = 8
+    BUDA_GRAPH_PRE_PLACER = 9
+    BALANCER_PASS = 10
+    PRE_NETLIST_PASS = 11
+    GENERATE_NETLIST = 12
+    BACKEND_GOLDEN_VERIFY = 13
+    FULL = 14
 
 
 class DRAMPlacementAlgorithm(Named):

@@ -16,3 +16,7 @@ class FormatError(PyBudaError, ValueError):
 
 class OptionError(PyBudaError, TypeError, ValueError):
     """An option or override of another type, or with a value that it does not have; names it, and what it takes."""
+
+
+class VerificationError(PyBudaError, AssertionError):
+    """A result that differs from its reference; says which, and how far."""

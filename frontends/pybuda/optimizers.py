@@ -84,8 +84,10 @@ class Optimizer:
         found |= {key: Tensor(torch.tensor([float(x)]), key) for key, x in self.numbers.items()}
         return found | {key: Tensor(x, key) for key, x in zip(self.kept, self.state.get(name, []), strict=False)}
 
-    def set_optimizer_parameters(self, learning_rate: float) -> None:
-        self.learning_rate = learning_rate
+    def set_optimizer_parameters(self, learning_rate: float | None = None) -> None:
+        """Sets the learning rate of the next steps; None leaves it as it is."""
+        if learning_rate is not None:
+            self.learning_rate = learning_rate
 
 
 class SGD(Optimizer):
@@ -202,3 +204,17 @@ class LARS(Optimizer):
         local = n["lars_coeff"] * trust_ratio(w, direction)
         buffer = n["momentum"] * kept["momentum_buffer"] + n["lr"] * local * direction
         return w - buffer, buffer
+
+
+TYPES: dict[str, type[Optimizer]] = {"sgd": SGD, "adam": Adam, "adamw": AdamW, "lamb": LAMB, "lars": LARS}
+
+
+def get_optimizer_type_from_string(type_string: str) -> type[Optimizer]:
+    """Returns the class of an optimizer.
+
+    Raises:
+        PyBudaError: there is none of this name.
+    """
+    if type_string not in TYPES:
+        raise PyBudaError(f"an optimizer's type is {type_string!r}; expected one of {', '.join(TYPES)}")
+    return TYPES[type_string]

@@ -58,8 +58,20 @@ class Tensor:
         self._data_format = data_format
 
     @classmethod
-    def create_from_torch(cls, value: torch.Tensor) -> Tensor:
-        return cls(value)
+    def create_from_torch(
+        cls, torch_tensor: torch.Tensor, dev_data_format: DataFormat | None = None, constant: bool = False
+    ) -> Tensor:
+        """Returns a tensor with the values of PyTorch's, and its memory.
+
+        Args:
+            dev_data_format: on the device; by default that of the values.
+            constant: a value that stays as it is: no gradient of it is computed.
+        Raises:
+            FormatError: no format of the chip.
+        """
+        if dev_data_format is not None:
+            check_format(dev_data_format, "dev_data_format")
+        return Tensor(torch_tensor.detach() if constant else torch_tensor, "", dev_data_format)
 
     def value(self) -> torch.Tensor:
         """Returns the tensor as PyTorch has it: the same object at each call."""
@@ -155,6 +167,8 @@ class Parameter(Tensor):
             value = torch.rand(*args)
         else:
             raise TypeError(f"Parameter{args!r}: expected a tensor, or sizes")
+        # Values that a program may draw again: no one gave them.
+        self.is_random = len(args) > 1 or isinstance(args[0], int | list | tuple)
         if requires_grad and not value.dtype.is_floating_point:
             raise FormatError(f"parameter {name!r} has integers ({value.dtype}); expected requires_grad=False")
         super().__init__(value.detach().clone().requires_grad_(requires_grad), name)
@@ -212,3 +226,20 @@ def write(target: torch.Tensor, value: torch.Tensor, name: str) -> None:
         raise ShapeError(f"parameter {name!r} has shape {list(target.shape)}; given: {list(value.shape)}")
     with torch.no_grad():
         target.copy_(value)
+
+
+def to_pt_tensors(tensors: Any) -> tuple[torch.Tensor, ...]:
+    """Returns tensors of any kind, one or several, as PyTorch's."""
+    given = tensors if isinstance(tensors, list | tuple) else (tensors,)
+    return tuple(to_torch(x, "a tensor") for x in given)
+
+
+def to_buda_tensors(tensors: Any) -> tuple[Tensor, ...]:
+    """Returns tensors of any kind, one or several, as PyBuda's."""
+    given = tensors if isinstance(tensors, list | tuple) else (tensors,)
+    return tuple(x if isinstance(x, Tensor) else Tensor(to_torch(x, "a tensor")) for x in given)
+
+
+def remove_microbatch(tensors: Any) -> tuple[Tensor, ...]:
+    """Returns tensors with the first element of their first dimension only: inputs of one sample."""
+    return tuple(Tensor(x.value()[:1], x.name, x._data_format) for x in to_buda_tensors(tensors))

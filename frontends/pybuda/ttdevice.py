@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from _ttmlir_runtime import runtime
+from ttmlir.options import CompileOptions
 from ttmlir.torch.options import Options
 
 from .config import _get_global_compiler_config, cache_of_programs, check_device_mode, precisions
@@ -78,6 +79,7 @@ class TTDevice(Reports):
         self._formats: Formats | None = None
         self._saved: list[str] = []
         self.op_names: dict[str, str] = {}
+        self.netlist_filename = ""  # once it is written
         self.used_nops: set[int] = set()
         self._gradients: dict[str, torch.Tensor] = {}
         self.intermediates: list[torch.Tensor] = []
@@ -113,12 +115,15 @@ class TTDevice(Reports):
             runtime.close_mesh_device(self._chip)
             is_open = False
         if not is_open:
-            self._chip = runtime.open_mesh_device(runtime.MeshDeviceOptions(exact=self._is_exact))
+            options = runtime.MeshDeviceOptions(exact=self._is_exact)
+            options.arch = SIMULATED[self.arch]
+            self._chip = runtime.open_mesh_device(options)
         return self._chip
 
     def options(self, data_format: DataFormat) -> Options:
         requested = None if data_format is DataFormat.Float32 else FLOATS[data_format]
-        pipeline = _get_global_compiler_config().compile_options()
+        chip = {} if SIMULATED[self.arch] == "wormhole_b0" else {"mock-system-desc-arch": SIMULATED[self.arch]}
+        pipeline = CompileOptions({**_get_global_compiler_config().compile_options(), **chip})
         return Options(device=self.chip(), target_format=requested, pipeline=pipeline, cache=cache_of_programs())
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
@@ -140,6 +145,7 @@ class TTDevice(Reports):
         if (image := self._image()) is not None:
             return self._compile_image(image, inputs)
         config = _get_global_compiler_config()
+        config.apply_env_config_overrides()
         formats = self._formats = self.formats(inputs)
         computing = self._computing = Computing.of(formats, config)
         self._is_exact = computing.is_exact
@@ -242,7 +248,7 @@ class TTDevice(Reports):
         ]
         self.compiled.graphs.clear()
         try:
-            write(self.placement, _get_global_compiler_config())
+            self.netlist_filename = str(write(self.placement, _get_global_compiler_config()))
         except OSError as error:
             warnings.warn(f"the netlist of device {self.name!r} is not written: {error}", stacklevel=2)
 

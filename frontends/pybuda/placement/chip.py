@@ -16,7 +16,10 @@ from ..enums import BackendDevice
 from ..errors import PyBudaError
 
 # The runtime's chip whose figures an architecture has; none is simulated as Grayskull, which takes Wormhole's.
-SIMULATED = {BackendDevice.Grayskull: "wormhole_b0", BackendDevice.Wormhole_B0: "wormhole_b0"}
+SIMULATED = {
+    BackendDevice.Grayskull: "wormhole_b0", BackendDevice.Wormhole_B0: "wormhole_b0",
+    BackendDevice.Blackhole: "blackhole",
+}  # fmt: skip
 # Rows and columns of cores that products have: 72 an n150, 64 each chip of an n300 (docs.tenstorrent.com,
 # aibs/wormhole/specifications). A simulated chip has 64.
 PRODUCTS = {
@@ -25,8 +28,11 @@ PRODUCTS = {
     "wh_n150": (BackendDevice.Wormhole_B0, (9, 8)),
     "wh_n300": (BackendDevice.Wormhole_B0, (8, 8)),
 }
-# Rows of the network that have workers, in order: those above and below the middle row of memory and Ethernet.
-WORKER_ROWS = (1, 2, 3, 4, 5, 7, 8, 9, 10, 11)
+# Rows of the network that have workers, in order: those above and below the middle row of memory and Ethernet, or, on
+# Blackhole, below the two rows of Ethernet.
+WORKER_ROWS = dict.fromkeys(SIMULATED, (1, 2, 3, 4, 5, 7, 8, 9, 10, 11)) | {
+    BackendDevice.Blackhole: (2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+}
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,16 @@ MEMORY = {
         8, 1 << 30, places=((1, 0), (1, 6), (4, 0), (4, 6), (7, 0), (7, 6), (10, 0), (10, 6))
     ),
     BackendDevice.Wormhole_B0: Memory(6, 2 << 30, places=((0, 0), (0, 5), (5, 0), (5, 2), (5, 3), (5, 5))),
+    BackendDevice.Blackhole: Memory(
+        8, 4080 << 20, places=((0, 0), (0, 2), (0, 9), (0, 5), (9, 0), (9, 2), (9, 9), (9, 5))
+    ),
 }
-GRIDS = {BackendDevice.Grayskull: (10, 12), BackendDevice.Wormhole_B0: (8, 8)}
+GRIDS = {BackendDevice.Grayskull: (10, 12), BackendDevice.Wormhole_B0: (8, 8), BackendDevice.Blackhole: (10, 13)}
 L1_BYTES = {BackendDevice.Grayskull: 1 << 20}  # of a core, where the runtime has no such chip
 COLUMNS = {
     BackendDevice.Grayskull: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12),
     BackendDevice.Wormhole_B0: (1, 2, 3, 4, 6, 7, 8, 9),
+    BackendDevice.Blackhole: (1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15),
 }
 HEADER = re.compile(r"^(\w+):\s*([\w.]+)\s*$", re.MULTILINE)
 
@@ -136,7 +146,7 @@ def chip_of(arch: BackendDevice, config: CompilerConfig) -> Chip:
     chip = Chip(
         arch, rows, columns, L1_BYTES.get(arch, figures["l1_size"]), figures["l1_unreserved_base"],
         figures["noc_l1_address_align_bytes"], MEMORY[arch], figures["dram_unreserved_base"],
-        figures["noc_dram_address_align_bytes"], COLUMNS[arch], WORKER_ROWS, costs(simulated),
+        figures["noc_dram_address_align_bytes"], COLUMNS[arch], WORKER_ROWS[arch], costs(simulated),
     )  # fmt: skip
     stored = Path(config.backend_runtime_params_path)
     if config.backend_device_descriptor_path:

@@ -8,14 +8,21 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .cpudevice import CPUDevice
-from .device import Device, devices
-from .enums import BackendType, DeviceMode
-from .errors import PyBudaError
-from .module import API, Module
-from .pipeline import Pipeline
-from .tensor import Tensor
-from .ttdevice import TTDevice
+from ..cpudevice import CPUDevice
+from ..device import Device, devices
+from ..enums import SEQUENTIAL, DeviceMode
+from ..errors import PyBudaError
+from ..module import API, Module
+from ..pipeline import Pipeline
+from ..tensor import Tensor
+from ..ttdevice import TTDevice, detect_available_devices
+
+__all__ = [
+    "detect_available_devices", "error_raised", "get_intermediates_queue", "get_loss_queue", "get_parameter_checkpoint",
+    "get_parameter_gradients", "initialize_pipeline", "reset", "run_backward", "run_forward", "run_generate",
+    "run_inference", "run_optimizer", "run_schedulers", "run_training", "running", "shutdown", "sync",
+    "update_device_parameters",
+]  # fmt: skip
 
 _pipeline: Pipeline | None = None
 _automatic: TTDevice | None = None  # the device of a module that was run without a place
@@ -33,8 +40,8 @@ def running() -> Pipeline:
 
 
 def _is_sequential(requested: bool) -> bool:
-    golden = any(isinstance(device, TTDevice) and device.devtype is BackendType.Golden for device in devices())
-    return requested or golden or os.environ.get("PYBUDA_DEVMODE") == "1"
+    in_caller = any(isinstance(device, TTDevice) and device.devtype in SEQUENTIAL for device in devices())
+    return requested or in_caller or os.environ.get("PYBUDA_DEVMODE") == "1"
 
 
 def _count(value: Any, name: str, least: int) -> int:
