@@ -125,30 +125,9 @@ void cacheWork(const Op &op, Work &work) {
 // Circular buffers
 //===----------------------------------------------------------------------===//
 
-/// A chunk of queries, chunks of keys and values twice, scores, results so far, and a column for each statistic.
-int64_t attentionBuffers(const Op &op, int64_t cores, int64_t) {
-  const auto attended = attendedOf(op, false);
-  const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2), *mask = op.in(3), *sink = op.in(4);
-  if (!attended)
-    return 0;
-  const Attended &a = *attended;
-  const int64_t rows = tilesAlong(a.rowChunk), columns = tilesAlong(a.columnChunk), depth = tilesAlong(a.size),
-                width = tilesAlong(a.valueSize), chunks = divided(a.rows, a.rowChunk);
-  const int64_t left = cores / std::max<int64_t>(1, std::min(a.batches, cores)),
-                sharing = left / std::max<int64_t>(1, std::min(a.heads, left));
-  const int64_t times = divided(chunks, std::max<int64_t>(1, std::min(sharing, chunks))) > 1 ? 2 : 1;
-  const bool isPadded = a.rows % a.rowChunk || a.columns % a.columnChunk;
-  int64_t bytes = rows * depth * times * query->tileBytes + 2 * columns * depth * key->tileBytes +
-                  2 * columns * width * value->tileBytes;
-  if (mask || a.isCausal || isPadded) // what the library makes itself is in bfp4
-    bytes += 2 * rows * columns * (mask ? mask->tileBytes : 576);
-  bytes += sink ? rows * sink->tileBytes : 0;
-  bytes += (2 + rows * columns + 2 * rows * width + 5 * rows) * bf16Tile;
-  return bytes + rows * width * op.outs[0].tileBytes;
-}
-
 /// The heads of a user are a chunk of queries; cores that share the keys of one send what they have to one of them.
-int64_t decodeBuffers(const Op &op, int64_t cores, int64_t) {
+int64_t decodeBuffers(const Op &op, const Chip &chip) {
+  const int64_t cores = chip.cores();
   const auto attended = attendedOf(op, true);
   const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2), *mask = op.in(3), *sink = op.in(5);
   if (!attended)
@@ -175,7 +154,7 @@ int64_t decodeBuffers(const Op &op, int64_t cores, int64_t) {
 
 std::span<const Rule> attentionRules() {
   static constexpr Rule rows[] = {
-      {"ttnn.scaled_dot_product_attention", Family::Attention, Traffic::Own, attentionWork<false>, attentionBuffers},
+      {"ttnn.scaled_dot_product_attention", Family::Attention, Traffic::Own, attentionWork<false>},
       {"ttnn.scaled_dot_product_attention_decode", Family::Attention, Traffic::Own, attentionWork<true>, decodeBuffers},
       {"ttnn.paged_scaled_dot_product_attention_decode", Family::Other, Traffic::Own, pagedWork},
       {"ttnn.chunked_scaled_dot_product_attention", Family::Other, Traffic::Own, pagedWork},

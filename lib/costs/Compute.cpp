@@ -17,16 +17,6 @@ void elementwiseWork(const Op &op, Work &work) {
     std::swap(work.sfpuTiles, work.fpuTiles);
 }
 
-/// Two tiles of each operand and result.
-int64_t elementwiseBuffers(const Op &op, int64_t, int64_t) {
-  int64_t bytes = 0;
-  for (const auto &in : op.ins)
-    bytes += in ? room(*in, 2) : 0;
-  for (const PlacedTensor &out : op.outs)
-    bytes += room(out, 2);
-  return bytes;
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -59,27 +49,6 @@ void productWork(const Op &op, Work &work) {
   addActivation(op, work);
 }
 
-/// Of a multicast program config; what the library chooses without one is not known.
-int64_t productBuffers(const Op &op, int64_t, int64_t) {
-  const PlacedTensor *a = op.in(0), *b = op.in(1), *bias = op.in(2), &out = op.outs[0];
-  // A core works on a block of its part of the result at a time.
-  auto blockOf = [&](std::string_view block, std::string_view part) {
-    const int64_t size = number(op, block), whole = number(op, part);
-    return size > 0 ? std::min(size, whole) : whole;
-  };
-  const int64_t inner = number(op, "matmul_program_config.in0_block_w");
-  const int64_t rows = blockOf("matmul_program_config.out_block_h", "matmul_program_config.per_core_m");
-  const int64_t columns = blockOf("matmul_program_config.out_block_w", "matmul_program_config.per_core_n");
-  if (!rows || !a || !b)
-    return 0;
-  const int64_t partialTile = accumulatesF32(op) ? f32Tile : std::max(bf16Tile, out.tileBytes);
-  // Partial sums have the room of the result when they have its format.
-  const int64_t results = room(out, rows * columns), partials = rows * columns * partialTile;
-  return room(*a, 2 * inner * rows) + room(*b, 2 * inner * columns) +
-         (partialTile == out.tileBytes ? std::max(results, partials) : results + partials) +
-         (bias ? room(*bias, columns) : 0);
-}
-
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -89,13 +58,13 @@ void reductionWork(const Op &op, Work &work) { work.fpuTiles = op.in(0) ? op.in(
 
 } // namespace
 
-constinit const Rule elementwise = {"", Family::Elementwise, Traffic::Shards, elementwiseWork, elementwiseBuffers};
+constinit const Rule elementwise = {"", Family::Elementwise, Traffic::Shards, elementwiseWork};
 
 std::span<const Rule> computeRules() {
   static constexpr Rule rows[] = {
-      {"ttnn.matmul", Family::Product, Traffic::Own, productWork, productBuffers},
-      {"ttnn.linear", Family::Product, Traffic::Own, productWork, productBuffers},
-      {"ttnn.assign", Family::Other, Traffic::Shards, vectorPasses, elementwiseBuffers},
+      {"ttnn.matmul", Family::Product, Traffic::Own, productWork},
+      {"ttnn.linear", Family::Product, Traffic::Own, productWork},
+      {"ttnn.assign", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.sum", Family::Reduction, Traffic::Shards, reductionWork},
       {"ttnn.mean", Family::Reduction, Traffic::Shards, reductionWork},
       {"ttnn.max", Family::Reduction, Traffic::Shards, reductionWork},

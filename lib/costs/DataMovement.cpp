@@ -49,7 +49,8 @@ void layoutWork(const Op &op, Work &work) {
 }
 
 /// A row of tiles in and out; rows that do not fit are divided among cores.
-int64_t tilizeBuffers(const Op &op, int64_t, int64_t usable) {
+int64_t tilizeBuffers(const Op &op, const Chip &chip) {
+  const int64_t usable = chip.usable;
   const PlacedTensor *in = op.in(0);
   if (!in || in->tiled || !op.outs[0].tiled || !in->onDevice())
     return 0;

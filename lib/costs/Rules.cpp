@@ -3,6 +3,8 @@
 
 #include "Rules.h"
 
+#include "ttmlir/costs/Plans.h"
+
 #include <cstring>
 #include <vector>
 
@@ -94,15 +96,19 @@ Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &r
   return work;
 }
 
-int64_t circularBytes(const Rule &rule, const Op &op, int64_t cores, int64_t usable) {
-  if (!rule.circular || op.outs.empty() || !op.outs[0].onDevice())
+int64_t circularBytes(const Rule &rule, const Op &op, const Chip &chip) {
+  if (op.outs.empty() || !op.outs[0].onDevice())
     return 0;
   // Without elements nothing is read or written.
   auto isEmpty = [](const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
   if (std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
       std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &each) { return each && isEmpty(*each); }))
     return 0;
-  return rule.circular(op, cores, usable);
+  int64_t bytes = 0;
+  const std::vector<plan::Step> steps = plan::planOf(op, chip);
+  for (const plan::Step &step : steps)
+    bytes = std::max(bytes, step.bytes());
+  return steps.empty() && rule.circular ? rule.circular(op, chip) : bytes;
 }
 
 //===----------------------------------------------------------------------===//

@@ -172,7 +172,8 @@ int64_t convolutionBytes(const Op &op, const Window &window, const Part &part) {
 }
 
 /// Of the ways to shard what lies in pages the library takes one that needs little L1.
-int64_t convolutionBuffers(const Op &op, int64_t cores, int64_t usable) {
+int64_t convolutionBuffers(const Op &op, const Chip &chip) {
+  const int64_t cores = chip.cores(), usable = chip.usable;
   const PlacedTensor *image = op.in(0);
   if (!image || !op.in(1))
     return 0;
@@ -211,7 +212,7 @@ bool dividesUnevenly(const Op &op) {
 
 /// Windows, as many as their channels have tiles, of two readers, twice each; factors; and the result before it is
 /// tiles.
-template <bool isAverage> int64_t poolBuffers(const Op &op, int64_t, int64_t) {
+template <bool isAverage> int64_t poolBuffers(const Op &op, const Chip &) {
   const PlacedTensor *image = op.in(0);
   if (!image)
     return 0;

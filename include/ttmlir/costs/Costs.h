@@ -67,14 +67,22 @@ enum class Traffic : uint8_t {
   Own,     // the rule counts it; it depends on where operands lie
 };
 
+/// What the library's choices depend on besides the op.
+struct Chip {
+  int64_t gridRows = 8, gridColumns = 8;
+  int64_t usable = 0; // bytes of L1 on each core for tensors and buffers
+
+  int64_t cores() const { return gridRows * gridColumns; }
+};
+
 struct Rule {
   std::string_view op;
   Family family;
   Traffic traffic;
   /// Adds the work besides the traffic, unless this is the rule's own.
   void (*work)(const Op &op, Work &work) = nullptr;
-  /// Bytes of circular buffers of each of `cores`, of which `usable` are there for tensors and buffers.
-  int64_t (*circular)(const Op &op, int64_t cores, int64_t usable) = nullptr;
+  /// Bytes of circular buffers of each core where the library's plan is not known (ttmlir/costs/Plans.h).
+  int64_t (*circular)(const Op &op, const Chip &chip) = nullptr;
 };
 
 /// Returns the rule of an op that has a row, or nullptr.
@@ -88,8 +96,8 @@ std::span<const Rule> rules();
 Work workOf(const Rule &rule, const Op &op);
 /// Returns the work of reading an operand, for rules whose traffic is not their own.
 Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &result);
-/// Returns the bytes of circular buffers of each core; 0 where no rule is known.
-int64_t circularBytes(const Rule &rule, const Op &op, int64_t cores, int64_t usable);
+/// Returns the bytes of circular buffers of each core, by the op's plan or by its rule; 0 where there is neither.
+int64_t circularBytes(const Rule &rule, const Op &op, const Chip &chip);
 
 } // namespace ttmlir::cost
 

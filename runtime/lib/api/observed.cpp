@@ -3,6 +3,8 @@
 
 #include "api/observed.h"
 
+#include "core/plan.h"
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -24,6 +26,38 @@ Observing &observing() {
 int64_t nowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
+}
+
+using ttmlir::plan::Step;
+
+constexpr const char *fidelities[] = {"LoFi", "HiFi2", "HiFi3", "HiFi4"};
+
+void writeStep(runtime::Json &json, const Step &step) {
+  json.begin('{').key("operation").string(step.operation).key("factory").string(step.factory);
+  if (step.compute) {
+    json.key("compute").begin('{').key("math_fidelity").string(fidelities[step.compute->phases - 1]);
+    json.key("math_approx_mode").number(int(step.compute->approximate));
+    json.key("fp32_dest_acc_en").number(int(step.compute->f32Destination));
+    json.key("packer_l1_acc").number(int(step.compute->addsInL1)).end('}');
+  }
+  if (const auto &blocks = step.blocks) {
+    json.key("blocks").begin('{').key("batch").number(blocks->batches).key("num_blocks").number(blocks->count);
+    json.key("in0_block_w").number(blocks->in0BlockW);
+    json.key("per_core_M").number(blocks->perCoreM).key("per_core_N").number(blocks->perCoreN);
+    json.key("out_block_h").number(blocks->outBlockH).key("out_block_w").number(blocks->outBlockW);
+    json.key("out_subblock_h").number(blocks->outSubblockH).key("out_subblock_w").number(blocks->outSubblockW);
+    json.end('}');
+  }
+  json.key("buffers").begin('[');
+  for (const ttmlir::plan::Buffer &buffer : step.buffers) {
+    json.begin('{').key("bytes").number(buffer.bytes).key("format").string(formatName(buffer.format));
+    json.key("unpacked").string(formatName(buffer.unpacked));
+    json.key("globally_allocated").boolean(buffer.isTensor).key("shared").boolean(buffer.sharesPrevious).end('}');
+  }
+  json.end(']').key("arguments").begin('{');
+  for (const ttmlir::plan::Argument &argument : step.arguments)
+    json.key(argument.name).number(argument.value);
+  json.end('}').end('}');
 }
 
 } // namespace
@@ -103,6 +137,7 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
   record.perf.name = info.name;
   record.perf.hostNs = took;
   record.perf.cost.launched = false;
+  std::vector<Step> plan;
   if (device && !callable.perform) {
     OpCall call{std::string(info.name), {}, {}, attributes, {device->rows(), device->columns()}, {}};
     for (const std::optional<Seen> &in : ins)
@@ -117,6 +152,7 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
     record.perf.bound = estimate.duration.bound;
     record.perf.uncertaintyNs = estimate.duration.uncertaintyNs;
     record.perf.circularBytes = circularBytes(device->chip(), info, call);
+    plan = planOf(device->chip(), call);
   }
   runtime::Json json;
   json.begin('{').key("name").string(info.name).key("ins");
@@ -125,7 +161,10 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
   write(json, outs);
   json.key("attributes");
   runtime::writeAttributes(json, attributes);
-  json.end('}');
+  json.key("plan").begin('[');
+  for (const Step &step : plan)
+    writeStep(json, step);
+  json.end(']').end('}');
   record.json = std::move(json.text);
   for (const auto &[number, observer] : observers)
     (*observer)(record);

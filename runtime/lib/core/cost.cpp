@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/plan.h"
 #include "core/shapes.h"
 #include "tt/ttnn/fabric.h"
 #include "ttmlir/costs/Costs.h"
@@ -63,25 +64,6 @@ PlacedTensor placedTensor(const TensorSpec &spec) {
   return result;
 }
 
-/// The phases of a product of the library, by the data type of its first operand.
-int libraryPhases(const OpCall &call) {
-  if (call.ins.empty() || !call.ins[0])
-    return 4;
-  switch (call.ins[0]->dtype) {
-  case DataType::BFloat16:
-    return 2;
-  case DataType::BFP_BFloat8:
-  case DataType::BFP_BFloat4:
-  case DataType::BFP_BFloat2:
-  case DataType::BFP_Float8:
-  case DataType::BFP_Float4:
-  case DataType::BFP_Float2:
-    return 1;
-  default:
-    return 4;
-  }
-}
-
 /// A call with the places of its operands and results.
 class PlacedCall final : public ttmlir::cost::Op {
 public:
@@ -108,19 +90,51 @@ private:
 
 } // namespace
 
+/// What kernels can have beside the call's tensors in L1.
+static ttmlir::cost::Chip leftBy(const OpCall &call, const sim::ChipDesc &chip) {
+  int64_t usable = chip.l1Size - chip.l1UnreservedBase;
+  const auto take = [&](const TensorSpec &spec) {
+    if (spec.memory.buffer == BufferType::L1)
+      usable -= static_cast<int64_t>(sim::footprint(chip, spec).bytesPerBank);
+  };
+  for (const auto &in : call.ins)
+    if (in)
+      take(*in);
+  for (const TensorSpec &out : call.outs)
+    take(out);
+  return {chip.gridRows, chip.gridColumns, usable};
+}
+
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin) {
   PlacedCall op(call);
   if (origin != Origin::Program)
-    op.phases = libraryPhases(call);
+    if (const auto compute = ttmlir::plan::computeOf(op))
+      op.phases = compute->phases;
   Cost cost = workOf(*info.rule, op);
   addFabric(cost, call);
   return {cost, sim::estimate(chip, cost)};
 }
 
 int64_t circularBytes(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call) {
-  return info.rule->circular
-             ? circularBytes(*info.rule, PlacedCall(call), chip.cores(), chip.l1Size - chip.l1UnreservedBase)
-             : 0;
+  return circularBytes(*info.rule, PlacedCall(call), leftBy(call, chip));
+}
+
+int64_t circularBytesBeside(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors) {
+  return circularBytes(*info.rule, PlacedCall(call),
+                       {chip.gridRows, chip.gridColumns, chip.l1Size - chip.l1UnreservedBase - tensors});
+}
+
+std::vector<ttmlir::plan::Step> planOf(const sim::ChipDesc &chip, const OpCall &call) {
+  return ttmlir::plan::planOf(PlacedCall(call), leftBy(call, chip));
+}
+
+std::optional<ttmlir::plan::Blocks> blocksOf(const sim::ChipDesc &chip, const OpCall &call,
+                                             const ttmlir::plan::Compute &compute) {
+  return ttmlir::plan::blocksOf(PlacedCall(call), compute, leftBy(call, chip));
+}
+
+std::optional<ttmlir::plan::Compute> planComputeOf(const OpCall &call) {
+  return ttmlir::plan::computeOf(PlacedCall(call));
 }
 
 } // namespace tt::ttnn

@@ -5,6 +5,7 @@
 #include "core/deferred.h"
 #include "core/mesh.h"
 #include "core/op.h"
+#include "core/plan.h"
 #include "program/inputs.h"
 
 #include <algorithm>
@@ -223,6 +224,7 @@ void Planner::addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint
   made.memory.groups.push_back({footprint, purpose, input});
   made.memory.events.push_back({at, true, group});
   references.push_back(1);
+  l1Taken += footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
 }
 
 void Planner::fetchAhead() const {
@@ -302,8 +304,11 @@ void Planner::planDeallocation() {
   if (observed)
     deallocatedAt.emplace_back(value, op);
   const uint32_t group = groupOf[value];
-  if (group != MemoryPlan::none && !made.memory.groups[group].cached && --references[group] == 0)
+  if (group != MemoryPlan::none && !made.memory.groups[group].cached && --references[group] == 0) {
     made.memory.events.push_back({op, false, group});
+    const sim::Footprint &footprint = made.memory.groups[group].footprint;
+    l1Taken -= footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
+  }
 }
 
 /// The step of an op, if it needs one. Returns the operand that the result is a view of on the device, too, or -1.
@@ -488,6 +493,9 @@ void Planner::planDeviceMemory(int alias) {
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
     made.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
   }
+  // Kernels make do with what the tensors leave, if they can.
+  if (l1Taken > 0 && made.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
+    made.circular[op] = located([&] { return ttnn::circularBytesBeside(chip, *operation.info, call(), l1Taken); });
   if (made.circular[op]) {
     sim::Footprint footprint;
     footprint.bytesPerBank = made.circular[op];

@@ -212,6 +212,7 @@ private:
   std::deque<std::vector<uint32_t>> ofChains;               // their operands
   std::vector<uint32_t> groupOf;                            // per value, of device memory
   std::vector<uint32_t> references;                         // per group
+  int64_t l1Taken = 0;                                      // bytes of each bank, of the groups that are there
   std::vector<uint32_t> lastUse;                            // per root: the last op that uses it
   std::vector<size_t> constantsAfter;                       // per op: bytes of constants that later ops use last
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs

@@ -63,7 +63,7 @@ def test_files():
     assert int(matmul["cycles"]) > 0 and int(matmul["host_ns"]) > 0 and int(matmul["dram_bytes"]) > 0
     assert int(matmul["dram_resident"]) == 3 * 4096  # a page of each tensor in the fullest bank
     softmax = next(row for row in table if row["name"] == "ttnn.softmax")
-    assert int(matmul["circular_buffers"]) == 0 and int(softmax["circular_buffers"]) > 0
+    assert int(matmul["circular_buffers"]) > 0 and int(softmax["circular_buffers"]) > 0
     assert all(row["cycles"] == "0" for row in table if row["name"].startswith("debug."))
 
 

@@ -71,7 +71,7 @@ TEST(CostSizes, NoRuleDividesByZeroOrRunsOn) {
         outs.push_back(tensor(6 + outs.size()));
       op.ins = ins, op.outs = outs;
       workOf(rule, op);
-      circularBytes(rule, op, 64, int64_t(1) << 20);
+      circularBytes(rule, op, {8, 8, int64_t(1) << 20});
     }
   }
 }

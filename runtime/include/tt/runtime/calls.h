@@ -10,8 +10,8 @@ namespace tt::runtime {
 /// A call of a library function (tt/ttnn/call.h) that has returned.
 struct CallRecord {
   ttnn::Device device; // nullptr for a call on the host
-  /// JSON with name, ins, outs and attributes. A tensor has the `id` of its values, its `desc`, and the `address` of
-  /// its buffer if it is on a device.
+  /// JSON with name, ins, outs, attributes and plan. A tensor has the `id` of its values, its `desc`, and the `address`
+  /// of its buffer if it is on a device. The plan lists the programs of the library (ttmlir/costs/Plans.h).
   std::string json;
   OpPerf perf;         // `op` and `resident` are 0
   int64_t startNs = 0; // of std::chrono::steady_clock

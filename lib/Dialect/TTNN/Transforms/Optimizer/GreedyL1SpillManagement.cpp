@@ -42,8 +42,8 @@ public:
     for (auto [number, op] : llvm::enumerate(facts.ops)) {
       for (unsigned tensor : facts.madeBy[number])
         place(tensor, number, spills);
-      const int64_t circular = circularOf(op);
-      while (circular && chip.base + circular > l1.lowest())
+      // Kernels make do with what lies below the tensors, if they can.
+      for (int64_t circular; (circular = circularOf(op)) && chip.base + circular > l1.lowest();)
         if (!evict(number,
                    llvm::formatv("the circular buffers of op {0} ({1}) take {2} bytes of each core", number,
                                  op->getName(), circular)
@@ -124,7 +124,7 @@ private:
     int64_t bytes = 0;
     auto take = [&](Operation *each) {
       if (familyOf(each) != Family::None)
-        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.usable(), chip.cores()));
+        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.beside(chip.end - l1.lowest())));
     };
     auto takeAll = [&](Operation *each) {
       take(each);

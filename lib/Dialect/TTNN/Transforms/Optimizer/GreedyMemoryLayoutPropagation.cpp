@@ -257,7 +257,8 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     }
     if (path >= candidate.pathNs)
       return;
-    if (bytes + OpCost::circularBytes(op, tensors, memory.usable(), memory.cores()) > most && bytes > 0)
+    // Kernels make do with what tensors leave of the share.
+    if (bytes > 0 && bytes + OpCost::circularBytes(op, tensors, memory.beside(memory.usable() - most + bytes)) > most)
       return;
     const double own = cost.times(op, tensors).total();
     if (path + own >= candidate.pathNs)

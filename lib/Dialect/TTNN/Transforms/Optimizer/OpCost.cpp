@@ -175,6 +175,12 @@ static RuleAttribute read(Attribute attr, StringRef path) {
       return numbers(llvm::to_vector_of<int64_t>(values.asArrayRef()));
     if (auto values = dyn_cast<DenseI64ArrayAttr>(attr))
       return numbers(values);
+    if (auto values = dyn_cast<ArrayAttr>(attr); values && llvm::all_of(values, llvm::IsaPred<IntegerAttr>)) {
+      SmallVector<int64_t> integers;
+      for (IntegerAttr each : values.getAsRange<IntegerAttr>())
+        integers.push_back(each.getValue().getSExtValue());
+      return numbers(integers);
+    }
     return RuleAttribute::other();
   }
   auto [field, rest] = path.split('.');
@@ -293,7 +299,7 @@ double OpCost::sendNs(Value value) const {
   return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
 
-int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, int64_t usable, int64_t cores) {
+int64_t OpCost::circularBytes(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Chip &chip) {
   const Rule *rule = ruleOf(op);
-  return rule && rule->circular ? ::ttmlir::cost::circularBytes(*rule, PlacedOp(op, tensors), cores, usable) : 0;
+  return rule ? ::ttmlir::cost::circularBytes(*rule, PlacedOp(op, tensors), chip) : 0;
 }

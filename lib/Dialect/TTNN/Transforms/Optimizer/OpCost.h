@@ -51,8 +51,8 @@ public:
   double moveNs(const ::ttmlir::cost::PlacedTensor &from, const ::ttmlir::cost::PlacedTensor &to) const;
   /// Sending a tensor to another chip.
   double sendNs(Value value) const;
-  /// What the op's kernels keep in the L1 of each of so many cores, of `usable` bytes.
-  static int64_t circularBytes(Operation *op, const OpTensors &tensors, int64_t usable, int64_t cores);
+  /// What the op's kernels keep in the L1 of each core.
+  static int64_t circularBytes(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Chip &chip);
 
 private:
   const ::ttmlir::cost::Speed &speed;

@@ -1,0 +1,21 @@
+//===- plan.h - how the library runs a call ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tt/ttnn/kernel.h"
+#include "ttmlir/costs/Plans.h"
+
+namespace tt::ttnn {
+
+/// The programs of a call, in their order (lib/costs/plans); none where no rule covers it.
+std::vector<ttmlir::plan::Step> planOf(const sim::ChipDesc &chip, const OpCall &call);
+/// The blocks of a product under a compute config; nothing where the library's choice is not known.
+std::optional<ttmlir::plan::Blocks> blocksOf(const sim::ChipDesc &chip, const OpCall &call,
+                                             const ttmlir::plan::Compute &compute);
+/// The compute config of a call of the library; nothing where no rule covers it.
+std::optional<ttmlir::plan::Compute> planComputeOf(const OpCall &call);
+
+/// The bytes of circular buffers of each core beside so many bytes of tensors in L1.
+int64_t circularBytesBeside(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors);
+
+} // namespace tt::ttnn
