@@ -347,10 +347,11 @@ bool convolve(const Op &op, Factors &factors, bool transposed) {
 bool convolution(const Op &op, Factors &factors) { return convolve(op, factors, false); }
 bool transposedConvolution(const Op &op, Factors &factors) { return convolve(op, factors, true); }
 
-/// Height and width of NHWC images are looked at in windows.
+/// Height and width of NHWC images are looked at in windows, as are depth, height and width of NDHWC volumes.
 bool pooling(const Op &op, Factors &factors) {
+  const auto channels = static_cast<int64_t>(factors.operand(0).size()) - 1;
   return op.attribute("flattened_compat_info").kind == Attribute::Kind::Absent && factors.numOperands() == 1 &&
-         partly(factors, [](int64_t dim) { return dim == 1 || dim == 2; });
+         partly(factors, [channels](int64_t dim) { return dim != 0 && dim != channels; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -411,6 +412,8 @@ FactorRule findFactorRule(std::string_view name) {
       {"permute", permute},
       {"pooling2d", pooling},
       {"pooling2dWithIndices", pooling},
+      {"pooling3d", pooling},
+      {"pooling3dWithIndices", pooling},
       {"rearrange", rearrange},
       {"reduceScatter", amongChips},
       {"reduction", reduction},

@@ -215,16 +215,28 @@ void transposedConvolution3d(const Op &op, Results &results) {
   convolve(op, results, {"batch_dim", "depth_dim", "height_dim", "width_dim", "channel_dim"}, true);
 }
 
-void pooling2d(const Op &op, Results &results) {
-  const Image image = imageOf(op, {"batch_dim", "height_dim", "width_dim", "channel_dim"});
-  const Windows windows = windowsOf(op, perDimension(op, "kernel", 2, 1, 1));
+void slide(const Op &op, Results &results, std::initializer_list<std::string_view> dimNames) {
+  const Image image = imageOf(op, dimNames);
+  const size_t count = image.sizes.size() - 2;
+  const Windows windows = windowsOf(op, perDimension(op, "kernel", count, 1, 1));
   Sizes sizes = image.sizes;
-  for (size_t i = 0; i < 2; ++i)
-    sizes[i + 1] = windowCount(op, sizes[i + 1], windows[i], boolean(op, "ceil_mode"), false, spatialNames(2)[i]);
+  for (size_t i = 0; i < count; ++i)
+    sizes[i + 1] = windowCount(op, sizes[i + 1], windows[i], boolean(op, "ceil_mode"), false, spatialNames(count)[i]);
   results.push_back(shapeOf(op, image, sizes));
+}
+
+void pooling2d(const Op &op, Results &results) {
+  slide(op, results, {"batch_dim", "height_dim", "width_dim", "channel_dim"});
 }
 void pooling2dWithIndices(const Op &op, Results &results) {
   pooling2d(op, results);
+  results.push_back(Sizes(results.back()));
+}
+void pooling3d(const Op &op, Results &results) {
+  slide(op, results, {"batch_dim", "depth_dim", "height_dim", "width_dim", "channel_dim"});
+}
+void pooling3dWithIndices(const Op &op, Results &results) {
+  pooling3d(op, results);
   results.push_back(Sizes(results.back()));
 }
 
@@ -415,6 +427,8 @@ std::span<const Rule> windowRules() {
       {"pool2dWithIndices", pool2dWithIndices},
       {"pooling2d", pooling2d},
       {"pooling2dWithIndices", pooling2dWithIndices},
+      {"pooling3d", pooling3d},
+      {"pooling3dWithIndices", pooling3dWithIndices},
       {"prepare", prepare},
       {"prepareVolumes", prepareVolumes},
       {"transposedConvolution2d", transposedConvolution2d},

@@ -18,6 +18,8 @@ from .op import Op, TensorSpec, ints
 
 CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
 TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
+LARGEST = {2: F.max_pool2d, 3: F.max_pool3d}
+MEANS = {2: F.avg_pool2d, 3: F.avg_pool3d}
 Ints = int | Sequence[int]
 
 
@@ -240,45 +242,46 @@ def window_count(size: int, kernel: int, stride: int, sides: tuple[int, int], di
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of a pool over rows and columns. reach: [low, high] padding with which exactly they fit."""
+    """The windows of a pool over spatial dimensions. reach: [low, high] padding with which exactly they fit."""
 
     kernel: list[int]
     stride: list[int]
     dilation: list[int]
     sides: list[tuple[int, int]]
-    counts: list[int]
     reach: list[tuple[int, int]]
 
     @classmethod
     def over(cls, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool) -> Windows:
-        sides, (k, s, d) = pads(padding, 2), (ints(v, 2) for v in (kernel, stride, dilation))
-        counts = [window_count(x.shape[1 + i], k[i], s[i], sides[i], d[i], ceil_mode) for i in range(2)]
-        ends = [(counts[i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 for i in range(2)]
-        reach = [(sides[i][0], ends[i] - sides[i][0] - x.shape[1 + i]) for i in range(2)]
-        return cls(k, s, d, sides, counts, reach)
+        sizes = x.shape[1:-1]
+        rank = len(sizes)
+        sides, (k, s, d) = pads(padding, rank), (ints(v, rank) for v in (kernel, stride, dilation))
+        counts = [window_count(sizes[i], k[i], s[i], sides[i], d[i], ceil_mode) for i in range(rank)]
+        ends = [(counts[i] - 1) * s[i] + d[i] * (k[i] - 1) + 1 for i in range(rank)]
+        reach = [(sides[i][0], ends[i] - sides[i][0] - sizes[i]) for i in range(rank)]
+        return cls(k, s, d, sides, reach)
 
 
 def max_pool(
     x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil_mode: bool, indices: bool = False
 ) -> Any:
-    """Computes the largest elements, NHWC. Padding never wins. Indices count within the plane of one channel."""
-    windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
+    """Computes the largest elements, channels last. Padding never wins. Indices count within the image or volume of one
+    channel."""
+    windows, sizes = Windows.over(x, kernel, stride, padding, dilation, ceil_mode), x.shape[1:-1]
     integer = None if x.dtype.is_floating_point else x.dtype
-    y = dense(padded((x.double() if integer else x).permute(0, 3, 1, 2), windows.reach, -torch.inf))
-    y, where = F.max_pool2d(y, windows.kernel, windows.stride, 0, windows.dilation, return_indices=True)
-    y = (y.to(integer) if integer else y).permute(0, 2, 3, 1)
+    y = dense(padded((x.double() if integer else x).movedim(-1, 1), windows.reach, -torch.inf))
+    pool = LARGEST[len(sizes)]
+    y, where = pool(y, windows.kernel, windows.stride, 0, windows.dilation, return_indices=True)
+    y = (y.to(integer) if integer else y).movedim(1, -1)
     if not indices:
         return y
-    (top, _), (left, right) = windows.reach
-    rows, columns = (
+    places, scale = torch.zeros_like(where), 1
+    for (low, high), step, size in reversed(list(zip(windows.reach, windows.dilation, sizes, strict=True))):
+        place = where % (size + low + high) - low
+        where = where // (size + low + high)
         # Where all elements are -Inf the first one is taken, which may be padding: the first of the input is meant.
-        torch.where(place < 0, place % step, place).clamp(max=size - 1)
-        for place, step, size in (
-            (where // (x.shape[2] + left + right) - top, windows.dilation[0], x.shape[1]),
-            (where % (x.shape[2] + left + right) - left, windows.dilation[1], x.shape[2]),
-        )
-    )
-    return [y, (rows * x.shape[2] + columns).permute(0, 2, 3, 1)]
+        places += scale * torch.where(place < 0, place % step, place).clamp(max=size - 1)
+        scale *= size
+    return [y, places.movedim(1, -1)]
 
 
 def average_pool(
@@ -290,15 +293,16 @@ def average_pool(
     ceil_mode: bool,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """Computes NHWC means over a window, of which what ceil_mode adds beyond the padding does not count."""
-    if any(d != 1 for d in ints(dilation, 2)):
+    """Computes means over a window, channels last, of which what ceil_mode adds beyond the padding does not count."""
+    sizes = x.shape[1:-1]
+    if any(d != 1 for d in ints(dilation, len(sizes))):
         raise ValueError(f"average pooling with dilation {dilation} has no golden")
     windows = Windows.over(x, kernel, stride, padding, dilation, ceil_mode)
-    ones = padded(torch.ones(1, 1, *x.shape[1:3], dtype=x.dtype), windows.sides, float(count_include_pad))
+    ones = padded(torch.ones(1, 1, *sizes, dtype=x.dtype), windows.sides, float(count_include_pad))
     beyond = [(0, reach[1] - side[1]) for reach, side in zip(windows.reach, windows.sides, strict=True)]
-    pool = lambda t: F.avg_pool2d(dense(t), windows.kernel, windows.stride, divisor_override=1)  # noqa: E731
-    total = pool(padded(x.permute(0, 3, 1, 2), windows.reach))
-    return (total / pool(padded(ones, beyond))).permute(0, 2, 3, 1)
+    pool = lambda t: MEANS[len(sizes)](dense(t), windows.kernel, windows.stride, divisor_override=1)  # noqa: E731
+    total = pool(padded(x.movedim(-1, 1), windows.reach))
+    return (total / pool(padded(ones, beyond))).movedim(1, -1)
 
 
 def pooling(pool: Callable[..., Any]) -> Callable[..., Any]:
@@ -352,7 +356,10 @@ CONVOLUTION = {
     "conv_transpose3d": Op(conv_transpose3d),
     "max_pool2d": Op(pooling(max_pool), aten="max_pool2d"),
     "max_pool2d_with_indices": Op(pooling(max_pool_with_indices), aten="max_pool2d_with_indices"),
+    "max_pool3d": Op(pooling(max_pool), aten="max_pool3d"),
+    "max_pool3d_with_indices": Op(pooling(max_pool_with_indices), aten="max_pool3d_with_indices"),
     "avg_pool2d": Op(pooling(average_pool), aten="avg_pool2d"),
+    "avg_pool3d": Op(pooling(average_pool), aten="avg_pool3d"),
     "global_avg_pool2d": Op(global_average_pool),
     "upsample2d": Op(upsample),
     "ttnn.conv1d": Op(device_conv(conv1d, 1)),

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools. Those of TTIR are over height and width of NHWC images; the permutes that this takes are what
-`ttir-erase-inverse-ops` removes. Sequences are images of height 1; volumes are pooled over rows and columns of each
-slice, and then over slices, as windows are boxes."""
+"""Pools. Those of TTIR are of images and volumes whose channels are last; the permutes that this takes are what
+`ttir-erase-inverse-ops` removes. Sequences are images of height 1."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ttmlir.dialects import stablehlo, ttir
@@ -73,30 +72,24 @@ def image(g: Emitter, x: Value, of: Sequence[Window]) -> tuple[Value, list[Windo
 
 
 def pooled_shape(x: Value, of: Sequence[Window]) -> tuple[int, ...]:
-    """Returns the shape of the pool of an NHWC image."""
-    rows, columns = (n if w is WHOLE else w.out for n, w in zip(x.shape[1:3], of, strict=True))
-    return (x.shape[0], rows, columns, x.shape[3])
+    """Returns the shape of the pool of an image or a volume, channels last."""
+    return (x.shape[0], *(w.out for w in of), x.shape[-1])
 
 
 def arguments(g: Emitter, of: Sequence[Window]) -> dict[str, object]:
-    h, w = of
     return dict(
-        kernel=g.i32s([h.kernel, w.kernel]), stride=g.i32s([h.stride, w.stride]),
-        dilation=g.i32s([h.dilation, w.dilation]), padding=g.i32s([h.low, w.low, h.high, w.high]),
-        ceil_mode=h.ceil or w.ceil,
+        kernel=g.i32s([w.kernel for w in of]), stride=g.i32s([w.stride for w in of]),
+        dilation=g.i32s([w.dilation for w in of]), padding=g.i32s([w.low for w in of] + [w.high for w in of]),
+        ceil_mode=any(w.ceil for w in of),
     )  # fmt: skip
 
 
-def planes(g: Emitter, x: Value, of: Sequence[Window], pool: Callable[[Value, Sequence[Window]], Value]) -> Value:
-    """Returns the pool of an NCHW image or a volume by a pool of NHWC images."""
-    if x.rank == 4:
-        return g.transpose(pool(g.transpose(x, [0, 2, 3, 1]), of), [0, 3, 1, 2])
-    batch, channels, depth, height, width = x.shape
-    y = g.reshape(g.transpose(x, [0, 2, 3, 4, 1]), (batch * depth, height, width, channels))
-    y = pool(y, of[1:])
-    high, wide = y.shape[1:3]
-    y = pool(g.reshape(y, (batch, depth, high * wide, channels)), [of[0], WHOLE])
-    return g.transpose(g.reshape(y, (batch, y.shape[1], high, wide, channels)), [0, 4, 1, 2, 3])
+def channels_last(g: Emitter, x: Value) -> Value:
+    return g.transpose(x, [0, *range(2, x.rank), 1])
+
+
+def channels_first(g: Emitter, y: Value) -> Value:
+    return g.transpose(y, [0, y.rank - 1, *range(1, y.rank - 1)])
 
 
 def spatial_back(g: Emitter, y: Value, rank: int) -> Value:
@@ -116,13 +109,10 @@ def max_pool(g: Emitter, node: Node, x: Value) -> tuple[Value, ...]:
     narrow = x.dtype if not is_float(x.dtype) and x.dtype not in (I32,) else None
     wide = g.cast(x, I32) if narrow is not None else x
     wide, of = image(g, wide, of)
-
-    def pool(v: Value, part: Sequence[Window]) -> Value:
-        return g.ttir("max_pool2d", v, shape=pooled_shape(v, part), dtype=v.dtype, **arguments(g, part))
-
     if not node.wants(1):
-        y = spatial_back(g, planes(g, wide, of, pool), rank)
-        return (g.cast(y, x.dtype),)
+        v = channels_last(g, wide)
+        y = g.ttir(f"max_pool{len(of)}d", v, shape=pooled_shape(v, of), dtype=v.dtype, **arguments(g, of))
+        return (g.cast(spatial_back(g, channels_first(g, y), rank), x.dtype),)
     y, places = greatest(g, wide, of)
     y, places = spatial_back(g, y, rank), spatial_back(g, places, rank)
     if node.get("storage_order", 0) and len(size) > 1:
@@ -159,31 +149,15 @@ def column_major(g: Emitter, places: Value, size: Sequence[int]) -> Value:
 
 def greatest(g: Emitter, x: Value, of: Sequence[Window]) -> tuple[Value, Value]:
     """Returns the greatest values of an image or a volume, and their row-major positions in it (i32)."""
-
-    def pool(v: Value, part: Sequence[Window]) -> tuple[Value, Value]:
-        shape = pooled_shape(v, part)
-        kinds = [g.type(shape, v.dtype), g.type(shape, I32)]
-        y, places = ttir.max_pool2d_with_indices(g.ir(v), [], **arguments(g, part), results=kinds)
-        return Value(shape, v.dtype, y), Value(shape, I32, places)
-
-    if x.rank == 4:
-        y, places = pool(g.transpose(x, [0, 2, 3, 1]), of)
-        return g.transpose(y, [0, 3, 1, 2]), g.transpose(places, [0, 3, 1, 2])
-    batch, channels, depth, height, width = x.shape
-    slices = g.reshape(g.transpose(x, [0, 2, 3, 4, 1]), (batch * depth, height, width, channels))
-    y, places = pool(slices, of[1:])
-    high, wide = y.shape[1:3]
-    y = g.reshape(y, (batch, depth, high * wide, channels))
-    y, chosen = pool(y, [of[0], WHOLE])
-    # Of each slice's places those of the slice that was chosen.
-    ahead = g.mul(g.iota((1, depth, 1, 1), 1), g.scalar(height * width, places))
-    known = g.add(g.reshape(places, (batch, depth, high * wide, channels)), ahead)
-    known = g.reshape(known, (batch, depth * high * wide, channels))
-    index = g.reshape(chosen, (batch, of[0].out * high * wide, channels))
-    found = ttir.gather(g.ir(known), g.ir(index), 1, results=[g.type(index.shape, I32)])
-    shape = (batch, of[0].out, high, wide, channels)
-    y, places = g.reshape(y, shape), g.reshape(Value(index.shape, I32, found), shape)
-    return g.transpose(y, [0, 4, 1, 2, 3]), g.transpose(places, [0, 4, 1, 2, 3])
+    v = channels_last(g, x)
+    shape = pooled_shape(v, of)
+    kinds = [g.type(shape, v.dtype), g.type(shape, I32)]
+    if len(of) == 2:
+        found = ttir.max_pool2d_with_indices(g.ir(v), [], **arguments(g, of), results=kinds)
+    else:
+        found = ttir.max_pool3d_with_indices(g.ir(v), **arguments(g, of), results=kinds)
+    y, places = found
+    return channels_first(g, Value(shape, v.dtype, y)), channels_first(g, Value(shape, I32, places))
 
 
 @op("MaxUnpool")
@@ -216,36 +190,41 @@ def max_unpool(g: Emitter, node: Node, x: Value, indices: Value, output_shape: V
 
 
 def means(g: Emitter, x: Value, of: Sequence[Window], with_padding: bool) -> Value:
-    """Returns means of windows of an NHWC image without dilation."""
-    parts = {**arguments(g, of), "dilation": g.i32s([1, 1])}
-    return g.ttir("avg_pool2d", x, shape=pooled_shape(x, of), dtype=x.dtype, count_include_pad=with_padding, **parts)
+    """Returns means of windows of an image or a volume without dilation."""
+    parts = {**arguments(g, of), "dilation": g.i32s([1] * len(of))}
+    v = channels_last(g, x)
+    y = g.ttir(f"avg_pool{len(of)}d", v, shape=pooled_shape(v, of), dtype=v.dtype, count_include_pad=with_padding,
+               **parts)  # fmt: skip
+    return channels_first(g, y)
+
+
+def is_spread(of: Sequence[Window]) -> bool:
+    """Returns whether the places of the windows are not neighbours."""
+    return any(w.dilation > 1 and w.kernel > 1 for w in of)
 
 
 def sums(g: Emitter, x: Value, of: Sequence[Window]) -> Value:
-    """Returns sums of windows of an NHWC image with dilation: a convolution of each channel with ones."""
-    batch, height, width, channels = x.shape
-    ones = g.full((1, 1, of[0].kernel, of[1].kernel), 1, x.dtype)
-    _, rows, columns, _ = pooled_shape(x, of)
+    """Returns sums of windows of an image or a volume with dilation: a convolution of each channel with ones."""
+    (batch, channels), size, out = x.shape[:2], x.shape[2:], [w.out for w in of]
+    ones = g.full((1, 1, *(w.kernel for w in of)), 1, x.dtype)
     reach = [
-        (w.low, max(0, (out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - n - w.low))
-        for w, out, n in zip(of, (rows, columns), (height, width), strict=True)
+        (w.low, max(0, (w.out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1 - n - w.low))
+        for w, n in zip(of, size, strict=True)
     ]
-    planes = g.reshape(g.transpose(x, [0, 3, 1, 2]), (batch * channels, 1, height, width))
+    planes = g.reshape(x, (batch * channels, 1, *size))
     y = convolved(g, planes, ones, None, [w.stride for w in of], reach, [w.dilation for w in of], 1)
-    y = g.slice(y, [0] * 4, [batch * channels, 1, rows, columns])
-    return g.transpose(g.reshape(y, (batch, channels, rows, columns)), [0, 2, 3, 1])
+    y = g.slice(y, [0] * x.rank, [batch * channels, 1, *out])
+    return g.reshape(y, (batch, channels, *out))
 
 
 def spread_means(g: Emitter, x: Value, of: Sequence[Window], with_padding: bool) -> Value:
-    """Returns means of windows of an NHWC image with dilation: sums by counts, which are sums of ones."""
-    height, width = x.shape[1:3]
-    ones = g.broadcast(g.full((1, 1, 1, 1), 1, F32), (1, height, width, 1))
-    counted = list(of)
+    """Returns means of windows of an image or a volume with dilation: sums by counts, which are sums of ones."""
+    ones = g.broadcast(g.full((1,) * x.rank, 1, F32), (1, 1, *x.shape[2:]))
+    counted = of
     if with_padding:
-        ones = g.pad(ones, [0, of[0].low, of[1].low, 0], [0, of[0].high, of[1].high, 0], 1)
-        counted = [w if w is WHOLE else replace(w, low=0, high=0) for w in of]
-    counts = sums(g, ones, counted)
-    return g.div(sums(g, x, of), g.cast(counts, x.dtype))
+        ones = g.pad(ones, [0, 0, *(w.low for w in of)], [0, 0, *(w.high for w in of)], 1)
+        counted = [replace(w, low=0, high=0) for w in of]
+    return g.div(sums(g, x, of), g.cast(sums(g, ones, counted), x.dtype))
 
 
 @op("AveragePool")
@@ -253,13 +232,7 @@ def average_pool(g: Emitter, node: Node, x: Value) -> Value:
     rank, of = x.rank, windows(node, x)
     with_padding = bool(node.get("count_include_pad", 0))
     x, of = image(g, x, of)
-
-    def pool(v: Value, part: Sequence[Window]) -> Value:
-        if any(w.dilation > 1 and w.kernel > 1 for w in part):
-            return spread_means(g, v, part, with_padding)
-        return means(g, v, part, with_padding)
-
-    return spatial_back(g, planes(g, x, of, pool), rank)
+    return spatial_back(g, (spread_means if is_spread(of) else means)(g, x, of, with_padding), rank)
 
 
 def power(g: Emitter, x: Value, p: float) -> Value:
@@ -297,14 +270,12 @@ def lp_pool(g: Emitter, node: Node, x: Value) -> Value:
     x = g.pad(x, [0, 0, *(w.low for w in of)], [0, 0, *(n - w.low - w.size for n, w in zip(sizes, of, strict=True))])
     of = [replace(w, size=n, low=0, high=0, ceil=False) for n, w in zip(sizes, of, strict=True)]
     x, of = image(g, x, of)
-
-    def pool(v: Value, part: Sequence[Window]) -> Value:
-        if any(w.dilation > 1 and w.kernel > 1 for w in part):
-            return sums(g, v, part)
-        y = means(g, v, part, True)
-        return g.mul(y, g.scalar(part[0].kernel * part[1].kernel, y))
-
-    return g.cast(root(g, spatial_back(g, planes(g, x, of, pool), rank), p), dtype)
+    if is_spread(of):
+        y = sums(g, x, of)
+    else:
+        y = means(g, x, of, True)
+        y = g.mul(y, g.scalar(math.prod(w.kernel for w in of), y))
+    return g.cast(root(g, spatial_back(g, y, rank), p), dtype)
 
 
 @op("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")

@@ -9,10 +9,10 @@ from . import (
     indexing,
     matmul,
     normalization,
+    pools,
     random,
     reduction,
-    volumes,
 )
 
-__all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "matmul", "normalization", "random",
-           "reduction", "volumes"]  # fmt: skip
+__all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "matmul", "normalization", "pools",
+           "random", "reduction"]  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, pools of images, resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so
-that `ttir-fusing` sees what follows them; pools are NHWC, and the permutes that this takes are what
+"""Convolutions and resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so that
+`ttir-fusing` sees what follows them; resampling is of NHWC, and the permutes that this takes are what
 `ttir-erase-inverse-ops` removes."""
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any
 from ttmlir.dialects import ttir
 
 import torch
-import torch.nn.functional as F
 
 from ..errors import UnsupportedError
-from ..lowering import Lowering, Number, Value, rule
+from ..lowering import Lowering, Value, rule
 from .data_movement import constant_pad
 from .ir_attributes import i32_array
 
@@ -98,17 +97,17 @@ def transposed_convolution(
     rank = weight.rank - 2
     out = g.out()
     if rank == 3:
-        y = _transposed(g, x, weight, None, stride, padding, output_padding, dilation, groups)
+        y = transposed(g, x, weight, None, stride, padding, output_padding, dilation, groups)
         return g.finish(y if bias is None else g.add(y, g.reshape(bias, (1, bias.size, 1, 1, 1))), out)
     if rank == 1:
         x, weight = (g.reshape(v, (v.shape[0], v.shape[1], 1, v.shape[2])) for v in (x, weight))
         stride, dilation = [1, *stride], [1, *dilation]
         padding, output_padding = [0, *padding], [0, *output_padding]
     last = None if bias is None else g.reshape(bias, (1, 1, 1, bias.size))
-    return g.finish(_transposed(g, x, weight, last, stride, padding, output_padding, dilation, groups), out)
+    return g.finish(transposed(g, x, weight, last, stride, padding, output_padding, dilation, groups), out)
 
 
-def _transposed(
+def transposed(
     g: Lowering, x: Value, weight: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
     output_padding: Sequence[int], dilation: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
@@ -120,7 +119,7 @@ def _transposed(
     return g.value(ttir.conv_transpose2d(x.ir, weight.ir, *sizes, groups, bias=last, **NCHW), x.dtype)
 
 
-def _window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
+def window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
     """`size` places of a dimension from `begin` on, with zeros outside of the tensor."""
     if begin >= x.shape[dim] or begin + size <= 0:
         return g.full((*x.shape[:dim], size, *x.shape[dim + 1 :]), 0, x.dtype)
@@ -168,7 +167,7 @@ def _image_gradient(
             x.shape[2:], grad.shape[2:], stride, padding, dilation, weight.shape[2:], strict=True
         )
     ]
-    return _transposed(g, grad, weight, None, stride, padding, extra, dilation, groups)
+    return transposed(g, grad, weight, None, stride, padding, extra, dilation, groups)
 
 
 def _weight_gradient(
@@ -198,183 +197,8 @@ def _weight_gradient(
 
 
 #
-# Pools
+# Resampling
 #
-
-
-def _pool_sizes(
-    size: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any = 1
-) -> tuple[list[int], ...]:
-    """For each dimension. With ceil_mode a window may be larger than all of the image: it has as much as there is."""
-    kernel, padding, dilation = (spatial(values, 2) for values in (kernel, padding, dilation))
-    stride = spatial(stride, 2) if stride not in ([], (), None) else kernel
-    most = [(n + 2 * p - 1) // d + 1 for n, p, d in zip(size, padding, dilation, strict=True)]
-    return [min(pair) for pair in zip(kernel, most, strict=True)], stride, padding, dilation
-
-
-def _as_image(g: Lowering, x: Value) -> Value:
-    """[channels, height, width] as a batch of one, channels last."""
-    x = g.reshape(x, (1, *x.shape)) if x.rank == 3 else x
-    return g.permute(x, TO_NHWC)
-
-
-@rule("max_pool2d_with_indices", "max_pool2d")
-def max_pool2d(
-    g: Lowering, x: Value, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> Any:
-    kernel, stride, padding, dilation = _pool_sizes(x.shape[-2:], kernel, stride, padding, dilation)
-    image = _as_image(g, x)
-    several = isinstance(g.fake, tuple | list)
-    arguments = [i32_array(kernel), i32_array(stride), i32_array(dilation), i32_array(padding), ceil_mode]
-    if not several or not g.wants(1):
-        y = g.permute(g.value(ttir.max_pool2d(image.ir, *arguments), x.dtype), TO_NCHW)
-        return (g.finish(y, g.out(0)), y) if several else g.finish(y, g.out())
-    out = g.out(0)
-    batch, channels, height, width = (1, *out.shape) if x.rank == 3 else out.shape
-    shape = (batch, height, width, channels)
-    found = ttir.max_pool2d_with_indices(
-        image.ir, [], *arguments, results=[g.type(shape, x.dtype), g.type(shape, torch.int32)]
-    )
-    y = g.permute(Value(found[0], shape, x.dtype), TO_NCHW)
-    places = g.permute(Value(found[1], shape, torch.int32), TO_NCHW)
-    return g.finish(y, g.out(0)), g.finish(places, g.out(1))
-
-
-def _max_pool_backward(rank: int) -> None:
-    def lower(g: Lowering, grad: Value, x: Value, *sizes_and_indices: Any) -> Value:
-        """Gradients are added where the greatest values were."""
-        indices = sizes_and_indices[-1]
-        planes = math.prod(x.shape[:-rank])
-        places = g.cast(g.reshape(indices, (planes, math.prod(indices.shape[-rank:]))), torch.int32)
-        zero = g.full((planes, math.prod(x.shape[-rank:])), 0, grad.dtype)
-        values = g.reshape(grad, places.shape)
-        result = ttir.scatter(zero.ir, places.ir, values.ir, 1, g.reduce_type("sum"))
-        return g.reshape(Value(result, zero.shape, grad.dtype), x.shape)
-
-    rule(f"max_pool{rank}d_with_indices_backward")(lower)
-
-
-_max_pool_backward(2)
-_max_pool_backward(3)
-
-
-@rule("avg_pool2d")
-def avg_pool2d(
-    g: Lowering, x: Value, kernel: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True, divisor_override: Number | None = None,
-) -> Value:  # fmt: skip
-    if not x.dtype.is_floating_point:
-        raise UnsupportedError(f"means of {x.dtype}; the chip's are of floats")
-    kernel, stride, padding, dilation = _pool_sizes(x.shape[-2:], kernel, stride, padding)
-    image = _as_image(g, x)
-    result = ttir.avg_pool2d(
-        image.ir, i32_array(kernel), i32_array(stride), i32_array(dilation), i32_array(padding), ceil_mode,
-        count_include_pad=count_include_pad if divisor_override is None else True,
-    )  # fmt: skip
-    y = g.permute(g.value(result, x.dtype), TO_NCHW)
-    if divisor_override is not None:
-        numbers = counts(x.shape[-2:], kernel, stride, padding, ceil_mode)
-        y = g.mul(y, g.constant(numbers.to(y.dtype) / divisor_override))
-    return g.finish(y, g.out())
-
-
-def counts(
-    size: Sequence[int], kernel: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool = True
-) -> torch.Tensor:
-    """Returns how many places of each window a mean is over: those in the image, and its padding unless it does not
-    count."""
-    image = torch.ones(1, 1, *size)
-    sums = F.avg_pool2d(image, kernel, stride, padding, ceil_mode, divisor_override=1)
-    return sums / F.avg_pool2d(image, kernel, stride, padding, ceil_mode, count_include_pad)
-
-
-@rule("avg_pool2d_backward")
-def avg_pool2d_backward(
-    g: Lowering, grad: Value, x: Value, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
-    count_include_pad: bool, divisor_override: Number | None,
-) -> Value:  # fmt: skip
-    kernel, stride, padding, _ = _pool_sizes(x.shape[-2:], kernel, stride, padding)
-    if divisor_override is None:
-        shares = counts(x.shape[-2:], kernel, stride, padding, ceil_mode, count_include_pad)
-    else:
-        shares = torch.full((1, 1, 1, 1), float(divisor_override))
-    image = g.reshape(grad, (math.prod(x.shape[:-2]), 1, *grad.shape[-2:]))
-    return g.reshape(means_gradient(g, image, x.shape[-2:], kernel, stride, padding, shares), x.shape)
-
-
-def means_gradient(
-    g: Lowering, grad: Value, size: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
-    padding: Sequence[int], shares: torch.Tensor,
-) -> Value:  # fmt: skip
-    """Returns each window's share of its gradient, added up where windows overlap: a transposed convolution with ones.
-
-    grad: [n, 1, rows, columns] of windows. size: of images; the result is [n, 1, *size].
-    """
-    each = g.div(grad, g.constant(shares.to(grad.dtype)))
-    sizes = [i32_array(values) for values in (stride, [0, 0], [0, 0], [1, 1])]
-    ones = g.full((1, 1, *kernel), 1, grad.dtype)
-    y = g.value(ttir.conv_transpose2d(each.ir, ones.ir, *sizes, 1, **NCHW), grad.dtype)
-    for dim in (2, 3):
-        y = _window(g, y, dim, padding[dim - 2], size[dim - 2])
-    return y
-
-
-@rule("_adaptive_avg_pool2d", "adaptive_avg_pool2d")
-def adaptive_avg_pool2d(g: Lowering, x: Value, output_size: Sequence[int]) -> Value:
-    """Returns means of windows that differ in size where the sizes do not divide: one reduction for each row and
-    column."""
-    height, width = x.shape[-2:]
-    rows, columns = output_size
-    if height % rows == 0 and width % columns == 0:
-        if rows == columns == 1:
-            return g.finish(g.reduce(ttir.mean, x, [x.rank - 2, x.rank - 1], True), g.out())
-        kernel = [height // rows, width // columns]
-        return avg_pool2d(g, x, kernel, kernel)
-    y = _adaptive(g, x, x.rank - 2, rows)
-    return g.finish(_adaptive(g, y, x.rank - 1, columns), g.out())
-
-
-@rule("_adaptive_avg_pool3d")
-def adaptive_avg_pool3d(g: Lowering, x: Value, output_size: Sequence[int]) -> Value:
-    y = x
-    for dim, count in enumerate(output_size, x.rank - 3):
-        y = _adaptive(g, y, dim, count)
-    return g.finish(y, g.out())
-
-
-@rule("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
-def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
-    """Returns each window's share of its gradient, as a product with what each window takes of each place, by
-    dimension."""
-    y = g.cast(grad, torch.float32)
-    for dim in range(x.rank - 1, 0, -1):
-        if y.shape[dim] == x.shape[dim]:  # no pool changes it, or each window has one place
-            continue
-        shares = g.constant(_shares(y.shape[dim], x.shape[dim]))
-        to_last = [*(d for d in range(x.rank) if d != dim), dim]
-        y = g.permute(y, to_last)
-        rows = g.reshape(y, (y.size // y.shape[-1], y.shape[-1]))
-        result = g.value(ttir.matmul(rows.ir, shares.ir), torch.float32)
-        y = g.permute(g.reshape(result, (*y.shape[:-1], x.shape[dim])), [to_last.index(d) for d in range(x.rank)])
-    return g.finish(y, g.out())
-
-
-def _shares(windows: int, size: int) -> torch.Tensor:
-    """[windows, size]: the weight that each window of an adaptive mean gives to each place."""
-    shares = torch.zeros(windows, size)
-    for i in range(windows):
-        begin, end = i * size // windows, -(-(i + 1) * size // windows)
-        shares[i, begin:end] = 1 / (end - begin)
-    return shares
-
-
-def _adaptive(g: Lowering, x: Value, dim: int, count: int) -> Value:
-    size = x.shape[dim]
-    parts = []
-    for i in range(count):
-        begin, end = i * size // count, -(-(i + 1) * size // count)
-        parts.append(g.reduce(ttir.mean, g.slice(x, dim, begin, end), [dim], True))
-    return g.concat(parts, dim)
 
 
 def _nearest(name: str, op: Callable[..., torch.Tensor]) -> None:

@@ -5,11 +5,13 @@
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LogicalOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MinOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
@@ -229,61 +231,47 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
     for (ArrayRef<int64_t> numbers : {windows.size, windows.stride, windows.dilation, windows.padding})
       if (failed(checkNarrow(rewriter, op, numbers)))
         return failure();
-    // The pool wants the covered dimensions before the last one.
+    // The pool wants the covered dimensions before the last one, and all others as one before them.
     SmallVector<int64_t> order;
     for (int64_t dimension = 0; dimension < static_cast<int64_t>(windows.rank); ++dimension)
       if (!llvm::is_contained(covered, dimension))
         order.push_back(dimension);
-    const size_t front = order.size() - 1;
-    order.insert(order.begin() + front, covered.begin(), covered.end());
+    order.insert(order.end() - 1, covered.begin(), covered.end());
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Value result = permute(builder, input, order);
-    // Windows are boxes: a volume is pooled over the rows and columns of its slices, and then over slices.
-    result = poolOver(builder, *combiner, windows, order, order.size() - 3, /*count=*/2, result);
-    if (covered.size() == 3)
-      result = poolOver(builder, *combiner, windows, order, front, /*count=*/1, result);
+    Value result = pool(builder, *combiner, windows, order, covered, permute(builder, input, order));
     return replace(rewriter, op, permute(builder, result, inverse(order)));
   }
 
 private:
-  /// Pools over `count` neighbouring dimensions from `first` on, one or two. `order`: which dimensions of the windows
-  /// those of the input are.
-  static Value poolOver(ImplicitLocOpBuilder &builder, const Combiner &combiner, const Windows &windows,
-                        ArrayRef<int64_t> order, size_t first, size_t count, Value input) {
+  /// Pools over the covered dimensions. `order`: which dimensions of the windows those of the input are.
+  static Value pool(ImplicitLocOpBuilder &builder, const Combiner &combiner, const Windows &windows,
+                    ArrayRef<int64_t> order, ArrayRef<int64_t> covered, Value input) {
     RankedTensorType type = typeOf(input);
-    SmallVector<int64_t> shape(type.getShape());
-    for (size_t i = first; i < first + count; ++i)
-      shape[i] = windows.pooled(shape[i], order[i]);
-    // [images, rows, columns, channels]; with one dimension, those behind it are the columns.
-    const auto flat = [&](ArrayRef<int64_t> sizes) {
-      const auto product = [](ArrayRef<int64_t> part) {
-        return std::accumulate(part.begin(), part.end(), int64_t(1), std::multiplies<>());
-      };
-      return SmallVector<int64_t>{product(sizes.take_front(first)), sizes[first],
-                                  product(sizes.drop_front(first + 1).drop_back()), sizes.back()};
-    };
-    const auto pair = [&](ArrayRef<int64_t> values) {
-      return builder.getDenseI32ArrayAttr(narrow({values[order[first]], count == 2 ? values[order[first + 1]] : 1}));
-    };
-    const auto side = [&](size_t i, int64_t after) {
-      return i < count ? windows.padding[2 * order[first + i] + after] : 0;
-    };
-    // Top, left, bottom, right.
-    Attribute sides = builder.getDenseI32ArrayAttr(narrow({side(0, 0), side(1, 0), side(0, 1), side(1, 1)}));
-    RankedTensorType pooledType = type.clone(flat(shape));
-    Value image = reshape(builder, input, flat(type.getShape()));
-    Value pooled = combiner.kind == Combiner::Max
-                       ? pool<ttir::MaxPool2dOp>(builder, pooledType, image, pair(windows.size), pair(windows.stride),
-                                                 pair(windows.dilation), sides, /*ceil_mode=*/false)
-                       : pool<ttir::AvgPool2dOp>(builder, pooledType, image, pair(windows.size), pair(windows.stride),
-                                                 pair(windows.dilation), sides, /*ceil_mode=*/false,
-                                                 /*count_include_pad=*/true);
+    const size_t first = order.size() - 1 - covered.size();
+    SmallVector<int64_t> shape(type.getShape()), images(type.getShape().drop_front(first));
+    images.insert(images.begin(),
+                  std::accumulate(shape.begin(), shape.begin() + first, int64_t(1), std::multiplies<>()));
+    Value image = reshape(builder, input, images);
+    for (auto [i, dimension] : llvm::enumerate(covered))
+      images[i + 1] = shape[first + i] = windows.pooled(shape[first + i], dimension);
+    RankedTensorType pooledType = type.clone(images);
+    Value pooled;
+    if (covered.size() == 2)
+      pooled =
+          combiner.kind == Combiner::Max
+              ? slide<ttir::MaxPool2dOp>(builder, pooledType, image, windows, covered, ttir::FlattenedCompatInfoAttr())
+              : slide<ttir::AvgPool2dOp>(builder, pooledType, image, windows, covered,
+                                         /*count_include_pad=*/true, ttir::FlattenedCompatInfoAttr());
+    else
+      pooled = combiner.kind == Combiner::Max
+                   ? slide<ttir::MaxPool3dOp>(builder, pooledType, image, windows, covered)
+                   : slide<ttir::AvgPool3dOp>(builder, pooledType, image, windows, covered, /*count_include_pad=*/true);
     if (combiner.kind == Combiner::Sum) {
       // The mean counts the padding too, so it is the sum divided by the size of the window.
-      float elements = static_cast<float>(windows.size[order[first]]);
-      if (count == 2)
-        elements *= static_cast<float>(windows.size[order[first + 1]]);
-      SmallVector<int64_t> ones(4, 1);
+      float elements = 1;
+      for (int64_t dimension : covered)
+        elements *= static_cast<float>(windows.size[dimension]);
+      SmallVector<int64_t> ones(images.size(), 1);
       Value factor = ttir::FullOp::create(builder, RankedTensorType::get(ones, type.getElementType()), narrow(ones),
                                           builder.getF32FloatAttr(elements));
       pooled = make<ttir::MultiplyOp>(builder, pooledType, {pooled, factor});
@@ -292,8 +280,19 @@ private:
   }
 
   template <class OpT, class... Args>
-  static Value pool(ImplicitLocOpBuilder &builder, RankedTensorType type, Value input, Args... args) {
-    return OpT::create(builder, type, input, args..., ttir::FlattenedCompatInfoAttr())->getResult(0);
+  static Value slide(ImplicitLocOpBuilder &builder, RankedTensorType type, Value image, const Windows &windows,
+                     ArrayRef<int64_t> covered, Args... args) {
+    const auto of = [&](ArrayRef<int64_t> values) {
+      return builder.getDenseI32ArrayAttr(
+          narrow(llvm::map_to_vector(covered, [&](int64_t dimension) { return values[dimension]; })));
+    };
+    SmallVector<int64_t> sides; // all before the dimensions, then all behind them
+    for (int64_t after : {0, 1})
+      for (int64_t dimension : covered)
+        sides.push_back(windows.padding[2 * dimension + after]);
+    return OpT::create(builder, type, image, of(windows.size), of(windows.stride), of(windows.dilation),
+                       builder.getDenseI32ArrayAttr(narrow(sides)), /*ceil_mode=*/false, args...)
+        ->getResult(0);
   }
 };
 } // namespace

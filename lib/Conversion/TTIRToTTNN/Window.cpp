@@ -11,6 +11,7 @@
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv1dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
@@ -18,12 +19,17 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool3dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv3dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose3dOp.h"
+#include "ttmlir/Dialect/TTNN/IR/Ops/GatherOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/MaxPool2dWithIndicesOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ReshapeOp.h"
@@ -276,6 +282,37 @@ template <class OpT> struct LowerVolumes : OpConversionPattern<OpT> {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// How windows slide over height and width. sides: top, bottom, left, right.
+struct Sliding {
+  SmallVector<int32_t> kernel, stride, dilation, sides;
+};
+} // namespace
+
+/// The results, of these types, of a pool of flat images. `op` says what else there is to say of it.
+template <class To, class From>
+static SmallVector<Value> slide(ImplicitLocOpBuilder &builder, From op, Value input, const Image &image,
+                                const Sliding &windows, TypeRange types) {
+  SmallVector<int32_t> sides = windows.sides;
+  if (sides[0] == sides[1] && sides[2] == sides[3])
+    sides = {sides[0], sides[2]};
+  auto number = [&](int64_t value) { return builder.getSI32IntegerAttr(value); };
+  auto array = [&](ArrayRef<int32_t> values) { return builder.getDenseI32ArrayAttr(values); };
+  typename To::Properties properties;
+  properties.batch_size = number(image.batch);
+  properties.input_height = number(image.height);
+  properties.input_width = number(image.width);
+  properties.channels = number(image.channels);
+  properties.kernel_size = array(windows.kernel);
+  properties.stride = array(windows.stride);
+  properties.dilation = array(windows.dilation);
+  properties.padding = array(sides);
+  properties.ceil_mode = op.getCeilModeAttr();
+  if constexpr (std::is_same_v<To, AvgPool2dOp>)
+    properties.count_include_pad = op.getCountIncludePadAttr();
+  return To::create(builder, types, input, properties)->getResults();
+}
+
+namespace {
 /// Pools of NHWC images; those with indices have a second result of the shape of the first.
 template <class From, class To> struct LowerPool : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
@@ -284,34 +321,77 @@ template <class From, class To> struct LowerPool : OpConversionPattern<From> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     ttir::FlattenedCompatInfoAttr info = op.getFlattenedCompatInfoAttr();
     Image image = imageOf(shapeOf(adaptor.getInput()), info);
-    SmallVector<int32_t> sides = sidesOf(op.getPadding());
-    if (sides[0] == sides[1] && sides[2] == sides[3])
-      sides = {sides[0], sides[2]};
-    auto number = [&](int64_t value) { return rewriter.getSI32IntegerAttr(value); };
-    auto array = [&](ArrayRef<int32_t> values) { return rewriter.getDenseI32ArrayAttr(values); };
-    typename To::Properties properties;
-    properties.batch_size = number(image.batch);
-    properties.input_height = number(image.height);
-    properties.input_width = number(image.width);
-    properties.channels = number(image.channels);
-    properties.kernel_size = array(ints(op.getKernel(), 2));
-    properties.stride = array(ints(op.getStride(), 2));
-    properties.dilation = array(ints(op.getDilation(), 2));
-    properties.padding = array(sides);
-    properties.ceil_mode = op.getCeilModeAttr();
-    if constexpr (std::is_same_v<From, ttir::AvgPool2dOp>)
-      properties.count_include_pad = op.getCountIncludePadAttr();
-
+    const Sliding windows{ints(op.getKernel(), 2), ints(op.getStride(), 2), ints(op.getDilation(), 2),
+                          sidesOf(op.getPadding())};
     Value input = reshape(builder, adaptor.getInput(), image.flat());
     SmallVector<Type> types;
     for (OpResult result : op->getResults())
       types.push_back(info ? typeOf(result) : typeLike(result, imageOf(shapeOf(result), {}).flat()));
     SmallVector<Value> results;
-    for (auto [made, result] :
-         llvm::zip_equal(To::create(builder, types, input, properties)->getResults(), op->getResults()))
+    for (auto [made, result] : llvm::zip_equal(slide<To>(builder, op, input, image, windows, types), op->getResults()))
       results.push_back(reshape(builder, made, typeOf(result)));
     rewriter.replaceOp(op, results);
     return success();
+  }
+};
+
+/// Pools of NDHWC volumes, as two pools of images: over the rows and columns of each slice, and then over slices, in an
+/// image with a row for each slice and a column for each place in it. Windows are boxes, so that their sizes multiply.
+template <class From, class To> struct LowerPool3d : OpConversionPattern<From> {
+  using OpConversionPattern<From>::OpConversionPattern;
+  LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value device = findDevice(rewriter, op);
+    if (!device)
+      return failure();
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    ArrayRef<int64_t> from = shapeOf(adaptor.getInput()), to = shapeOf(op->getResult(0));
+    const SmallVector<int32_t> kernel = ints(op.getKernel(), 3), stride = ints(op.getStride(), 3),
+                               dilation = ints(op.getDilation(), 3);
+    SmallVector<int32_t> sides = ints(op.getPadding(), 3); // all before the dimensions, then all behind them
+    if (sides.size() == 3)
+      sides.append({sides[0], sides[1], sides[2]});
+    const Sliding inSlices{{kernel[1], kernel[2]},
+                           {stride[1], stride[2]},
+                           {dilation[1], dilation[2]},
+                           {sides[1], sides[4], sides[2], sides[5]}};
+    const Sliding overSlices{{kernel[0], 1}, {stride[0], 1}, {dilation[0], 1}, {sides[0], sides[3], 0, 0}};
+    const Image slices{from[0] * from[1], from[2], from[3], from[4]},
+        pooledSlices{from[0] * from[1], to[2], to[3], to[4]}, columns{from[0], from[1], to[2] * to[3], to[4]},
+        result{to[0], to[1], to[2] * to[3], to[4]};
+    const auto types = [&](const Image &image) {
+      return llvm::map_to_vector(op->getResults(),
+                                 [&](OpResult value) -> Type { return typeLike(value, image.flat()); });
+    };
+    SmallVector<Value> parts = slide<To>(builder, op, reshape(builder, adaptor.getInput(), slices.flat()), slices,
+                                         inSlices, types(pooledSlices));
+    SmallVector<Value> results = slide<To>(builder, op, parts[0], columns, overSlices, types(result));
+    if (results.size() > 1)
+      results[1] = chosenPlaces(builder, device, parts[1], results[1], columns, result, from[2] * from[3]);
+    for (auto [made, value] : llvm::zip_equal(results, op->getResults()))
+      made = reshape(builder, made, typeOf(value));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  /// Of the places in each slice those of the slice that was chosen, counted over slices of `area` places.
+  static Value chosenPlaces(ImplicitLocOpBuilder &builder, Value device, Value places, Value chosen,
+                            const Image &columns, const Image &result, int64_t area) {
+    RankedTensorType beginType = typeLike(places, {columns.height});
+    beginType = withLayout(beginType, TTNNLayoutAttr::of(beginType).withMesh({}));
+    Value begins = ArangeOp::create(builder, beginType, device, /*start=*/int64_t(0), /*end=*/columns.height * area,
+                                    /*step=*/area, /*dtype=*/nullptr);
+    begins = reshape(builder, begins, ArrayRef<int64_t>{1, columns.height, 1, 1});
+    places =
+        reshape(builder, places, ArrayRef<int64_t>{columns.batch, columns.height, columns.width, columns.channels});
+    places = make<AddOp>(builder, typeOf(places), {places, begins});
+    const auto lines = [&](Value value, const Image &image) {
+      return reshape(builder, value, ArrayRef<int64_t>{image.batch, image.height * image.width, image.channels});
+    };
+    places = lines(places, columns);
+    chosen = lines(chosen, result);
+    return GatherOp::create(builder, typeOf(chosen), places, chosen, builder.getSI32IntegerAttr(1));
   }
 };
 } // namespace
@@ -320,6 +400,7 @@ void ttnn::addWindowPatterns(RewritePatternSet &patterns) {
   patterns
       .add<LowerConv1d, LowerConv<ttir::Conv2dOp>, LowerConv<ttir::ConvTranspose2dOp>, LowerVolumes<ttir::Conv3dOp>,
            LowerVolumes<ttir::ConvTranspose3dOp>, LowerPool<ttir::AvgPool2dOp, AvgPool2dOp>,
-           LowerPool<ttir::MaxPool2dOp, MaxPool2dOp>, LowerPool<ttir::MaxPool2dWithIndicesOp, MaxPool2dWithIndicesOp>>(
-          patterns.getContext());
+           LowerPool<ttir::MaxPool2dOp, MaxPool2dOp>, LowerPool<ttir::MaxPool2dWithIndicesOp, MaxPool2dWithIndicesOp>,
+           LowerPool3d<ttir::AvgPool3dOp, AvgPool2dOp>, LowerPool3d<ttir::MaxPool3dOp, MaxPool2dOp>,
+           LowerPool3d<ttir::MaxPool3dWithIndicesOp, MaxPool2dWithIndicesOp>>(patterns.getContext());
 }

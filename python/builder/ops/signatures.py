@@ -70,6 +70,7 @@ SIGNATURES: dict[str, str] = {
     "ttir.arange": "shape, dtype, start, end, step, arange_dimension",
     "ttir.argmax": "in0, dim_arg=None, keep_dim=False",
     "ttir.avg_pool2d": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False, count_include_pad=True",
+    "ttir.avg_pool3d": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False, count_include_pad=True",
     "ttir.batch_norm_inference": "in0, scale, offset, mean, variance, epsilon=1e-05, dimension=1",
     "ttir.batch_norm_training": (
         "in0, scale, offset, running_mean, running_variance, epsilon=1e-05, dimension=1, momentum=0.1"
@@ -104,6 +105,8 @@ SIGNATURES: dict[str, str] = {
     "ttir.max": "in0, dim_arg=None, keep_dim=True",
     "ttir.max_pool2d": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False",
     "ttir.max_pool2d_with_indices": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False",
+    "ttir.max_pool3d": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False",
+    "ttir.max_pool3d_with_indices": "in0, kernel, stride, dilation=1, padding=0, ceil_mode=False",
     "ttir.mean": "in0, dim_arg=None, keep_dim=True",
     "ttir.mesh_partition": "input, dim, cluster_axis=None",
     "ttir.mesh_shard": "input, shard_type, shard_direction, shard_shape, shard_dims",

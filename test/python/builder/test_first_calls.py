@@ -21,6 +21,8 @@ CALLS: dict[str, tuple[tuple[int, ...], Callable[..., Any], tuple[int, ...]]] = 
     "argmax": ((4, 4), lambda x, b: b.argmax(x), ()),
     "max_pool2d": ((1, 4, 4, 4), lambda x, b: b.max_pool2d(x, 2, 2), (1, 2, 2, 4)),
     "avg_pool2d": ((1, 4, 4, 4), lambda x, b: b.avg_pool2d(x, 2, 2), (1, 2, 2, 4)),
+    "max_pool3d": ((1, 4, 4, 4, 4), lambda x, b: b.max_pool3d(x, 2, 2), (1, 2, 2, 2, 4)),
+    "avg_pool3d": ((1, 4, 4, 4, 4), lambda x, b: b.avg_pool3d(x, 2, 2), (1, 2, 2, 2, 4)),
     "sum": ((4, 4), lambda x, b: b.sum(x), (1, 1)),
     "mean": ((4, 4), lambda x, b: b.mean(x), (1, 1)),
     "max": ((4, 4), lambda x, b: b.max(x), (1, 1)),

@@ -152,6 +152,24 @@ def test_pooling(ceil, count_pad):
     assert torch.equal(where, expected.permute(0, 2, 3, 1))
 
 
+@pytest.mark.parametrize("ceil", [True, False])
+@pytest.mark.parametrize("count_pad", [True, False])
+def test_pooling_of_volumes(ceil, count_pad):
+    x = torch.randn(2, 6, 7, 8, 3)
+    volume = x.movedim(-1, 1)
+    sizes = ([3, 2, 4], [2, 1, 3], [1, 0, 2])
+    maximum, expected = F.max_pool3d(volume, *sizes, 1, ceil, return_indices=True)
+    out = TensorSpec(tuple(maximum.movedim(1, -1).shape), torch.float32)
+    options = dict(zip(("kernel", "stride", "padding"), sizes, strict=True))
+    options |= {"dilation": [1, 1, 1], "ceil_mode": ceil}
+    torch.testing.assert_close(TABLE["max_pool3d"](x, out=out, **options), maximum.movedim(1, -1))
+    _, where = TABLE["max_pool3d_with_indices"](x, out=[out, out], **options)
+    assert torch.equal(where, expected.movedim(1, -1))
+    average = F.avg_pool3d(volume, *sizes, ceil, count_pad).movedim(1, -1)
+    result = TABLE["avg_pool3d"](x, out=out, count_include_pad=count_pad, **options)
+    torch.testing.assert_close(result, average)
+
+
 def test_batch_norm_training():
     x, scale, offset = torch.randn(4, 3, 5), torch.rand(3), torch.rand(3)
     mean, variance = torch.zeros(3), torch.ones(3)

@@ -78,6 +78,7 @@ LOCAL: dict[str, list[Case]] = {
     "reshape": [case((8, 16), shape=[4, 32])],
     "slice_static": [case((8, 16), begins=[0, 3], ends=[8, 16], step=[2, 5])],
     "max_pool2d": [case((1, 8, 8, 4), kernel=[2, 2], stride=[2, 2], dilation=[1, 1], padding=[0, 0], ceil_mode=False)],
+    "max_pool3d": [case((2, 4, 8, 8, 4), kernel=2, stride=2, dilation=1, padding=0, ceil_mode=False)],
     "cumsum": [case((8, 16), dim=0)],
 }
 

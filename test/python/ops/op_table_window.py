@@ -36,6 +36,38 @@ def pool(*operands: Operand, **attributes: Any) -> Case:
     return Case(operands, POOL | attributes)
 
 
+def pool3d(*operands: Operand, **attributes: Any) -> Case:
+    return Case(operands, POOL | {"kernel": 2, "stride": 2, "dilation": 1, "padding": 0} | attributes)
+
+
+def pooling3d(*more: Case, **attributes: Any) -> Row:
+    return row(
+        pool3d((1, 6, 8, 10, 32), **attributes),
+        pool3d((2, 5, 6, 7, 3), kernel=[3, 2, 1], stride=[2, 1, 3], padding=[1, 1, 0], **attributes),
+        pool3d((1, 4, 5, 6, 5), kernel=3, stride=1, padding=[0, 1, 1, 1, 0, 1], **attributes),
+        # A window of slices only, of a slice only, and a last one that is not whole or would begin in the padding.
+        pool3d((1, 7, 4, 3, 2), kernel=[3, 1, 1], stride=[2, 1, 1], ceil_mode=True, **attributes),
+        pool3d((2, 3, 7, 4, 1), kernel=[1, 2, 3], stride=[1, 2, 3], padding=[0, 1, 1], ceil_mode=True, **attributes),
+        pool3d((1, 1, 1, 1, 1), kernel=1, stride=1, **attributes),
+        *more,
+        wrong=[
+            (pool3d((2, 8, 8, 4), **attributes), "operand 'input' is 'tensor<2x8x8x4xf32>'; expected rank 5"),
+            (
+                pool3d((1, 4, 8, 8, 4), kernel=[5, 2, 2], **attributes),
+                "the window spans 5 in depth, but the padded input is only 4",
+            ),
+            (
+                pool3d((1, 4, 8, 8, 4), stride=[1, 2], **attributes),
+                "attribute 'stride' has 2 numbers; expected one, or 3",
+            ),
+            (
+                pool3d((1, 4, 8, 8, 4), padding=[1, 1, 1, 1], **attributes),
+                "attribute 'padding' has 4 numbers; expected one, 3 or 6",
+            ),
+        ],
+    )
+
+
 def pooling(*more: Case, **attributes: Any) -> Row:
     return row(
         pool((1, 32, 32, 64), **attributes),
@@ -182,6 +214,14 @@ CONVOLUTION = {
         pool((1, 7, 9, 3), kernel=[3, 3], stride=[2, 2]),
         pool((3, 7, 4, 1), kernel=[2, 3], stride=[2, 3], padding=[1, 1], ceil_mode=True),
         wrong=[(pool((8, 8)), "operand 'input' is 'tensor<8x8xf32>'; expected rank 4")],
+    ),
+    "max_pool3d": pooling3d(pool3d((2, 9, 6, 7, 1), kernel=2, dilation=[3, 2, 1], padding=[1, 1, 0], ceil_mode=True)),
+    "avg_pool3d": pooling3d(
+        pool3d((2, 5, 7, 4, 1), kernel=[2, 2, 3], padding=1, ceil_mode=True, count_include_pad=False),
+        count_include_pad=True,
+    ),
+    "max_pool3d_with_indices": pooling3d(
+        pool3d((1, 5, 7, 9, 3), kernel=3, dilation=[2, 1, 2], padding=[1, 1, 1]),
     ),
     "global_avg_pool2d": row(
         case((1, 32, 32, 64)),

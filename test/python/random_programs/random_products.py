@@ -120,28 +120,28 @@ def dot_general(g: Generator) -> None:
     )
 
 
-def window(g: Generator) -> tuple[Value, list[int], list[int]]:
-    """(image, kernel, stride) that fit."""
-    x = g.pick(lambda v: is_float(v) and v.rank == 4)
-    kernel = [g.choice.randint(1, min(3, n)) for n in x.shape[1:3]]
+def window(g: Generator, *ranks: int) -> tuple[Value, list[int], list[int]]:
+    """(image or volume, kernel, stride) that fit."""
+    x = g.pick(lambda v: is_float(v) and v.rank in ranks)
+    kernel = [g.choice.randint(1, min(3, n)) for n in x.shape[1:-1]]
     return x, kernel, [g.choice.choice([1, 2]) for _ in kernel]
 
 
 def pool(g: Generator) -> None:
-    x, kernel, stride = window(g)
-    name = g.choice.choice(["max_pool2d", "avg_pool2d"])
-    function = functional.max_pool2d if name == "max_pool2d" else functional.avg_pool2d
-    more = ", count_include_pad=True" if name == "avg_pool2d" else ""
+    x, kernel, stride = window(g, 4, 5)
+    kind, rank = g.choice.choice(["max", "avg"]), len(kernel)
+    function = getattr(functional, f"{kind}_pool{rank}d")
+    more = ", count_include_pad=True" if kind == "avg" else ""
     g.emit(
-        f"builder.{name}({x.name}, kernel={kernel}, stride={stride}, dilation=[1, 1], padding=[0, 0], "
+        f"builder.{kind}_pool{rank}d({x.name}, kernel={kernel}, stride={stride}, dilation=1, padding=0, "
         f"ceil_mode=False{more})",
-        lambda: g.each(lambda v: function(v.permute(0, 3, 1, 2), kernel, stride).permute(0, 2, 3, 1).contiguous(), x),
-        x.exact and name == "max_pool2d",
+        lambda: g.each(lambda v: function(v.movedim(-1, 1), kernel, stride).movedim(1, -1).contiguous(), x),
+        x.exact and kind == "max",
     )
 
 
 def conv2d(g: Generator) -> None:
-    x, kernel, stride = window(g)
+    x, kernel, stride = window(g, 4)
     if max(abs(x.least), abs(x.most)) > 8:
         raise Refused
     channels = g.choice.choice([1, 4, 7])
@@ -162,7 +162,7 @@ def conv2d(g: Generator) -> None:
 
 
 def conv_transpose2d(g: Generator) -> None:
-    x, kernel, stride = window(g)
+    x, kernel, stride = window(g, 4)
     if max(abs(x.least), abs(x.most)) > 8:
         raise Refused
     channels = g.choice.choice([1, 4, 7])

@@ -55,7 +55,7 @@ defm BitwiseNot : Elementwise<"bitwise_not", TT_Unary, "Every bit inverted.", (i
     "elementwise", [TT_ReadsBits, TT_InvolutionTrait]>;
 defm Cbrt : Elementwise<"cbrt", TT_Unary, "Cube root.">;
 defm Ceil : Elementwise<"ceil", TT_Unary, "Smallest integer not below the input.", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 let hasFolder = 1 in
 defm ClampScalar : Elementwise<"clamp_scalar", TT_Unary, "min(max(input, min), max).",
     (ins TT_Number:$min, TT_Number:$max), "elementwise",
@@ -68,10 +68,11 @@ defm Erfc : Elementwise<"erfc", TT_Unary, "1 - erf(input), accurate for large in
 defm Exp : Elementwise<"exp", TT_Unary, "e^input.">;
 defm Expm1 : Elementwise<"expm1", TT_Unary, "e^input - 1, accurate near 0.">;
 defm Floor : Elementwise<"floor", TT_Unary, "Greatest integer not above the input.", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 defm Gelu : Elementwise<"gelu", TT_Unary, "input * (1 + erf(input / sqrt(2))) / 2.">;
 defm Hardsigmoid : Elementwise<"hardsigmoid", TT_Unary, "min(max(input / 6 + 1/2, 0), 1).">;
-defm IsFinite : Elementwise<"isfinite", TT_Unary, "1 where the input is neither infinite nor NaN, else 0.">;
+defm IsFinite : Elementwise<"isfinite", TT_Unary, "1 where the input is neither infinite nor NaN, else 0.", (ins),
+    "elementwise", [TT_KeepsRange]>;
 defm LeakyRelu : Elementwise<"leaky_relu", TT_Unary, "input where it is positive, else parameter * input.",
     (ins F32Attr:$parameter)>;
 defm Log : Elementwise<"log", TT_Unary, "Natural logarithm; -Inf at 0, NaN below.">;
@@ -84,13 +85,13 @@ defm Neg : Elementwise<"neg", TT_Unary, "-input.", (ins),
     "elementwise", [TT_InvolutionTrait]>;
 defm Reciprocal : Elementwise<"reciprocal", TT_Unary, "1 / input.">;
 defm Relu : Elementwise<"relu", TT_Unary, "max(input, 0).", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 defm Relu6 : Elementwise<"relu6", TT_Unary, "min(max(input, 0), 6).", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 defm Rsqrt : Elementwise<"rsqrt", TT_Unary, "1 / sqrt(input); NaN below 0.">;
 defm Sigmoid : Elementwise<"sigmoid", TT_Unary, "1 / (1 + e^-input).">;
 defm Sign : Elementwise<"sign", TT_Unary, "-1, 0 or 1.", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 defm Silu : Elementwise<"silu", TT_Unary, "input * sigmoid(input).">;
 defm Sin : Elementwise<"sin", TT_Unary, "Sine of an angle in radians.", (ins),
     "elementwise", [TT_PeriodicTrait]>;
@@ -104,11 +105,12 @@ def TTIR_FracOp : TTIR_Elementwise<"frac", TT_Unary, "input - trunc(input).">;
 def TTIR_SeluOp : TTIR_Elementwise<"selu", TT_Unary,
     "scale * input where it is positive, else scale * alpha * (e^input - 1).",
     (ins TT_F32<"1.0507009873390197">:$scale, TT_F32<"1.6732635498046875">:$alpha)>;
-def TTIR_SignbitOp : TTIR_Elementwise<"signbit", TT_Unary, "1 where the sign bit is set, -0 and -NaN included, else 0.">;
+def TTIR_SignbitOp : TTIR_Elementwise<"signbit", TT_Unary,
+    "1 where the sign bit is set, -0 and -NaN included, else 0.", (ins), "elementwise", [TT_KeepsRange]>;
 def TTIR_SoftsignOp : TTIR_Elementwise<"softsign", TT_Unary, "input / (1 + |input|).">;
 def TTIR_SquareOp : TTIR_Elementwise<"square", TT_Unary, "input * input.">;
 def TTIR_TruncOp : TTIR_Elementwise<"trunc", TT_Unary, "The input without its fraction.", (ins),
-    "elementwise", [TT_IdempotentTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentTrait]>;
 def TTIR_TypecastOp : TTIR_Elementwise<"typecast", TT_Unary, "The values in the element type that the result declares.",
     (ins TT_Bool<"false">:$conservative_folding)> {
   let hasFolder = 1;
@@ -164,14 +166,15 @@ defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> r
 defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.", (ins),
     "elementwise", [TT_ComputesTruth]>;
 defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentOperandsTrait]>;
 defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.", (ins),
-    "elementwise", [TT_IdempotentOperandsTrait]>;
+    "elementwise", [TT_KeepsRange, TT_IdempotentOperandsTrait]>;
 let hasFolder = 1 in
 defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
 defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.", (ins),
     "elementwise", [TT_Compares]>;
-defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.">;
+defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.", (ins),
+    "elementwise", [TT_KeepsRange]>;
 let hasFolder = 1 in
 defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.">;
 
@@ -188,7 +191,7 @@ def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs."> {
   let hasFolder = 1;
 }
 def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, copies of the sign bit coming in.", (ins),
-    "integerElementwise"> {
+    "integerElementwise", [TT_KeepsRange]> {
   let hasFolder = 1;
 }
 
@@ -200,7 +203,8 @@ let hasFolder = 1 in
 defm Where : Elementwise<"where", TT_Ternary, "second where first is not 0, else third.", (ins),
     "elementwise", [TT_MovesValues], "second">;
 defm ClampTensor : Elementwise<"clamp_tensor",
-    (ins AnyRankedTensor:$input, AnyRankedTensor:$min, AnyRankedTensor:$max), "min(max(input, min), max).">;
+    (ins AnyRankedTensor:$input, AnyRankedTensor:$min, AnyRankedTensor:$max), "min(max(input, min), max).", (ins),
+    "elementwise", [TT_KeepsRange]>;
 
 //===----------------------------------------------------------------------===//
 // Random

@@ -50,27 +50,46 @@ def TTIR_ConvTranspose3dOp : TT_PureOp<TTIR_Dialect, "conv_transpose3d", TT_Conv
     "Transposed convolution of volumes with a weight [in channels, out channels / groups, kernel depth, height, width].",
     "transposedConvolution3d", [TT_ProductTrait, TT_Convolves]>;
 
-class TTIR_PoolOp<string mnemonic, string text, dag extra = (ins), dag outputs = (ins), string rule = "pooling2d">
+defvar TTIR_PoolSizes = (ins TT_IntOrInts:$kernel, TT_IntOrInts:$stride, TT_IntOrInts:$dilation, TT_IntOrInts:$padding,
+                             BoolAttr:$ceil_mode);
+
+class TTIR_PoolOp<string mnemonic, string text, list<Trait> traits, dag extra = (ins), dag outputs = (ins),
+                  string rule = "pooling2d">
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, outputs),
-                !con((ins TT_IntOrInts:$kernel, TT_IntOrInts:$stride, TT_IntOrInts:$dilation, TT_IntOrInts:$padding,
-                          BoolAttr:$ceil_mode), extra,
-                     (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)), text, rule, [],
-                "input i32"> {
+                !con(TTIR_PoolSizes, extra, (ins OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info)),
+                text, rule, traits, "input i32"> {
   let description = [{
     A window of `kernel` places slides over height and width of an NHWC tensor. `padding` is of both sides, or top, left,
     bottom, right; with `ceil_mode` the last window may begin where it is not whole. Padding does not win a maximum.
   }];
 }
 
-def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor."> {
-  let hasFolder = 1;
+class TTIR_Pool3dOp<string mnemonic, string text, list<Trait> traits, dag extra = (ins), string rule = "pooling3d">
+    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, !con(TTIR_PoolSizes, extra), text, rule, traits, "input i32"> {
+  let description = [{
+    A window of `kernel` places slides over depth, height and width of an NDHWC tensor. `padding` is of both sides, for
+    all dimensions or for each, or front, top, left, back, bottom, right; with `ceil_mode` the last window may begin
+    where it is not whole. Padding does not win a maximum.
+  }];
+}
+
+let hasFolder = 1 in {
+def TTIR_MaxPool2dOp : TTIR_PoolOp<"max_pool2d", "Greatest value of each window of an NHWC tensor.", [TT_KeepsRange]>;
+def TTIR_MaxPool3dOp : TTIR_Pool3dOp<"max_pool3d", "Greatest value of each window of an NDHWC tensor.",
+    [TT_KeepsRange]>;
 }
 def TTIR_AvgPool2dOp : TTIR_PoolOp<"avg_pool2d",
-    "Mean of each window of an NHWC tensor, the padding counted or not.", (ins TT_Bool<"true">:$count_include_pad)>;
+    "Mean of each window of an NHWC tensor, the padding counted or not.", [], (ins TT_Bool<"true">:$count_include_pad)>;
+def TTIR_AvgPool3dOp : TTIR_Pool3dOp<"avg_pool3d",
+    "Mean of each window of an NDHWC tensor, the padding counted or not.", [],
+    (ins TT_Bool<"true">:$count_include_pad)>;
+let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices) in {
 def TTIR_MaxPool2dWithIndicesOp : TTIR_PoolOp<"max_pool2d_with_indices",
-    "Greatest value of each window of an NHWC tensor, and its position in height * width.", (ins),
-    (ins Variadic<AnyRankedTensor>:$output), "pooling2dWithIndices"> {
-  let results = (outs AnyRankedTensor:$result, AnyRankedTensor:$result_indices);
+    "Greatest value of each window of an NHWC tensor, and its position in height * width.", [], (ins),
+    (ins Variadic<AnyRankedTensor>:$output), "pooling2dWithIndices">;
+def TTIR_MaxPool3dWithIndicesOp : TTIR_Pool3dOp<"max_pool3d_with_indices",
+    "Greatest value of each window of an NDHWC tensor, and its position in depth * height * width.", [],
+    (ins), "pooling3dWithIndices">;
 }
 defm GlobalAvgPool2d : TT_Both<"global_avg_pool2d", TT_Unary, (ins), "Mean over height and width of an NHWC tensor.",
     "globalPool2d">;

@@ -161,6 +161,7 @@ static OpFoldResult window(Operation *op, Attribute kernel, Attribute stride, At
   return areAll(kernel, 1) && areAll(stride, 1) && areAll(padding, 0) ? folds::sameType(op) : OpFoldResult();
 }
 OpFoldResult MaxPool2dOp::fold(FoldAdaptor) { return window(*this, getKernel(), getStride(), getPadding()); }
+OpFoldResult MaxPool3dOp::fold(FoldAdaptor) { return window(*this, getKernel(), getStride(), getPadding()); }
 
 OpFoldResult MaxOp::fold(FoldAdaptor) { return folds::reduction(*this, true); }
 OpFoldResult MinOp::fold(FoldAdaptor) { return folds::reduction(*this, true); }

@@ -19,7 +19,6 @@
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <cmath>
 #include <cstring>
@@ -172,22 +171,11 @@ bool ttir::has64BitResults(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Ops whose results are in the range of a narrow type when their operands are. All others are wrapped.
-static bool staysInRange(StringRef name) {
-  static const llvm::StringSet<> names = {
-      // Creation, whose values are checked.
-      "arange", "constant", "empty", "full", "ones", "zeros",
-      // Values that are moved.
-      "all_gather", "all_to_all", "broadcast", "collective_broadcast", "collective_permute", "concat",
-      "concatenate_heads", "embedding", "gather", "index", "index_select", "max_pool2d", "mesh_partition", "mesh_shard",
-      "pad", "permute", "rearrange", "repeat", "repeat_interleave", "reshape", "reverse", "slice_dynamic",
-      "slice_static", "sort", "squeeze", "to_layout", "topk", "transpose", "unsqueeze",
-      // Values that are chosen, and truth.
-      "argmax", "clamp_tensor", "eq", "ge", "gt", "isfinite", "le", "logical_and", "logical_not", "logical_or",
-      "logical_xor", "lt", "max", "maximum", "min", "minimum", "ne", "reduce_and", "reduce_or", "relu", "relu6", "sign",
-      "signbit", "where",
-      // Bits of numbers whose upper bits are copies of the sign, and what is never further from 0 than an operand.
-      "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "floor", "remainder", "right_shift", "trunc"};
-  return names.contains(name);
+static bool staysInRange(Operation *op) {
+  if (op->hasTrait<trait::Creation>())
+    return !op->hasTrait<trait::DrawsValues>(); // their values are checked
+  return op->hasTrait<trait::KeepsRange>() || op->hasTrait<trait::MovesValues>() || op->hasTrait<trait::Compares>() ||
+         op->hasTrait<trait::ComputesTruth>() || op->hasTrait<trait::ReadsBits>();
 }
 
 /// Whether every value of `from` is one of `to`.
@@ -206,7 +194,6 @@ static bool includes(IntegerType to, Type from) {
 LogicalResult NarrowIntegers::collect(Operation *op) {
   if (!isa_and_nonnull<TTIRDialect>(op->getDialect()) || op->getNumResults() == 0)
     return success();
-  StringRef name = op->getName().stripDialect();
   Entry entry{op, {}, {}, {}, {}};
   if (isa<BitcastConvertOp, TypecastOp>(op)) {
     entry.from = getElementTypeOrSelf(op->getOperand(0).getType());
@@ -227,7 +214,7 @@ LogicalResult NarrowIntegers::collect(Operation *op) {
       return success();
     }
   }
-  bool isInRange = staysInRange(name);
+  bool isInRange = staysInRange(op);
   if (auto cast = dyn_cast<TypecastOp>(op))
     isInRange = narrowWidth(op->getResult(0).getType()) && includes(::mlir::cast<IntegerType>(entry.to), entry.from);
   for (Type type : op->getResultTypes()) {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import _ttmlir_runtime as rt
@@ -26,11 +27,11 @@ Case = tuple[list[Tensor], dict[str, Any], list[Tensor]]  # operands, attributes
 
 
 def channels_first(x: Tensor) -> Tensor:
-    return x.permute(0, 3, 1, 2).clone(memory_format=torch.contiguous_format)
+    return x.movedim(-1, 1).clone(memory_format=torch.contiguous_format)
 
 
 def channels_last(x: Tensor) -> Tensor:
-    return x.permute(0, 2, 3, 1).clone(memory_format=torch.contiguous_format)
+    return x.movedim(1, -1).clone(memory_format=torch.contiguous_format)
 
 
 def values(*shapes: Sequence[int]) -> list[Tensor]:
@@ -40,14 +41,18 @@ def values(*shapes: Sequence[int]) -> list[Tensor]:
 IMAGES = ((1, 7, 4, 16), (3, 5, 3, 1), (1, 1, 1, 1), (2, 6, 1, 3), (3, 1, 8, 2))
 KERNELS = ((1, 1), (2, 3), (3, 3), (4, 1))
 STRIDES = ((1, 1), (2, 3), (3, 1))
+VOLUMES = ((1, 5, 7, 4, 8), (2, 3, 1, 4, 1), (1, 1, 1, 1, 1), (2, 1, 6, 3, 2))
+VOLUME_KERNELS = ((1, 1, 1), (2, 1, 3), (3, 2, 2))
+VOLUME_STRIDES = ((1, 1, 1), (3, 1, 2))
 
 
-def pools(dilations: Sequence[tuple[int, int]]) -> Iterator[tuple[Tensor, dict[str, Any]]]:
+def pools(dilations: Sequence[Sequence[int]]) -> Iterator[tuple[Tensor, dict[str, Any]]]:
     """Windows that PyTorch takes: no more padding than half of them, and at least one fits."""
-    for shape, kernel, stride, dilation, ceil in itertools.product(IMAGES, KERNELS, STRIDES, dilations, (False, True)):
+    sizes = (IMAGES, KERNELS, STRIDES) if len(dilations[0]) == 2 else (VOLUMES, VOLUME_KERNELS, VOLUME_STRIDES)
+    for shape, kernel, stride, dilation, ceil in itertools.product(*sizes, dilations, (False, True)):
         for padding in itertools.product(*({0, k // 2} for k in kernel)):
             reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
-            if all(n + 2 * p >= r for n, p, r in zip(shape[1:3], padding, reach, strict=True)):
+            if all(n + 2 * p >= r for n, p, r in zip(shape[1:-1], padding, reach, strict=True)):
                 yield values(shape)[0], {
                     "kernel": list(kernel), "stride": list(stride), "padding": list(padding),
                     "dilation": list(dilation), "ceil_mode": ceil,
@@ -58,23 +63,24 @@ def options(attributes: dict[str, Any]) -> list[Any]:
     return [attributes[n] for n in ("kernel", "stride", "padding", "dilation", "ceil_mode")]
 
 
-def max_pools() -> Iterator[Case]:
-    for x, attributes in pools([(1, 1), (2, 1), (2, 2)]):
-        found = F.max_pool2d(channels_first(x), *options(attributes))
-        yield [x], attributes, [channels_last(found)]
+def max_pools(pool: Callable[..., Tensor], *dilations: Sequence[int]) -> Iterator[Case]:
+    for x, attributes in pools(dilations):
+        yield [x], attributes, [channels_last(pool(channels_first(x), *options(attributes)))]
 
 
-def max_pools_with_indices() -> Iterator[Case]:
-    for x, attributes in pools([(1, 1), (1, 2)]):
-        found, places = F.max_pool2d(channels_first(x), *options(attributes), return_indices=True)
+def max_pools_with_indices(pool: Callable[..., Any], *dilations: Sequence[int]) -> Iterator[Case]:
+    for x, attributes in pools(dilations):
+        found, places = pool(channels_first(x), *options(attributes), return_indices=True)
         if bool(torch.isfinite(found).all()):  # of a window that lies in padding, torch points outside of the input
             yield [x], attributes, [channels_last(found), channels_last(places)]
 
 
-def average_pools() -> Iterator[Case]:
-    for (x, attributes), counted in itertools.product(pools([(1, 1)]), (False, True)):
+def average_pools(pool: Callable[..., Tensor], rank: int) -> Iterator[Case]:
+    for (x, attributes), counted in itertools.product(pools([(1,) * rank]), (False, True)):
         kernel, stride, padding, _, ceil = options(attributes)
-        found = F.avg_pool2d(channels_first(x), kernel, stride, padding, ceil, counted)
+        if rank == 3 and any(n < k for n, k in zip(x.shape[1:-1], kernel, strict=True)):
+            continue  # PyTorch refuses volumes that are smaller than a window, with their padding or without
+        found = pool(channels_first(x), kernel, stride, padding, ceil, counted)
         yield [x], attributes | {"count_include_pad": counted}, [channels_last(found)]
 
 
@@ -142,9 +148,8 @@ def conv3ds() -> Iterator[Case]:
         ((1, 7, 4, 5, 3), (2, 3, 3, 2, 2), {"dilation": [3, 1, 2], "padding": [1, 0, 1], "stride": [1, 2, 1]}),
     ):
         x, w = values(image, kernel)
-        first = x.permute(0, 4, 1, 2, 3).clone(memory_format=torch.contiguous_format)
-        found = F.conv3d(first.double(), w.double(), **attributes)
-        yield [x, w], attributes, [found.permute(0, 2, 3, 4, 1).contiguous().float()]
+        found = F.conv3d(channels_first(x).double(), w.double(), **attributes)
+        yield [x, w], attributes, [channels_last(found).float()]
 
 
 def conv_transpose3ds() -> Iterator[Case]:
@@ -156,15 +161,17 @@ def conv_transpose3ds() -> Iterator[Case]:
     ):
         attributes = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, "output_padding": 0} | given
         x, w = values(image, kernel)
-        first = x.permute(0, 4, 1, 2, 3).clone(memory_format=torch.contiguous_format)
-        found = F.conv_transpose3d(first.double(), w.double(), **attributes)
-        yield [x, w], attributes, [found.permute(0, 2, 3, 4, 1).contiguous().float()]
+        found = F.conv_transpose3d(channels_first(x).double(), w.double(), **attributes)
+        yield [x, w], attributes, [channels_last(found).float()]
 
 
 CASES: dict[str, Callable[[], Iterator[Case]]] = {
-    "max_pool2d": max_pools,
-    "max_pool2d_with_indices": max_pools_with_indices,
-    "avg_pool2d": average_pools,
+    "max_pool2d": partial(max_pools, F.max_pool2d, (1, 1), (2, 1), (2, 2)),
+    "max_pool2d_with_indices": partial(max_pools_with_indices, F.max_pool2d, (1, 1), (1, 2)),
+    "avg_pool2d": partial(average_pools, F.avg_pool2d, 2),
+    "max_pool3d": partial(max_pools, F.max_pool3d, (1, 1, 1), (2, 1, 2)),
+    "max_pool3d_with_indices": partial(max_pools_with_indices, F.max_pool3d, (1, 1, 1), (1, 2, 1)),
+    "avg_pool3d": partial(average_pools, F.avg_pool3d, 3),
     "conv1d": conv1ds,
     "conv2d": conv2ds,
     "conv3d": conv3ds,

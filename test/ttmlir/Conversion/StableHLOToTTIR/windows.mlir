@@ -126,13 +126,12 @@ func.func @transposed_volumes(%x: tensor<1x4x3x3x3xf32>, %w: tensor<6x4x3x3x3xf3
   return %0 : tensor<1x6x3x4x6xf32>
 }
 
-// A volume is pooled over the rows and columns of its slices, and then over slices. JAX broadcasts the start.
+// JAX broadcasts the start.
 // CHECK-LABEL: @max_pool_of_volumes
 func.func @max_pool_of_volumes(%x: tensor<2x6x8x10x4xf32>) -> tensor<2x3x4x6x4xf32> {
   %lowest = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %start = stablehlo.broadcast_in_dim %lowest, dims = [] : (tensor<f32>) -> tensor<f32>
-  // CHECK: "ttir.max_pool2d"(%{{.*}}) <{ceil_mode = false, dilation = array<i32: 1, 1>, kernel = array<i32: 3, 2>, padding = array<i32: 1, 1, 0, 1>, stride = array<i32: 2, 2>}> : (tensor<12x8x10x4xf32>) -> tensor<12x4x6x4xf32>
-  // CHECK: "ttir.max_pool2d"(%{{.*}}) <{ceil_mode = false, dilation = array<i32: 1, 1>, kernel = array<i32: 2, 1>, padding = array<i32: 0, 0, 0, 0>, stride = array<i32: 2, 1>}> : (tensor<2x6x24x4xf32>) -> tensor<2x3x24x4xf32>
+  // CHECK: "ttir.max_pool3d"(%{{.*}}) <{ceil_mode = false, dilation = array<i32: 1, 1, 1>, kernel = array<i32: 2, 3, 2>, padding = array<i32: 0, 1, 1, 0, 0, 1>, stride = array<i32: 2, 2, 2>}> : (tensor<2x6x8x10x4xf32>) -> tensor<2x3x4x6x4xf32>
   %0 = "stablehlo.reduce_window"(%x, %start) <{padding = dense<[[0, 0], [0, 0], [1, 0], [1, 1], [0, 0]]> : tensor<5x2xi64>, window_dimensions = array<i64: 1, 2, 3, 2, 1>, window_strides = array<i64: 1, 2, 2, 2, 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.maximum %a, %b : tensor<f32>
@@ -145,10 +144,8 @@ func.func @max_pool_of_volumes(%x: tensor<2x6x8x10x4xf32>) -> tensor<2x3x4x6x4xf
 func.func @sum_pool_of_volumes(%x: tensor<2x4x6x8x10xf32>) -> tensor<2x4x3x4x5xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   // CHECK-NEXT: "ttir.permute"(%{{.*}}) <{permutation = array<i64: 0, 2, 3, 4, 1>}>
-  // CHECK: "ttir.avg_pool2d"{{.*}}kernel = array<i32: 2, 2>{{.*}} : (tensor<12x8x10x4xf32>) -> tensor<12x4x5x4xf32>
-  // CHECK-NEXT: "ttir.full"() <{fill_value = 4.000000e+00 : f32
-  // CHECK: "ttir.avg_pool2d"{{.*}}kernel = array<i32: 2, 1>{{.*}} : (tensor<2x6x20x4xf32>) -> tensor<2x3x20x4xf32>
-  // CHECK-NEXT: "ttir.full"() <{fill_value = 2.000000e+00 : f32
+  // CHECK-NEXT: "ttir.avg_pool3d"{{.*}}kernel = array<i32: 2, 2, 2>{{.*}} : (tensor<2x6x8x10x4xf32>) -> tensor<2x3x4x5x4xf32>
+  // CHECK-NEXT: "ttir.full"() <{fill_value = 8.000000e+00 : f32
   // CHECK: "ttir.permute"(%{{.*}}) <{permutation = array<i64: 0, 4, 1, 2, 3>}>
   %0 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 1, 1, 2, 2, 2>, window_strides = array<i64: 1, 1, 2, 2, 2>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):

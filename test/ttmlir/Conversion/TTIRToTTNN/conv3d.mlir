@@ -54,3 +54,17 @@ func.func @pool_with_indices(%x: tensor<1x8x8x3xf32>) -> (tensor<1x4x4x3xf32>, t
   %0, %1 = "ttir.max_pool2d_with_indices"(%x) <{kernel = 2 : i32, stride = 2 : i32, dilation = 1 : i32, padding = 0 : i32, ceil_mode = false}> : (tensor<1x8x8x3xf32>) -> (tensor<1x4x4x3xf32>, tensor<1x4x4x3xi32>)
   return %0, %1 : tensor<1x4x4x3xf32>, tensor<1x4x4x3xi32>
 }
+
+// -----
+
+// A pool over the rows and columns of each slice, and one over slices; places are those of the slice that was chosen.
+// CHECK-LABEL: @pool_of_volumes
+// CHECK: %[[V:.*]], %[[I:.*]] = "ttnn.max_pool2d_with_indices"(%{{.*}}) <{batch_size = 12 : si32, ceil_mode = false, channels = 4 : si32, dilation = array<i32: 1, 1>, input_height = 8 : si32, input_width = 10 : si32, kernel_size = array<i32: 3, 2>, padding = array<i32: 1, 0, 0, 1>, reallocate_halo_output = true, stride = array<i32: 2, 2>}>
+// CHECK: %[[W:.*]], %[[J:.*]] = "ttnn.max_pool2d_with_indices"(%[[V]]) <{batch_size = 2 : si32, ceil_mode = false, channels = 4 : si32, dilation = array<i32: 1, 1>, input_height = 6 : si32, input_width = 20 : si32, kernel_size = array<i32: 2, 1>, padding = array<i32: 1, 0>, reallocate_halo_output = true, stride = array<i32: 2, 1>}>
+// CHECK: "ttnn.arange"{{.*}}end = 480 : si64, start = 0 : si64, step = 80 : si64
+// CHECK: "ttnn.add"
+// CHECK: "ttnn.gather"({{.*}}dim = 1
+func.func @pool_of_volumes(%x: tensor<2x6x8x10x4xf32>) -> (tensor<2x4x4x5x4xf32>, tensor<2x4x4x5x4xi32>) {
+  %0, %1 = "ttir.max_pool3d_with_indices"(%x) <{kernel = array<i32: 2, 3, 2>, stride = 2 : i32, dilation = 1 : i32, padding = array<i32: 1, 1, 0, 1, 0, 1>, ceil_mode = false}> : (tensor<2x6x8x10x4xf32>) -> (tensor<2x4x4x5x4xf32>, tensor<2x4x4x5x4xi32>)
+  return %0, %1 : tensor<2x4x4x5x4xf32>, tensor<2x4x4x5x4xi32>
+}

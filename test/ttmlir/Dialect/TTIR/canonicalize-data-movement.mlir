@@ -36,6 +36,16 @@ func.func @keeps_the_type_only(%x: tensor<3x3xf32>, %i: tensor<1x4x4x8xf32>) -> 
   return %0, %1, %2 : tensor<3x3xf32>, tensor<3x3xf32>, tensor<1x4x4x8xf32>
 }
 
+// CHECK-LABEL: @volumes
+// CHECK-SAME: (%[[X:.*]]: tensor<1x4x4x4x8xf32>)
+// CHECK-NEXT: %[[Y:.*]] = "ttir.max_pool3d"
+// CHECK-NEXT: return %[[X]], %[[Y]]
+func.func @volumes(%x: tensor<1x4x4x4x8xf32>) -> (tensor<1x4x4x4x8xf32>, tensor<1x4x4x4x8xf32>) {
+  %0 = "ttir.max_pool3d"(%x) <{kernel = 1 : i32, stride = array<i32: 1, 1, 1>, dilation = 1 : i32, padding = 0 : i32, ceil_mode = false}> : (tensor<1x4x4x4x8xf32>) -> tensor<1x4x4x4x8xf32>
+  %1 = "ttir.max_pool3d"(%x) <{kernel = array<i32: 3, 1, 1>, stride = 1 : i32, dilation = 1 : i32, padding = array<i32: 1, 0, 0>, ceil_mode = false}> : (tensor<1x4x4x4x8xf32>) -> tensor<1x4x4x4x8xf32>
+  return %0, %1 : tensor<1x4x4x4x8xf32>, tensor<1x4x4x4x8xf32>
+}
+
 // CHECK-LABEL: @inverse
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3x4xf32>)
 // CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]]

@@ -168,6 +168,22 @@ func.func @pool_too_small(%a0: tensor<1x8x8x4xf32>) {
 
 // -----
 
+func.func @pool_of_volumes_too_small(%a0: tensor<1x4x8x8x4xf32>) {
+  // expected-error@+1 {{'ttir.avg_pool3d' op the window spans 5 in depth, but the padded input is only 4}}
+  %0 = "ttir.avg_pool3d"(%a0) <{ceil_mode = false, dilation = 1 : i32, kernel = array<i32: 5, 2, 2>, padding = 0 : i32, stride = 2 : i32}> : (tensor<1x4x8x8x4xf32>) -> tensor<1x1x4x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pool_of_volumes_result(%a0: tensor<1x4x8x8x4xf32>) {
+  // expected-error@+1 {{'ttir.max_pool3d_with_indices' op result 1 is 'tensor<1x2x4x5x4xi32>'; expected shape 1x2x4x4x4}}
+  %0, %1 = "ttir.max_pool3d_with_indices"(%a0) <{ceil_mode = false, dilation = 1 : i32, kernel = 2 : i32, padding = 0 : i32, stride = 2 : i32}> : (tensor<1x4x8x8x4xf32>) -> (tensor<1x2x4x4x4xf32>, tensor<1x2x4x5x4xi32>)
+  return
+}
+
+// -----
+
 func.func @pool_padding_overflow(%a0: tensor<0x9223372036854775807x8x4xf32>) {
   // expected-error@+1 {{'ttir.max_pool2d' op height 9223372036854775807 with its padding and window does not fit into 64 bits}}
   %0 = "ttir.max_pool2d"(%a0) <{ceil_mode = false, dilation = 1 : i32, kernel = 2 : i32, padding = 2147483647 : i32, stride = 2 : i32}> : (tensor<0x9223372036854775807x8x4xf32>) -> tensor<1x1x1x4xf32>
