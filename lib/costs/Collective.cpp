@@ -1,7 +1,7 @@
 //===- Collective.cpp - cost rules of ops over the mesh, and of calls -----===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work of one chip; what it sends to others is not counted here.
+// The work of one chip, and what chips send to each other (Fabric.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@ std::span<const Rule> collectiveRules() {
       {"ttnn.distribute_tensor", Family::Other, Traffic::Network},
       {"ttnn.aggregate_tensor", Family::Other, Traffic::Network},
       {"ttnn.mesh_partition", Family::Other, Traffic::Network},
-      {"ttnn.all_gather", Family::Other, Traffic::Network},
-      {"ttnn.point_to_point", Family::Other, Traffic::Network},
-      {"ttnn.collective_permute", Family::Other, Traffic::Network},
-      {"ttnn.all_to_all", Family::Other, Traffic::Network},
-      {"ttnn.all_reduce", Family::Other, Traffic::Shards, vectorPasses},
-      {"ttnn.all_reduce_async", Family::Other, Traffic::Shards, vectorPasses},
-      {"ttnn.reduce_scatter", Family::Other, Traffic::Shards, vectorPasses},
+      {"ttnn.all_gather", Family::Other, Traffic::Network, nullptr, nullptr, gatherSends},
+      {"ttnn.point_to_point", Family::Other, Traffic::Network, nullptr, nullptr, pointSends},
+      {"ttnn.collective_permute", Family::Other, Traffic::Network, nullptr, nullptr, permuteSends},
+      {"ttnn.all_to_all", Family::Other, Traffic::Network, nullptr, nullptr, exchangeSends},
+      {"ttnn.all_reduce", Family::Other, Traffic::Shards, vectorPasses, nullptr, reduceSends},
+      {"ttnn.all_reduce_async", Family::Other, Traffic::Shards, vectorPasses, nullptr, reduceSends},
+      {"ttnn.reduce_scatter", Family::Other, Traffic::Shards, vectorPasses, nullptr, scatterSends},
       // The ops of what is called are counted by themselves.
       {"ttcore.load_cached", Family::None, Traffic::None},
       {"ttcore.while", Family::None, Traffic::None},

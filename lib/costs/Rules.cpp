@@ -83,6 +83,8 @@ Work workOf(const Rule &rule, const Op &op) {
     addTraffic(work, op, rule.traffic == Traffic::Network);
   if (rule.work)
     rule.work(op, work);
+  if (rule.sends)
+    addSends(work, sendsOf(rule, op));
   work.phases = phasesOf(op);
   if (!op.outs.empty() && !work.cores)
     work.cores = busyCores(op.outs[0]);

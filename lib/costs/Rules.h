@@ -7,7 +7,7 @@
 #ifndef TTMLIR_LIB_COSTS_RULES_H
 #define TTMLIR_LIB_COSTS_RULES_H
 
-#include "ttmlir/costs/Costs.h"
+#include "ttmlir/costs/Fabric.h"
 
 namespace ttmlir::cost {
 
@@ -62,6 +62,21 @@ inline int64_t divided(int64_t size, int64_t parts) { return (size + parts - 1) 
 inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
   return tensor.onDevice() && !tensor.isShardInL1() ? tiles * tensor.tileBytes : 0;
 }
+
+// What collectives send: from each chip to the next one of a ring, or to those that an attribute names.
+void gatherSends(const Op &op, Sends &sends);
+void scatterSends(const Op &op, Sends &sends);
+void reduceSends(const Op &op, Sends &sends);
+/// Tiles of the sums of rows.
+void statisticsSends(const Op &op, Sends &sends);
+/// Every token to every device, which is the most: who needs a token is known when the op runs.
+void dispatchSends(const Op &op, Sends &sends);
+/// An equal part of the result from each device, by the shorter way.
+void combineSends(const Op &op, Sends &sends);
+void pointSends(const Op &op, Sends &sends);
+void permuteSends(const Op &op, Sends &sends);
+/// An equal part from each chip of a group to each other one.
+void exchangeSends(const Op &op, Sends &sends);
 
 // The rows of each family.
 std::span<const Rule> attentionRules();

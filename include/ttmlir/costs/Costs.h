@@ -14,6 +14,7 @@
 #include "ttmlir/costs/PlacedTensor.h"
 #include "ttmlir/shapes/Shapes.h"
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -27,6 +28,7 @@ public:
   std::span<const std::optional<PlacedTensor>> ins;
   std::span<const PlacedTensor> outs;
   int phases = 4; // of the matrix unit, where no compute config says so
+  std::array<int64_t, 2> mesh = {1, 1}; // rows and columns of chips; collectives read it
 
   /// An attribute by the name of the dialect, or a field: "conv2d_config.activation.op_type". Symbols of enums are
   /// texts.
@@ -75,6 +77,8 @@ struct Chip {
   int64_t cores() const { return gridRows * gridColumns; }
 };
 
+struct Sends;
+
 struct Rule {
   std::string_view op;
   Family family;
@@ -83,6 +87,8 @@ struct Rule {
   void (*work)(const Op &op, Work &work) = nullptr;
   /// Bytes of circular buffers of each core where the library's plan is not known (ttmlir/costs/Plans.h).
   int64_t (*circular)(const Op &op, const Chip &chip) = nullptr;
+  /// Adds what a collective sends to other chips (ttmlir/costs/Fabric.h).
+  void (*sends)(const Op &op, Sends &sends) = nullptr;
 };
 
 /// Returns the rule of an op that has a row, or nullptr.
@@ -92,7 +98,7 @@ extern const Rule elementwise;
 /// All rows, sorted by name.
 std::span<const Rule> rules();
 
-/// Returns the work of an op on one chip, without what it sends to other chips.
+/// Returns the work of an op on one chip, and the sends of the chip that sends most.
 Work workOf(const Rule &rule, const Op &op);
 /// Returns the work of reading an operand, for rules whose traffic is not their own.
 Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &result);

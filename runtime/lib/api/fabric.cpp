@@ -23,8 +23,7 @@ std::vector<OpSends> sends(const Binary &binary, size_t programIndex, Arch arch)
       std::vector<ttnn::Send> sends = ttnn::sendsOf(program.call(operation));
       if (sends.empty())
         continue;
-      ttnn::Cost sent;
-      ttnn::addFabric(sent, program.call(operation));
+      const ttnn::Cost sent = ttnn::fabricCostOf(program.call(operation));
       const double ns = ttmlir::cost::timesOf(chip.speed, static_cast<double>(chip.cores()), sent).fabricNs;
       found.push_back({op, std::move(sends), ns});
     } catch (const OpError &error) {

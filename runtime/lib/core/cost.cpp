@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "core/mesh.h"
 #include "core/plan.h"
 #include "core/shapes.h"
 #include "tt/ttnn/fabric.h"
-#include "ttmlir/costs/Costs.h"
+#include "ttmlir/costs/Fabric.h"
 
 namespace tt::ttnn {
 namespace {
@@ -75,6 +76,7 @@ public:
     for (const TensorSpec &out : call.outs)
       results.push_back(placedTensor(out));
     name = call.name;
+    mesh = {call.meshShape[0], call.meshShape[1]};
     ins = operands;
     outs = results;
   }
@@ -105,13 +107,55 @@ static ttmlir::cost::Chip leftBy(const OpCall &call, const sim::ChipDesc &chip) 
   return {chip.gridRows, chip.gridColumns, usable};
 }
 
+/// Fails where attributes name other chips than those of the mesh.
+static void checkChips(const OpCall &call) {
+  const Attributes &attributes = call.attributes;
+  if (const auto *axis = attributes.find<int64_t>("cluster_axis"))
+    groupsOf(call, *axis);
+  for (const std::string_view name : {"sender_coord", "receiver_coord"})
+    if (attributes.find<std::vector<int64_t>>(name)) {
+      const std::vector<int64_t> coordinate = integers(call, name, 2, 0);
+      if (coordinate[0] >= call.meshShape[0] || coordinate[1] >= call.meshShape[1])
+        fail(call, "attribute '" + std::string(name) + "' is " + quoted(coordinate) + ", outside of the mesh");
+    }
+  if (attributes.find<std::vector<int64_t>>("source_target_pairs"))
+    rowsOf(call, "source_target_pairs", 2);
+  if (attributes.find<std::vector<int64_t>>("replica_groups"))
+    rowsOf(call, "replica_groups", attributes.get<int64_t>("split_count"));
+}
+
+std::vector<Send> sendsOf(const OpCall &call) {
+  const ttmlir::cost::Rule *rule = ttmlir::cost::findRule(call.name);
+  std::vector<Send> sends;
+  if (!rule || !rule->sends)
+    return sends;
+  checkChips(call);
+  const ttmlir::cost::Sends found = ttmlir::cost::sendsOf(*rule, PlacedCall(call));
+  for (const ttmlir::cost::Send &send : found.all) {
+    const auto from = static_cast<uint32_t>(send.from), to = static_cast<uint32_t>(send.to);
+    // The last chip of a ring has a link to the first.
+    sends.push_back({found.ringSteps ? std::vector{from, to} : routeBetween(from, to, call.meshShape[1]), send.bytes});
+  }
+  return sends;
+}
+
+Cost fabricCostOf(const OpCall &call) {
+  Cost cost;
+  if (const ttmlir::cost::Rule *rule = ttmlir::cost::findRule(call.name)) {
+    checkChips(call);
+    addSends(cost, ttmlir::cost::sendsOf(*rule, PlacedCall(call)));
+  }
+  return cost;
+}
+
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin) {
   PlacedCall op(call);
   if (origin != Origin::Program)
     if (const auto compute = ttmlir::plan::computeOf(op))
       op.phases = compute->phases;
-  Cost cost = workOf(*info.rule, op);
-  addFabric(cost, call);
+  if (info.rule->sends)
+    checkChips(call);
+  const Cost cost = workOf(*info.rule, op);
   return {cost, sim::estimate(chip, cost)};
 }
 

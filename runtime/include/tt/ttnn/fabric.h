@@ -28,14 +28,10 @@ std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns)
 /// where the op names no chips of the mesh.
 std::vector<Send> sendsOf(const OpCall &call);
 
-/// What the clock counts of it: the bytes, times the hops of their routes, of the chip that sends most. Chips send at
-/// the same time, and a chip one thing after the other.
-int64_t fabricBytes(std::span<const Send> sends);
-
-/// The cost of sends that are no ring's: the bytes, and the hops of the longest way.
+/// What the clock counts of the sends of an op: those of the chip that sends most (ttmlir/costs/Fabric.h). Throws
+/// OpError where the op names no chips of the mesh.
+Cost fabricCostOf(const OpCall &call);
+/// What the clock counts of sends on ways of their own.
 Cost costOf(std::span<const Send> sends);
-/// Adds what an op sends to its cost: the bytes, and the steps of a ring, both ways of which are used, or the hops of a
-/// way of its own.
-void addFabric(Cost &cost, const OpCall &call);
 
 } // namespace tt::ttnn

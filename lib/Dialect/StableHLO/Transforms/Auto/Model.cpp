@@ -4,7 +4,7 @@
 #include "Model.h"
 
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
-#include "ttmlir/costs/Costs.h"
+#include "ttmlir/costs/Fabric.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -224,8 +224,7 @@ Time Model::timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRe
   int64_t bytes = bytesOf(type, dims);
   for (sdy::Axis axis : axes) {
     Work work;
-    work.fabricBytes = bytes / axis.size * (axis.size - 1) * (isScattered ? 1 : 2);
-    work.fabricSteps = axis.size / 2 * (isScattered ? 1 : 2);
+    addRing(work, isScattered ? ::ttmlir::cost::Ring::Scatter : ::ttmlir::cost::Ring::Reduce, bytes, axis.size);
     work.sfpuTiles = placedTensor(type, dims).tiles;
     moveInDram(work, type, 2 * bytes);
     time += timeOf(work);
@@ -274,8 +273,7 @@ Time Model::timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim
 Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t bytesTimesHops, int64_t hops) const {
   Work work;
   moveInDram(work, type, 2 * bytes);
-  work.fabricBytes = bytesTimesHops;
-  work.fabricHops = hops;
+  addWays(work, bytesTimesHops, hops);
   return timeOf(work);
 }
 
@@ -319,7 +317,7 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
         int64_t hops = 0, sent = 0;
         for (sdy::Axis axis : move.axes) {
           hops += axis.size - 1;
-          sent += before / parts * (parts / axis.size) * (axis.size * (axis.size - 1) / 2);
+          sent += ::ttmlir::cost::lineBytes(before / parts * (parts / axis.size), axis.size);
         }
         time += timeOfSending(type, before, sent, hops);
       }
@@ -328,8 +326,7 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
       for (const sdy::Axes &axes : step.axes)
         for (sdy::Axis axis : llvm::reverse(axes)) {
           Work work;
-          work.fabricBytes = before * (axis.size - 1);
-          work.fabricSteps = axis.size / 2;
+          addRing(work, ::ttmlir::cost::Ring::Gather, before, axis.size);
           before *= axis.size;
           moveInDram(work, type, before + before / axis.size);
           time += timeOf(work);

@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Target/TTNN/AttributeVisitor.h"
+#include "ttmlir/costs/Fabric.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -243,8 +244,13 @@ Work OpCost::work(Operation *op, const OpTensors &tensors) {
   const Rule *rule = ruleOf(op);
   const bool runs = llvm::any_of(tensors.outs, [](const PlacedTensor &out) { return out.onDevice(); }) ||
                     llvm::any_of(tensors.ins, [](const auto &in) { return in && in->onDevice(); });
-  if (rule && runs)
-    return workOf(*rule, PlacedOp(op, tensors));
+  if (rule && runs) {
+    PlacedOp placed(op, tensors);
+    if (rule->sends)
+      if (std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op); mesh && mesh->size() == 2)
+        placed.mesh = {(*mesh)[0], (*mesh)[1]};
+    return workOf(*rule, placed);
+  }
   Work nothing;
   nothing.launched = false;
   return nothing;
@@ -262,8 +268,8 @@ OpCost::OpCost(ttcore::ChipDescAttr chip)
 double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
                       ArrayRef<std::pair<unsigned, PlacedTensor>> changed) const {
   const Rule *rule = ruleOf(op);
-  // To rules whose traffic is not their own, an operand is what is read of it.
-  if (!rule || rule->traffic == Traffic::Own || !work.launched) {
+  // To rules that send nothing and whose traffic is not their own, an operand is what is read of it.
+  if (!rule || rule->traffic == Traffic::Own || rule->sends || !work.launched) {
     OpTensors others = tensors;
     for (const auto &[index, placed] : changed)
       others.ins[index] = placed;
@@ -294,8 +300,7 @@ double OpCost::sendNs(Value value) const {
   if (!tensor)
     return 0;
   Work work;
-  work.fabricBytes = tensor->bytes;
-  work.fabricHops = 1;
+  addWays(work, tensor->bytes, 1);
   return ::ttmlir::cost::timesOf(speed, cores, work).total();
 }
 
