@@ -53,7 +53,7 @@ TESTS = {
     "program": "cpp:ttrt-tests python:runtime python:models",
     "metal": "cpp:ttrt-tests python:runtime/test_ttmetal.py python:runtime/test_foreign_kernels.py",
     "api": f"{CPP} python:ttnn python:runtime",
-    "backend": "python:pybuda/test_pybuda_embedded.py",
+    "backend": "python:pybuda/images/test_pybuda_embedded.py",
     "runtime.python": "python:runtime python:ttnn python:wrong_use/test_wrong_calls.py",
     "dialects": "lit:Dialect python:ttmlir python:wrong_use/test_attributes.py",
     "passes": "python:passes",

@@ -26,7 +26,7 @@ from pybuda.tools.tti_merge import merge_models
 from test_pybuda_images import DAMAGED, described, rewritten, with_kernels
 
 SOURCE = Path(__file__).with_name("embedded.cpp")
-GUIDE = Path(__file__).resolve().parents[3] / "docs" / "pybuda.md"
+GUIDE = Path(__file__).resolve().parents[4] / "docs" / "pybuda.md"
 W = torch.linspace(-1, 1, 12).reshape(4, 3)
 B = torch.tensor([0.5, -1.0, 2.0])
 X = torch.linspace(-2, 2, 8).reshape(2, 4)
