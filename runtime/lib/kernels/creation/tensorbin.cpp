@@ -28,6 +28,8 @@ constexpr std::array<DataType, 8> types = {DataType::BFloat16,    DataType::Floa
                                            DataType::BFP_BFloat8, DataType::BFP_BFloat4, DataType::UInt8,
                                            DataType::UInt16,      DataType::Int32};
 
+constexpr uint8_t int8 = 8;
+
 class Reader {
 public:
   Reader(const std::string &path, const std::shared_ptr<std::byte> &pages, size_t size)
@@ -39,8 +41,9 @@ public:
     const tensorbin::Tensor &root = head();
     const tensorbin::Spec &described = place.need(root.spec(), "tensor_spec");
     const tensorbin::Layout &layout = place.need(described.layout(), "tensor_layout");
-    TensorSpec spec;
-    spec.dtype = typeOf(layout.data_type());
+    TensorSpec spec; // as it is in the file
+    isInt8 = layout.data_type() == int8;
+    spec.dtype = isInt8 ? DataType::UInt8 : typeOf(layout.data_type());
     spec.layout = layoutOf(layout);
     if (sim::isBlockFormat(spec.dtype) && spec.layout != Layout::Tile)
       place.fail("page_config", "is row-major", "tiles, as the data type is " + std::string(toString(spec.dtype)));
@@ -53,6 +56,8 @@ public:
     }
     const std::vector<uint32_t> mesh = meshShape(root.mesh());
     Tensor::Shards shards = shardsOf(spec, root, mesh);
+    if (isInt8)
+      spec.dtype = DataType::Int32;
     try {
       return Tensor::fromShards(std::move(spec), std::move(shards), mesh.size() == 2 ? mesh : std::vector<uint32_t>());
     } catch (const Error &error) {
@@ -79,7 +84,7 @@ private:
 
   DataType typeOf(uint8_t number) const {
     if (number >= types.size())
-      place.fail("data_type", "is " + std::to_string(number), "one of the first 8, BFLOAT16 to INT32");
+      place.fail("data_type", "is " + std::to_string(number), "one of the first 9, BFLOAT16 to INT8");
     return types[number];
   }
 
@@ -164,6 +169,8 @@ private:
   }
 
   std::shared_ptr<std::byte> decoded(const TensorSpec &spec, std::span<const std::byte> encoded) const {
+    if (isInt8)
+      return widened(spec, encoded);
     if (spec.layout == Layout::RowMajor && spec.bytes() > 0 &&
         reinterpret_cast<uintptr_t>(encoded.data()) % sim::hostAlignment == 0)
       return {pages, const_cast<std::byte *>(encoded.data())};
@@ -173,11 +180,23 @@ private:
     return values;
   }
 
+  /// Numbers of 8 bits, which are INT32 here.
+  static std::shared_ptr<std::byte> widened(const TensorSpec &spec, std::span<const std::byte> encoded) {
+    std::vector<std::byte> narrow(spec.bytes());
+    sim::decode(spec, encoded, narrow);
+    auto values = sim::allocateHost(narrow.size() * sizeof(int32_t), "a tensor from a file");
+    auto *to = reinterpret_cast<int32_t *>(values.get());
+    for (const std::byte each : narrow)
+      *to++ = static_cast<int8_t>(each);
+    return values;
+  }
+
   const std::string &path;
   const std::shared_ptr<std::byte> &pages;
   std::span<const std::byte> bytes, data;
   files::Place place;
   size_t shardBytes = 0;
+  bool isInt8 = false;
 };
 
 std::vector<uint32_t> sizesOf(const std::vector<uint32_t> &meshShape) {
