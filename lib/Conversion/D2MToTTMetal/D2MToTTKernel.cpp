@@ -31,6 +31,23 @@ static bool isRegisters(Value memref) { return liesIn(memref.getType(), ttcore::
 
 static constexpr int64_t tileElements = 1024;
 
+/// Tiles of f32 that the registers hold while the packer has the other half.
+static constexpr int64_t registerCount = 4;
+
+static int64_t bytesOf(Type element) {
+  if (auto tile = dyn_cast<ttcore::TileType>(element))
+    return static_cast<int64_t>(tile.getSizeBytes());
+  return static_cast<int64_t>(ttcore::tileBytes(*ttcore::elementTypeToDataType(element))) / tileElements;
+}
+
+/// The largest divisor of `size` that is at most `most`.
+static int64_t divisorUpTo(int64_t size, int64_t most) {
+  int64_t divisor = std::min(size, most);
+  while (size % divisor)
+    --divisor;
+  return divisor;
+}
+
 namespace {
 class KernelConverter {
 public:
@@ -71,6 +88,41 @@ private:
                                                                           static_cast<uint32_t>(get.getCbOperandIdx()));
           return success();
         })
+        .Case([&](GetArgOp get) {
+          if (!isa<MemRefType>(get.getType()))
+            return LogicalResult(op->emitOpError() << "gives " << get.getType() << "; expected a buffer");
+          addresses[get.getResult()] = ttkernel::GetCommonArgValOp::create(
+              builder, loc, indexType(), static_cast<uint32_t>(get.getOperandIndex()));
+          return success();
+        })
+        .Case([&](CoreIndexOp core) {
+          Value index = core.getDim() == 0 ? ttkernel::MyLogicalYOp::create(builder, loc, indexType()).getResult()
+                                           : ttkernel::MyLogicalXOp::create(builder, loc, indexType()).getResult();
+          core.getResult().replaceAllUsesWith(index);
+          return success();
+        })
+        .Case([&](DMAReadOp read) {
+          return convertTransfer(op, read.getSrc(), read.getSrcIndices(), read.getDst(), read.getDstIndices(),
+                                 read.getNumElems(), true);
+        })
+        .Case([&](DMAWriteOp write) {
+          return convertTransfer(op, write.getDst(), write.getDstIndices(), write.getSrc(), write.getSrcIndices(),
+                                 write.getNumElems(), false);
+        })
+        .Case([&](DMAWaitOp wait) {
+          if (wait.getMemTx().getType().getDmaType() == DMAType::Read)
+            ttkernel::NocAsyncReadBarrierOp::create(builder, loc);
+          else
+            ttkernel::NocAsyncWriteBarrierOp::create(builder, loc);
+          return success();
+        })
+        .Case([&](TileMatmulBlockOp matmul) { return convertMatmul(matmul); })
+        .Case<TileReduceSumOp, TileReduceMaxOp>([&](auto reduce) { return convertReduce(reduce); })
+        .Case([&](SetL1AccumulateOp accumulate) {
+          Value enable = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), accumulate.getEnable());
+          ttkernel::PackReconfigL1AccOp::create(builder, loc, enable);
+          return success();
+        })
         .Case([&](WaitOp wait) { return step<ttkernel::CBWaitFrontOp>(op, wait.getCb(), wait.getResult()); })
         .Case([&](ReserveOp reserve) {
           return step<ttkernel::CBReserveBackOp>(op, reserve.getCb(), reserve.getResult());
@@ -85,6 +137,7 @@ private:
             ttkernel::TileRegsAcquireOp::create(builder, loc);
           return success();
         })
+        .Case([&](NullTxOp) { return success(); })
         .Case([&](memref::LoadOp load) { return success(); }) // where its value goes
         .Case([&](memref::StoreOp store) { return convertStore(store); })
         .Case([&](TileTilizeBlockOp tilize) {
@@ -153,6 +206,94 @@ private:
     if (block)
       blocks[block] = port;
     Step::create(builder, op->getLoc(), port, pages(op->getLoc(), port));
+    if (block && llvm::any_of(block.getUsers(), llvm::IsaPred<DMAReadOp, DMAWriteOp>))
+      addresses[block] = ttkernel::GetWritePtrOp::create(builder, op->getLoc(), indexType(), port);
+    return success();
+  }
+
+  Type indexType() { return builder.getIndexType(); }
+  Value index(Location loc, int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+  /// A piece of the core's own memory, at an index of elements, and one of another core's: its row, its column, and
+  /// bytes into its part.
+  LogicalResult convertTransfer(Operation *op, Value remote, ValueRange at, Value own, ValueRange place, int64_t count,
+                                bool read) {
+    Location loc = op->getLoc();
+    Value base = addresses.lookup(remote), to = addresses.lookup(own);
+    if (!base || !to || at.size() != 3 || place.size() != 1)
+      return op->emitOpError("expected a buffer of all cores with three indices, and one of this core with one; run "
+                             "d2m-lower-load-store-ops-to-dma first");
+    const int64_t bytes = bytesOf(cast<ShapedType>(remote.getType()).getElementType());
+    Value source = ttkernel::GetNocAddrOp::create(builder, loc, indexType(), at[1], at[0],
+                                                  arith::AddIOp::create(builder, loc, base, at[2]));
+    Value target =
+        arith::AddIOp::create(builder, loc, to, arith::MulIOp::create(builder, loc, place[0], index(loc, bytes)));
+    if (read)
+      ttkernel::NocAsyncReadOp::create(builder, loc, source, target, index(loc, count * bytes));
+    else
+      ttkernel::NocAsyncWriteOp::create(builder, loc, target, source, index(loc, count * bytes));
+    return success();
+  }
+
+  /// As many output tiles at a time as the registers hold, each with all of the block's products.
+  LogicalResult convertMatmul(TileMatmulBlockOp op) {
+    Location loc = op.getLoc();
+    Value a = blocks.lookup(op.getA()), b = blocks.lookup(op.getB()), out = blocks.lookup(op.getOutput());
+    auto shapeOf = [](Value block) { return cast<ShapedType>(block.getType()).getShape(); };
+    if (!a || !b || !out)
+      return op.emitOpError("expected blocks of circular buffers of the kernel");
+    const int64_t rows = shapeOf(op.getOutput())[0], columns = shapeOf(op.getOutput())[1],
+                  inner = shapeOf(op.getA())[1];
+    if (shapeOf(op.getA())[0] != rows || shapeOf(op.getB())[0] != inner || shapeOf(op.getB())[1] != columns)
+      return op.emitOpError() << "multiplies " << op.getA().getType() << " and " << op.getB().getType() << " to "
+                              << op.getOutput().getType();
+    const int64_t ct = divisorUpTo(columns, registerCount), rt = divisorUpTo(rows, registerCount / ct);
+    Value transpose = index(loc, op.getTransposeB()), cts = index(loc, ct), rts = index(loc, rt),
+          kts = index(loc, inner), zero = index(loc, 0);
+    ttkernel::MatmulBlockInitOp::create(builder, loc, a, b, out, transpose, cts, rts, kts);
+    auto rowLoop = scf::ForOp::create(builder, loc, zero, index(loc, rows), rts);
+    builder.setInsertionPointToStart(rowLoop.getBody());
+    auto columnLoop = scf::ForOp::create(builder, loc, zero, index(loc, columns), cts);
+    builder.setInsertionPointToStart(columnLoop.getBody());
+    Value row = rowLoop.getInductionVar(), column = columnLoop.getInductionVar();
+    ttkernel::TileRegsAcquireOp::create(builder, loc);
+    ttkernel::ExperimentalMatmulBlockOp::create(builder, loc, a, b, arith::MulIOp::create(builder, loc, row, kts),
+                                                column, zero, transpose, cts, rts, kts, index(loc, columns));
+    for (int64_t r = 0; r < rt; ++r)
+      for (int64_t c = 0; c < ct; ++c) {
+        Value outRow = arith::AddIOp::create(builder, loc, row, index(loc, r));
+        Value outColumn = arith::AddIOp::create(builder, loc, column, index(loc, c));
+        Value place = arith::AddIOp::create(
+            builder, loc, arith::MulIOp::create(builder, loc, outRow, index(loc, columns)), outColumn);
+        ttkernel::PackTileOp::create(builder, loc, index(loc, r * ct + c), out, place);
+      }
+    return success();
+  }
+
+  /// The buffer that a tile was loaded from, and the tile's number in its block.
+  std::pair<Value, Value> placeOf(Location loc, Value tile) {
+    auto load = tile.getDefiningOp<memref::LoadOp>();
+    if (!load || isRegisters(load.getMemRef()))
+      return {};
+    return {blocks.lookup(load.getMemRef()), linear(loc, load.getIndices(), load.getMemRefType())};
+  }
+
+  template <class Op> LogicalResult convertReduce(Op op) {
+    Location loc = op.getLoc();
+    auto [in, tile] = placeOf(loc, op.getA());
+    auto [scaler, scalerTile] = placeOf(loc, op.getB());
+    FailureOr<Value> slot = resultSlot(op);
+    if (failed(slot))
+      return failure();
+    if (!in || !scaler || slotOf(op.getC()) != *slot)
+      return op.emitOpError("expected tiles of circular buffers, and its result so far in the register of its result");
+    const auto type = std::is_same_v<Op, TileReduceMaxOp> ? ttkernel::ReduceType::Max : ttkernel::ReduceType::Sum;
+    const auto dim = op.getReduceDim() == ReduceDim::R   ? ttkernel::ReduceDim::Row
+                     : op.getReduceDim() == ReduceDim::C ? ttkernel::ReduceDim::Col
+                                                         : ttkernel::ReduceDim::Scalar;
+    ttkernel::ReduceInitOp::create(builder, loc, in, scaler, scaler, type, dim);
+    ttkernel::ReduceTileOp::create(builder, loc, in, scaler, tile, scalerTile, *slot, type, dim);
+    ttkernel::ReduceUninitOp::create(builder, loc);
     return success();
   }
 
@@ -262,8 +403,9 @@ private:
 
   func::FuncOp function;
   OpBuilder builder;
-  DenseMap<Value, Value> cbs;    // !d2m.cb to !ttkernel.cb
-  DenseMap<Value, Value> blocks; // memrefs that were waited for, or reserved, to their buffers
+  DenseMap<Value, Value> cbs;       // !d2m.cb to !ttkernel.cb
+  DenseMap<Value, Value> addresses; // of buffers, and of room that was reserved
+  DenseMap<Value, Value> blocks;    // memrefs that were waited for, or reserved, to their buffers
   DenseSet<Block *> sections;
   Value read, written; // the first buffers that tiles go to registers from, and back to
 };

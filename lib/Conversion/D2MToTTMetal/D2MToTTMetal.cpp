@@ -95,9 +95,14 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
       return failure();
     SmallVector<Value> operands(adaptor.getInputs());
     llvm::append_range(operands, adaptor.getOutputs());
-    bool wide = false;
+    llvm::append_range(operands, adaptor.getAdditionalArgs());
+    auto cbOperands = op->getAttrOfType<DenseI64ArrayAttr>(d2m::cbOperandsName);
+    if (!cbOperands)
+      return notifyMatchFailure(rewriter, op, "has a thread without a kernel; run d2m-generic-regions-to-funcs first");
+    bool wide = op->hasAttr(d2m::f32RegistersName);
     SmallVector<int64_t> ports;
-    SmallVector<ttmetal::KernelArgAttr> arguments;
+    SmallVector<Value> cbs;
+    SmallVector<ttmetal::KernelArgAttr> addresses, arguments;
     for (auto [index, operand] : llvm::enumerate(operands)) {
       std::optional<ttmetal::DeviceBuffer> buffer = ttmetal::DeviceBuffer::of(operand.getType());
       if (!buffer)
@@ -105,11 +110,20 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
           reason << "operand " << index << " is " << operand.getType() << "; expected a buffer of the device";
         });
       wide |= isWide(buffer->dataType());
-      ports.push_back(static_cast<int64_t>(index));
-      arguments.push_back(
-          ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(index)));
+      addresses.push_back(ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::BufferAddress,
+                                                      static_cast<uint32_t>(index)));
     }
-    auto kernelArgs = ttmetal::KernelArgsAttr::get(getContext(), {}, arguments);
+    for (auto [port, operand] : llvm::enumerate(cbOperands.asArrayRef())) {
+      cbs.push_back(operands[operand]);
+      ports.push_back(static_cast<int64_t>(port));
+      arguments.push_back(
+          ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(port)));
+    }
+    // An operand that is no circular buffer is reached by its address, which kernels that move data know.
+    if (cbs.size() == operands.size())
+      addresses.clear();
+    auto computeArgs = ttmetal::KernelArgsAttr::get(getContext(), {}, arguments);
+    auto kernelArgs = ttmetal::KernelArgsAttr::get(getContext(), addresses, arguments);
     SmallVector<Attribute> configs;
     for (auto thread : op.getThreads().getAsRange<d2m::ThreadAttr>()) {
       auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(thread.getKernelSymbol());
@@ -117,14 +131,14 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
         return notifyMatchFailure(rewriter, op,
                                   "has a thread without a kernel; run d2m-generic-regions-to-funcs first");
       if (thread.getThreadType() == d2m::ThreadType::Compute)
-        configs.push_back(ttmetal::ComputeConfigAttr::get(getContext(), symbol, cores, kernelArgs, fidelity, wide,
+        configs.push_back(ttmetal::ComputeConfigAttr::get(getContext(), symbol, cores, computeArgs, fidelity, wide,
                                                           /*dst_full_sync_en=*/false, /*math_approx_mode=*/false));
       else
         configs.push_back(ttmetal::NocConfigAttr::get(getContext(), symbol, cores, kernelArgs,
                                                       thread.getDmCoreIndex() == 1 ? ttmetal::NocIndex::Noc1
                                                                                    : ttmetal::NocIndex::Noc0));
     }
-    ttmetal::EnqueueProgramOp::create(rewriter, op.getLoc(), operands, operands, rewriter.getDenseI64ArrayAttr(ports),
+    ttmetal::EnqueueProgramOp::create(rewriter, op.getLoc(), operands, cbs, rewriter.getDenseI64ArrayAttr(ports),
                                       rewriter.getArrayAttr(configs));
     rewriter.eraseOp(op);
     return success();

@@ -18,6 +18,31 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
+/// What an op calls: the function of its name, with few exceptions.
+static std::string calleeOf(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (name.consume_front("experimental."))
+    return ("experimental::" + name).str();
+  if (name == "my_logical_x_")
+    return "get_absolute_logical_x";
+  if (name == "my_logical_y_")
+    return "get_absolute_logical_y";
+  return name.str();
+}
+
+/// Template arguments of reduce_init and reduce_tile.
+template <class Op> static std::pair<StringRef, StringRef> reductionOf(Op op) {
+  using ttkernel::ReduceDim, ttkernel::ReduceType;
+  const ReduceType type = op.getReduceType();
+  const ReduceDim dim = op.getReduceDim();
+  return {type == ReduceType::Sum   ? "PoolType::SUM"
+          : type == ReduceType::Max ? "PoolType::MAX"
+                                    : "PoolType::AVG",
+          dim == ReduceDim::Row   ? "ReduceDim::REDUCE_ROW"
+          : dim == ReduceDim::Col ? "ReduceDim::REDUCE_COL"
+                                  : "ReduceDim::REDUCE_SCALAR"};
+}
+
 namespace {
 /// An op is a call of the function of its name.
 struct CallPattern : ConversionPattern {
@@ -45,13 +70,30 @@ struct CallPattern : ConversionPattern {
     };
     TypeSwitch<Operation *>(op)
         .Case([&](ttkernel::GetCompileTimeArgValOp get) { arguments.push_back(opaque(Twine(get.getArgIndex()))); })
+        .Case([&](ttkernel::GetCommonArgValOp get) {
+          arguments.push_back(opaque(Twine(get.getArgIndex())));
+          templates.push_back(opaque("uint32_t"));
+        })
+        .Case<ttkernel::ReduceInitOp, ttkernel::ReduceTileOp>([&](auto reduce) {
+          auto [type, dim] = reductionOf(reduce);
+          templates.append({opaque(type), opaque(dim)});
+        })
         .Case([&](ttkernel::PackTileOp) { templates.push_back(opaque("true")); })
         .Case([&](ttkernel::ClampTileOp clamp) { arguments.append({bits(clamp.getMin()), bits(clamp.getMax())}); })
-        .Case([&](ttkernel::FillTileOp fill) { arguments.push_back(fill.getValueAttr()); })
+        .Case([&](ttkernel::FillTileOp fill) {
+          const APFloat value = fill.getValue();
+          // Kernels include no header that has names for these.
+          if (value.isFinite())
+            arguments.push_back(fill.getValueAttr());
+          else if (value.isNaN())
+            arguments.push_back(opaque("__builtin_nanf(\"\")"));
+          else
+            arguments.push_back(opaque(value.isNegative() ? "-__builtin_inff()" : "__builtin_inff()"));
+        })
         .Case([&](ttkernel::TypecastTileOp cast) { formats(cast.getFrom(), cast.getTo()); })
         .Case([&](ttkernel::TypecastTileInitOp cast) { formats(cast.getFrom(), cast.getTo()); });
     rewriter.replaceOpWithNewOp<emitc::CallOpaqueOp>(
-        op, results, op->getName().stripDialect(), operands, rewriter.getArrayAttr(arguments),
+        op, results, calleeOf(op), operands, rewriter.getArrayAttr(arguments),
         templates.empty() ? ArrayAttr() : rewriter.getArrayAttr(templates));
     return success();
   }

@@ -5,6 +5,8 @@
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 
+#include <array>
+
 namespace mlir::tt {
 
 /// Makes a tile of those of the operands at the same place.
@@ -12,6 +14,48 @@ using TileBody = llvm::function_ref<Value(OpBuilder &, Location, ValueRange tile
 
 /// Every core makes each of its tiles of `output` of its tiles of `inputs`. All lie on the same grid.
 void createElementwise(OpBuilder &builder, Location loc, ValueRange inputs, Value output, TileBody body);
+
+/// A block of tiles that cores read from a buffer of any cores, by a map from the numbers of the block and the tile in
+/// it to row and column of the buffer's tiles: (block row, block column, row, column) -> (row, column).
+struct Stream {
+  Value buffer;
+  std::array<int64_t, 2> blocks, block; // in all; tiles of one
+  AffineMap map;
+};
+
+/// A product of blocks: for each of the core's blocks of output rows, the sum over `steps` of products of a block of
+/// `a` and one of `b`.
+struct Product {
+  Stream a, b;
+  AffineMap bRow;    // (block row of the output, step) -> block row of b
+  int64_t steps = 1; // also the block columns of a
+  bool transposeB = false;
+};
+void createMatmul(OpBuilder &builder, Location loc, const Product &product, Value output);
+
+/// How tiles are joined to one.
+enum class Join { Sum, Max };
+
+/// Joins the elements of tiles to one tile of the output: those of `input` at blocks (output row, output column * steps
+/// + step), along a dimension of the tile. `scaler`: a buffer with a tile of f32, whose value is multiplied.
+struct Reduction {
+  Stream input;
+  Value scaler;
+  int64_t steps = 1;
+  Join join = Join::Sum;
+  d2m::ReduceDim dim = d2m::ReduceDim::R;
+};
+void createReduction(OpBuilder &builder, Location loc, const Reduction &reduction, Value output);
+
+/// Joins tiles element by element, `steps` of them as above.
+using JoinBody = llvm::function_ref<Value(OpBuilder &, Location, Value so_far, Value next)>;
+void createAccumulation(OpBuilder &builder, Location loc, const Stream &input, int64_t steps, Value output,
+                        JoinBody join);
+
+/// Every core transfers its rows of `own`, of which `size` elements count, to or from `other`, whose rows and columns
+/// are a map of those.
+void createCopy(OpBuilder &builder, Location loc, Value own, std::pair<int64_t, int64_t> size, Value other,
+                AffineMap map, bool read);
 
 /// Every core makes tiles of its rows of elements, or rows of its tiles, 32 rows at a time.
 void createTilize(OpBuilder &builder, Location loc, Value rows, Value tiles);

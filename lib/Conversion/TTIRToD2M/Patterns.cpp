@@ -4,16 +4,14 @@
 #include "Patterns.h"
 
 #include "Generics.h"
+#include "Movement.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/OnesOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TypecastOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ZerosOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
@@ -39,17 +37,6 @@ Value tt::toDevice(OpBuilder &builder, Location loc, Value host, const Placement
   return tiled;
 }
 
-namespace {
-/// A pattern for an op whose operands and result have places, which the driver has made sure of.
-template <class OpT> class TilePattern : public OpConversionPattern<OpT> {
-public:
-  TilePattern(const TileTypes &types, MLIRContext *context) : OpConversionPattern<OpT>(types, context), types(types) {}
-
-protected:
-  const TileTypes &types;
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Elementwise ops
 //===----------------------------------------------------------------------===//
@@ -58,13 +45,13 @@ protected:
 static LogicalResult lowerElementwise(ConversionPatternRewriter &rewriter, const TileTypes &types, Operation *op,
                                       ValueRange inputs, TileBody body) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  for (auto [index, operand] : llvm::enumerate(op->getOperandTypes()))
-    if (cast<RankedTensorType>(operand).getShape() != type.getShape())
-      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
-        reason << "operand " << index << " is " << operand << " and the result " << type << "; tiles are not broadcast";
-      });
+  SmallVector<Value> operands(inputs);
+  for (auto [value, operand] : llvm::zip_equal(operands, op->getOperandTypes()))
+    if (auto from = cast<RankedTensorType>(operand); from.getShape() != type.getShape())
+      value = pull(rewriter, op->getLoc(), types, value, from, type.clone(from.getElementType()),
+                   broadcastMap(type.getShape(), from.getShape(), op->getContext()));
   Value output = memref::AllocOp::create(rewriter, op->getLoc(), placeOf(types, type).tiled);
-  createElementwise(rewriter, op->getLoc(), inputs, output, body);
+  createElementwise(rewriter, op->getLoc(), operands, output, body);
   rewriter.replaceOp(op, output);
   return success();
 }
@@ -200,24 +187,10 @@ template <class OpT> struct LowerFilled : ConstantPattern<OpT> {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Reshapes, results
+// Results
 //===----------------------------------------------------------------------===//
 
 namespace {
-template <class OpT> struct LowerReshape : TilePattern<OpT> {
-  using TilePattern<OpT>::TilePattern;
-  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    RankedTensorType from = op.getInput().getType(), to = op.getType();
-    if (collapsed(from.getShape()) != collapsed(to.getShape()))
-      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
-        reason << "it moves elements to other rows of tiles, from " << from << " to " << to;
-      });
-    rewriter.replaceOp(op, adaptor.getInput());
-    return success();
-  }
-};
-
 struct LowerReturn : TilePattern<func::ReturnOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor,
@@ -225,8 +198,7 @@ struct LowerReturn : TilePattern<func::ReturnOp> {
     SmallVector<Value> results;
     for (auto [value, tiled] : llvm::zip_equal(op.getOperands(), adaptor.getOperands())) {
       Placement placement = placeOf(types, value.getType());
-      Value rows = memref::AllocOp::create(rewriter, op.getLoc(), placement.rowMajor);
-      createUntilize(rewriter, op.getLoc(), tiled, rows);
+      Value rows = rowsOf(rewriter, op.getLoc(), tiled, placement);
       Value result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host);
       d2m::ToHostOp::create(rewriter, op.getLoc(), TypeRange(), rows, result, placement.layout);
       results.push_back(result);
@@ -246,8 +218,10 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
 #define TT_TILE_OP(ttir, tile, kernel, row, ins)                                                                       \
   patterns.add(std::make_unique<LowerByRow>(types, context, "ttir." #ttir, "d2m.tile_" #tile));
 #include "ttmlir/Target/TTMetal/TileOps.def"
-  patterns.add<LowerClamp, LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>,
-               LowerReshape<ttir::UnsqueezeOp>, LowerReturn, LowerTypecast>(types, context);
+  patterns.add<LowerClamp, LowerReturn, LowerTypecast>(types, context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
+  addMatmulPatterns(patterns, types);
+  addMovementPatterns(patterns, types);
+  addReductionPatterns(patterns, types);
 }

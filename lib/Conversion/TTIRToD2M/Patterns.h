@@ -39,8 +39,23 @@ Placement placeOf(const TileTypes &types, Type type);
 /// The tiles of a value of the host.
 Value toDevice(OpBuilder &builder, Location loc, Value host, const Placement &placement);
 
+/// A pattern for an op whose operands and result have places, which the driver has made sure of.
+template <class OpT> class TilePattern : public OpConversionPattern<OpT> {
+public:
+  TilePattern(const TileTypes &types, MLIRContext *context) : OpConversionPattern<OpT>(types, context), types(types) {
+    this->setHasBoundedRewriteRecursion(); // an op of other shapes may be made of one
+  }
+
+protected:
+  const TileTypes &types;
+};
+
 /// Constants become symbols of the module of `symbols`.
 void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
+/// Those of one family each, which it adds.
+void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
+void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);
+void addReductionPatterns(RewritePatternSet &patterns, const TileTypes &types);
 
 } // namespace mlir::tt
 

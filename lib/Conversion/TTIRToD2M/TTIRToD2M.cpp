@@ -96,7 +96,7 @@ private:
       if (const ttcore::Frontend *frontend = ttcore::frontendOf(op.getName().getDialectNamespace()))
         diagnostic << "; run " << frontend->pass << " first";
       else if (reason.empty())
-        diagnostic << "; there are elementwise ops, constants, and reshapes that keep rows";
+        diagnostic << "; cores have no kernels for it";
       else
         diagnostic << ": " << reason;
     }

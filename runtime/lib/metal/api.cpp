@@ -52,6 +52,15 @@ const KernelApi &kernelApi() {
           },
       .nocRead = [](uint64_t from, uint32_t to, uint32_t bytes) { currentKernel().nocRead(from, to, bytes); },
       .nocWrite = [](uint32_t from, uint64_t to, uint32_t bytes) { currentKernel().nocWrite(from, to, bytes); },
+      .nocMulticast = [](uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers,
+                         bool own) { currentKernel().nocMulticast(from, to, bytes, receivers, own); },
+      .semaphoreAddress = [](uint32_t id) { return currentKernel().semaphoreAddress(id); },
+      .semaphoreIncrease = [](uint64_t to, uint32_t value) { currentKernel().semaphoreIncrease(to, value); },
+      .semaphoreSet = [](uint32_t address, uint32_t value) { currentKernel().semaphoreSet(address, value); },
+      .semaphoreMulticast = [](uint32_t from, uint64_t to, uint32_t receivers,
+                               bool own) { currentKernel().semaphoreMulticast(from, to, receivers, own); },
+      .semaphoreWait = [](uint32_t address, uint32_t value,
+                          bool orMore) { currentKernel().semaphoreWait(address, value, orMore); },
       .dstAcquire = [] { currentKernel().acquire(); },
       .dstCommit = [] { currentKernel().commit(); },
       .dstWait = [] { currentKernel().wait(); },
@@ -70,6 +79,12 @@ const KernelApi &kernelApi() {
       .untilizeBlock = [](uint32_t in, uint32_t tiles, uint32_t out) { currentKernel().untilizeBlock(in, tiles, out); },
       .matmulTiles = [](uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst,
                         bool transpose) { currentKernel().matmulTiles(cb0, cb1, tile0, tile1, dst, transpose); },
+      .matmulBlock =
+          [](uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose, uint32_t ct,
+             uint32_t rt, uint32_t rowStride, uint32_t stepStride, uint32_t steps) {
+            currentKernel().matmulBlock({cb0, cb1, tile0, tile1, dst, transpose, ct, rt, rowStride, stepStride, steps});
+          },
+      .packAccumulate = [](bool enable) { currentKernel().packAccumulate(enable); },
       .reduceTile = [](ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
                        uint32_t dst) { currentKernel().reduceTile(pool, along, cb, scaler, tile, scalerTile, dst); },
       .transposeTile = [](uint32_t cb, uint32_t tile, uint32_t dst) { currentKernel().transposeTile(cb, tile, dst); },

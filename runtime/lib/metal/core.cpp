@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <sys/mman.h>
 #include <utility>
 
@@ -73,7 +74,7 @@ void KernelRun::waitFor(Wait what) {
     if (cancelled)
       throw Cancelled();
   }
-  waiting.ring = nullptr;
+  waiting = {};
 }
 
 void Core::add(const CircularBuffer &desc) {
@@ -85,7 +86,7 @@ void Core::run() {
   for (bool went = true; went;) {
     went = false;
     for (const auto &kernel : kernels) {
-      if (kernel->fiber.ended() || (kernel->waiting.ring && !kernel->waiting.over()))
+      if (kernel->fiber.ended() || (kernel->waiting.isThere() && !kernel->waiting.over()))
         continue;
       KernelRun *const before = std::exchange(current, kernel.get());
       kernel->fiber.resume();
@@ -97,7 +98,7 @@ void Core::run() {
 
 bool Core::canRun() const {
   return std::ranges::any_of(kernels, [](const auto &kernel) {
-    return !kernel->fiber.ended() && (!kernel->waiting.ring || kernel->waiting.over());
+    return !kernel->fiber.ended() && (!kernel->waiting.isThere() || kernel->waiting.over());
   });
 }
 
@@ -125,7 +126,15 @@ std::exception_ptr Core::error() const {
 std::string Core::waiting() const {
   std::string text;
   for (const auto &kernel : kernels)
-    if (!kernel->fiber.ended() && kernel->waiting.ring) {
+    if (kernel->fiber.ended() || !kernel->waiting.isThere()) {
+      continue;
+    } else if (!kernel->waiting.ring) {
+      const KernelRun::Wait &wait = kernel->waiting;
+      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + ": " +
+              (wait.orMore ? "noc_semaphore_wait_min" : "noc_semaphore_wait") + " waits until semaphore " +
+              std::to_string(wait.id) + " is " + std::to_string(wait.value) + (wait.orMore ? " or more" : "") +
+              "; it is " + std::to_string(loadSemaphore(wait.semaphore));
+    } else {
       const Ring &ring = *kernel->waiting.ring;
       const uint32_t there = kernel->waiting.front ? ring.front() : ring.back();
       text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + ": " +
@@ -163,7 +172,6 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
     for (CoreIndex index : ring.ring.cores)
       if (byIndex[index])
         byIndex[index]->add(ring);
-  std::erase(byIndex, nullptr);
   return byIndex;
 }
 
@@ -171,11 +179,19 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry) {
-  const auto cores = coresOf(l1, program, name, entry);
+  auto cores = coresOf(l1, program, name, entry);
+  std::vector<Core *> all;
   for (const auto &core : cores)
+    all.push_back(core.get());
+  std::erase(cores, nullptr);
+  for (const auto &core : cores) {
     core->interruptible = Interruptible::current();
+    core->all = all;
+    constexpr uint32_t semaphores = maxSemaphores * semaphoreBytes;
+    std::memset(l1.at(core->index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) - semaphores), 0, semaphores);
+  }
   const auto canRun = [](const auto &core) { return core->canRun(); };
-  // What a core does may let another go on, once kernels can signal other cores.
+  // What a core does may let another go on.
   do
     parallelFor(static_cast<int64_t>(cores.size()), 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)

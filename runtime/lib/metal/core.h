@@ -14,6 +14,7 @@
 #include "tt/metal/kernel_abi.h"
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -52,6 +53,10 @@ struct Ring {
   uint32_t waited = 0;   // of those at the front
   uint32_t packed = 0;   // tiles, since the last push
 
+  // Cores on other threads look whether pages are read that they write.
+  uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
+  uint64_t poppedNow() const { return std::atomic_ref(const_cast<uint64_t &>(popped)).load(); }
+
   uint32_t front() const { return static_cast<uint32_t>(pushed - popped); }
   uint32_t back() const { return pages - front(); }
 };
@@ -77,6 +82,13 @@ public:
   std::vector<Tile> tiles;
 };
 
+/// Words that cores on other threads write: all accesses are atomic, and a change is seen after what was written
+/// before it.
+uint32_t loadSemaphore(const std::byte *at);
+
+/// Semaphores are below what buffers lie in; `maxSemaphores` of `semaphoreBytes` each.
+inline constexpr uint32_t maxSemaphores = 16, semaphoreBytes = 16;
+
 class Core;
 
 /// A kernel on a core. Functions are those of the kernel API; see kernel_api.h.
@@ -101,6 +113,14 @@ public:
   void nocRead(uint64_t from, uint32_t to, uint32_t bytes);
   void nocWrite(uint32_t from, uint64_t to, uint32_t bytes);
 
+  // noc.cpp
+  void nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool own);
+  uint32_t semaphoreAddress(uint32_t id) const;
+  void semaphoreIncrease(uint64_t to, uint32_t value);
+  void semaphoreSet(uint32_t address, uint32_t value);
+  void semaphoreMulticast(uint32_t from, uint64_t to, uint32_t receivers, bool own);
+  void semaphoreWait(uint32_t address, uint32_t value, bool orMore);
+
   // registers.cpp
   void requireCompute(std::string_view function) const;
   void acquire();
@@ -121,6 +141,13 @@ public:
 
   // matrix.cpp
   void matmulTiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
+  struct Block {
+    uint32_t cb0, cb1, tile0, tile1, dst;
+    bool transpose;
+    uint32_t ct, rt, rowStride, stepStride, steps;
+  };
+  void matmulBlock(const Block &block);
+  void packAccumulate(bool enable);
   void reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
                   uint32_t dst);
   void transposeTile(uint32_t cb, uint32_t tile, uint32_t dst);
@@ -136,7 +163,17 @@ public:
     const Ring *ring = nullptr;
     bool front = false;
     uint32_t pages = 0;
-    bool over() const { return (front ? ring->front() : ring->back()) >= pages; }
+    const std::byte *semaphore = nullptr; // or this one, for a value
+    uint32_t id = 0, value = 0;
+    bool orMore = false;
+
+    bool isThere() const { return ring || semaphore; }
+    bool over() const {
+      if (ring)
+        return (front ? ring->front() : ring->back()) >= pages;
+      const uint32_t found = loadSemaphore(semaphore);
+      return orMore ? found >= value : found == value;
+    }
   } waiting;
   bool cancelled = false; // it is resumed only to end
 
@@ -151,6 +188,12 @@ private:
   std::byte *backBytes(uint32_t cb, uint64_t bytes, std::string_view function);
   std::byte *coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
   std::byte *nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
+  /// The cores of a rectangle, which are as many as the kernel says, with this one or without.
+  std::vector<CoreIndex> receivers(uint64_t address, uint32_t count, bool own, std::string_view function) const;
+  std::byte *semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const;
+  CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
+  /// What other kernels wait for or read is not overwritten.
+  void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
   /// A tile as it is unpacked.
   void load(const std::byte *from, DataType dtype, Dst::Tile &to) const;
   /// The same as floats, row by row.
@@ -158,6 +201,7 @@ private:
   /// Rounds what was written as floats to what the registers hold.
   void settle(Dst::Tile &tile) const;
   std::unique_ptr<Dst> dst;
+  bool accumulates = false; // the packer, to what L1 holds
 };
 
 /// A core with the kernels of a program.
@@ -182,6 +226,7 @@ public:
   const CoreIndex index;
   const std::string_view program;
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
+  std::span<Core *const> all;                   // of the chip, by index; null where no kernel runs
   std::array<std::unique_ptr<Ring>, maxPorts> rings;
   std::vector<std::unique_ptr<KernelRun>> kernels;
 };

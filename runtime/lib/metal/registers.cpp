@@ -94,8 +94,8 @@ void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view
   const std::byte *from = frontTile(cb, tile, function);
   ttnn::loader<float>(ring(cb, function).dtype)(from, faces, tileElements);
   for (int64_t r = 0; r < tileSide; ++r)
-    for (int64_t c = 0; c < tileSide; ++c)
-      to[r * tileSide + c] = faces[placeOf(r, c)];
+    for (int64_t c = 0; c < tileSide; c += 16)
+      std::memcpy(to + r * tileSide + c, faces + placeOf(r, c), 16 * sizeof(float));
 }
 
 void KernelRun::copyTile(uint32_t cb, uint32_t tile, uint32_t index) {
@@ -112,12 +112,26 @@ void KernelRun::packTile(uint32_t index, uint32_t cb, bool outOfOrder, uint32_t 
   Ring &to = ring(cb, "pack_tile");
   std::byte *at = backTile(cb, outOfOrder ? place : to.packed, "pack_tile");
   const Dst::Tile &tile = dst->tiles[index];
-  if (tile.written)
+  if (accumulates && tile.written && ttnn::isFloat(tile.dtype) && ttnn::isFloat(to.dtype)) {
+    Dst::Tile sum;
+    ttnn::loader<float>(to.dtype)(at, sum.f, tileElements);
+    for (size_t i = 0; i < tileElements; ++i)
+      sum.f[i] += tile.f[i];
+    storeTile(sum, to.dtype, at);
+  } else if (accumulates) {
+    fail("pack_tile", "adds to the tile of port " + std::to_string(cb) +
+                          " (pack_reconfig_l1_acc); expected floats in " + "the register and in L1");
+  } else if (tile.written)
     storeTile(tile, to.dtype, at);
   else
     std::memset(at, 0, sim::tileBytes(to.dtype));
   if (!outOfOrder)
     ++to.packed;
+}
+
+void KernelRun::packAccumulate(bool enable) {
+  requireCompute("pack_reconfig_l1_acc");
+  accumulates = enable;
 }
 
 void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) {

@@ -1,11 +1,8 @@
-//===- ring.cpp - circular buffers and transfers of a kernel --------------===//
+//===- ring.cpp - circular buffers of a kernel ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "metal/core.h"
-#include "tt/metal/kernel_api.h"
 #include "tt/sim/formats.h"
-
-#include <cstring>
 
 namespace tt::metal {
 namespace {
@@ -39,7 +36,7 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
   if (count > ring.waited)
     fail("cb_pop_front", "pops " + pages(count) + " of port " + std::to_string(cb) + ", of which cb_wait_front has " +
                              "waited for " + std::to_string(ring.waited));
-  ring.popped += count;
+  std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
 }
 
@@ -57,7 +54,7 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   if (count > ring.reserved)
     fail("cb_push_back", "pushes " + pages(count) + " to port " + std::to_string(cb) + ", of which cb_reserve_back " +
                              "has reserved " + std::to_string(ring.reserved));
-  ring.pushed += count;
+  std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
   ring.packed = 0;
 }
@@ -124,42 +121,6 @@ std::byte *KernelRun::backBytes(uint32_t cb, uint64_t bytes, std::string_view fu
       core.l1.at(core.index, ring.address + offsetOf(*this, ring, ring.pushed, ring.packed, bytes, function));
   ring.packed += static_cast<uint32_t>((bytes + ring.pageBytes - 1) / ring.pageBytes);
   return to;
-}
-
-//===- Transfers ----------------------------------------------------------===//
-
-std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
-  const sim::ChipDesc &chip = core.l1.chip;
-  const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), end = static_cast<uint64_t>(chip.l1Size);
-  if (address < base || address > end || bytes > end - address)
-    fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(address) + " of core " +
-                       coreText(chip, index) + " are not in its L1, from " + std::to_string(base) + " to " +
-                       std::to_string(end));
-  return core.l1.at(index, static_cast<uint32_t>(address));
-}
-
-std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
-  const sim::ChipDesc &chip = core.l1.chip;
-  constexpr uint64_t coordinate = (uint64_t(1) << noc_coordinate_bits) - 1;
-  const uint64_t x = address >> noc_address_bits & coordinate, y = address >> (noc_address_bits + noc_coordinate_bits);
-  if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
-    fail(function, "NOC address " + std::to_string(address) + " is of core (y=" + std::to_string(y) +
-                       ", x=" + std::to_string(x) + "); the grid has " + std::to_string(chip.gridRows) + "x" +
-                       std::to_string(chip.gridColumns) + " cores");
-  return coreBytes(static_cast<CoreIndex>(y * static_cast<uint64_t>(chip.gridColumns) + x),
-                   address & ((uint64_t(1) << noc_address_bits) - 1), bytes, function);
-}
-
-void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
-  const std::byte *source = nocBytes(from, bytes, "noc_async_read");
-  std::memmove(coreBytes(core.index, to, bytes, "noc_async_read"), source, bytes);
-  work.movedBytes += bytes;
-}
-
-void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
-  const std::byte *source = coreBytes(core.index, from, bytes, "noc_async_write");
-  std::memmove(nocBytes(to, bytes, "noc_async_write"), source, bytes);
-  work.movedBytes += bytes;
 }
 
 } // namespace tt::metal

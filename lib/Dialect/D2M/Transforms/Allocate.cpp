@@ -77,11 +77,14 @@ private:
   static uint64_t alignmentOf(ttcore::ChipDescAttr chip) { return chip.getNocL1AddressAlignBytes(); }
 
   /// The op of the block that is, or holds, the last use; the op itself when there is none.
-  static Operation *lastUseOf(memref::AllocOp alloc, Block &block) {
-    Operation *last = alloc;
-    for (Operation *user : alloc->getUsers())
-      if (Operation *at = block.findAncestorOpInBlock(*user); at && last->isBeforeInBlock(at))
+  static Operation *lastUseOf(Operation *buffer, Block &block) {
+    Operation *last = buffer;
+    for (Operation *user : buffer->getUsers()) {
+      // What reads a view reads the buffer.
+      Operation *at = isa<ViewLayoutOp>(user) ? lastUseOf(user, block) : block.findAncestorOpInBlock(*user);
+      if (at && last->isBeforeInBlock(at))
         last = at;
+    }
     return last;
   }
 

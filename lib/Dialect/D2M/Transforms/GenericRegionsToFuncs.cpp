@@ -29,9 +29,11 @@ struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRe
     SmallVector<GenericOp> generics;
     module.walk([&](GenericOp generic) { generics.push_back(generic); });
     for (GenericOp generic : generics) {
+      const SmallVector<int64_t> cbOperands = cbOperandsOf(generic);
+      generic->setAttr(cbOperandsName, DenseI64ArrayAttr::get(&getContext(), cbOperands));
       SmallVector<Attribute> threads;
       for (Region &region : generic.getRegions()) {
-        FailureOr<ThreadAttr> thread = outline(generic, region, symbols);
+        FailureOr<ThreadAttr> thread = outline(generic, region, symbols, cbOperands);
         if (failed(thread))
           return signalPassFailure();
         threads.push_back(*thread);
@@ -41,14 +43,54 @@ struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRe
   }
 
 private:
+  /// The operands whose circular buffers a thread uses.
+  static SmallVector<int64_t> cbOperandsOf(GenericOp generic) {
+    SmallVector<int64_t> used;
+    for (unsigned number = 0; number < generic->getNumOperands(); ++number)
+      if (llvm::any_of(generic.getRegions(), [&](Region &region) {
+            return number < region.getNumArguments() && !region.getArgument(number).use_empty();
+          }))
+        used.push_back(number);
+    return used;
+  }
+
+  /// What a thread uses of its generic's operands itself is an argument of the kernel.
+  static LogicalResult passOperands(GenericOp generic, Region &region) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+    DenseMap<Value, Value> arguments;
+    WalkResult result = region.walk([&](Operation *op) {
+      for (OpOperand &use : op->getOpOperands()) {
+        Value value = use.get();
+        if (region.isAncestor(value.getParentRegion()))
+          continue;
+        const auto operands = generic->getOperands();
+        auto found = llvm::find(operands, value);
+        if (found == operands.end()) {
+          op->emitOpError() << "uses a value from outside of its thread that is no operand of its d2m.generic";
+          return WalkResult::interrupt();
+        }
+        Value &argument = arguments[value];
+        if (!argument)
+          argument = GetArgOp::create(builder, value.getLoc(), value.getType(),
+                                      builder.getI64IntegerAttr(std::distance(operands.begin(), found)),
+                                      ResolutionStageAttr());
+        use.set(argument);
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   /// The thread with the name of its kernel. The region becomes empty.
-  FailureOr<ThreadAttr> outline(GenericOp generic, Region &region, SymbolTable &symbols) {
+  FailureOr<ThreadAttr> outline(GenericOp generic, Region &region, SymbolTable &symbols, ArrayRef<int64_t> cbOperands) {
     ThreadAttr thread = generic.threadOf(region);
     if (thread.getKernelSymbol())
       return thread;
     if (!region.hasOneBlock())
       return generic.emitOpError() << "region " << region.getRegionNumber() << " has " << llvm::range_size(region)
                                    << " blocks; a kernel has one";
+    if (failed(passOperands(generic, region)))
+      return failure();
     OpBuilder builder(&getContext());
     auto function = func::FuncOp::create(builder, generic.getLoc(), "kernel", builder.getFunctionType({}, {}));
     function.setPrivate();
@@ -66,8 +108,10 @@ private:
       }
       if (argument.use_empty())
         continue;
-      Value cb = GetCBOp::create(builder, argument.getLoc(), argument.getType(),
-                                 builder.getI64IntegerAttr(argument.getArgNumber()), ResolutionStageAttr());
+      Value cb = GetCBOp::create(
+          builder, argument.getLoc(), argument.getType(),
+          builder.getI64IntegerAttr(std::distance(cbOperands.begin(), llvm::find(cbOperands, argument.getArgNumber()))),
+          ResolutionStageAttr());
       argument.replaceAllUsesWith(cb);
     }
     body.eraseArguments(0, body.getNumArguments());

@@ -148,8 +148,10 @@ struct InsertDstRegisterAccess : d2m::impl::D2MInsertDstRegisterAccessUnschedule
         if (!llvm::any_of(*block, isTileOp) || !block->getOps<AcquireDstOp>().empty())
           return;
         Region *region = block->getParent();
-        while (region->getParentOp() != generic)
-          region = region->getParentRegion();
+        // Loops of a section that has its registers are scheduled.
+        for (; region->getParentOp() != generic; region = region->getParentRegion())
+          if (!region->getParentOp()->getBlock()->getOps<AcquireDstOp>().empty())
+            return;
         if (generic.threadOf(*region).getThreadType() == ThreadType::Compute)
           blocks.push_back(block);
       });

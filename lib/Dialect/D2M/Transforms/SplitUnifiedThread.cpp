@@ -20,20 +20,29 @@ static bool isInput(GenericOp generic, Value cb) {
   return cast<BlockArgument>(cb).getArgNumber() < generic.getInputs().size();
 }
 
-/// Leaves the other side of what a thread does with the circular buffers of inputs (or of outputs): in the same loops,
-/// room for each block that it waits for, and a push; or a wait for each block that it pushes, and a pop.
+static bool isOutput(GenericOp generic, Value cb) {
+  const unsigned number = cast<BlockArgument>(cb).getArgNumber();
+  return !isInput(generic, cb) && number < generic.getInputs().size() + generic.getOutputs().size();
+}
+
+/// Leaves every second load of a block, beginning with the first for the mover of inputs, and the other side of what a
+/// thread does with the circular buffers of inputs (or of outputs): in the same loops, room for each block that it
+/// waits for, and a push; or a wait for each block that it pushes, and a pop.
 static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
   SmallVector<Operation *> ops;
+  size_t loads = 0;
   region.walk<WalkOrder::PostOrder>([&](Operation *op) {
     OpBuilder builder(op);
     if (auto wait = dyn_cast<WaitOp>(op); wait && inputs && isInput(generic, wait.getCb())) {
       ReserveOp::create(builder, op->getLoc(), wait.getResult().getType(), wait.getCb());
       PushOp::create(builder, op->getLoc(), wait.getCb());
-    } else if (auto push = dyn_cast<PushOp>(op); push && !inputs && !isInput(generic, push.getCb())) {
+    } else if (auto push = dyn_cast<PushOp>(op); push && !inputs && isOutput(generic, push.getCb())) {
       auto block = cast<CBType>(push.getCb().getType()).getUnderlying();
       WaitOp::create(builder, op->getLoc(), block, push.getCb());
       PopOp::create(builder, op->getLoc(), push.getCb());
     }
+    if (isa<RemoteLoadOp>(op) && loads++ % 2 == (inputs ? 0 : 1))
+      return;
     ops.push_back(op);
   });
   // Users come after what they use, and what is in a loop before the loop: backwards, all uses are gone. Loops stay as
@@ -99,6 +108,9 @@ private:
       keepOtherSide(made, made.getRegion(mover), mover == 0);
     }
     made.getRegion(2).takeBody(unified);
+    made.getRegion(2).walk([](RemoteLoadOp load) { load.erase(); });
+    if (Attribute wide = generic->getAttr(f32RegistersName))
+      made->setAttr(f32RegistersName, wide);
     generic.replaceAllUsesWith(made.getResults());
     generic.erase();
     return success();

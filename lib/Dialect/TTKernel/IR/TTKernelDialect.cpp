@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace mlir::tt::ttkernel;
 
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelEnums.cpp.inc"
 #include "ttmlir/Dialect/TTKernel/IR/TTKernelOpsDialect.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES

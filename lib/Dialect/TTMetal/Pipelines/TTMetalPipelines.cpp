@@ -27,6 +27,7 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
   functions.addPass(d2m::createD2MAllocate());
   functions.addPass(d2m::createD2MSplitUnifiedThread());
+  functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA());
   functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
   functions.addPass(createCSEPass());
   manager.addPass(d2m::createD2MGenericRegionsToFuncs());

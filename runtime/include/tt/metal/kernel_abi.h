@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 1;
+inline constexpr uint32_t kernelAbiVersion = 2;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -50,6 +50,15 @@ struct KernelApi {
   uint32_t (*coreY)();
   void (*nocRead)(uint64_t from, uint32_t to, uint32_t bytes);
   void (*nocWrite)(uint32_t from, uint64_t to, uint32_t bytes);
+  /// To all cores of a rectangle; `own`: the sender is one of the receivers.
+  void (*nocMulticast)(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool own);
+
+  // Semaphores: words at the same address of every core.
+  uint32_t (*semaphoreAddress)(uint32_t id);
+  void (*semaphoreIncrease)(uint64_t to, uint32_t value);
+  void (*semaphoreSet)(uint32_t address, uint32_t value);
+  void (*semaphoreMulticast)(uint32_t from, uint64_t to, uint32_t receivers, bool own);
+  void (*semaphoreWait)(uint32_t address, uint32_t value, bool orMore);
 
   // Registers.
   void (*dstAcquire)();
@@ -70,6 +79,11 @@ struct KernelApi {
   void (*tilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
   void (*untilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
   void (*matmulTiles)(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
+  /// Adds `steps` products of columns of rt tiles, a row's `rowStride` apart, and rows of ct tiles, a step's
+  /// `stepStride` apart, to rt * ct registers.
+  void (*matmulBlock)(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose,
+                      uint32_t ct, uint32_t rt, uint32_t rowStride, uint32_t stepStride, uint32_t steps);
+  void (*packAccumulate)(bool enable);
   void (*reduceTile)(ReducePool pool, Along along, uint32_t cb, uint32_t scaler, uint32_t tile, uint32_t scalerTile,
                      uint32_t dst);
   void (*transposeTile)(uint32_t cb, uint32_t tile, uint32_t dst);

@@ -41,6 +41,9 @@ template <class T> inline T get_arg_val(uint32_t index) {
   return value;
 }
 
+/// Alike on all cores.
+template <class T> inline T get_common_arg_val(uint32_t index) { return get_arg_val<T>(index); }
+
 //===- Circular buffers ---------------------------------------------------===//
 
 inline void cb_wait_front(uint32_t cb, uint32_t pages) { tt::metal::api->cbWaitFront(cb, pages); }
@@ -84,7 +87,53 @@ inline void noc_async_read(uint64_t from, uint32_t to, uint32_t bytes, uint8_t =
 inline void noc_async_write(uint32_t from, uint64_t to, uint32_t bytes, uint8_t = 0) {
   tt::metal::api->nocWrite(from, to, bytes);
 }
+/// All cores of a rectangle, its first and its last.
+inline uint64_t get_noc_multicast_addr(uint32_t x_start, uint32_t y_start, uint32_t x_end, uint32_t y_end,
+                                       uint32_t address, uint8_t = 0) {
+  const uint64_t first = get_noc_addr(x_end, y_end, address), last = get_noc_addr(x_start, y_start, 0);
+  return first | last << 2 * noc_coordinate_bits;
+}
+inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool = false,
+                                      uint8_t = 0) {
+  tt::metal::api->nocMulticast(from, to, bytes, receivers, false);
+}
+inline void noc_async_write_multicast_loopback_src(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers,
+                                                   bool = false, uint8_t = 0) {
+  tt::metal::api->nocMulticast(from, to, bytes, receivers, true);
+}
+
+/// The address of a semaphore of this program, which is 0 when it starts.
+inline uint32_t get_semaphore(uint32_t id) { return tt::metal::api->semaphoreAddress(id); }
+inline void noc_semaphore_inc(uint64_t to, uint32_t value, uint8_t = 0) {
+  tt::metal::api->semaphoreIncrease(to, value);
+}
+inline void noc_semaphore_set(uint32_t address, uint32_t value) { tt::metal::api->semaphoreSet(address, value); }
+inline void noc_semaphore_wait(uint32_t address, uint32_t value) {
+  tt::metal::api->semaphoreWait(address, value, false);
+}
+inline void noc_semaphore_wait_min(uint32_t address, uint32_t value) {
+  tt::metal::api->semaphoreWait(address, value, true);
+}
+// Pointers to L1 are addresses.
+inline void noc_semaphore_set(volatile uint32_t *address, uint32_t value) {
+  noc_semaphore_set(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
+}
+inline void noc_semaphore_wait(volatile uint32_t *address, uint32_t value) {
+  noc_semaphore_wait(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
+}
+inline void noc_semaphore_wait_min(volatile uint32_t *address, uint32_t value) {
+  noc_semaphore_wait_min(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
+}
+inline void noc_semaphore_set_multicast(uint32_t from, uint64_t to, uint32_t receivers, bool = false, uint8_t = 0) {
+  tt::metal::api->semaphoreMulticast(from, to, receivers, false);
+}
+inline void noc_semaphore_set_multicast_loopback_src(uint32_t from, uint64_t to, uint32_t receivers, bool = false,
+                                                     uint8_t = 0) {
+  tt::metal::api->semaphoreMulticast(from, to, receivers, true);
+}
+
 // Transfers are done when they are requested.
+inline void noc_async_atomic_barrier(uint8_t = 0) {}
 inline void noc_async_read_barrier(uint8_t = 0) {}
 inline void noc_async_write_barrier(uint8_t = 0) {}
 inline void noc_async_writes_flushed(uint8_t = 0) {}
@@ -212,6 +261,28 @@ inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t ti
                          uint32_t transpose = 0) {
   tt::metal::api->matmulTiles(in0, in1, tile0, tile1, dst, transpose != 0);
 }
+
+inline void mm_block_init(uint32_t in0, uint32_t in1, uint32_t out, uint32_t = 0, uint32_t = 1, uint32_t = 1,
+                          uint32_t = 1) {
+  tt::metal::checkBuffers("mm_block_init", in0, in1, out);
+}
+inline void mm_block_init_short(uint32_t in0, uint32_t in1, uint32_t = 0, uint32_t = 1, uint32_t = 1, uint32_t = 1) {
+  tt::metal::checkBuffers("mm_block_init_short", in0, in1);
+}
+/// One step: tiles in0[tile0 + r * kt] and in1[tile1 + c] to rt * ct registers.
+inline void matmul_block(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose,
+                         uint32_t ct, uint32_t rt, uint32_t kt) {
+  tt::metal::api->matmulBlock(in0, in1, tile0, tile1, dst, transpose, ct, rt, kt, 0, 1);
+}
+namespace experimental {
+/// All kt steps; those of in1 are `stride` tiles apart.
+inline void matmul_block(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose,
+                         uint32_t ct, uint32_t rt, uint32_t kt, uint32_t stride) {
+  tt::metal::api->matmulBlock(in0, in1, tile0, tile1, dst, transpose, ct, rt, kt, stride, kt);
+}
+} // namespace experimental
+/// Whether pack_tile adds to the tile in L1.
+inline void pack_reconfig_l1_acc(uint32_t enable) { tt::metal::api->packAccumulate(enable != 0); }
 
 enum PoolType { SUM, AVG, MAX };
 enum ReduceDim { REDUCE_ROW, REDUCE_COL, REDUCE_SCALAR };

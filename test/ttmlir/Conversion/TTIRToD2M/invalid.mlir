@@ -1,25 +1,33 @@
 // RUN: ttmlir-opt %s --split-input-file --ttcore-register-device --ttir-to-d2m --verify-diagnostics
 
 func.func @op(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M; there are elementwise ops, constants, and reshapes that keep rows}}
-  %0 = "ttir.matmul"(%x, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  // expected-error @+1 {{'ttir.cumsum' is not lowered to D2M; cores have no kernels for it}}
+  %0 = "ttir.cumsum"(%x) <{dim = 0 : i64}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
 
 // -----
 
-func.func @broadcast(%x: tensor<32x32xf32>, %y: tensor<1x32xf32>) -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.add' is not lowered to D2M: operand 1 is 'tensor<1x32xf32>' and the result 'tensor<32x32xf32>'; tiles are not broadcast}}
-  %0 = "ttir.add"(%x, %y) : (tensor<32x32xf32>, tensor<1x32xf32>) -> tensor<32x32xf32>
-  return %0 : tensor<32x32xf32>
+func.func @vectors(%x: tensor<32xf32>, %y: tensor<32x8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: it multiplies 'tensor<32xf32>' and 'tensor<32x8xf32>'; expected matrices}}
+  %0 = "ttir.matmul"(%x, %y) : (tensor<32xf32>, tensor<32x8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
 }
 
 // -----
 
-func.func @reshape(%x: tensor<4x16xf32>) -> tensor<8x8xf32> {
-  // expected-error @+1 {{'ttir.reshape' is not lowered to D2M: it moves elements to other rows of tiles}}
-  %0 = "ttir.reshape"(%x) <{shape = [8 : i32, 8 : i32]}> : (tensor<4x16xf32>) -> tensor<8x8xf32>
-  return %0 : tensor<8x8xf32>
+func.func @integers(%x: tensor<32x32xi32>) -> tensor<32x32xi32> {
+  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: its elements are 'i32'; expected floats}}
+  %0 = "ttir.matmul"(%x, %x) : (tensor<32x32xi32>, tensor<32x32xi32>) -> tensor<32x32xi32>
+  return %0 : tensor<32x32xi32>
+}
+
+// -----
+
+func.func @negative(%x: tensor<4x16xf32>) -> tensor<4x14xf32> {
+  // expected-error @+1 {{'ttir.pad' is not lowered to D2M: it pads by negative sizes}}
+  %0 = "ttir.pad"(%x) <{padding = array<i32: 0, 0, -2, 0>, value = 0.0 : f32}> : (tensor<4x16xf32>) -> tensor<4x14xf32>
+  return %0 : tensor<4x14xf32>
 }
 
 // -----

@@ -21,6 +21,11 @@ namespace mlir::tt::d2m {
 
 /// The attribute of a memref.alloc that has its address in the L1 of every core, in bytes.
 inline constexpr llvm::StringLiteral addressName = "address";
+/// The attribute of a d2m.generic whose sums need registers of 32 bits, whatever its operands have.
+inline constexpr llvm::StringLiteral f32RegistersName = "f32_registers";
+/// The attribute of a d2m.generic whose threads are functions: the operands, by number, that these see as circular
+/// buffers, in the order of their ports.
+inline constexpr llvm::StringLiteral cbOperandsName = "cb_operands";
 
 } // namespace mlir::tt::d2m
 

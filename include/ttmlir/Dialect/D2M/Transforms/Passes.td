@@ -51,6 +51,30 @@ def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread"> {
   }];
 }
 
+def D2MLowerLoadStoreOpsToDMA : Pass<"d2m-lower-load-store-ops-to-dma"> {
+  let summary = "Lower loads of blocks to transfers of contiguous pieces";
+  let description = [{
+    The maps of views become index arithmetic: which core has a piece, and how many bytes into its part. A piece is as
+    long as the maps show that elements follow each other on both sides.
+
+    Before:
+    ```mlir
+    d2m.remote_load %view[%i, %j] into %cb : memref<2x2x4x4x!tile, ...> into !d2m.cb<memref<4x4x!tile>>
+    ```
+    After:
+    ```mlir
+    %room = d2m.reserve %cb : !d2m.cb<memref<4x4x!tile>> -> memref<4x4x!tile>
+    scf.for %r = ... { scf.for %c = ... {
+      %0 = d2m.dma_read %buffer[%y, %x, %bytes], %room[%place], <4> : (...) -> !d2m.mem_tx<read>
+    } }
+    %1 = d2m.null_tx : !d2m.mem_tx<read>
+    d2m.dma_wait %1 : !d2m.mem_tx<read>
+    d2m.push %cb : !d2m.cb<memref<4x4x!tile>>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled"> {
   let summary = "Insert copies of tiles into the destination registers";
   let description = [{

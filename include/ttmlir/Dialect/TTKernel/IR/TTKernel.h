@@ -14,6 +14,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelEnums.h.inc"
 #include "ttmlir/Dialect/TTKernel/IR/TTKernelOpsDialect.h.inc"
 
 namespace mlir::tt::ttkernel {

@@ -5,6 +5,7 @@
 #define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELOPS_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "ttmlir/Dialect/TTKernel/IR/TTKernelEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
 
@@ -57,6 +58,52 @@ def TTKernel_CBPopFrontOp : TTKernel_CBStep<"cb_pop_front", "Gives the room of s
 def TTKernel_CBReserveBackOp : TTKernel_CBStep<"cb_reserve_back", "Waits until there is room for so many pages.">;
 def TTKernel_CBPushBackOp : TTKernel_CBStep<"cb_push_back", "Hands so many pages to the other side.">;
 
+class TTKernel_Value<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
+    : TTKernel_Op<mnemonic, text, operands, traits> {
+  let results = (outs Index:$result);
+}
+
+def TTKernel_GetCommonArgValOp
+    : TTKernel_Value<"get_common_arg_val", "An argument that all cores have alike, known when the kernel starts.",
+                     (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$arg_index), [Pure]> {
+  let assemblyFormat = "`(` $arg_index `)` attr-dict `:` type($result)";
+}
+def TTKernel_GetWritePtrOp : TTKernel_Value<"get_write_ptr", "The address of the room that was reserved.",
+                                            (ins TTKernel_CB:$cb)>;
+
+//===----------------------------------------------------------------------===//
+// Data movement. Addresses are of type index, those of the network, too.
+//===----------------------------------------------------------------------===//
+
+def TTKernel_MyLogicalXOp : TTKernel_Value<"my_logical_x_", "The column of this core in the grid.", (ins), [Pure]>;
+def TTKernel_MyLogicalYOp : TTKernel_Value<"my_logical_y_", "The row of this core in the grid.", (ins), [Pure]>;
+def TTKernel_GetNocAddrOp : TTKernel_Value<"get_noc_addr", "The network's address of an address of a core.",
+                                           (ins Index:$x, Index:$y, Index:$address), [Pure]>;
+def TTKernel_GetNocMulticastAddrOp
+    : TTKernel_Value<"get_noc_multicast_addr", "The network's address of an address of all cores of a rectangle.",
+                     (ins Index:$xStart, Index:$yStart, Index:$xEnd, Index:$yEnd, Index:$address), [Pure]>;
+def TTKernel_NocAsyncReadOp : TTKernel_Op<"noc_async_read", "Begins to read from another core.",
+                                          (ins Index:$source, Index:$target, Index:$bytes)>;
+def TTKernel_NocAsyncReadBarrierOp : TTKernel_Op<"noc_async_read_barrier", "Waits until all reads are done.">;
+def TTKernel_NocAsyncWriteOp : TTKernel_Op<"noc_async_write", "Begins to write to another core.",
+                                           (ins Index:$source, Index:$target, Index:$bytes)>;
+def TTKernel_NocAsyncWriteBarrierOp : TTKernel_Op<"noc_async_write_barrier", "Waits until all writes are done.">;
+def TTKernel_NocAsyncWriteMulticastOp
+    : TTKernel_Op<"noc_async_write_multicast", "Begins to write to the other cores of a rectangle.",
+                  (ins Index:$source, Index:$target, Index:$bytes, Index:$cores)>;
+
+def TTKernel_GetSemaphoreOp : TTKernel_Value<"get_semaphore", "The address of a semaphore of every core.",
+                                             (ins Index:$id), [Pure]>;
+def TTKernel_NocSemaphoreIncOp : TTKernel_Op<"noc_semaphore_inc", "Adds to a semaphore of a core.",
+                                             (ins Index:$target, Index:$value)>;
+def TTKernel_NocSemaphoreSetOp : TTKernel_Op<"noc_semaphore_set", "Sets a semaphore of this core.",
+                                             (ins Index:$address, Index:$value)>;
+def TTKernel_NocSemaphoreSetMulticastOp
+    : TTKernel_Op<"noc_semaphore_set_multicast", "Writes a semaphore of this core to the other cores of a rectangle.",
+                  (ins Index:$source, Index:$target, Index:$cores)>;
+def TTKernel_NocSemaphoreWaitOp : TTKernel_Op<"noc_semaphore_wait", "Waits until a semaphore of this core has a value.",
+                                              (ins Index:$address, Index:$value)>;
+
 //===----------------------------------------------------------------------===//
 // The registers between unpacker, math and packer
 //===----------------------------------------------------------------------===//
@@ -86,6 +133,31 @@ def TTKernel_TilizeBlockOp : TTKernel_Block<"tilize_block", "Makes a row of tile
 def TTKernel_UntilizeInitOp : TTKernel_Op<"untilize_init", "Sets the unpacker up to make rows of tiles.",
                                           (ins TTKernel_CB:$icb)>;
 def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows of elements of a row of tiles.">;
+
+//===----------------------------------------------------------------------===//
+// Products and reductions
+//===----------------------------------------------------------------------===//
+
+def TTKernel_MatmulBlockInitOp
+    : TTKernel_Op<"mm_block_init", "Sets unpacker and math up for matmul_block.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out, Index:$transpose, Index:$ct, Index:$rt,
+                       Index:$kt)>;
+def TTKernel_ExperimentalMatmulBlockOp
+    : TTKernel_Op<"experimental.matmul_block", "Adds kt products of a column of tiles and a row of tiles to registers.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst, Index:$transpose,
+                       Index:$ct, Index:$rt, Index:$kt, Index:$stride)>;
+def TTKernel_PackReconfigL1AccOp : TTKernel_Op<"pack_reconfig_l1_acc", "Whether the packer adds to what L1 holds.",
+                                               (ins Index:$enable)>;
+
+def TTKernel_ReduceInitOp
+    : TTKernel_Op<"reduce_init", "Sets unpacker, math and packer up for reduce_tile.",
+                  (ins TTKernel_CB:$in, TTKernel_CB:$scaler, TTKernel_CB:$out, TTKernel_ReduceType:$reduce_type,
+                       TTKernel_ReduceDim:$reduce_dim)>;
+def TTKernel_ReduceTileOp
+    : TTKernel_Op<"reduce_tile", "Joins a reduced tile with a register.",
+                  (ins TTKernel_CB:$in, TTKernel_CB:$scaler, Index:$tile, Index:$scalerTile, Index:$dst,
+                       TTKernel_ReduceType:$reduce_type, TTKernel_ReduceDim:$reduce_dim)>;
+def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Ends what reduce_init set up.">;
 
 //===----------------------------------------------------------------------===//
 // Math on registers

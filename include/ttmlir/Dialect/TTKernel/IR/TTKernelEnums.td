@@ -1,0 +1,20 @@
+//===- TTKernelEnums.td - enums of the TTKernel dialect ----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELENUMS_TD
+#define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+def TTKernel_ReduceDim : I32EnumAttr<"ReduceDim", "Which dimension of a tile is reduced.", [
+    I32EnumAttrCase<"Row", 0, "reduce_row">, I32EnumAttrCase<"Col", 1, "reduce_col">,
+    I32EnumAttrCase<"Scalar", 2, "reduce_scalar">]> {
+  let cppNamespace = "::mlir::tt::ttkernel";
+}
+def TTKernel_ReduceType : I32EnumAttr<"ReduceType", "How the values of a tile are joined.", [
+    I32EnumAttrCase<"Sum", 0, "reduce_sum">, I32EnumAttrCase<"Max", 1, "reduce_max">,
+    I32EnumAttrCase<"Avg", 2, "reduce_avg">]> {
+  let cppNamespace = "::mlir::tt::ttkernel";
+}
+
+#endif // TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELENUMS_TD

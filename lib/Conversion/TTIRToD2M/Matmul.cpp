@@ -1,0 +1,167 @@
+//===- Matmul.cpp - products as generics ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Generics.h"
+#include "Patterns.h"
+#include "Shapes.h"
+
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LinearOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static constexpr int64_t tileSize = 32;
+/// Bytes of L1 that the circular buffers of a product's operands take at most, if one tile of K fits.
+static constexpr int64_t ringBytes = 384 << 10;
+
+/// All dimensions but the last two.
+static ArrayRef<int64_t> batchOf(RankedTensorType type) { return type.getShape().drop_back(2); }
+
+/// The number of a matrix among those of an operand, from the number of the result's.
+static AffineExpr batchExpr(AffineExpr number, ArrayRef<int64_t> result, ArrayRef<int64_t> operand) {
+  AffineExpr batch = getAffineConstantExpr(0, number.getContext());
+  int64_t behind = 1, stride = 1;
+  for (size_t i = 0; i < operand.size(); ++i) {
+    const int64_t size = result[result.size() - 1 - i];
+    if (operand[operand.size() - 1 - i] != 1) {
+      batch = batch + (number.floorDiv(behind) % size) * stride;
+      stride *= size;
+    }
+    behind *= size;
+  }
+  return batch;
+}
+
+/// Whether all matrices of a batch are multiplied by one, so that their rows are those of one product.
+static bool isOneProduct(RankedTensorType a, RankedTensorType b, RankedTensorType out) {
+  return ShapedType::getNumElements(batchOf(b)) == 1 &&
+         ShapedType::getNumElements(batchOf(a)) == ShapedType::getNumElements(batchOf(out));
+}
+
+namespace {
+struct LowerMatmul : TilePattern<ttir::MatmulOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(ttir::MatmulOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
+    if (a.getRank() < 2 || b.getRank() < 2)
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "it multiplies " << a << " and " << b << "; expected matrices";
+      });
+    for (Type element : {a.getElementType(), b.getElementType(), out.getElementType()})
+      if (!isa<FloatType>(element))
+        return notifyMatchFailure(
+            rewriter, op, [&](Diagnostic &reason) { reason << "its elements are " << element << "; expected floats"; });
+    if (alignOperands(op, rewriter))
+      return success();
+
+    MLIRContext *context = op.getContext();
+    Placement target = placeOf(types, out), left = placeOf(types, a);
+    const int64_t bDim = b.getRank() - 2;
+    const int64_t inner = llvm::divideCeil(a.getShape().back(), tileSize);
+    const int64_t outer = b.getDimSize(op.getTransposeB() ? bDim : bDim + 1);
+    const int64_t rows = llvm::divideCeil(out.getDimSize(out.getRank() - 2), tileSize);
+    const int64_t bBatch = ShapedType::getNumElements(batchOf(b));
+    const bool isFlat = isOneProduct(a, b, out);
+    Product product;
+    const int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
+    const int64_t blockColumns = target.tiles[1];
+    const int64_t blockInner =
+        innerBlock(inner, blockRows, blockColumns, static_cast<int64_t>(left.tile().getSizeBytes()));
+    product.steps = inner / blockInner;
+    product.transposeB = op.getTransposeB();
+
+    const auto dim = [&](unsigned number) { return getAffineDimExpr(number, context); };
+    AffineExpr aRow = dim(0) * blockRows + dim(2);
+    if (!isFlat)
+      aRow = batchExpr(aRow.floorDiv(rows), batchOf(out), batchOf(a)) * rows + aRow % rows;
+    product.a = {adaptor.getA(),
+                 {target.grid[0] * target.tiles[0] / blockRows, product.steps},
+                 {blockRows, blockInner},
+                 AffineMap::get(4, 0, {aRow, dim(1) * blockInner + dim(3)}, context)};
+    AffineExpr bRow = dim(0) * blockInner + dim(2), bColumn = dim(1) * blockColumns + dim(3);
+    if (op.getTransposeB()) {
+      bRow = dim(0).floorDiv(product.steps) * llvm::divideCeil(outer, tileSize) + bColumn;
+      bColumn = dim(0) % product.steps * blockInner + dim(2);
+    }
+    product.b = {adaptor.getB(),
+                 {bBatch * product.steps, target.grid[1]},
+                 {blockInner, blockColumns},
+                 AffineMap::get(4, 0, {bRow, bColumn}, context)};
+    AffineExpr number = (dim(0) * blockRows).floorDiv(rows);
+    product.bRow = AffineMap::get(2, 0, batchExpr(number, batchOf(out), batchOf(b)) * product.steps + dim(1), context);
+    Value output = memref::AllocOp::create(rewriter, op.getLoc(), target.tiled);
+    createMatmul(rewriter, op.getLoc(), product, output);
+    rewriter.replaceOp(op, output);
+    return success();
+  }
+
+private:
+  /// The most tiles of K that leave room for the circular buffers of both operands.
+  static int64_t innerBlock(int64_t inner, int64_t rows, int64_t columns, int64_t tileBytes) {
+    int64_t block = std::clamp<int64_t>(ringBytes / (2 * (rows + columns) * tileBytes), 1, inner);
+    while (inner % block)
+      --block;
+    return block;
+  }
+
+  /// Makes a product of operands of whole tiles where the op has others: what is beyond K is zero, and matrices of a
+  /// batch begin with a tile.
+  static bool alignOperands(ttir::MatmulOp op, ConversionPatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    Value a = op.getA(), b = op.getB();
+    RankedTensorType out = op.getType();
+    if (op.getTransposeA())
+      a = swapLast(rewriter, loc, a);
+    const auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+    const bool isBatch = !isOneProduct(cast<RankedTensorType>(a.getType()), op.getB().getType(), out);
+    a = alignedTo(rewriter, loc, a, shapeOf(a).size() - 1);
+    if (isBatch)
+      a = alignedTo(rewriter, loc, a, shapeOf(a).size() - 2);
+    b = alignedTo(rewriter, loc, b, shapeOf(b).size() - (op.getTransposeB() ? 1 : 2));
+    if (op.getTransposeB() && isBatch)
+      b = alignedTo(rewriter, loc, b, shapeOf(b).size() - 2);
+    if (a == op.getA() && b == op.getB())
+      return false;
+    SmallVector<int64_t> shape(out.getShape());
+    shape[shape.size() - 2] = shapeOf(a)[shapeOf(a).size() - 2];
+    shape.back() = shapeOf(b)[shapeOf(b).size() - (op.getTransposeB() ? 2 : 1)];
+    Value product =
+        ttir::MatmulOp::create(rewriter, loc, out.clone(shape), a, b, /*transpose_a=*/false, op.getTransposeB());
+    rewriter.replaceOp(op, firstOf(rewriter, loc, product, out));
+    return true;
+  }
+};
+
+struct LowerLinear : TilePattern<ttir::LinearOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::LinearOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
+    // A bias of more dimensions is added to the product, which has the others alone.
+    SmallVector<int64_t> shape(out.getShape());
+    const int64_t rank = std::max(a.getRank(), b.getRank());
+    if (rank < 2 || rank > out.getRank())
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "it multiplies " << a << " and " << b << "; expected matrices";
+      });
+    Value product = ttir::MatmulOp::create(rewriter, op.getLoc(), out, op.getA(), op.getB(), op.getTransposeA(),
+                                           op.getTransposeB());
+    if (op.getBias())
+      product = ttir::AddOp::create(rewriter, op.getLoc(), out, product, op.getBias());
+    rewriter.replaceOp(op, product);
+    return success();
+  }
+};
+} // namespace
+
+void tt::addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types) {
+  patterns.add<LowerLinear, LowerMatmul>(types, patterns.getContext());
+}

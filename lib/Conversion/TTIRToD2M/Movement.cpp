@@ -1,0 +1,303 @@
+//===- Movement.cpp - data movement as copies between cores ---------------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// An op that only moves elements copies them from core to core, in rows: tiles
+// are undone before and made again after it. A copy reads where the op says
+// which element of an input an element of the result is, and writes where it
+// says where the elements of an input go.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Movement.h"
+
+#include "Generics.h"
+
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PermuteOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ReverseOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TransposeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/UnsqueezeOp.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+//===----------------------------------------------------------------------===//
+// Maps
+//===----------------------------------------------------------------------===//
+
+/// (row, column) of the matrix that a tensor is -> its indices.
+static AffineMap indicesOf(ArrayRef<int64_t> shape, MLIRContext *context) {
+  AffineExpr row = getAffineDimExpr(0, context), column = getAffineDimExpr(1, context);
+  SmallVector<AffineExpr> indices(shape.size());
+  if (!shape.empty())
+    indices.back() = column;
+  for (size_t dim = shape.size() - std::min<size_t>(1, shape.size()); dim-- > 0;) {
+    indices[dim] = dim == 0 ? row : row % shape[dim];
+    row = row.floorDiv(shape[dim]);
+  }
+  return AffineMap::get(2, 0, indices, context);
+}
+
+/// Indices of a tensor -> (row, column).
+static AffineMap matrixOf(ArrayRef<int64_t> shape, MLIRContext *context) {
+  const auto rank = static_cast<unsigned>(shape.size());
+  AffineExpr row = getAffineConstantExpr(0, context), column = row;
+  for (unsigned dim = 0; dim + 1 < rank; ++dim)
+    row = row * shape[dim] + getAffineDimExpr(dim, context);
+  if (rank)
+    column = getAffineDimExpr(rank - 1, context);
+  return AffineMap::get(rank, 0, {row, column}, context);
+}
+
+/// The map of matrices that one of indices is.
+static AffineMap matrixMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, AffineMap map) {
+  MLIRContext *context = map.getContext();
+  return matrixOf(to, context).compose(map.compose(indicesOf(from, context)));
+}
+
+/// The indices in `to` of the element that has the same number in row-major order.
+static AffineMap reshapeMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context) {
+  AffineExpr number = getAffineConstantExpr(0, context);
+  for (auto [dim, size] : llvm::enumerate(from))
+    number = number * size + getAffineDimExpr(static_cast<unsigned>(dim), context);
+  SmallVector<AffineExpr> indices(to.size());
+  for (size_t dim = to.size(); dim-- > 0;) {
+    indices[dim] = dim == 0 ? number : number % to[dim];
+    number = number.floorDiv(to[dim]);
+  }
+  return AffineMap::get(static_cast<unsigned>(from.size()), 0, indices, context);
+}
+
+AffineMap tt::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context) {
+  SmallVector<AffineExpr> indices;
+  for (auto [dim, size] : llvm::enumerate(to)) {
+    auto at = static_cast<unsigned>(from.size() - to.size() + dim);
+    indices.push_back(size == 1 ? getAffineConstantExpr(0, context) : getAffineDimExpr(at, context));
+  }
+  return AffineMap::get(static_cast<unsigned>(from.size()), 0, indices, context);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+Value tt::rowsOf(OpBuilder &builder, Location loc, Value tiled, const Placement &placement) {
+  // Tiles that were made of rows have these still.
+  for (Operation *user : tiled.getUsers()) {
+    auto generic = dyn_cast<d2m::GenericOp>(user);
+    if (generic && generic.getOutputs().front() == tiled && generic.getInputs().size() == 1 &&
+        cast<MemRefType>(generic.getInputs().front().getType()) == placement.rowMajor)
+      return generic.getInputs().front();
+  }
+  Value rows = memref::AllocOp::create(builder, loc, placement.rowMajor);
+  createUntilize(builder, loc, tiled, rows);
+  return rows;
+}
+
+static Value tilesOf(OpBuilder &builder, Location loc, Value rows, const Placement &placement) {
+  Value tiled = memref::AllocOp::create(builder, loc, placement.tiled);
+  createTilize(builder, loc, rows, tiled);
+  return tiled;
+}
+
+Value tt::pull(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, RankedTensorType from,
+               RankedTensorType to, AffineMap map) {
+  Placement source = placeOf(types, from), target = placeOf(types, to);
+  Value input = rowsOf(builder, loc, tiled, source);
+  Value output = memref::AllocOp::create(builder, loc, target.rowMajor);
+  createCopy(builder, loc, output, collapsed(to.getShape()), input, matrixMap(to.getShape(), from.getShape(), map),
+             /*read=*/true);
+  return tilesOf(builder, loc, output, target);
+}
+
+namespace {
+/// A part of a result: where an element of an input goes.
+struct Part {
+  Value tiled;
+  RankedTensorType type;
+  AffineMap map;
+};
+} // namespace
+
+/// Rows that have `parts`, and where there are none what they had, which is zero at first.
+static void push(OpBuilder &builder, Location loc, const TileTypes &types, ArrayRef<Part> parts, Value rows,
+                 RankedTensorType to) {
+  for (const Part &part : parts)
+    createCopy(builder, loc, rowsOf(builder, loc, part.tiled, placeOf(types, part.type)),
+               collapsed(part.type.getShape()), rows, matrixMap(part.type.getShape(), to.getShape(), part.map),
+               /*read=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops whose results are read
+//===----------------------------------------------------------------------===//
+
+static AffineMap mapOf(ttir::PermuteOp op) {
+  SmallVector<AffineExpr> indices(op.getPermutation().size());
+  for (auto [dim, from] : llvm::enumerate(op.getPermutation()))
+    indices[static_cast<size_t>(from)] = getAffineDimExpr(static_cast<unsigned>(dim), op.getContext());
+  return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
+}
+
+static AffineMap mapOf(ttir::TransposeOp op) {
+  const int64_t rank = op.getType().getRank();
+  SmallVector<AffineExpr> indices;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    indices.push_back(getAffineDimExpr(static_cast<unsigned>(dim), op.getContext()));
+  const auto at = [&](int64_t dim) { return static_cast<size_t>(dim < 0 ? dim + rank : dim); };
+  std::swap(indices[at(op.getDim0())], indices[at(op.getDim1())]);
+  return AffineMap::get(static_cast<unsigned>(rank), 0, indices, op.getContext());
+}
+
+static AffineMap mapOf(ttir::SliceStaticOp op) {
+  SmallVector<AffineExpr> indices;
+  const auto number = [](Attribute value) { return cast<IntegerAttr>(value).getInt(); };
+  for (auto [dim, size] : llvm::enumerate(op.getInput().getType().getShape())) {
+    int64_t begin = number(op.getBegins()[dim]);
+    begin = std::clamp<int64_t>(begin < 0 ? begin + size : begin, 0, size);
+    indices.push_back(getAffineDimExpr(static_cast<unsigned>(dim), op.getContext()) * number(op.getStep()[dim]) +
+                      begin);
+  }
+  return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
+}
+
+static AffineMap mapOf(ttir::BroadcastOp op) {
+  return broadcastMap(op.getType().getShape(), op.getInput().getType().getShape(), op.getContext());
+}
+
+static AffineMap mapOf(ttir::RepeatOp op) {
+  SmallVector<AffineExpr> indices;
+  for (auto [dim, size] : llvm::enumerate(op.getInput().getType().getShape()))
+    indices.push_back(getAffineDimExpr(static_cast<unsigned>(dim), op.getContext()) % size);
+  return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
+}
+
+static AffineMap mapOf(ttir::RepeatInterleaveOp op) {
+  const int64_t rank = op.getType().getRank();
+  SmallVector<AffineExpr> indices;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    AffineExpr index = getAffineDimExpr(static_cast<unsigned>(dim), op.getContext());
+    const int64_t repeated = op.getDim() < 0 ? op.getDim() + rank : op.getDim();
+    indices.push_back(dim == repeated ? index.floorDiv(op.getRepeats()) : index);
+  }
+  return AffineMap::get(static_cast<unsigned>(rank), 0, indices, op.getContext());
+}
+
+static AffineMap mapOf(ttir::ReverseOp op) {
+  SmallVector<AffineExpr> indices;
+  for (auto [dim, size] : llvm::enumerate(op.getType().getShape())) {
+    AffineExpr index = getAffineDimExpr(static_cast<unsigned>(dim), op.getContext());
+    const bool reversed = llvm::is_contained(op.getDimensions(), static_cast<int64_t>(dim));
+    indices.push_back(reversed ? (size - 1) - index : index);
+  }
+  return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
+}
+
+namespace {
+template <class OpT> struct LowerMovement : TilePattern<OpT> {
+  using TilePattern<OpT>::TilePattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, pull(rewriter, op.getLoc(), this->types, adaptor.getInput(), op.getInput().getType(),
+                                op.getType(), mapOf(op)));
+    return success();
+  }
+};
+
+template <class OpT> struct LowerReshape : TilePattern<OpT> {
+  using TilePattern<OpT>::TilePattern;
+  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType from = op.getInput().getType(), to = op.getType();
+    if (collapsed(from.getShape()) == collapsed(to.getShape()))
+      rewriter.replaceOp(op, adaptor.getInput());
+    else
+      rewriter.replaceOp(op, pull(rewriter, op.getLoc(), this->types, adaptor.getInput(), from, to,
+                                  reshapeMap(to.getShape(), from.getShape(), op.getContext())));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Ops whose operands are written
+//===----------------------------------------------------------------------===//
+
+struct LowerConcat : TilePattern<ttir::ConcatOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::ConcatOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const int64_t rank = op.getType().getRank();
+    const auto joined = static_cast<unsigned>(op.getDim() < 0 ? op.getDim() + rank : op.getDim());
+    SmallVector<Part> parts;
+    int64_t begin = 0;
+    for (auto [value, tiled] : llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
+      auto type = cast<RankedTensorType>(value.getType());
+      SmallVector<AffineExpr> indices;
+      for (unsigned dim = 0; dim < rank; ++dim)
+        indices.push_back(getAffineDimExpr(dim, op.getContext()) + (dim == joined ? begin : 0));
+      parts.push_back({tiled, type, AffineMap::get(static_cast<unsigned>(rank), 0, indices, op.getContext())});
+      begin += type.getDimSize(joined);
+    }
+    Placement target = placeOf(types, op.getType());
+    Value rows = memref::AllocOp::create(rewriter, op.getLoc(), target.rowMajor);
+    push(rewriter, op.getLoc(), types, parts, rows, op.getType());
+    rewriter.replaceOp(op, tilesOf(rewriter, op.getLoc(), rows, target));
+    return success();
+  }
+};
+
+struct LowerPad : TilePattern<ttir::PadOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    const auto rank = static_cast<unsigned>(op.getType().getRank());
+    SmallVector<AffineExpr> indices;
+    for (unsigned dim = 0; dim < rank; ++dim) {
+      const int64_t before = op.getPadding()[2 * dim];
+      if (before < 0 || op.getPadding()[2 * dim + 1] < 0)
+        return notifyMatchFailure(rewriter, op, "it pads by negative sizes");
+      indices.push_back(getAffineDimExpr(dim, op.getContext()) + before);
+    }
+    Location loc = op.getLoc();
+    Placement target = placeOf(types, op.getType());
+    const float value = op.getValue().convertToFloat();
+    // Buffers are zero when they are made.
+    Value rows;
+    if (value == 0 && !std::signbit(value)) {
+      rows = memref::AllocOp::create(rewriter, loc, target.rowMajor);
+    } else {
+      Value filled = memref::AllocOp::create(rewriter, loc, target.tiled);
+      createElementwise(rewriter, loc, {}, filled, [&](OpBuilder &b, Location loc, ValueRange) -> Value {
+        Value number = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+        return d2m::TileFillOp::create(b, loc, target.tile(), number);
+      });
+      rows = memref::AllocOp::create(rewriter, loc, target.rowMajor);
+      createUntilize(rewriter, loc, filled, rows);
+    }
+    push(rewriter, loc, types,
+         Part{adaptor.getInput(), op.getInput().getType(), AffineMap::get(rank, 0, indices, op.getContext())}, rows,
+         op.getType());
+    rewriter.replaceOp(op, tilesOf(rewriter, loc, rows, target));
+    return success();
+  }
+};
+} // namespace
+
+void tt::addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types) {
+  patterns.add<LowerConcat, LowerMovement<ttir::BroadcastOp>, LowerMovement<ttir::PermuteOp>,
+               LowerMovement<ttir::RepeatInterleaveOp>, LowerMovement<ttir::RepeatOp>, LowerMovement<ttir::ReverseOp>,
+               LowerMovement<ttir::SliceStaticOp>, LowerMovement<ttir::TransposeOp>, LowerPad,
+               LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>, LowerReshape<ttir::UnsqueezeOp>>(
+      types, patterns.getContext());
+}

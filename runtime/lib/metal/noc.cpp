@@ -1,0 +1,165 @@
+//===- noc.cpp - transfers and semaphores of a kernel ---------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "metal/core.h"
+#include "tt/metal/kernel_api.h"
+
+#include <cstring>
+
+namespace tt::metal {
+namespace {
+
+constexpr uint64_t coordinateMask = (uint64_t(1) << noc_coordinate_bits) - 1;
+constexpr uint64_t addressMask = (uint64_t(1) << noc_address_bits) - 1;
+
+/// Coordinate `number` of an address: x and y of a core, or of the last of a rectangle, then those of its first.
+uint64_t coordinateOf(uint64_t address, uint32_t number) {
+  return address >> (noc_address_bits + number * noc_coordinate_bits) & coordinateMask;
+}
+
+std::atomic_ref<uint32_t> word(const std::byte *at) {
+  return std::atomic_ref(*reinterpret_cast<uint32_t *>(const_cast<std::byte *>(at)));
+}
+
+} // namespace
+
+uint32_t loadSemaphore(const std::byte *at) { return word(at).load(std::memory_order_acquire); }
+
+//===- Places -------------------------------------------------------------===//
+
+CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) const {
+  const sim::ChipDesc &chip = core.l1.chip;
+  if (x >= static_cast<uint64_t>(chip.gridColumns) || y >= static_cast<uint64_t>(chip.gridRows))
+    fail(function, "the NOC address is of core (y=" + std::to_string(y) + ", x=" + std::to_string(x) +
+                       "); the grid has " + std::to_string(chip.gridRows) + "x" + std::to_string(chip.gridColumns) +
+                       " cores");
+  return static_cast<CoreIndex>(y * static_cast<uint64_t>(chip.gridColumns) + x);
+}
+
+std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  const sim::ChipDesc &chip = core.l1.chip;
+  const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), end = static_cast<uint64_t>(chip.l1Size);
+  if (address < base || address > end || bytes > end - address)
+    fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(address) + " of core " +
+                       coreText(chip, index) + " are not in its L1, from " + std::to_string(base) + " to " +
+                       std::to_string(end));
+  return core.l1.at(index, static_cast<uint32_t>(address));
+}
+
+std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+  if (coordinateOf(address, 2) || coordinateOf(address, 3))
+    fail(function, "the NOC address is of a rectangle of cores; expected one core");
+  return coreBytes(coreAt(coordinateOf(address, 0), coordinateOf(address, 1), function), address & addressMask, bytes,
+                   function);
+}
+
+void KernelRun::checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  const Core *target = index < core.all.size() ? core.all[index] : nullptr;
+  if (!target)
+    return;
+  for (const auto &ring : target->rings) {
+    if (!ring || address + bytes <= ring->address || address >= ring->address + uint64_t(ring->pages) * ring->pageBytes)
+      continue;
+    const uint64_t popped = ring->poppedNow(), pushed = ring->pushedNow();
+    const uint64_t first = address <= ring->address ? 0 : (address - ring->address) / ring->pageBytes;
+    const uint64_t last = std::min<uint64_t>((address + bytes - 1 - ring->address) / ring->pageBytes, ring->pages - 1);
+    for (uint64_t page = popped; page < pushed; ++page)
+      if (page % ring->pages >= first && page % ring->pages <= last)
+        fail(function, "a race: it writes page " + std::to_string(page % ring->pages) + " of port " +
+                           std::to_string(ring->port) + " of core " + coreText(core.l1.chip, index) +
+                           ", which was pushed and is not popped yet");
+  }
+}
+
+//===- Transfers ----------------------------------------------------------===//
+
+void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
+  const std::byte *source = nocBytes(from, bytes, "noc_async_read");
+  std::byte *target = coreBytes(core.index, to, bytes, "noc_async_read");
+  checkUnread(core.index, to, bytes, "noc_async_read");
+  std::memmove(target, source, bytes);
+  work.movedBytes += bytes;
+}
+
+void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
+  const std::byte *source = coreBytes(core.index, from, bytes, "noc_async_write");
+  std::byte *target = nocBytes(to, bytes, "noc_async_write");
+  checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_async_write"), to & addressMask, bytes,
+              "noc_async_write");
+  std::memmove(target, source, bytes);
+  work.movedBytes += bytes;
+}
+
+std::vector<CoreIndex> KernelRun::receivers(uint64_t address, uint32_t count, bool own,
+                                            std::string_view function) const {
+  const uint64_t xEnd = coordinateOf(address, 0), yEnd = coordinateOf(address, 1), xStart = coordinateOf(address, 2),
+                 yStart = coordinateOf(address, 3);
+  if (xStart > xEnd || yStart > yEnd)
+    fail(function, "the rectangle from (y=" + std::to_string(yStart) + ", x=" + std::to_string(xStart) +
+                       ") to (y=" + std::to_string(yEnd) + ", x=" + std::to_string(xEnd) + ") has no cores");
+  std::vector<CoreIndex> result;
+  for (uint64_t y = yStart; y <= yEnd; ++y)
+    for (uint64_t x = xStart; x <= xEnd; ++x)
+      if (const CoreIndex index = coreAt(x, y, function); own || index != core.index)
+        result.push_back(index);
+  if (result.size() != count)
+    fail(function, "waits for " + std::to_string(count) + " receivers; the rectangle has " +
+                       std::to_string(result.size()) + (own ? "" : " besides the sender"));
+  return result;
+}
+
+void KernelRun::nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t count, bool own) {
+  const std::string_view function = own ? "noc_async_write_multicast_loopback_src" : "noc_async_write_multicast";
+  const std::byte *source = coreBytes(core.index, from, bytes, function);
+  for (CoreIndex index : receivers(to, count, own, function)) {
+    std::byte *target = coreBytes(index, to & addressMask, bytes, function);
+    if (index != core.index)
+      checkUnread(index, to & addressMask, bytes, function);
+    std::memmove(target, source, bytes);
+  }
+  work.movedBytes += bytes;
+}
+
+//===- Semaphores ---------------------------------------------------------===//
+
+uint32_t KernelRun::semaphoreAddress(uint32_t id) const {
+  if (id >= maxSemaphores)
+    fail("get_semaphore",
+         "there is no semaphore " + std::to_string(id) + "; there are " + std::to_string(maxSemaphores));
+  return static_cast<uint32_t>(core.l1.chip.l1UnreservedBase) - (maxSemaphores - id) * semaphoreBytes;
+}
+
+std::byte *KernelRun::semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const {
+  const auto end = static_cast<uint64_t>(core.l1.chip.l1UnreservedBase);
+  const uint64_t begin = end - maxSemaphores * semaphoreBytes;
+  if (address < begin || address >= end || (address - begin) % semaphoreBytes)
+    fail(function, "there is no semaphore at address " + std::to_string(address) + "; get_semaphore gives addresses");
+  return core.l1.at(index, static_cast<uint32_t>(address));
+}
+
+void KernelRun::semaphoreIncrease(uint64_t to, uint32_t value) {
+  const CoreIndex index = coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_semaphore_inc");
+  word(semaphoreAt(index, to & addressMask, "noc_semaphore_inc")).fetch_add(value, std::memory_order_acq_rel);
+}
+
+void KernelRun::semaphoreSet(uint32_t address, uint32_t value) {
+  word(semaphoreAt(core.index, address, "noc_semaphore_set")).store(value, std::memory_order_release);
+}
+
+void KernelRun::semaphoreMulticast(uint32_t from, uint64_t to, uint32_t count, bool own) {
+  constexpr std::string_view function = "noc_semaphore_set_multicast";
+  const uint32_t value = loadSemaphore(semaphoreAt(core.index, from, function));
+  for (CoreIndex index : receivers(to, count, own, function))
+    word(semaphoreAt(index, to & addressMask, function)).store(value, std::memory_order_release);
+}
+
+void KernelRun::semaphoreWait(uint32_t address, uint32_t value, bool orMore) {
+  Wait what;
+  what.semaphore = semaphoreAt(core.index, address, orMore ? "noc_semaphore_wait_min" : "noc_semaphore_wait");
+  what.id = (address - semaphoreAddress(0)) / semaphoreBytes;
+  what.value = value;
+  what.orMore = orMore;
+  waitFor(what);
+}
+
+} // namespace tt::metal

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""target="ttmetal": kernels that exchange data between cores give the values of torch, and those of target="ttnn"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from builder.base.builder_apis import build_module
+from builder.execution.verdicts import Verdict, compare_shards
+from op_cases import execute
+from test_ttmetal import binaries
+
+DTYPES = [torch.float32, torch.bfloat16]
+TOLERANCE = {torch.float32: 2e-4, torch.bfloat16: 3e-2, torch.int32: 0.0}
+Build = Callable[..., Any]
+
+
+def check(cases: Sequence[tuple[str, Sequence[tuple[int, ...]], Build]], dtype: torch.dtype) -> None:
+    """One program with a function per case, on both targets: (name, shapes of operands, calls of the builder)."""
+
+    def module(builder: Any) -> None:
+        for number, (_, shapes, build) in enumerate(cases):
+
+            def f(*arguments: Any, build: Build = build) -> Any:
+                return build(arguments[-1], *arguments[:-1])
+
+            f.__name__ = f"case{number}"
+            builder.func(list(shapes), [dtype] * len(shapes))(f)
+
+    built, builder = build_module(module, "ttir")
+    metal, ttnn = binaries(built)
+    verdict = Verdict(atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype], check_atol=True, check_rtol=True)
+    problems = []
+    for index, goldens in builder.golden_map[0].items():
+        found, other = (execute(binary, index, goldens.inputs, (1, 1)) for binary in (metal, ttnn))
+        for golden, shards, expected in zip(goldens.outputs, found, other, strict=True):
+            for _, _, comparison in compare_shards(golden, shards, verdict, True):
+                if comparison.problem or not comparison.within:
+                    problems.append(f"{cases[index][0]} and its golden: {comparison}")
+            torch.testing.assert_close(
+                shards[0],
+                expected[0],
+                atol=TOLERANCE[dtype],
+                rtol=TOLERANCE[dtype],
+                msg=lambda m, i=index: f"{cases[i][0]} and ttnn: {m}",
+            )
+    assert not problems, "\n".join(problems)
+
+
+PRODUCTS = [
+    ((32, 32), (32, 32), False, False),
+    ((256, 512), (512, 256), False, False),
+    ((33, 50), (50, 70), False, False),
+    ((1, 7), (7, 1), False, False),
+    ((512, 4096), (4096, 512), False, False),  # blocks of K
+    ((64, 96), (128, 96), False, True),
+    ((50, 33), (50, 70), True, False),
+    ((4, 64, 32), (4, 32, 64), False, False),
+    ((3, 2, 40, 50), (3, 2, 50, 33), False, False),
+    ((3, 40, 50), (50, 33), False, False),
+    ((3, 2, 40, 50), (2, 50, 33), False, False),
+    ((1, 2, 40, 50), (3, 1, 33, 50), False, True),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products(dtype: torch.dtype) -> None:
+    """One tile and many, odd shapes, batches that are broadcast, transposed operands, one core and all."""
+
+    def product(a: bool, b: bool) -> Build:
+        return lambda builder, x, y: builder.matmul(x, y, transpose_a=a, transpose_b=b)
+
+    check([(f"{a} x {b} {ta} {tb}", (a, b), product(ta, tb)) for a, b, ta, tb in PRODUCTS], dtype)
+
+
+def test_linear_has_a_bias() -> None:
+    cases = [((5, 40), (40, 33), (33,)), ((2, 3, 64), (64, 96), (1, 96))]
+    check([(str(shapes), shapes, lambda b, x, w, bias: b.linear(x, w, bias=bias)) for shapes in cases], torch.float32)
+
+
+MOVEMENTS: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
+    ("permute", [(33, 50)], lambda b, x: b.permute(x, permutation=[1, 0])),
+    ("permute heads", [(2, 3, 4, 50)], lambda b, x: b.permute(x, permutation=[0, 2, 1, 3])),
+    ("permute all", [(2, 3, 4, 5, 6)], lambda b, x: b.permute(x, permutation=[4, 3, 2, 1, 0])),
+    ("transpose", [(3, 40, 7)], lambda b, x: b.transpose(x, dim0=-1, dim1=0)),
+    ("reshape", [(6, 50)], lambda b, x: b.reshape(x, [300])),
+    ("split", [(4, 64, 96)], lambda b, x: b.reshape(x, [4, 64, 3, 32])),
+    ("to a scalar", [(1,)], lambda b, x: b.reshape(x, [])),
+    ("slice", [(40, 50)], lambda b, x: b.slice_static(x, begins=[3, 5], ends=[33, 49], step=[1, 1])),
+    ("slice by steps", [(40, 50)], lambda b, x: b.slice_static(x, begins=[0, 1], ends=[40, 50], step=[3, 2])),
+    ("concat rows", [(3, 40), (5, 40)], lambda b, x, y: b.concat([x, y], dim=0)),
+    ("concat columns", [(3, 40), (3, 7)], lambda b, x, y: b.concat([x, y, x], dim=-1)),
+    ("pad", [(2, 3, 40)], lambda b, x: b.pad(x, padding=[1, 0, 0, 1, 2, 2], value=-1.0)),
+    ("broadcast rows", [(1, 50)], lambda b, x: b.broadcast(x, broadcast_dimensions=[40, 1])),
+    ("broadcast columns", [(40, 1)], lambda b, x: b.broadcast(x, broadcast_dimensions=[1, 50])),
+    ("repeat", [(3, 20)], lambda b, x: b.repeat(x, repeat_dimensions=[2, 3])),
+    ("implicit broadcast", [(3, 1, 20), (5, 1)], lambda b, x, y: b.maximum(x, y)),
+    ("two at once", [(8, 64, 32)], lambda b, x: b.permute(b.reshape(x, [8, 32, 64]), permutation=[1, 0, 2])),
+]
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, torch.int32])
+def test_movements(dtype: torch.dtype) -> None:
+    check(MOVEMENTS, dtype)
+
+
+DIMENSIONS: list[tuple[tuple[int, ...], list[int], bool]] = [
+    ((64, 96), [1], True),
+    ((64, 96), [0], False),
+    ((33, 50), [0, 1], False),
+    ((3, 40, 50), [1], True),
+    ((3, 40, 50), [-1], False),
+    ((3, 4, 40, 50), [0, 2], True),
+    ((3, 4, 40, 50), [0, 1, 2, 3], False),
+    ((100,), [0], False),
+    ((2, 3, 40), [0], True),
+    ((256, 2048), [1], True),
+]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod"])
+def test_reductions(name: str) -> None:
+    """Over rows, columns, both, dimensions before them, and all; what pads tiles does not count."""
+
+    def reduction(dims: list[int], keep: bool) -> Build:
+        return lambda builder, x: getattr(builder, name)(x, dim_arg=dims, keep_dim=keep)
+
+    cases = [(f"{shape} {dims}", [shape], reduction(dims, keep)) for shape, dims, keep in DIMENSIONS]
+    # TTNN has products over one dimension only.
+    one = [case for case, (_, dims, _) in zip(cases, DIMENSIONS, strict=True) if len(dims) == 1][:-1]
+    check(one if name == "prod" else cases, torch.float32)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+def test_reductions_of_integers(name: str) -> None:
+    check(
+        [
+            (f"{dims}", [(33, 50)], lambda b, x, dims=dims: getattr(b, name)(x, dim_arg=dims, keep_dim=True))
+            for dims in ([0], [1], [0, 1])
+        ],
+        torch.int32,
+    )
+
+
+def test_results_of_elementwise_ops_are_reduced_and_multiplied_without_their_padding() -> None:
+    """exp(0) is 1: what lies behind the 33 rows and 50 columns is not zero."""
+    cases: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
+        ("sum", [(33, 50)], lambda b, x: b.sum(b.exp(x), dim_arg=[0, 1], keep_dim=True)),
+        ("matmul", [(33, 50), (50, 40)], lambda b, x, y: b.matmul(b.exp(x), b.exp(y))),
+    ]
+    check(cases, torch.float32)
