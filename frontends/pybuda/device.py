@@ -269,11 +269,18 @@ class Device:
 
     def parameters(self) -> dict[str, torch.Tensor]:
         """Returns what is trained, by name."""
-        found: dict[str, torch.Tensor] = {}
-        for module in self.modules:
-            for name, value in module.state().items():
-                key = f"{module.name}.{name}" if len(self.modules) > 1 else name
-                found[key] = value
+        pairs = zip(self.prefixes(), self.modules, strict=True)
+        return {prefix + name: value for prefix, module in pairs for name, value in module.state().items()}
+
+    def prefixes(self) -> list[str]:
+        """Returns what names of parameters begin with, for each module: nothing where there is one, else its name and,
+        where one before has the same, its number."""
+        if len(self.modules) == 1:
+            return [""]
+        found: list[str] = []
+        for number, module in enumerate(self.modules):
+            prefix = f"{module.name}."
+            found.append(prefix if prefix not in found else f"{module.name}_{number}.")
         return found
 
     def trained(self) -> dict[str, torch.Tensor]:
@@ -420,7 +427,8 @@ class Device:
         """Returns the part of each module, by the names that it has there."""
         if len(self.modules) == 1:
             return [dict(state)]
-        return [{name: state[f"{module.name}.{name}"] for name in module.state()} for module in self.modules]
+        pairs = zip(self.prefixes(), self.modules, strict=True)
+        return [{name: state[prefix + name] for name in module.state()} for prefix, module in pairs]
 
 
 # Losses whose targets may be classes.

@@ -157,8 +157,7 @@ class TTDevice(Reports):
                 f"device {self.name!r} has a loss module and no targets; push some, or give sample_targets"
             )
         explicit: dict[str, DataFormat] = {}
-        for module in self.modules:
-            prefix = f"{module.name}." if len(self.modules) > 1 else ""
+        for prefix, module in zip(self.prefixes(), self.modules, strict=True):
             explicit |= {prefix + name: f for name, f in module.formats().items()}
         to_save = [*config.op_intermediates_to_save]
         for module in self.modules:

@@ -99,8 +99,13 @@ def buffered(trace: Trace, name: str, value: Any) -> Any:
 
 def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) -> torch.Tensor:
     """Returns an operand as the op reads it."""
+    value = x.value()
+    is_traced = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
+    if is_traced and type(value) is torch.Tensor and value.layout is torch.strided:
+        # A tensor of the module's own, neither parameter nor input: a constant of the graph that is traced.
+        value = torch.ops.aten.lift_fresh_copy(value)
     is_result = x.name in trace.ops or among(x.value(), trace.between)
-    return trace.formats.operand(x.value(), next(numbers), name, kind, is_result, isinstance(x, Parameter))
+    return trace.formats.operand(value, next(numbers), name, kind, is_result, isinstance(x, Parameter))
 
 
 def checked(

@@ -324,3 +324,46 @@ def test_a_layer_that_is_used_twice(kind: type[pybuda.TTDevice], float32: None) 
     assert layer.weight.shape == (8, 8) and type(layer.weight) is torch.nn.Parameter
     expected = torch.autograd.grad(torch.nn.functional.mse_loss(model(x), y), [layer.weight])[0]
     torch.testing.assert_close(found["0.weight"].value(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("float32")
+def test_a_tensor_of_a_closure_is_a_constant() -> None:
+    scale = pybuda.Tensor.create_from_torch(torch.tensor([1.0, -2.0, 3.0, 0.5]))
+
+    class Scaled(pybuda.PyBudaModule):
+        def __init__(self) -> None:
+            super().__init__("scaled")
+            self.w = pybuda.Parameter(torch.ones(3, 4))
+
+        def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+            return pybuda.op.Multiply("scale", pybuda.op.Matmul("product", x, self.w), scale)
+
+    module = Scaled()
+    sgd = pybuda.optimizers.SGD(learning_rate=1.0, device_params=True)
+    tt0 = pybuda.TTDevice("tt0", module=module, optimizer=sgd)
+    tt0.place_loss_module(pybuda.op.loss.MSELoss("loss"))
+    x, target = torch.tensor([[1.0, 2.0, 3.0]]), torch.zeros(1, 4)
+    w = torch.ones(3, 4, requires_grad=True)
+    torch.nn.functional.mse_loss(x @ w * scale.value(), target).backward()
+    tt0.push_to_inputs(x)
+    tt0.push_to_target_inputs(target)
+    checkpoint = pybuda.run_training(_sequential=True).get()[0]
+    assert w.grad is not None
+    torch.testing.assert_close(checkpoint["w"].value(), (w - w.grad).detach(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.usefixtures("float32")
+def test_modules_of_one_name_keep_their_parameters() -> None:
+    class Times(pybuda.PyBudaModule):
+        def __init__(self, factor: float) -> None:
+            super().__init__("times")
+            self.w = pybuda.Parameter(torch.eye(4) * factor)
+
+        def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+            return pybuda.op.Matmul("product", x, self.w)
+
+    tt0 = pybuda.TTDevice("tt0", module=[Times(2), Times(3), Times(5)])
+    tt0.push_to_inputs(torch.ones(1, 4))
+    (result,) = pybuda.run_inference(_sequential=True).get()
+    assert result.value().tolist() == [[30.0] * 4]
+    assert list(tt0.get_parameter_checkpoint()) == ["times.w", "times_1.w", "times_2.w"]
