@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +25,7 @@ from .model import Declared, Model, domain_of, model_of, read_model
 from .program import Fixed, Open, Program, Weights
 from .sizes import Bounds, Shape, Sizes
 from .values import Array
+from .ways import Way, accepts, with_sums
 
 MOST_FIXED, MOST_KNOWN = 16, 256
 # Ways in which a model is tried with some of its sizes open.
@@ -34,30 +34,6 @@ MOST_WAYS = 4
 LONGEST, TOO_LONG = 20.0, "takes more than"
 
 Key: TypeAlias = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Way:
-    """How sizes are left open.
-
-    groups: names of sizes that are equal at each call. fixed: names and values. sums: names of sizes that are the sum
-    of others and a number, as the length of a cache is after a step.
-    """
-
-    groups: tuple[tuple[str, ...], ...]
-    fixed: tuple[tuple[str, int], ...] = ()
-    sums: tuple[tuple[str, tuple[str, ...], int], ...] = ()
-
-    def names(self, point: Sequence[int]) -> dict[str, int]:
-        """Returns all sizes for values of the open ones."""
-        found = dict(self.fixed)
-        for names, n in zip(self.groups, point, strict=True):
-            found |= dict.fromkeys(names, n)
-        return found | self.summed(found)
-
-    def summed(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Returns the sizes that are sums of these."""
-        return {name: sum(sizes[term] for term in terms) + more for name, terms, more in self.sums}
 
 
 class OnnxModel:
@@ -477,40 +453,6 @@ class OnnxModel:
         from .saved import save
 
         return save(self, path, weights)
-
-
-def with_sums(sizes: Mapping[str, int], seen: Sequence[Mapping[str, int]]) -> list[Way]:
-    """Returns the way in which the sizes that differ between calls are open, some as sums; none without sums."""
-    fixed = {name: n for name, n in sizes.items() if all(each[name] == n for each in seen)}
-    open_names = [name for name in sizes if name not in fixed]
-    sums: list[tuple[str, tuple[str, ...], int]] = []
-    for name in sorted(open_names, key=lambda name: -sizes[name]):
-        free = [term for term in open_names if term != name and term not in {known for known, *_ in sums}]
-        terms = [*((term,) for term in free), *itertools.combinations(free, 2)]
-        for those in terms:
-            rest = {each[name] - sum(each[term] for term in those) for each in seen}
-            if len(rest) == 1 and (len(those) == 1 or rest == {0}) and min(rest) >= 0:
-                sums.append((name, those, rest.pop()))
-                break
-    known = {name for name, *_ in sums}
-    # A sum of sums is one of what these are made of.
-    if not sums or any(term in known for _, those, _ in sums for term in those):
-        return []
-    groups = tuple((name,) for name in open_names if name not in known)
-    return [Way(groups, tuple(fixed.items()), tuple(sums))]
-
-
-def accepts(way: Way, program: Open, sizes: Mapping[str, int]) -> bool:
-    """Returns whether sizes that are one are equal, and all are within the program's bounds."""
-    if any(sizes[name] != n for name, n in (*way.fixed, *way.summed(sizes).items())):
-        return False
-    for names, size, step in zip(way.groups, program.declared, program.steps, strict=True):
-        n, rest = divmod(sizes[names[0]], step)
-        if rest or any(sizes[name] != n * step for name in names) or n < size.least:
-            return False
-        if size.most is not None and n > size.most:
-            return False
-    return True
 
 
 def read(model: Any) -> Model:

@@ -3,10 +3,10 @@
 
 #include "api/observed.h"
 
+#include "core/host_clock.h"
 #include "core/plan.h"
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 
 namespace tt {
@@ -21,11 +21,6 @@ struct Observing {
 Observing &observing() {
   static Observing *instance = new Observing;
   return *instance;
-}
-
-int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 using ttmlir::plan::Step;
@@ -97,7 +92,7 @@ std::optional<ObservedCall::Seen> ObservedCall::seen(const Tensor &tensor) {
 ObservedCall::ObservedCall(std::span<const Tensor> operands) {
   for (const Tensor &operand : operands)
     ins.push_back(seen(operand));
-  startNs = nowNs();
+  startNs = hostNow();
 }
 
 void ObservedCall::write(runtime::Json &json, std::span<const std::optional<Seen>> tensors) {
@@ -119,7 +114,7 @@ void ObservedCall::write(runtime::Json &json, std::span<const std::optional<Seen
 
 void ObservedCall::finish(const Callable &callable, const Attributes &attributes, const Device &device,
                           std::span<const Tensor> results) const {
-  const int64_t took = nowNs() - startNs;
+  const int64_t took = hostNow() - startNs;
   std::vector<std::pair<uint64_t, std::shared_ptr<const Observer>>> observers;
   {
     std::lock_guard lock(observing().mutex);

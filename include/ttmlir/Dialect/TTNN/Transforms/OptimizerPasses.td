@@ -1,0 +1,132 @@
+//===- OptimizerPasses.td - passes of TTNN's optimizer -----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIMIZERPASSES_TD
+#define TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIMIZERPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+/// What a user asks for, by the names of locations. Who takes a result out of L1 again says so of these.
+defvar TTNN_RequestedLayouts = [
+  Option<"overrideOutputLayout", "override-output-layout", "std::string", "\"\"",
+         "Layouts of results: NAME=8x8:l1:block_sharded,...">,
+  Option<"insertMemReconfig", "insert-memreconfig", "std::string", "\"\"",
+         "Operands whose layout is changed before the op: NAME=0:1,...">
+];
+
+// On modules: looks at the chip, and reports once.
+def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagation", "::mlir::ModuleOp"> {
+  let summary = "Choose layouts of results by estimated time";
+  let description = [{
+    Results of ops of the device may lie in DRAM, in L1, or in shards in L1 (by height, width or blocks, as kernels of
+    the op's family have them). Op by op in the order of the program, each possible layout gets the least time of the op
+    with any layouts of its operands, and of what leads to these; from the end of the program on, a value gets the layout
+    that is cheapest for it and for all that read it. Times are those of the cost model that the runtime's clock has
+    (docs/cost-model.md). Where an op does not take an operand as it lies, a `ttnn.to_memory_config` is inserted, if that
+    pays. What a program returns, what is written to, and what calls, loops and collectives use, stays in DRAM. Products
+    get a program config.
+
+    Whether all fits at the same time, `ttnn-greedy-l1-spill-management` finds out.
+
+    Before:
+    ```mlir
+    #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<64x64x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>
+    %0 = "ttnn.exp"(%x) : (tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+    %1 = "ttnn.add"(%0, %x) : (tensor<2048x2048xbf16, #dram>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+    return %1 : tensor<2048x2048xbf16, #dram>
+    ```
+    After:
+    ```mlir
+    #l1 = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<64x64x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<l1>>, <interleaved>>
+    %0 = "ttnn.exp"(%x) : (tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #l1>
+    %1 = "ttnn.add"(%0, %x) : (tensor<2048x2048xbf16, #l1>, tensor<2048x2048xbf16, #dram>) -> tensor<2048x2048xbf16, #dram>
+    return %1 : tensor<2048x2048xbf16, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"maxLegalLayouts", "max-legal-layouts", "Count", "64", "Layouts that are tried for each op">,
+    Option<"rowMajorEnabled", "row-major-enabled", "bool", "false",
+           "Changes nothing: tensors of the device are tiles where an op computes">,
+    Option<"beamWidth", "beam-width", "Count", "8", "Layouts of an op that its users look at">,
+    Option<"enableL1ShardingLayouts", "enable-l1-sharding-layouts", "bool", "true", "Try shards, too">,
+    Option<"maxInputCandidatesPerOperand", "max-input-candidates-per-operand", "Count", "64",
+           "Layouts of an operand that are tried">,
+    Option<"maxReshardCandidatesPerType", "max-reshard-candidates-per-type", "uint32_t", "4",
+           "0: no layout is changed by an op of its own">,
+    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">,
+    Option<"overrideConv2dConfig", "override-conv2d-config", "std::string", "\"\"",
+           "Fields of conv2d_config: NAME=FIELD#VALUE:...,...">,
+    Option<"enableDecisionTrace", "enable-decision-trace", "bool", "false",
+           "Write why each tensor lies where it lies, as JSON and as a page">,
+    Option<"decisionTraceDir", "decision-trace-dir", "std::string", "\"ttrt-artifacts/decision_trace\"",
+           "Folder of these files, FUNCTION.json and FUNCTION.html">,
+    Option<"enableCompileTimeStats", "enable-compile-time-stats", "bool", "false",
+           "Changes nothing: --mlir-timing reports what each pass takes">
+  ] # TTNN_RequestedLayouts;
+}
+
+// On modules: looks at the chip, and at functions that are called.
+def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mlir::ModuleOp"> {
+  let summary = "Put into DRAM what does not fit into L1";
+  let description = [{
+    Goes through a program as the runtime does, with tensors and circular buffers of kernels in the L1 of a core: tensors
+    from above, each at the highest free piece that has room, circular buffers from below. Where there is no room, the
+    tensor that is needed again last is made in DRAM instead, with all that are other names of it.
+
+    Before, `%0` and `%1` being too large for L1 together:
+    ```mlir
+    #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<128x128x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<dram>>, <interleaved>>
+    #l1 = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<128x128x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<l1>>, <interleaved>>
+    %0 = "ttnn.exp"(%x) : (tensor<4096x4096xf32, #dram>) -> tensor<4096x4096xf32, #l1>
+    %1 = "ttnn.neg"(%x) : (tensor<4096x4096xf32, #dram>) -> tensor<4096x4096xf32, #l1>
+    %2 = "ttnn.add"(%0, %1) : (tensor<4096x4096xf32, #l1>, tensor<4096x4096xf32, #l1>) -> tensor<4096x4096xf32, #dram>
+    return %2 : tensor<4096x4096xf32, #dram>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.exp"(%x) : (tensor<4096x4096xf32, #dram>) -> tensor<4096x4096xf32, #dram>
+    %1 = "ttnn.neg"(%x) : (tensor<4096x4096xf32, #dram>) -> tensor<4096x4096xf32, #l1>
+    %2 = "ttnn.add"(%0, %1) : (tensor<4096x4096xf32, #dram>, tensor<4096x4096xf32, #l1>) -> tensor<4096x4096xf32, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"enableDecisionTrace", "enable-decision-trace", "bool", "false",
+           "Add what went back to DRAM to the files of the pass that chose layouts">,
+    Option<"decisionTraceDir", "decision-trace-dir", "std::string", "\"ttrt-artifacts/decision_trace\"",
+           "Folder of these files">,
+    Option<"useMockAllocatorState", "use-mock-allocator-state", "bool", "true",
+           "Only true: addresses are those of an empty chip">,
+    Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">
+  ] # TTNN_RequestedLayouts;
+}
+
+// On modules: looks at the chip, and counts over all functions.
+def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fallback", "::mlir::ModuleOp"> {
+  let summary = "Take back layouts and configs that a chip would refuse";
+  let description = [{
+    Shards have to lie in the grid, one on each core, and what an op reads and makes has to fit into L1 with the circular
+    buffers of its kernels. Where something is not so, the op loses its program config, then its results their place in
+    L1. What cannot lie elsewhere, and more fallbacks than `max-fallback-attempts`, are errors.
+
+    Before:
+    ```mlir
+    #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x2x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<dram>>, <interleaved>>
+    #l1 = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x2x!ttcore.tile<32x32, f32>, #ttnn.buffer_type<l1>>, <height_sharded>>
+    %0 = "ttnn.exp"(%x) : (tensor<64x64xf32, #dram>) -> tensor<64x64xf32, #l1>
+    %1 = "ttnn.neg"(%0) : (tensor<64x64xf32, #l1>) -> tensor<64x64xf32, #dram>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.exp"(%x) : (tensor<64x64xf32, #dram>) -> tensor<64x64xf32, #dram>
+    %1 = "ttnn.neg"(%0) : (tensor<64x64xf32, #dram>) -> tensor<64x64xf32, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"maxFallbackAttempts", "max-fallback-attempts", "uint32_t", "10000", "Fallbacks of a module">
+  ] # TTNN_RequestedLayouts;
+}
+
+#endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIMIZERPASSES_TD
