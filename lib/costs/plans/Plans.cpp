@@ -140,6 +140,8 @@ std::optional<Compute> computeOf(const Op &op) {
   // Exponentials of f32 are not approximate.
   if (op.name == "ttnn.softmax")
     unset.approximate = op.in(0) && !op.in(0)->isF32;
+  if (op.name == "ttnn.conv2d") // of f32 results, assumed
+    unset.f32Destination = !op.outs.empty() && op.outs[0].isF32;
   return computeOf(op, unset);
 }
 

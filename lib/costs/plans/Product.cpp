@@ -40,8 +40,8 @@ int64_t mostTiles(int64_t usable) { return std::max<int64_t>(1, usable / tileByt
 
 /// Takes all of a core's part of the result at a time where the buffers then fit in L1, else the largest block of it
 /// that does; of K as many tiles as fit. Result and partial sums are counted apart.
-void fit(Blocks &blocks, int64_t kTiles, Format a, Format b, Format out, const Compute &compute, int64_t biasTile,
-         int64_t usable, bool shrinksK) {
+void fit(Blocks &blocks, Format a, Format b, Format out, const Compute &compute, int64_t biasTile, int64_t usable,
+         bool shrinksK) {
   const int64_t resultTile = tileBytes(out) + tileBytes(partialsOf(compute, out, 2));
   const auto fits = [&](int64_t h, int64_t w, int64_t inner) {
     return 2 * inner * (h * tileBytes(a) + w * tileBytes(b)) + h * w * resultTile + w * biasTile < usable;
@@ -56,8 +56,8 @@ void fit(Blocks &blocks, int64_t kTiles, Format a, Format b, Format out, const C
     for (int64_t w = 1; w <= std::min(blocks.perCoreN, most / h); ++w) {
       if (blocks.perCoreM % h || blocks.perCoreN % w)
         continue;
-      int64_t inner = blocks.in0BlockW;
-      while (inner > 1 && shrinksK && (kTiles % inner || !fits(h, w, inner)))
+      int64_t inner = shrinksK ? std::min(blocks.in0BlockW, most) : blocks.in0BlockW;
+      while (inner > 1 && shrinksK && (blocks.in0BlockW % inner || !fits(h, w, inner)))
         --inner;
       const Choice choice{h, w, inner};
       // Of blocks of the same size the one that is wide.
@@ -125,8 +125,9 @@ std::optional<Chosen> chosenOf(const Op &op, const Compute &compute, const Chip 
 
 } // namespace
 
-/// A block of the result of each core has 8 rows and columns of cores; K an eighth of it at a time. Matrices of a row
-/// or column of tiles, and narrow ones, are cut along one dimension among all cores, and K into pairs of tiles.
+/// The result is cut among rows and columns of cores, and K into as many blocks as there are columns, or into tiles.
+/// Matrices of a row or column of tiles, and narrow ones, are cut along one dimension among all cores, and K into pairs
+/// of tiles.
 Blocks chosenBlocks(const Product &product, Format a, Format b, Format out, const Compute &compute, int64_t biasTile,
                     const Chip &chip, bool &isOneDimensional) {
   constexpr int64_t narrow = 8; // times as long as wide
@@ -143,11 +144,9 @@ Blocks chosenBlocks(const Product &product, Format a, Format b, Format out, cons
   } else {
     blocks.perCoreM = divided(m, chip.gridRows);
     blocks.perCoreN = divided(n, chip.gridColumns);
-    blocks.in0BlockW = std::min(divided(k, chip.gridColumns), mostTiles(chip.usable));
-    while (k % blocks.in0BlockW)
-      --blocks.in0BlockW;
+    blocks.in0BlockW = k % chip.gridColumns ? 1 : k / chip.gridColumns;
   }
-  fit(blocks, k, a, b, out, compute, biasTile, chip.usable, !isOneDimensional);
+  fit(blocks, a, b, out, compute, biasTile, chip.usable, !isOneDimensional);
   blocks.count = k / blocks.in0BlockW;
   blocks.partials = partialsOf(compute, out, blocks.count);
   chooseSubblock(blocks, compute.f32Destination);

@@ -3,6 +3,7 @@
 
 #include "kernels/exact/exact.h"
 
+#include "core/plan.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>
@@ -142,6 +143,10 @@ Compute computeOf(const OpCall &call, Compute unset) {
 }
 
 Compute reducing(const OpCall &call) {
+  if (call.exact != Origin::Program)
+    if (const auto found = planComputeOf(call))
+      return {found->phases, found->f32Destination ? Destination::Bits32 : Destination::Bits16, found->approximate,
+              found->addsInL1};
   Compute unset;
   if (call.exact == Origin::Program || result(call).dtype == DataType::Float32)
     unset.width = Destination::Bits32;

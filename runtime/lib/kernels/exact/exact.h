@@ -29,8 +29,8 @@ struct Compute {
 
 /// The op's compute_config; what it leaves out is `unset`.
 Compute computeOf(const OpCall &call, Compute unset);
-/// Of ops that have a compute_config: programs are compiled for four phases and f32 sums, the library takes f32 sums
-/// for f32 results.
+/// Of ops that have a compute_config: programs are compiled for four phases and f32 sums, the library has configs of
+/// its own (lib/costs/plans), and f32 sums for f32 results where they are not known.
 Compute reducing(const OpCall &call);
 /// Of elementwise ops: a destination of 32 bits for results of 32 bits.
 Compute elementwise(const OpCall &call);

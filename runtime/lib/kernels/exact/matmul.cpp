@@ -1,6 +1,7 @@
 //===- matmul.cpp - ttnn.matmul and ttnn.linear as the chip has them --------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "core/plan.h"
 #include "kernels/elementwise/epilogue.h"
 #include "kernels/exact/finish.h"
 #include "kernels/exact/matrix.h"
@@ -10,35 +11,27 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// What ttnn.matmul takes when it is given no compute_config (matmul_device_operation.cpp).
-Compute productCompute(const OpCall &call) {
-  const DataType a = operand(call, 0).dtype, b = operand(call, 1).dtype;
-  if (call.exact == Origin::Program)
-    return reducing(call);
-  Compute unset;
-  const bool floats = a == DataType::Float32 && b == DataType::Float32;
-  const bool blocks = sim::isBlockFormat(a) && sim::isBlockFormat(b);
-  unset.phases = floats ? 4 : blocks || call.attributes.find<StructAttribute>("matmul_program_config") ? 1 : 2;
-  unset.width = result(call).dtype == DataType::Float32 ? Destination::Bits32 : Destination::Bits16;
-  Compute found = computeOf(call, unset);
-  if (!field(call, "compute_config", "packer_l1_acc"))
-    found.accumulatesInL1 = !found.wide();
-  return found;
+/// How the call is cut; nothing where operands are sharded and no program config says it: then all of K stays in the
+/// destination.
+ttmlir::plan::Blocks blocksOf(const OpCall &call, const Compute &compute) {
+  const auto found = ttnn::blocksOf(sim::chip(Arch::WormholeB0), call,
+                                    {compute.phases, compute.approximate, compute.wide(), compute.accumulatesInL1});
+  return found.value_or(ttmlir::plan::Blocks{.in0BlockW = 0});
 }
 
-/// Tiles of K in a block; 0, all of them, where no program config says it: the library's own choice is not published.
-int64_t blockTiles(const OpCall &call) {
-  const Attribute *found = field(call, "matmul_program_config", "in0_block_w");
-  const auto *value = found ? std::get_if<int64_t>(&found->value) : nullptr;
-  return value ? *value : 0;
+/// What packs partial sums where they leave the destination in a block format.
+Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute) {
+  const bool isSpilled = blocks.count > 1 && !compute.accumulatesInL1 && !compute.wide();
+  return isSpilled && sim::isBlockFormat(result) ? packer(result, compute.width) : nullptr;
 }
 
 class ExactMatmul final : public Kernel {
 public:
-  ExactMatmul(const OpCall &call, Product given)
-      : p(std::move(given)), compute(productCompute(call)), finish(call, compute, activationOf(call)),
-        product(p.m, p.n, p.k, compute, blockTiles(call), finish.fusesBias()), a(operand(call, 0).dtype),
-        b(operand(call, 1).dtype) {}
+  ExactMatmul(const OpCall &call, Product given, const Compute &compute, const ttmlir::plan::Blocks &blocks)
+      : p(std::move(given)), compute(compute), finish(call, compute, activationOf(call)),
+        product(p.m, p.n, p.k, compute, blocks.in0BlockW, finish.fusesBias(),
+                partialsPacker(blocks, result(call).dtype, compute)),
+        a(operand(call, 0).dtype), b(operand(call, 1).dtype) {}
 
   void run(const Buffers &buffers) const override {
     const auto reader = [this](const std::byte *from, DataType type, int64_t offset, int64_t stride) {
@@ -94,7 +87,8 @@ std::unique_ptr<Kernel> make(const OpCall &given) {
     if (optionalOperand(call, 2))
       call.ins[2]->shape.push_back(1);
   }
-  return std::make_unique<ExactMatmul>(call, std::move(p));
+  const Compute compute = reducing(given);
+  return std::make_unique<ExactMatmul>(call, std::move(p), compute, blocksOf(given, compute));
 }
 
 constexpr Row rows[] = {{"ttnn.matmul", make}, {"ttnn.linear", make}};

@@ -163,9 +163,11 @@ int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 
 } // namespace
 
-MatrixProduct::MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles, bool biased)
+MatrixProduct::MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles, bool biased,
+                             Store<float> spill)
     : m(m), n(n), k(k), kTiles((k + tile - 1) / tile),
-      blockTiles(blockTiles > 0 ? blockTiles : std::max<int64_t>(1, kTiles)), compute(compute), biased(biased) {
+      blockTiles(blockTiles > 0 ? blockTiles : std::max<int64_t>(1, kTiles)), compute(compute), biased(biased),
+      spill(spill) {
   constexpr int64_t panelElements = int64_t(1) << 21;
   const int64_t depth = std::max<int64_t>(1, kTiles) * tile;
   panelRows = std::clamp(panelElements / depth / 32 * 32, int64_t(32), roundUp(std::max<int64_t>(m, 1), 32));
@@ -296,6 +298,17 @@ void MatrixProduct::panel(const Io &io, const Parts &left, const Parts &right, i
     return static_cast<int32_t>(compute.width == Destination::Bits32 ? bits
                                                                      : uint32_t(sim::exact::packToBf16(bits)) << 16);
   };
+  // Values that share an exponent lie side by side.
+  const auto spillBlocks = [&] {
+    parallelFor(values / columns, 1024, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        uint16_t held[columns];
+        spill(reinterpret_cast<const float *>(dst + i * columns), reinterpret_cast<std::byte *>(held), columns);
+        for (int64_t c = 0; c < columns; ++c)
+          dst[i * columns + c] = static_cast<int32_t>(uint32_t(held[c]) << 16);
+      }
+    });
+  };
   std::fill_n(dst, values, 0);
   for (int64_t part = 0; part < parts; ++part) {
     const bool last = part + 1 == parts;
@@ -307,7 +320,9 @@ void MatrixProduct::panel(const Io &io, const Parts &left, const Parts &right, i
     }
     multiply(left, right, even, blocks, part * blockTiles, std::min((part + 1) * blockTiles, kTiles), dst);
     if (!inL1) {
-      if (!last)
+      if (!last && spill)
+        spillBlocks();
+      else if (!last)
         forAll([&](int64_t i) { dst[i] = packed(dst[i]); });
     } else if (part == 0) {
       forAll([&](int64_t i) { partials[i] = packed(dst[i]); });

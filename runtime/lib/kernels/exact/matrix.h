@@ -31,8 +31,9 @@ public:
   };
 
   /// blockTiles: tiles of K that stay in the destination; 0: all of them. biased: a bias follows, which decides where
-  /// the last block is added (packer_l1_acc).
-  MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles = 0, bool biased = false);
+  /// the last block is added (packer_l1_acc). spill: packs partial sums of a block format; else they are f32 or bf16.
+  MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles = 0, bool biased = false,
+                Store<float> spill = nullptr);
   size_t scratchBytes() const { return layout.bytes(); }
   void run(const Io &io, std::byte *scratch) const;
 
@@ -62,6 +63,7 @@ private:
   int64_t m, n, k, kTiles, blockTiles, panelRows, panelColumns;
   Compute compute;
   bool biased;
+  Store<float> spill;
   ScratchLayout layout;
   Place leftAt, rightAt;
   size_t dstAt = 0, partialsAt = 0;

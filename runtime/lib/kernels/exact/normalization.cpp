@@ -31,19 +31,23 @@ std::unique_ptr<Kernel> makeSoftmax(const OpCall &call) {
     return nullptr;
   const Compute compute = reducing(call);
   const bool stable = call.attributes.get<bool>("numericStable", false);
-  const Steps steps(compute);
+  // Maxima and exponentials have the operand's format, sums the destination's.
+  Compute kept = compute;
+  if (in.dtype != DataType::Float32)
+    kept.width = Destination::Bits16;
+  const Steps steps(compute), keeping(kept);
   const Function exponential = vectorFunction("exp", compute), reciprocal = vectorFunction("reciprocal", compute);
   // Other dimensions than the last are transposed before and after.
   return rowsOf(call, dim, compute,
                 [=, type = in.dtype](const Buffers &, std::vector<float> &row, std::vector<float> &made) {
                   const auto count = static_cast<int64_t>(row.size());
-                  if (stable) {
-                    const float top = steps.passed(maximumOf({row.data(), count, type}, Along::Row, compute));
-                    steps.apply(Operation::Difference, row, {&top, 1});
+                  if (stable) { // differences stay in the destination
+                    const float top = keeping.passed(maximumOf({row.data(), count, type}, Along::Row, compute));
+                    steps.combine(Operation::Difference, row, {&top, 1});
                   }
                   exponential(row.data(), row.size());
-                  steps.pass(row);
-                  float share = sumOf({row.data(), count, steps.type()}, 1.0f, Along::Row, compute);
+                  keeping.pass(row);
+                  float share = sumOf({row.data(), count, keeping.type()}, 1.0f, Along::Row, compute);
                   reciprocal(&share, 1);
                   share = steps.passed(share);
                   made = row;

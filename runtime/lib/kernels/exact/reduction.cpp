@@ -126,12 +126,7 @@ public:
       out.dtype = stage.to;
       out.shape[stage.dim] = 1;
       in.dtype = stage.from;
-      Compute compute = reducing(call);
-      if (stage.adds || in.dtype != operand(call, 0).dtype) {
-        Compute unset;
-        unset.width = Destination::Bits32;
-        compute = computeOf(call, unset);
-      }
+      const Compute compute = reducing(call);
       kernels.push_back(kernelOf(stage, kind, in, out, compute));
       places.push_back(layout.take(out.bytes()));
       width = compute.width;

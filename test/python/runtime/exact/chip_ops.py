@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from vector_unit import FUNCTIONS, NARROW_ONLY, Bits, V, mad, reciprocal, root, stored
@@ -81,23 +83,39 @@ def accumulated(a: Bits, b: Bits, phases: Sequence[int], wide: bool, dst: Bits) 
     return dst
 
 
-def product(
-    a: Bits, b: Bits, phases: int, wide: bool, block: int = 0, in_l1: bool = False, biased: bool = False
-) -> Bits:
-    """Destination of a matmul [..., m, k] * [..., k, n].
+@dataclass(frozen=True)
+class Cut:
+    """How a product is cut along K: tiles of a block (0: all), who adds partial sums, and their format in L1."""
 
-    block: tiles of K that stay there, 0: all; in_l1: the packer adds partial sums.
-    """
+    tiles: int = 0
+    in_l1: bool = False
+    partials: str = "bfloat16"
+
+    @staticmethod
+    def of(plan: dict[str, Any]) -> Cut:
+        """Reads the plan of a call (`runtime.observe_calls`): of the four buffers, the last one has partial sums."""
+        formats = {"Float32": "float32", "Float16_b": "bfloat16", "Bfp8_b": "bfloat8_b", "Bfp4_b": "bfloat4_b",
+                   "Bfp2_b": "bfloat2_b"}  # fmt: skip
+        return Cut(
+            plan["blocks"]["in0_block_w"], bool(plan["compute"]["packer_l1_acc"]), formats[plan["buffers"][3]["format"]]
+        )
+
+
+WHOLE = Cut()
+
+
+def product(a: Bits, b: Bits, phases: int, wide: bool, cut: Cut = WHOLE, biased: bool = False) -> Bits:
+    """Destination of a matmul [..., m, k] * [..., k, n]."""
     zero = np.zeros((*a.shape[:-1], b.shape[-1]), np.uint32)
-    ends = [*range(0, a.shape[-1], 32 * block), a.shape[-1]] if block else [0, a.shape[-1]]
+    ends = [*range(0, a.shape[-1], 32 * cut.tiles), a.shape[-1]] if cut.tiles else [0, a.shape[-1]]
     blocks = [(a[..., i:j], b[..., i:j, :]) for i, j in itertools.pairwise(ends)]
     if len(blocks) < 2:
         return accumulated(a, b, range(phases), wide, zero)
 
     def spilled(x: Bits) -> Bits:
-        return x if wide else chip.pack_bf16(x)
+        return x if wide else packed(x, cut.partials if cut.partials in BLOCKS else "bfloat16", wide)
 
-    if not in_l1:
+    if not cut.in_l1:
         dst = zero
         for i, (left, right) in enumerate(blocks):
             dst = accumulated(left, right, range(phases), wide, spilled(dst) if i else dst)
@@ -221,23 +239,24 @@ def step(x: Bits, wide: bool) -> Bits:
     return x & TF32 if wide else chip.pack_bf16(x)
 
 
-def over_rows(function: str, x: Bits, per_row: Bits | int, wide: bool) -> Bits:
+def over_rows(function: str, x: Bits, per_row: Bits | int, wide: bool, phases: int = 4) -> Bits:
     """An op of the matrix unit with a value for each row."""
     other = np.broadcast_to(np.asarray(per_row, np.uint32).reshape(-1, 1), x.shape).reshape(-1)
     flat = x.reshape(-1)
     if function == "multiply":
-        return chip.multiply(flat, other, 4, wide).reshape(x.shape)
+        return chip.multiply(flat, other, phases, wide).reshape(x.shape)
     return chip.add(flat, other ^ SIGN if function == "subtract" else other, wide).reshape(x.shape)
 
 
-def softmax(x: Bits, dtype: str, wide: bool, stable: bool) -> Bits:
-    x = source(x, dtype, wide)
-    middle = "float32" if wide else "bfloat16"
+def softmax(x: Bits, dtype: str, wide: bool, stable: bool, phases: int = 4) -> Bits:
+    """Exponentials are kept as f32 of f32 operands alone; differences with the maximum stay in the destination."""
+    x, kept = source(x, dtype, wide), wide and dtype == "float32"
     if stable:
-        x = step(over_rows("subtract", x, step(largest(x, dtype, wide), wide), wide), wide)
-    x = step(rounded(FUNCTIONS["exp"][0](V(x), wide), wide, True), wide)
-    share = rounded(reciprocal(V(sums(x, ONE, middle, wide)), 2 if wide else 1), wide, True)
-    return over_rows("multiply", x, step(share, wide), wide)
+        x = over_rows("subtract", x, step(largest(x, dtype, wide), kept), wide)
+    x = step(rounded(FUNCTIONS["exp"][0](V(x), wide), wide, True), kept)
+    total = sums(x, ONE, "float32" if kept else "bfloat16", wide, phases)
+    share = rounded(reciprocal(V(total), 2 if wide else 1), wide, True)
+    return over_rows("multiply", x, step(share, wide), wide, phases)
 
 
 def bf16(value: float) -> int:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 import ttnn
+from _ttmlir_runtime import runtime
 
 # Where rules change: zeros, denormals, ties, the ends of exponents, Inf and NaN.
 EDGES = (0, 1, 0x7FFFFF, 0x7F8000, 0x800000, 0x3F800000, 0x3F808000, 0x3F818000, 0x3F807FFF, 0x3FFFFFFF, 0x3FFFE000,
@@ -49,6 +52,17 @@ class Chip:
             host = torch.from_numpy(bits.view(np.float32).copy())
         tensor = ttnn.from_torch(host, dtype=getattr(ttnn, dtype), layout=ttnn.TILE_LAYOUT, device=self.device)
         return tensor, self.bits(tensor) if dtype.endswith("_b") else bits
+
+    @staticmethod
+    def planned(call: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
+        """The result of a call, and the plan of the first of its programs (test_library_plans.py)."""
+        plans: list[dict[str, Any]] = []
+        number = runtime.observe_calls(lambda device, text, perf, begun: plans.extend(json.loads(text)["plan"]))
+        try:
+            found = call()
+        finally:
+            runtime.end_observing_calls(number)
+        return found, plans[0]
 
     @staticmethod
     def bits(tensor: Any) -> np.ndarray:

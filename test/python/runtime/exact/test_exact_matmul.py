@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import ttnn
-from chip_ops import packed, product, source, unary, with_bias
+from chip_ops import Cut, packed, product, source, unary, with_bias
 from exact_values import FORMATS, KINDS, Chip, same, values
 
 FIDELITIES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
@@ -17,7 +17,7 @@ FIDELITIES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 
 def config(fidelity: str, wide: bool, **more: Any) -> Any:
     return ttnn.WormholeComputeKernelConfig(
-        math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide, **more
+        math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide, math_approx_mode=False, **more
     )
 
 
@@ -26,8 +26,10 @@ def check(chip: Chip, kind: str, types: tuple[str, str], out: str, fidelity: str
     m, k, n = shape
     a, a_bits = chip.put(values(seed, kind, (m, k), types[0]), types[0])
     b, b_bits = chip.put(values(seed + 1, kind, (k, n), types[1]), types[1])
-    found = ttnn.matmul(a, b, dtype=getattr(ttnn, out), compute_kernel_config=config(fidelity, wide))
-    dst = product(source(a_bits, types[0], wide), source(b_bits, types[1], wide), FIDELITIES[fidelity], wide)
+    how = {"dtype": getattr(ttnn, out), "compute_kernel_config": config(fidelity, wide)}
+    found, plan = chip.planned(lambda: ttnn.matmul(a, b, **how))
+    cut = Cut.of(plan)
+    dst = product(source(a_bits, types[0], wide), source(b_bits, types[1], wide), FIDELITIES[fidelity], wide, cut)
     same(Chip.bits(found), packed(dst, out, wide))
 
 
@@ -62,8 +64,11 @@ def test_sums_that_cancel(chip: Chip, seed: int) -> None:
     (left, _), (right, _) = chip.put(a, "float32"), chip.put(b, "float32")
     for fidelity, phases in FIDELITIES.items():
         for wide in (False, True):
-            found = ttnn.matmul(left, right, compute_kernel_config=config(fidelity, wide))
-            same(Chip.bits(found), product(source(a, "float32", wide), source(b, "float32", wide), phases, wide))
+            found, plan = chip.planned(
+                lambda: ttnn.matmul(left, right, compute_kernel_config=config(fidelity, wide))  # noqa: B023
+            )
+            dst = product(source(a, "float32", wide), source(b, "float32", wide), phases, wide, Cut.of(plan))
+            same(Chip.bits(found), dst)
 
 
 def blocks_of(tiles: int) -> Any:
@@ -85,7 +90,7 @@ def test_blocks_of_k(chip: Chip, tiles: int, wide: bool, in_l1: bool, biased: bo
     how = {"program_config": blocks_of(tiles), "dtype": getattr(ttnn, out),
            "compute_kernel_config": config("HiFi2", wide, packer_l1_acc=in_l1)}  # fmt: skip
     found = ttnn.linear(a, b, bias=bias, **how) if biased else ttnn.matmul(a, b, **how)
-    dst = product(a_bits, b_bits, 2, wide, tiles, in_l1, biased)
+    dst = product(a_bits, b_bits, 2, wide, Cut(tiles, in_l1), biased)
     if biased:
         dst = with_bias(dst, bias_bits, "bfloat16", wide)
     same(Chip.bits(found), packed(dst, out, wide))
@@ -98,9 +103,9 @@ def test_linear(chip: Chip, wide: bool, activation: str, seed: int) -> None:
     a, a_bits = chip.put(values(seed, "normal", (3, 40), "bfloat16"), "bfloat16")
     b, b_bits = chip.put(values(seed + 1, "normal", (40, 24), "bfloat16"), "bfloat16")
     bias, bias_bits = chip.put(values(seed + 2, "normal", (1, 24), "bfloat16"), "bfloat16")
-    found = ttnn.linear(a, b, bias=bias, activation=activation, dtype=getattr(ttnn, out),
-                        compute_kernel_config=config("HiFi4", wide))  # fmt: skip
-    dst = with_bias(product(a_bits, b_bits, 4, wide), bias_bits, "bfloat16", wide)
+    how = {"activation": activation, "dtype": getattr(ttnn, out), "compute_kernel_config": config("HiFi4", wide)}
+    found, plan = chip.planned(lambda: ttnn.linear(a, b, bias=bias, **how))
+    dst = with_bias(product(a_bits, b_bits, 4, wide, Cut.of(plan), True), bias_bits, "bfloat16", wide)
     if activation == "relu":
         dst = np.where(dst >= np.uint32(1 << 31), np.uint32(0), dst)
     else:
@@ -111,12 +116,12 @@ def test_linear(chip: Chip, wide: bool, activation: str, seed: int) -> None:
 def test_batches_and_transposed_operands(chip: Chip, seed: int) -> None:
     a, a_bits = chip.put(values(seed, "normal", (2, 3, 40, 9), "bfloat16"), "bfloat16")
     b, b_bits = chip.put(values(seed + 1, "normal", (2, 1, 18, 40), "bfloat16"), "bfloat16")
-    found = Chip.bits(
-        ttnn.matmul(a, b, transpose_a=True, transpose_b=True, compute_kernel_config=config("HiFi4", True))
-    )
+    how = {"transpose_a": True, "transpose_b": True, "compute_kernel_config": config("HiFi4", True)}
+    result, plan = chip.planned(lambda: ttnn.matmul(a, b, **how))
+    found, cut = Chip.bits(result), Cut.of(plan)
     for i in range(2):
         for j in range(3):
-            same(found[i, j], packed(product(a_bits[i, j].T, b_bits[i, 0].T, 4, True), "bfloat16", True))
+            same(found[i, j], packed(product(a_bits[i, j].T, b_bits[i, 0].T, 4, True, cut), "bfloat16", True))
 
 
 @pytest.mark.parametrize(
@@ -125,16 +130,42 @@ def test_batches_and_transposed_operands(chip: Chip, seed: int) -> None:
         (("bfloat16", "bfloat16"), "bfloat16", 2, False),
         (("bfloat8_b", "bfloat8_b"), "bfloat8_b", 1, False),
         (("bfloat16", "bfloat8_b"), "bfloat16", 2, False),
-        (("float32", "float32"), "float32", 4, True),
+        (("float32", "float32"), "float32", 3, True),
     ],
 )
 def test_defaults_of_the_library(
     chip: Chip, types: tuple[str, str], out: str, phases: int, wide: bool, seed: int
 ) -> None:
-    a, a_bits = chip.put(values(seed, "normal", (4, 96), types[0]), types[0])
-    b, b_bits = chip.put(values(seed + 1, "normal", (96, 32), types[1]), types[1])
-    dst = product(source(a_bits, types[0], wide), source(b_bits, types[1], wide), phases, wide)
-    same(Chip.bits(ttnn.matmul(a, b)), packed(dst, out, wide))
+    a, a_bits = chip.put(values(seed, "normal", (4, 192), types[0]), types[0])
+    b, b_bits = chip.put(values(seed + 1, "normal", (192, 32), types[1]), types[1])
+    found, plan = chip.planned(lambda: ttnn.matmul(a, b))
+    cut = Cut.of(plan)
+    assert cut == Cut(2, not wide, "float32" if wide else "bfloat16"), "one row of tiles: pairs of tiles of K"
+    dst = product(source(a_bits, types[0], wide), source(b_bits, types[1], wide), phases, wide, cut)
+    same(Chip.bits(found), packed(dst, out, wide))
+
+
+@pytest.mark.parametrize("biased", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize("in_l1", [False, True], ids=["spilled", "packer_l1_acc"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat8_b", "float32"])
+@pytest.mark.parametrize("shape", [(40, 768, 48), (40, 320, 48), (3, 160, 20), (3, 192, 20)], ids=str)
+def test_blocks_of_the_library(
+    chip: Chip, shape: tuple[int, int, int], dtype: str, in_l1: bool, biased: bool, seed: int
+) -> None:
+    """K in blocks of an eighth, or of a tile or two; partial sums as the packer config says."""
+    m, k, n = shape
+    wide = dtype == "float32"
+    a, a_bits = chip.put(values(seed, "normal", (m, k), dtype), dtype)
+    b, b_bits = chip.put(values(seed + 1, "normal", (k, n), dtype), dtype)
+    bias, bias_bits = chip.put(values(seed + 2, "normal", (1, n), "bfloat16"), "bfloat16")
+    how = {"compute_kernel_config": config("HiFi2", wide, packer_l1_acc=in_l1)}
+    found, plan = chip.planned(lambda: ttnn.linear(a, b, bias=bias, **how) if biased else ttnn.matmul(a, b, **how))
+    cut = Cut.of(plan)
+    assert cut.tiles == {(40, 768, 48): 3, (40, 320, 48): 1, (3, 160, 20): 1, (3, 192, 20): 2}[shape]
+    dst = product(source(a_bits, dtype, wide), source(b_bits, dtype, wide), 2, wide, cut, biased)
+    if biased:
+        dst = with_bias(dst, bias_bits, "bfloat16", wide)
+    same(Chip.bits(found), packed(dst, dtype, wide))
 
 
 # Of a 1024^3 product of bf16: relative root mean square and PCC of normal inputs, PCC of uniform ones.

@@ -27,25 +27,37 @@ from chip_ops import (
 from exact_values import KINDS, Chip, same, values
 
 TYPES = ("bfloat16", "float32")
+# What the library takes for reductions: HiFi3, and a destination of 32 bits.
+WIDE, PHASES = True, 3
 
 
 def wide(dtype: str) -> bool:
     return dtype == "float32"
 
 
+def config(fidelity: str, wide: bool, approximate: bool = False) -> ttnn.WormholeComputeKernelConfig:
+    return ttnn.WormholeComputeKernelConfig(
+        math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide, math_approx_mode=approximate
+    )
+
+
+def factor(value: float, dtype: str, wide: bool = WIDE) -> int:
+    """A factor as the matrix unit gets it."""
+    if dtype != "float32":
+        return bf16(value)
+    return int(source(np.float32([value]).view(np.uint32), dtype, wide)[0])
+
+
 def reduced(chip: Chip, name: str, bits: np.ndarray, x: object, dtype: str, row: bool) -> None:
     found = Chip.bits(getattr(ttnn, name)(x, -1 if row else -2, True))
-    lines = source(bits if row else bits.T, dtype, wide(dtype))
+    lines = source(bits if row else bits.T, dtype, WIDE)
     if name in ("sum", "mean"):
-        scale = ONE
-        if name == "mean":
-            share = 1 / lines.shape[1]
-            scale = int(np.float32(share).view(np.uint32)) & 0xFFFFE000 if wide(dtype) else bf16(share)
-        dst = sums(lines, scale, dtype, wide(dtype), along_row=row)
+        scale = factor(1 / lines.shape[1], dtype) if name == "mean" else ONE
+        dst = sums(lines, scale, dtype, WIDE, PHASES, along_row=row)
     else:
         sign = SIGN if name == "min" else np.uint32(0)
-        dst = largest(lines ^ sign, dtype, wide(dtype), row) ^ sign
-    same(found.reshape(-1), packed(dst.reshape(-1, 1), dtype, wide(dtype)).reshape(-1))
+        dst = largest(lines ^ sign, dtype, WIDE, row) ^ sign
+    same(found.reshape(-1), packed(dst.reshape(-1, 1), dtype, WIDE).reshape(-1))
 
 
 @pytest.mark.parametrize("row", [True, False], ids=["row", "column"])
@@ -62,14 +74,27 @@ def test_reductions(chip: Chip, name: str, kind: str, dtype: str, row: bool, see
 @pytest.mark.parametrize("kind", KINDS)
 def test_softmax(chip: Chip, kind: str, dtype: str, stable: bool, seed: int) -> None:
     x, bits = chip.put(values(seed, kind, (9, 75), dtype), dtype)
-    found = Chip.bits(ttnn.softmax(x, dim=-1, numeric_stable=stable))
-    same(found, packed(softmax(bits, dtype, wide(dtype), stable), dtype, wide(dtype)))
+    for how, width, phases in ((config("HiFi3", True), True, 3), (config("HiFi4", False), False, 4)):
+        found = Chip.bits(ttnn.softmax(x, dim=-1, numeric_stable=stable, compute_kernel_config=how))
+        same(found, packed(softmax(bits, dtype, width, stable, phases), dtype, width))
+
+
+def test_configs_of_the_library(chip: Chip, seed: int) -> None:
+    """Without a config, calls are as with the one that the library takes."""
+    for dtype in TYPES:
+        x, _ = chip.put(values(seed, "normal", (9, 75), dtype), dtype)
+        for op, how in (
+            (ttnn.softmax, config("HiFi3", True, approximate=not wide(dtype))),
+            (ttnn.rms_norm, config("HiFi4", False, approximate=True)),
+        ):
+            same(Chip.bits(op(x)), Chip.bits(op(x, compute_kernel_config=how)))
 
 
 def test_softmax_along_another_dimension(chip: Chip, seed: int) -> None:
     x, bits = chip.put(values(seed, "normal", (9, 20), "bfloat16"), "bfloat16")
-    dst = softmax(np.ascontiguousarray(bits.T), "bfloat16", False, True)
-    same(Chip.bits(ttnn.softmax(x, dim=0, numeric_stable=True)), packed(dst, "bfloat16", False).T)
+    dst = softmax(np.ascontiguousarray(bits.T), "bfloat16", True, True, 3)
+    found = ttnn.softmax(x, dim=0, numeric_stable=True, compute_kernel_config=config("HiFi3", True))
+    same(Chip.bits(found), packed(dst, "bfloat16", True).T)
 
 
 @pytest.mark.parametrize("parameters", [0, 1, 2])
@@ -80,9 +105,12 @@ def test_norms(chip: Chip, name: str, dtype: str, parameters: int, seed: int) ->
         x, bits = chip.put(values(seed, kind, (5, 75), dtype), dtype)
         given = [chip.put(values(seed + 1 + i, "normal", (75,), dtype), dtype) for i in range(parameters)]
         named = {n: t for n, (t, _) in zip(("weight", "bias"), given, strict=False)}
-        found = Chip.bits(getattr(ttnn, name)(x, epsilon=1e-3, **named))
-        dst = norm(bits, dtype, wide(dtype), 1e-3, [b for _, b in given], name == "layer_norm")
-        same(found, packed(dst, dtype, wide(dtype)))
+        centred = name == "layer_norm"
+        for width in (True,) if centred else (True, False):  # the op of the dialect has no config for the first
+            how = config("HiFi4", width)
+            found = Chip.bits(getattr(ttnn, name)(x, epsilon=1e-3, compute_kernel_config=how, **named))
+            dst = norm(bits, dtype, width, 1e-3, [b for _, b in given], centred)
+            same(found, packed(dst, dtype, width))
 
 
 @pytest.mark.parametrize("groups", [1, 2])
@@ -133,7 +161,7 @@ def stage(name: str, x: np.ndarray, dim: int, dtype: str, scale: int, exact: boo
     dst = (
         largest(lines ^ sign, dtype, exact, row) ^ sign
         if name in ("max", "min")
-        else sums(lines, scale, dtype, exact, along_row=row)
+        else sums(lines, scale, dtype, exact, PHASES, along_row=row)
     )
     shape = [size for d, size in enumerate(x.shape) if d != dim]
     return np.expand_dims(dst.reshape(shape), dim)
@@ -150,14 +178,11 @@ def test_reductions_over_other_dimensions(chip: Chip, name: str, dtype: str, dim
         x, bits = chip.put(values(seed, kind, (3, 5, 4, 37), dtype), dtype)
         found = Chip.bits(getattr(ttnn, name)(x, list(dims), True))
         count = int(np.prod([bits.shape[d] for d in dims]))
-        scale = ONE
-        if name == "mean":
-            scale = int(np.float32(1 / count).view(np.uint32)) & 0xFFFFE000 if wide(dtype) else bf16(1 / count)
+        scale = factor(1 / count, dtype) if name == "mean" else ONE
         adds = name == "sum" and dtype == "bfloat16"
         order = sorted(dims, reverse=True)
         if adds:
             order.sort(key=lambda d: d >= 2)
-        width = wide(dtype)
         for i, dim in enumerate(order):
             final = i + 1 == len(order)
             if adds:
@@ -166,13 +191,11 @@ def test_reductions_over_other_dimensions(chip: Chip, name: str, dtype: str, dim
                     bits = np.expand_dims(result.reshape([s for d, s in enumerate(bits.shape) if d != dim]), dim)
                 else:
                     bits = stage(name, bits, dim, "float32", ONE, True)
-                width, dtype_ = True, "float32"
             else:
-                bits = stage(name, bits, dim, dtype, scale if i == 0 else ONE, width)
-                dtype_ = dtype
+                bits = stage(name, bits, dim, dtype, scale if i == 0 else ONE, WIDE)
             if not final:
-                bits = packed(bits, "float32" if adds else dtype_, width)
-        same(found, packed(bits, dtype, width))
+                bits = packed(bits, "float32" if adds else dtype, WIDE)
+        same(found, packed(bits, dtype, WIDE))
 
 
 TILES = [(1, 32, 32), (1, 9, 21), (17, 18), (1, 1)]
@@ -190,22 +213,21 @@ def test_sums_over_the_last_two_dimensions(
     """Along rows and then down columns, or of a single tile in one kernel."""
     count = shape[-1] * shape[-2]
 
-    def factor(value: float) -> int:
-        if name == "sum":
-            return ONE
-        return int(np.float32(value).view(np.uint32)) & 0xFFFFE000 if wide(dtype) else bf16(value)
+    def scale(value: float) -> int:
+        return ONE if name == "sum" else factor(value, dtype)
 
     for kind in KINDS:
         x, bits = chip.put(values(seed, kind, shape, dtype), dtype)
         found = Chip.bits(getattr(ttnn, name)(x, [-2, -1], True)).reshape(-1)
-        planes = source(bits, dtype, wide(dtype)).reshape(-1, *shape[-2:])
+        planes = source(bits, dtype, WIDE).reshape(-1, *shape[-2:])
         if len(planes) == 1 and max(shape[-2:]) <= 32:
-            dst = tile_sum(planes[0], factor(float(np.sqrt(np.float32(1 / count)))), dtype, wide(dtype))
+            dst = tile_sum(planes[0], scale(float(np.sqrt(np.float32(1 / count)))), dtype, WIDE, PHASES)
         else:
-            rows = packed(sums(planes.reshape(-1, shape[-1]), ONE, dtype, wide(dtype)), dtype, wide(dtype))
-            rows = source(rows, dtype, wide(dtype)).reshape(-1, shape[-2])
-            dst = sums(rows, factor(1 / count), dtype, wide(dtype), along_row=False)
-        same(found, packed(dst.reshape(-1, 1), dtype, wide(dtype)).reshape(-1))
+            middle = "float32" if name == "sum" else dtype
+            rows = packed(sums(planes.reshape(-1, shape[-1]), ONE, dtype, WIDE, PHASES), middle, WIDE)
+            rows = source(rows, middle, WIDE).reshape(-1, shape[-2])
+            dst = sums(rows, scale(1 / count), middle, WIDE, PHASES, along_row=False)
+        same(found, packed(dst.reshape(-1, 1), dtype, WIDE).reshape(-1))
 
 
 def test_sums_of_rows_stay_f32_where_they_are_summed_as_f32(chip: Chip, seed: int) -> None:
