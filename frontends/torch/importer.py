@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ttmlir import ir
+from ttmlir import ir, passes
 from ttmlir.dialects import func
 
 import torch
@@ -280,6 +280,8 @@ class _Importer:
         attributes += [drawn] * (len(self.lowering.draws) + len(sizes))
         function.arg_attrs = [ir.DictAttr.get(a) for a in attributes]
         self.configure(block)
+        if self.lowering.has_stablehlo:
+            passes.stablehlo_to_ttir_pipeline(module)
         count = iter(range(len(returned)))
         results = [next(count) if isinstance(x, Value) else None for x in outputs]
         known = [None if isinstance(x, Value) else x for x in outputs]

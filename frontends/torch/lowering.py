@@ -139,6 +139,7 @@ class Lowering:
         self.limits: list[tuple[Value, str]] = []
         self.filled: list[Number] = []  # values of `full`, in the order of its calls
         self.varying: Container[int] = ()  # which of them depend on open sizes
+        self.has_stablehlo = False  # ops of StableHLO stand among those of TTIR
         self.is_open = False  # other sizes will be taken for those of the graph
         self._constants: dict[Any, ir.Value] = {}
 

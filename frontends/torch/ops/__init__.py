@@ -7,6 +7,7 @@ from . import (
     data_movement,
     elementwise,
     indexing,
+    linear_algebra,
     matmul,
     normalization,
     pools,
@@ -14,5 +15,5 @@ from . import (
     reduction,
 )
 
-__all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "matmul", "normalization", "pools",
-           "random", "reduction"]  # fmt: skip
+__all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "linear_algebra", "matmul",
+           "normalization", "pools", "random", "reduction"]  # fmt: skip

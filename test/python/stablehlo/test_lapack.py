@@ -57,6 +57,26 @@ def test_getrf_of_singular_matrices() -> None:
     assert info.tolist() == found.tolist() == [2, 2, 0]
 
 
+def test_potrf_says_which_pivot_is_not_positive() -> None:
+    a = torch.stack([torch.eye(3), torch.tensor([[4.0, 2, 0], [2, 1, 3], [0, 3, 5]]), -torch.eye(3), torch.ones(3, 3)])
+    a[3, 2, 2] = -5
+    for letter, upper in (("L", False), ("U", True)):
+        _, info = call("potrf", {"a": a}, [type_of(a), "tensor<4xi32>"], uplo=letter)
+        assert info.tolist() == torch.linalg.cholesky_ex(a, upper=upper).info.tolist() == [0, 2, 1, 2]
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1), (6, 3), (3, 6), (2, 3, 5, 5)])
+def test_permutation_of_pivots(shape: tuple[int, ...]) -> None:
+    a = matrices(*shape)
+    lu, pivots = torch.linalg.lu_factor(a)
+    size = sizes((*shape[:-1], shape[-2]), "f32")
+    (found,) = run(
+        f"%r0 = stablehlo.custom_call @tt.permutation_of_pivots(%p) : ({type_of(pivots)}) -> {size}", {"p": pivots},
+        [size],
+    )  # fmt: skip
+    assert torch.equal(found, torch.lu_unpack(lu, pivots)[0])
+
+
 @pytest.mark.parametrize("shape", [(4, 4), (6, 3), (2, 3, 5, 5)])
 def test_geqrf_and_orgqr(shape: tuple[int, ...]) -> None:
     a = matrices(*shape, seed=1)

@@ -56,3 +56,13 @@ def histc(x: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -> A
     inside = (values >= low) & (values <= high)
     places = ((values - low) * bins / (high - low)).long().clamp(0, bins - 1)
     return values.new_zeros(bins).index_add(0, places, inside.to(values.dtype)).to(x.dtype)
+
+
+@composed("aten::diagonal_scatter")
+def diagonal_scatter(x: torch.Tensor, source: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    rows, columns = x.shape[dim1], x.shape[dim2]
+    begin, skipped = max(0, -offset), max(0, offset)
+    padded = torch.nn.functional.pad(source, (begin, max(rows, columns)))[..., :rows]
+    places = torch.arange(rows, device=x.device)[:, None] + (skipped - begin)
+    is_here = places == torch.arange(columns, device=x.device)
+    return torch.where(is_here, padded.unsqueeze(-1), x.movedim((dim1, dim2), (-2, -1))).movedim((-2, -1), (dim1, dim2))

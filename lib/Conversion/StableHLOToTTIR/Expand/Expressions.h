@@ -151,6 +151,9 @@ Expr sum(Expr x, int64_t dimension);
 Expr greatest(Expr x, int64_t dimension);
 Expr least(Expr x, int64_t dimension);
 
+/// [..., n, k] * [..., k, m]
+Expr matrixProduct(Expr a, Expr b);
+
 /// Backwards along these dimensions.
 Expr reversed(Expr x, ArrayRef<int64_t> dimensions);
 

@@ -31,6 +31,8 @@ namespace {
 struct ExpandLapack : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
+    if (op.getCallTargetName() == "tt.permutation_of_pivots")
+      return expandPermutation(op, rewriter);
     StringRef function = lapackFunction(op.getCallTargetName());
     if (function == "potrf")
       return expandCholesky(op, rewriter);
@@ -71,16 +73,22 @@ private:
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType type = typeOf(op->getResult(0)), info = typeOf(op->getResult(1));
     Expr factor(builder, stablehlo::CholeskyOp::create(builder, type, op->getOperand(0), triangle == 'L'));
-    // The last element of the diagonal depends on all others.
-    const int64_t rank = factor.rank(), size = factor.size(rank - 1);
-    Expr last = size ? factor.slice(rank - 2, size - 1, size).slice(rank - 1, size - 1, size) : factor;
-    Expr wrong = Expr(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(info))));
-    if (size) {
-      last = last.reshape(info.getShape());
-      wrong = (last != last).convert(info.getElementType());
-    }
-    rewriter.replaceOp(op, {factor.value(), wrong.value()});
+    // The first pivot that is not positive makes NaN.
+    rewriter.replaceOp(op, {factor.value(), firstOnDiagonal(factor, factor != factor, info)});
     return success();
+  }
+
+  /// The number, from 1, of the first row where a condition of [..., m, n] holds on the diagonal; 0 if it holds
+  /// nowhere.
+  static Value firstOnDiagonal(Expr matrix, Expr condition, RankedTensorType type) {
+    ImplicitLocOpBuilder &builder = matrix.build();
+    if (matrix.type().getNumElements() == 0)
+      return stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(type)));
+    const int64_t row = matrix.rank() - 2, column = matrix.rank() - 1;
+    const auto most = static_cast<double>(matrix.size(row));
+    Expr rows = position(matrix, -2), isHere = (rows == position(matrix, -1)) & condition;
+    Expr first = least(least(isHere.select(rows + 1, rows.number(most + 1)), column), row).reshape(type.getShape());
+    return (first > most).select(first.number(0), first).convert(type.getElementType()).value();
   }
 
   /// (matrix) -> (both factors in one, the rows that were exchanged, the first pivot that is 0). Rows with the largest
@@ -122,25 +130,37 @@ private:
     Expr factors = all.slice(row, 0, m);
     RankedTensorType pivots = typeOf(op->getResult(1)), info = typeOf(op->getResult(2));
     Expr exchanged = all.slice(row, m, m + 1).slice(column, 0, std::min(m, n)).reshape(pivots.getShape());
-    Expr rows = position(factors, -2), beyond = rows.number(static_cast<double>(m) + 1);
-    Expr isZero = (rows == position(factors, -1)) & (factors == 0);
-    Expr first = least(least(isZero.select(rows + 1, beyond), column), row).reshape(info.getShape());
-    Expr wrong = (first > static_cast<double>(m)).select(first.number(0), first);
     rewriter.replaceOp(op, {factors.convert(typeOf(op->getResult(0)).getElementType()).value(),
                             exchanged.convert(word).convert(pivots.getElementType()).value(),
-                            wrong.convert(info.getElementType()).value()});
+                            firstOnDiagonal(factors, factors == 0, info)});
     return success();
   }
 
-  /// [..., n, k] * [..., k, m]
-  static Expr product(Expr a, Expr b) {
-    ImplicitLocOpBuilder &builder = a.build();
-    SmallVector<int64_t> batch = llvm::to_vector(llvm::seq(a.rank() - 2)), shape(a.shape());
-    shape.back() = b.shape().back();
-    auto numbers =
-        stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch, {a.rank() - 1}, {b.rank() - 2});
-    return {builder, stablehlo::DotGeneralOp::create(builder, a.type().clone(shape), a.value(), b.value(), numbers,
-                                                     ArrayAttr(), stablehlo::DotAlgorithmAttr())};
+  /// (rows that getrf exchanged, [..., k]) -> [..., m, m]: the matrix whose product with both factors is the given one.
+  static LogicalResult expandPermutation(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
+    RankedTensorType from = op.getNumOperands() == 1 ? typeOf(op->getOperand(0)) : RankedTensorType(),
+                     type = op.getNumResults() == 1 ? typeOf(op->getResult(0)) : RankedTensorType();
+    if (!from || !type || !from.getElementType().isInteger(32) || type.getRank() != from.getRank() + 1 ||
+        type.getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "expected exchanged rows in i32 and one result, of one dimension more");
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    const int64_t last = from.getRank() - 1;
+    Expr pivots(builder, op->getOperand(0)), places = Expr::iota(builder, type.clone(from.getElementType()), last + 1);
+    Expr start = Expr::iota(builder, from.clone(type.getShape().drop_back()), last);
+    Expr order = repeated(start, pivots.size(last), [&](Expr j, Expr rows) {
+      auto at = [](Expr of, Expr place) {
+        return sum((position(of, -1) == place).select(of, of.number(0)), of.rank() - 1); // [..., 1]
+      };
+      Expr here = j.spread(rows.shape()), other = like(at(pivots, j.spread(pivots.shape())) - 1, rows);
+      Expr numbers = position(rows, -1);
+      Expr second = (numbers == other).select(like(at(rows, here), rows), rows);
+      return (numbers == here).select(like(at(rows, other), rows), second);
+    });
+    SmallVector<int64_t> row(order.shape());
+    row.insert(row.end() - 1, 1);
+    Expr isOne = Expr::iota(builder, places.type(), last) == like(order.reshape(row), places);
+    rewriter.replaceOp(op, isOne.convert(type.getElementType()).value());
+    return success();
   }
 
   /// Who rotates with whom: a round-robin tournament of n, or n - 1 and one who pauses, has each pair once.
@@ -221,7 +241,7 @@ private:
       Expr a = state.slice(row, 0, n), v = state.slice(row, n, 2 * n);
       a = (a + transposed(a)) * 0.5; // both of a pair see the same
       Expr back = tournament.rotation(a, turn);
-      return product(product(transposed(back), a), back).concat({product(v, back)}, row);
+      return matrixProduct(matrixProduct(transposed(back), a), back).concat({matrixProduct(v, back)}, row);
     });
     Expr a = both.slice(row, 0, n), v = both.slice(row, n, 2 * n);
     Expr values = sum(isDiagonal.select(a, zero), row); // [..., 1, n]
@@ -229,7 +249,7 @@ private:
     auto [sorted, order] = ascending(values);
     // A column for each place.
     Expr isHere = rows == like(order, given);
-    v = product(v, isHere.select(one, zero));
+    v = matrixProduct(v, isHere.select(one, zero));
     RankedTensorType info = typeOf(op->getResult(2)), kept = typeOf(op->getResult(1));
     Expr fine(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(info))));
     rewriter.replaceOp(op, {v.convert(typeOf(op->getResult(0)).getElementType()).value(),
@@ -271,14 +291,14 @@ private:
     Tournament tournament(builder, n);
     Expr both = repeated(a.concat({eye}, row), tournament.turns, [&](Expr turn, Expr state) {
       Expr columns = state.slice(row, 0, m);
-      Expr products = product(transposed(columns), columns);
-      return product(state, tournament.rotation((products + transposed(products)) * 0.5, turn));
+      Expr products = matrixProduct(transposed(columns), columns);
+      return matrixProduct(state, tournament.rotation((products + transposed(products)) * 0.5, turn));
     });
     Expr columns = both.slice(row, 0, m);
     Expr sizes = sqrt(sum(columns * columns, row)); // [..., 1, n]
     auto [sorted, order] = ascending(-sizes);
     Expr isHere = position(eye, -2) == like(order, eye);
-    both = product(both, isHere.select(eye.number(1), eye.number(0)));
+    both = matrixProduct(both, isHere.select(eye.number(1), eye.number(0)));
     RankedTensorType values = typeOf(op->getResult(1));
     Expr ordered = -sorted;
     SmallVector<Value> results = {
@@ -357,7 +377,7 @@ private:
     Expr q(builder, called(builder, "ProductOfElementaryHouseholderReflectors", matrix.type(), factors->getResults())
                         ->getResult(0));
     Value x = stablehlo::TriangularSolveOp::create(
-        builder, b.type(), factors->getResult(0), product(transposed(q), b).value(), /*left_side=*/true,
+        builder, b.type(), factors->getResult(0), matrixProduct(transposed(q), b).value(), /*left_side=*/true,
         /*lower=*/false, /*unit_diagonal=*/false, stablehlo::Transpose::NO_TRANSPOSE);
     Value fine =
         stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(op->getResult(4).getType())));

@@ -43,6 +43,16 @@ Expr hlo::least(Expr x, int64_t dimension) {
   return over<stablehlo::MinOp>(x, dimension, x.build().getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
 }
 
+Expr hlo::matrixProduct(Expr a, Expr b) {
+  ImplicitLocOpBuilder &builder = a.build();
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq(a.rank() - 2)), shape(a.shape());
+  shape.back() = b.shape().back();
+  auto numbers =
+      stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch, {a.rank() - 1}, {b.rank() - 2});
+  return {builder, stablehlo::DotGeneralOp::create(builder, a.type().clone(shape), a.value(), b.value(), numbers,
+                                                   ArrayAttr(), stablehlo::DotAlgorithmAttr())};
+}
+
 Expr hlo::reversed(Expr x, ArrayRef<int64_t> dimensions) {
   ImplicitLocOpBuilder &builder = x.build();
   return {builder, stablehlo::ReverseOp::create(builder, x.type(), x.value(), dimensions)};
@@ -95,7 +105,27 @@ struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
   }
 };
 
-/// Forward substitution; every other case is turned into it.
+constexpr int64_t mostHalved = 128; // rows, each of which takes two ops
+
+/// The solution of a lower or an upper triangular system: one half of the unknowns, and then the other without what the
+/// first one gives.
+Expr solveByHalves(Expr a, Expr b, bool lower, bool isUnit) {
+  const int64_t row = a.rank() - 2, column = a.rank() - 1, n = a.size(column), half = n / 2;
+  if (n == 1)
+    return isUnit ? b : b / like(a, b);
+  auto part = [&](Expr x, int64_t dimension, bool isFirst) {
+    return (isFirst == lower) ? x.slice(dimension, 0, half) : x.slice(dimension, half, n);
+  };
+  auto solve = [&](bool isFirst, Expr right) {
+    return solveByHalves(part(part(a, row, isFirst), column, isFirst), right, lower, isUnit);
+  };
+  Expr one = solve(true, part(b, row, true));
+  Expr factors = part(part(a, row, false), column, true);
+  Expr other = solve(false, part(b, row, false) - matrixProduct(factors, one));
+  return lower ? one.concat({other}, row) : other.concat({one}, row);
+}
+
+/// Forward substitution; every other case is turned into it. Small systems are solved by halves.
 struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::TriangularSolveOp op, PatternRewriter &rewriter) const override {
@@ -119,13 +149,21 @@ struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
       flip();
       b = transposed(b);
     }
+    const bool isUnit = op.getUnitDiagonal();
+    Expr x = a.size(a.rank() - 1) <= mostHalved ? solveByHalves(a, b, lower, isUnit) : substitute(a, b, lower, isUnit);
+    if (!op.getLeftSide())
+      x = transposed(x);
+    rewriter.replaceOp(op, x.convert(given.element()).value());
+    return success();
+  }
+
+private:
+  static Expr substitute(Expr a, Expr b, bool lower, bool isUnit) {
     const int64_t row = a.rank() - 2, column = a.rank() - 1;
-    const bool isUpper = !lower;
-    if (isUpper) {
+    if (!lower) {
       a = reversed(a, {row, column});
       b = reversed(b, {row});
     }
-    const bool isUnit = op.getUnitDiagonal();
     Expr x = repeated(b, a.size(column), [&](Expr j, Expr rest) {
       Expr zero = a.number(0), at = j.spread(a.shape());
       Expr isColumn = position(a, -1) == at;
@@ -139,12 +177,7 @@ struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
       Expr taken = like(factors, rest) * like(solved, rest);
       return (rows == here).select(like(solved, rest), (rows > here).select(rest - taken, rest));
     });
-    if (isUpper)
-      x = reversed(x, {row});
-    if (!op.getLeftSide())
-      x = transposed(x);
-    rewriter.replaceOp(op, x.convert(given.element()).value());
-    return success();
+    return lower ? x : reversed(x, {row});
   }
 };
 
