@@ -40,7 +40,7 @@ _BECOMES = {
 
 
 def from_torch(
-    tensor: torch.Tensor,
+    tensor: torch.Tensor | None,
     dtype: DataType | None = None,
     *,
     spec: Any = None,
@@ -55,7 +55,7 @@ def from_torch(
     col_tilize: bool = False,
     enable_bfloat_opt: bool = False,
 ) -> Tensor:
-    """Copies a torch tensor to a TTNN tensor, on the host or on a device.
+    """Copies a torch tensor to a TTNN tensor, on the host or on a device. None stays None.
 
     Args:
         tensor: on the CPU, of any dtype and strides.
@@ -77,6 +77,8 @@ def from_torch(
         RangeError: an integer that the data type has no room for; it is a ValueError, too.
     """
     torch = _torch("from_torch")
+    if tensor is None:
+        return None  # type: ignore[return-value]  # what callers of the library rely on for absent weights
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"from_torch: tensor is {type(tensor).__name__}; expected torch.Tensor")
     if col_tilize:

@@ -39,20 +39,18 @@ Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
 
 MemoryConfig dramInterleaved() { return {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}}; }
 
-/// The same values described with a layout, on a device where one is given. They are shared: nobody else writes them.
+/// The same values described with a layout, on a device where one is given. They are shared: nothing else writes them.
 Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Device &device,
               const std::optional<MemoryConfig> &memory, const char *action) {
   TensorSpec spec = values.spec();
   const bool block = sim::isBlockFormat(spec.dtype);
   spec.layout = layout.value_or(block ? tt::Layout::Tile : spec.layout);
   if (block && spec.layout != tt::Layout::Tile)
-    throw nb::value_error((std::string(action) + ": data type " + dataTypeName(spec.dtype) +
-                           " exists in TILE layout only, not in ROW_MAJOR")
-                              .c_str());
+    throw RangeError(std::string(action) + ": data type " + dataTypeName(spec.dtype) +
+                     " exists in TILE layout only, not in ROW_MAJOR");
   if (!device) {
     if (memory && memory->buffer != BufferType::SystemMemory)
-      throw nb::value_error(
-          (std::string(action) + ": memory_config is " + text(*memory) + ", but no device is given").c_str());
+      throw RangeError(std::string(action) + ": memory_config is " + text(*memory) + ", but no device is given");
     return values.withSpec(spec);
   }
   device->requireOpen(action);
@@ -103,7 +101,7 @@ nb::object shaped(const nb::object &data, const nb::object &shape) {
   const nb::object view = nb::steal(PyMemoryView_FromObject(flat.ptr()));
   if (!view.is_valid())
     throw nb::python_error();
-  if (count == 0 || sizes.size() == 0)
+  if (count == 0)
     return view;
   return view.attr("cast")("B").attr("cast")(kind, sizes);
 }
@@ -236,7 +234,7 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       },
       nb::sig("def contents(tensor: _ttmlir_runtime.runtime.Tensor) -> tuple[int, int, bool]"), nb::arg("tensor"),
       "What is known of the values without looking: the same id and version mean the same values, unless the third is "
-      "False: then somebody can write them who does not tell.");
+      "False: then another owner can write them without notice.");
   module.def(
       "selector", [](const Tensor &self, const char *what) { return ttnn::detail::selector(self, what); },
       nb::sig("def selector(tensor: _ttmlir_runtime.runtime.Tensor, what: str) -> float"), nb::arg("tensor"),

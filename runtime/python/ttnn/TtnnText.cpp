@@ -14,9 +14,8 @@ namespace {
 
 using ttnn::Tensor;
 
-/// More values than this are shortened to the first and last few of each dimension.
-constexpr int64_t shownWhole = 1000;
-constexpr int64_t edge = 3;
+/// Of a dimension that is longer than twice this, the first and last few are shown, as in Tenstorrent's library.
+constexpr int64_t edge = 2;
 
 template <class T> T at(const std::byte *data, int64_t index) {
   T value;
@@ -25,10 +24,10 @@ template <class T> T at(const std::byte *data, int64_t index) {
 }
 
 /// Indices of a dimension that are shown; -1 stands for those between.
-std::vector<int64_t> shown(int64_t size, bool shorten) {
+std::vector<int64_t> shown(int64_t size) {
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < size; ++i) {
-    if (shorten && size > 2 * edge && i == edge) {
+    if (size > 2 * edge && i == edge) {
       indices.push_back(-1);
       i = size - edge;
     }
@@ -37,59 +36,45 @@ std::vector<int64_t> shown(int64_t size, bool shorten) {
   return indices;
 }
 
-/// Prints the values of one shard in brackets, all as wide as the widest.
+/// Prints the values of one shard in brackets, as Tenstorrent's library does: numbers have a least width.
 class Printer {
 public:
   Printer(const Tensor &tensor, size_t shard, size_t indent)
-      : values(tensor, shard), shape(tensor.shape()), indent(indent), empty(volume(shape) == 0),
-        shorten(volume(shape) > shownWhole) {
-    if (empty)
-      return;
-    double largest = 0;
-    each(0, 0, [&](int64_t index) {
-      const double number = std::fabs(values.number(index));
-      if (std::isfinite(number) && number > 0)
+      : values(tensor, shard), shape(tensor.shape()), indent(indent), empty(volume(shape) == 0) {
+    double largest = 0, smallest = HUGE_VAL;
+    for (int64_t i = 0, count = volume(shape); i < count && !values.isInteger(); ++i)
+      if (const double number = std::fabs(values.number(i)); std::isfinite(number) && number > 0)
         largest = std::max(largest, number), smallest = std::min(smallest, number);
-    });
-    scientific = largest >= 1e5 || (largest > 0 && smallest < 1e-4);
-    each(0, 0, [&](int64_t index) { width = std::max(width, format(index).size()); });
+    scientific = largest > 0 && (largest / smallest > 1e3 || largest > 1e8 || smallest < 1e-4);
   }
   std::string print() const { return empty ? "[]" : brackets(0, 0); }
 
 private:
-  template <class F> void each(size_t dim, int64_t offset, const F &f) const {
-    if (dim == shape.size()) {
-      f(offset);
-      return;
-    }
-    for (const int64_t i : shown(shape[dim], shorten))
-      if (i >= 0)
-        each(dim + 1, offset * shape[dim] + i, f);
-  }
   std::string format(int64_t index) const {
     const double number = values.number(index);
     char buffer[64];
     if (values.isInteger())
-      std::snprintf(buffer, sizeof buffer, "%.0f", number);
+      std::snprintf(buffer, sizeof buffer, "%5.0f", number);
     else if (!std::isfinite(number))
-      return std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+      std::snprintf(buffer, sizeof buffer, scientific ? "%11s" : "%7s",
+                    std::isnan(number) ? "nan"
+                    : number < 0       ? "-inf"
+                                       : "inf");
     else
-      std::snprintf(buffer, sizeof buffer, scientific ? "%.4e" : "%.4f", number);
+      std::snprintf(buffer, sizeof buffer, scientific ? "%11.4e" : "%7.4f", number);
     return buffer;
   }
   std::string brackets(size_t dim, int64_t offset) const {
-    if (dim == shape.size()) {
-      const std::string number = format(offset);
-      return std::string(shape.empty() ? 0 : width - std::min(width, number.size()), ' ') + number;
-    }
+    if (dim == shape.size())
+      return format(offset);
     const bool last = dim + 1 == shape.size();
     const std::string separator =
         last ? ", " : "," + std::string(shape.size() - dim - 1, '\n') + std::string(indent + dim + 1, ' ');
     std::string text = "[";
     bool first = true;
-    for (const int64_t i : shown(shape[dim], shorten)) {
+    for (const int64_t i : shown(shape[dim])) {
       text += first ? "" : separator;
-      text += i < 0 ? "..." : brackets(dim + 1, offset * shape[dim] + i);
+      text += i < 0 ? last ? " ..." : "..." : brackets(dim + 1, offset * shape[dim] + i);
       first = false;
     }
     return text + "]";
@@ -97,9 +82,8 @@ private:
 
   Values values;
   const Shape &shape;
-  size_t indent, width = 0;
-  bool empty, shorten, scientific = false;
-  double smallest = HUGE_VAL;
+  size_t indent;
+  bool empty, scientific = false;
 };
 
 nb::object lists(const Values &values, const Shape &shape, size_t dim, int64_t offset) {

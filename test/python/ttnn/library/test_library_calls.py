@@ -21,10 +21,15 @@ def named_differences() -> set[str]:
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
 
 
-def test_results_of_calls(device: ttnn.Device) -> None:
-    names = library_calls.operands(device)
-    found = {call: library_calls.outcome(call.text, names) for call in library_calls.calls()}
-    differing = {call.name: (call.text, result) for call, result in found.items() if result != call.result}
+def test_results() -> None:
+    """Results of calls, and values: types, numbers, shapes, texts, and addresses on a device that nothing else uses."""
+    with ttnn.manage_device() as device:
+        names = library_calls.things(device)
+        found = {row: library_calls.value_of(row.text, names) for row in library_calls.expressions()}
+    with ttnn.manage_device() as device:
+        names = library_calls.operands(device)
+        found |= {row: library_calls.outcome(row.text, names) for row in library_calls.calls()}
+    differing = {row.name: (row.text, result) for row, result in found.items() if result != row.result}
     unnamed = {name: differing[name] for name in sorted(differing.keys() - named_differences())}
     assert not unnamed, "these differ from the library, and docs/differences.md does not name them"
     assert sorted(named_differences() - differing.keys()) == [], "docs/differences.md names rows that are equal"
@@ -38,8 +43,8 @@ def test_a_strict_device_refuses_what_the_library_refuses() -> None:
 
 
 def test_rows_have_their_own_names() -> None:
-    names = [call.name for call in library_calls.calls()]
-    assert len(names) == len(set(names)) == 186
+    names = [row.name for row in library_calls.calls() + library_calls.expressions()]
+    assert len(names) == len(set(names)) == 186 + 141
 
 
 @pytest.mark.parametrize(
