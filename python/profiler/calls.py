@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -78,7 +79,7 @@ class Calls:
         self.ops.append(
             op_record(
                 perf, self.arch, place, location, "", call["attributes"], inputs, outputs, resident["DRAM"],
-                resident["L1"],
+                resident["L1"], json.dumps(call["plan"]),
             )
         )  # fmt: skip
         self.host_ns.append(perf.host_ns)

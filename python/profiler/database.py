@@ -14,6 +14,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
@@ -73,15 +74,39 @@ def stack_trace(op: OpRecord) -> str:
     return f'  File "{found[1]}", line {found[2]}\n' if found else f"  {op.location}\n"
 
 
+def buffer_nodes(step: dict[str, Any], base: int, cores: str) -> list[tuple[str, dict[str, str]]]:
+    """Returns the circular buffers of a program, one after the other from the base of L1."""
+    nodes, address = [], base
+    for buffer in step["buffers"]:
+        if buffer["shared"]:
+            continue
+        place = {} if buffer["globally_allocated"] else {"address": str(address)}
+        size = {
+            "size": str(buffer["bytes"]),
+            "type": "L1",
+            "globally_allocated": str(int(buffer["globally_allocated"])),
+        }
+        nodes.append(("circular_buffer_allocate", {"core_range_set": cores, **place, **size}))
+        address += 0 if buffer["globally_allocated"] else buffer["bytes"]
+    return [*nodes, ("circular_buffer_deallocate_all", {})]
+
+
 def captured_graph(op: OpRecord, buffer: BufferRecord | None, cores: str) -> str:
-    """Returns the op as the library's trace has it: its device operation and the circular buffers of its kernels."""
-    nodes = [("capture_start", {}), ("function_start", {"inputs": str(len(op.inputs)), "name": device_operation(op)})]
-    if buffer is not None:
-        size = str(buffer.bytes_per_bank)
-        sizes = {"address": str(buffer.address), "size": size, "type": "L1", "globally_allocated": "0"}
-        nodes.append(("circular_buffer_allocate", {"core_range_set": cores, **sizes}))
-        nodes.append(("circular_buffer_deallocate_all", {}))
-    nodes += [("function_end", {"name": device_operation(op)}), ("capture_end", {})]
+    """Returns the op as the library's trace has it: its device operations and the circular buffers of their kernels."""
+    nodes: list[tuple[str, dict[str, str]]] = [("capture_start", {})]
+    base = buffer.address if buffer else 0
+    for step in json.loads(op.plan):
+        name = {"name": step["operation"]}
+        nodes.append(("function_start", {"inputs": str(len(op.inputs)), **name}))
+        nodes += [*buffer_nodes(step, base, cores), ("function_end", name)]
+    if len(nodes) == 1:  # the library's plan is not known
+        name = {"name": device_operation(op)}
+        nodes.append(("function_start", {"inputs": str(len(op.inputs)), **name}))
+        if buffer is not None:
+            one = {"bytes": buffer.bytes_per_bank, "shared": False, "globally_allocated": False}
+            nodes += buffer_nodes({"buffers": [one]}, base, cores)
+        nodes.append(("function_end", name))
+    nodes.append(("capture_end", {}))
     return json.dumps(
         [
             {

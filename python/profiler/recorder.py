@@ -64,12 +64,15 @@ def program_info(number: int, device: Any, executable: Any, index: int, report: 
     once = [
         Once(
             programs[i]["name"],
-            op_records(programs[i], runtime.estimate(executable, i, arch, mesh), arch),
+            op_records(
+                programs[i], runtime.estimate(executable, i, arch, mesh), arch, runtime.plans(executable, i, arch)
+            ),
         )
         for i in dict.fromkeys(callees)
     ]
     return ProgramInfo(
-        number, program["name"], executable.file_name, device.id, arch, mesh, op_records(program, report, arch),
+        number, program["name"], executable.file_name, device.id, arch, mesh,
+        op_records(program, report, arch, runtime.plans(executable, index, arch)),
         scopes_of(program["operations"]), report.dram_peak_bytes_per_bank, report.l1_peak_bytes_per_bank, tuple(once),
         exchanges_of(executable, index, arch) if math.prod(mesh) > 1 and program["operations"] else (),
         buffers_of(executable, index, arch) if program["operations"] else (),
@@ -90,16 +93,16 @@ def exchanges_of(executable: Any, index: int, arch: str) -> tuple[Exchange, ...]
     )
 
 
-def op_records(program: dict[str, Any], report: Any, arch: str) -> tuple[OpRecord, ...]:
+def op_records(program: dict[str, Any], report: Any, arch: str, plans: list[str]) -> tuple[OpRecord, ...]:
     """Returns what the runtime says of a program's ops, with their operands and results."""
     values = [tensor_record(i, v["desc"]) for i, v in enumerate(program["values"])]
     return tuple(
         op_record(
             perf, arch, perf.index, plain(perf.loc), op["source"], op["attributes"],
             tuple(values[v] for v in op["ins"] if v is not None), tuple(values[v] for v in op["outs"]),
-            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank,
+            perf.dram_resident_bytes_per_bank, perf.l1_resident_bytes_per_bank, plan,
         )
-        for op, perf in zip(program["operations"], report.ops, strict=True)
+        for op, perf, plan in zip(program["operations"], report.ops, plans, strict=True)
     )  # fmt: skip
 
 

@@ -44,7 +44,8 @@ class OpRecord:
     cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
     per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's
     kernels take in addition to them. family: of its kernels. cores: that are busy. phases: of the matrix unit, 1 for
-    LoFi to 4 for HiFi4. launch_ns: the part of device_ns before its kernels run. attributes: as JSON.
+    LoFi to 4 for HiFi4. launch_ns: the part of device_ns before its kernels run.
+    attributes: as JSON. plan: how the library runs the op, as JSON (`runtime.plans`).
     """
 
     index: int
@@ -69,6 +70,7 @@ class OpRecord:
     attributes: str
     inputs: tuple[TensorRecord, ...]
     outputs: tuple[TensorRecord, ...]
+    plan: str = "[]"
 
 
 @dataclass(frozen=True)
@@ -191,11 +193,12 @@ def op_record(
     outputs: tuple[TensorRecord, ...],
     dram_resident: int,
     l1_resident: int,
+    plan: str,
 ) -> OpRecord:
     """Returns an op as the runtime reports it, with what the runtime does not say of it."""
     return OpRecord(
         index, perf.name, location, source, perf.cycles, perf.device_ns, perf.dram_bytes, perf.l1_bytes,
         perf.fabric_bytes, perf.matmul_tiles, perf.fpu_tiles, perf.sfpu_tiles, dram_resident, l1_resident,
         perf.circular_buffer_bytes, perf.family, perf.cores(arch), perf.phases, perf.launch_ns(arch),
-        json.dumps(attributes), inputs, outputs,
+        json.dumps(attributes), inputs, outputs, plan,
     )  # fmt: skip

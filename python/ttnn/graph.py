@@ -4,7 +4,8 @@
 A node has a `counter`, which is its place in the list, a `node_type`, `params`, all text, the `connections` to nodes
 that follow from it, and `arguments`. Types: capture_start, function_start, tensor, buffer_allocate,
 buffer_deallocate, circular_buffer_allocate, circular_buffer_deallocate_all, function_end, capture_end. Functions are
-those of the dialect: one that is made of others is these others.
+those of the dialect, in which are the programs that the library would run: "MatmulDeviceOperation" with its configs as
+arguments. A function that is made of others is these others.
 """
 
 from __future__ import annotations
@@ -115,6 +116,19 @@ class _Capture:
                 known[block] = self.add("buffer_allocate", _block_params(block, place))
                 self.connect(start, known[block])
 
+    def program(self, step: dict[str, Any]) -> None:
+        """Adds the nodes of a program of the library: its configs, and its circular buffers on each core."""
+        configs = {"program_factory": step["factory"], "compute_kernel_config": step.get("compute")}
+        configs |= {"blocks": step.get("blocks")} | step["arguments"]
+        start = self.begin(step["operation"], [f"{k}={v}" for k, v in configs.items() if v not in (None, "")], 0)
+        for buffer in step["buffers"]:
+            if not buffer["shared"]:
+                size = {"size": buffer["bytes"], "globally_allocated": int(buffer["globally_allocated"])}
+                allocated = self.add("circular_buffer_allocate", size | {"data_format": buffer["format"]})
+                self.connect(start, allocated)
+        self.add("circular_buffer_deallocate_all", {})
+        self.end()
+
     def called(self, device: Device | None, text: str, perf: Any, begun: int) -> None:
         """Adds the nodes of one call."""
         del begun
@@ -124,12 +138,12 @@ class _Capture:
         start = self.begin(call["name"].replace(".", "::"), arguments, len(inputs))
         for each in inputs:
             self.connect(each, start)
-        if perf.circular_buffer_bytes:
-            size = {"size": perf.circular_buffer_bytes, "num_cores": perf.cores}
-            self.connect(start, self.add("circular_buffer_allocate", size))
         if device is not None:
             self.blocks(device, start)
-        if perf.circular_buffer_bytes:
+        for step in call["plan"]:
+            self.program(step)
+        if perf.circular_buffer_bytes and not call["plan"]:
+            self.connect(start, self.add("circular_buffer_allocate", {"size": perf.circular_buffer_bytes}))
             self.add("circular_buffer_deallocate_all", {})
         outputs = [self.tensor(each) for each in call["outs"] if each is not None]
         end = self.end()
@@ -259,7 +273,7 @@ def extract_peak_L1_memory_usage(trace: Sequence[Node]) -> int:
         kind, params = node["node_type"], node["params"]
         if kind in ("buffer_allocate", "buffer_deallocate") and params["type"] == "L1":
             used += int(params["size"]) * (1 if kind == "buffer_allocate" else -1)
-        elif kind == "circular_buffer_allocate":
+        elif kind == "circular_buffer_allocate" and params.get("globally_allocated") != "1":
             circular += int(params["size"])
         elif kind == "circular_buffer_deallocate_all":
             circular = 0

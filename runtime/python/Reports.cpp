@@ -240,6 +240,16 @@ void bindReports(nb::module_ &module) {
       nb::sig("def sends(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0') -> "
               "list[OpSends]"),
       "The ops of a program that send something to other chips, in order, without running it.");
+  module.def(
+      "plans",
+      [](const runtime::Binary &binary, std::optional<IndexArgument> program, std::string_view arch) {
+        return runtime::plans(binary, program ? programIndex(*program) : 0, sim::parseArch(arch));
+      },
+      nb::arg("binary"), nb::arg("program_index").none() = nb::none(), nb::arg("arch") = "wormhole_b0",
+      nb::sig("def plans(binary: _ttmlir_runtime.binary.Binary, program_index: int = 0, arch: str = 'wormhole_b0') -> "
+              "list[str]"),
+      "How the library would run each op of a program, as JSON: its programs with their compute config, the blocks of "
+      "products, and circular buffers. Raises Error for a TTMetal file.");
 
   module.def(
       "list_ops",

@@ -3,8 +3,8 @@
 
 #include "api/observed.h"
 
+#include "api/planned.h"
 #include "core/host_clock.h"
-#include "core/plan.h"
 
 #include <algorithm>
 #include <mutex>
@@ -21,38 +21,6 @@ struct Observing {
 Observing &observing() {
   static Observing *instance = new Observing;
   return *instance;
-}
-
-using ttmlir::plan::Step;
-
-constexpr const char *fidelities[] = {"LoFi", "HiFi2", "HiFi3", "HiFi4"};
-
-void writeStep(runtime::Json &json, const Step &step) {
-  json.begin('{').key("operation").string(step.operation).key("factory").string(step.factory);
-  if (step.compute) {
-    json.key("compute").begin('{').key("math_fidelity").string(fidelities[step.compute->phases - 1]);
-    json.key("math_approx_mode").number(int(step.compute->approximate));
-    json.key("fp32_dest_acc_en").number(int(step.compute->f32Destination));
-    json.key("packer_l1_acc").number(int(step.compute->addsInL1)).end('}');
-  }
-  if (const auto &blocks = step.blocks) {
-    json.key("blocks").begin('{').key("batch").number(blocks->batches).key("num_blocks").number(blocks->count);
-    json.key("in0_block_w").number(blocks->in0BlockW);
-    json.key("per_core_M").number(blocks->perCoreM).key("per_core_N").number(blocks->perCoreN);
-    json.key("out_block_h").number(blocks->outBlockH).key("out_block_w").number(blocks->outBlockW);
-    json.key("out_subblock_h").number(blocks->outSubblockH).key("out_subblock_w").number(blocks->outSubblockW);
-    json.end('}');
-  }
-  json.key("buffers").begin('[');
-  for (const ttmlir::plan::Buffer &buffer : step.buffers) {
-    json.begin('{').key("bytes").number(buffer.bytes).key("format").string(formatName(buffer.format));
-    json.key("unpacked").string(formatName(buffer.unpacked));
-    json.key("globally_allocated").boolean(buffer.isTensor).key("shared").boolean(buffer.sharesPrevious).end('}');
-  }
-  json.end(']').key("arguments").begin('{');
-  for (const ttmlir::plan::Argument &argument : step.arguments)
-    json.key(argument.name).number(argument.value);
-  json.end('}').end('}');
 }
 
 } // namespace
@@ -132,7 +100,7 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
   record.perf.name = info.name;
   record.perf.hostNs = took;
   record.perf.cost.launched = false;
-  std::vector<Step> plan;
+  std::vector<ttmlir::plan::Step> plan;
   if (device && !callable.perform) {
     OpCall call{std::string(info.name), {}, {}, attributes, {device->rows(), device->columns()}, {}};
     for (const std::optional<Seen> &in : ins)
@@ -156,10 +124,8 @@ void ObservedCall::finish(const Callable &callable, const Attributes &attributes
   write(json, outs);
   json.key("attributes");
   runtime::writeAttributes(json, attributes);
-  json.key("plan").begin('[');
-  for (const Step &step : plan)
-    writeStep(json, step);
-  json.end(']').end('}');
+  runtime::writePlan(json.key("plan"), plan);
+  json.end('}');
   record.json = std::move(json.text);
   for (const auto &[number, observer] : observers)
     (*observer)(record);

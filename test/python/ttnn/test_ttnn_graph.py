@@ -41,7 +41,9 @@ def test_a_capture_has_functions_tensors_and_buffers(device: ttnn.Device) -> Non
     assert json.loads(json.dumps(graph)) == graph
     assert all(isinstance(value, str) for node in graph for value in node["params"].values())
     assert all(0 < sink < len(graph) for node in graph for sink in node["connections"])
-    assert ttnn.graph.extract_calltrace(graph) == ["mine", "ttnn::matmul", "ttnn::softmax"]
+    assert ttnn.graph.extract_calltrace(graph) == [
+        "mine", "ttnn::matmul", "MatmulDeviceOperation", "ttnn::softmax", "SoftmaxDeviceOperation",
+    ]  # fmt: skip
     assert ttnn.graph.count_intermediate_and_output_tensors(graph) == (1, 1)
     [info] = ttnn.graph.extract_output_info(graph)
     assert (info.shape, info.type) == ((64, 64), "L1")
@@ -51,6 +53,12 @@ def test_a_capture_has_functions_tensors_and_buffers(device: ttnn.Device) -> Non
     durations = ttnn.graph.extract_operation_durations(graph)
     assert [name for name, _ in durations] == ["ttnn::matmul", "ttnn::softmax"]
     assert ttnn.graph.extract_total_duration_from_graph(graph) == sum(time for _, time in durations) > 0
+    # Two blocks of a tile of each operand, as K has two, and the result; row, blocks, sums and factors of a softmax.
+    sizes = [int(n["params"]["size"]) for n in graph if n["node_type"] == "circular_buffer_allocate"]
+    assert sizes == [4096, 4096, 2048, 4096, 8192, 4096, 2048, 4096, 4096, 2048, 2048]
+    [matmul] = [n for n in graph if n["params"].get("name") == "MatmulDeviceOperation" and n["arguments"]]
+    assert matmul["arguments"][0] == "program_factory=MatmulMultiCoreReuseMcast2DProgramFactory"
+    assert "'math_fidelity': 'HiFi2'" in matmul["arguments"][1] and "'in0_block_w': 1" in matmul["arguments"][2]
     lines = ttnn.graph.pretty_format(graph).splitlines()
     assert lines[0] == "mine()"
     assert any(line.startswith("  ttnn::matmul(transpose_a=False") for line in lines)
@@ -62,7 +70,7 @@ def test_captures_in_files(device: ttnn.Device, tmp_path: Path) -> None:
         ttnn.add(x, x)
     report = json.loads((tmp_path / "a.json").read_text())
     assert report["version"] == ttnn.graph.REPORT_VERSION
-    assert ttnn.graph.extract_calltrace(report["graph"]) == ["ttnn::add"]
+    assert ttnn.graph.extract_calltrace(report["graph"]) == ["ttnn::add", "BinaryNgDeviceOperation"]
 
 
 def test_captures_that_are_not_there(device: ttnn.Device) -> None:

@@ -20,6 +20,8 @@ struct CallRecord {
 /// Runs an observer after every call from now on, in the calling thread, and returns its number. Exceptions of the
 /// observer propagate to the caller.
 uint64_t observeCalls(std::function<void(const CallRecord &)> observer);
+/// The plan of each op of a program, as in CallRecord::json, without running it. Throws Error for a TTMetal file.
+std::vector<std::string> plans(const Binary &binary, size_t program, Arch arch);
 /// Removes an observer. Throws Error if there is none of this number.
 void endObservingCalls(uint64_t number);
 
