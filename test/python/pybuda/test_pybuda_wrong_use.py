@@ -39,11 +39,11 @@ def in_order() -> None:
 def without_fallback() -> None:
     config._get_global_compiler_config().enable_tvm_cpu_fallback = False
 
-    class Inverse(torch.nn.Module):
+    class Exponential(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return torch.linalg.inv(x)
+            return torch.linalg.matrix_exp(x)
 
-    pybuda.PyTorchModule("inverse", Inverse()).run(torch.eye(4))
+    pybuda.PyTorchModule("exponential", Exponential()).run(torch.eye(4))
 
 
 # (what is done, what the error says)
@@ -132,7 +132,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: (pybuda.insert_nop("matmul", ["mul"]), product().run(X)),
         "insert_nop('matmul', ['mul']): none of these ops reads 'matmul'; ops with names: matmul, add",
     ),
-    "no fallback": (without_fallback, "the chip has no op for aten.linalg_inv_ex"),
+    "no fallback": (without_fallback, "the chip has no op for aten.linalg_matrix_exp"),
     "option": (lambda: pybuda.set_configuration_options(amp=1), "set_configuration_options has no option 'amp'"),
     "option's type": (
         lambda: pybuda.set_configuration_options(enable_auto_fusing="no"),

@@ -180,23 +180,37 @@ inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
 /// Why a call of LAPACK is left, and what to do.
 std::string lapackRefusal(StringRef target);
 
-/// `start`, changed `turns` times by `step(number, value)`.
-template <class F> Expr repeated(Expr start, int64_t turns, F step) {
-  ImplicitLocOpBuilder &builder = start.build();
+/// `start`, changed `turns` times by `step(number, values)`.
+template <class F> SmallVector<Expr> repeated(ArrayRef<Expr> start, int64_t turns, F step) {
+  ImplicitLocOpBuilder &builder = start.front().build();
   auto counter = RankedTensorType::get({}, builder.getI32Type());
-  Location loc = builder.getLoc();
-  Value zero = stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0)));
-  SmallVector<Type> types = {counter, start.type()};
-  auto loop = stablehlo::WhileOp::create(builder, types, ValueRange{zero, start.value()});
+  SmallVector<Value> values = {stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0)))};
+  for (Expr value : start)
+    values.push_back(value.value());
+  const SmallVector<Type> types(ValueRange(values).getTypes());
+  const SmallVector<Location> locations(types.size(), builder.getLoc());
+  auto loop = stablehlo::WhileOp::create(builder, types, values);
+  const auto all = [&](ValueRange parts) {
+    return llvm::map_to_vector(parts, [&](Value value) { return Expr(builder, value); });
+  };
   OpBuilder::InsertionGuard guard(builder);
-  Block *cond = builder.createBlock(&loop.getCond(), {}, types, {loc, loc});
-  Expr before(builder, cond->getArgument(0));
-  stablehlo::ReturnOp::create(builder, (before < static_cast<double>(turns)).value());
-  Block *body = builder.createBlock(&loop.getBody(), {}, types, {loc, loc});
-  Expr number(builder, body->getArgument(0)), value(builder, body->getArgument(1));
-  Expr next = step(number, value);
-  stablehlo::ReturnOp::create(builder, ValueRange{(number + 1).value(), next.value()});
-  return {builder, loop->getResult(1)};
+  Block *cond = builder.createBlock(&loop.getCond(), {}, types, locations);
+  stablehlo::ReturnOp::create(builder, (Expr(builder, cond->getArgument(0)) < static_cast<double>(turns)).value());
+  Block *body = builder.createBlock(&loop.getBody(), {}, types, locations);
+  Expr number(builder, body->getArgument(0));
+  SmallVector<Expr> next = step(number, ArrayRef<Expr>(all(body->getArguments().drop_front())));
+  values = {(number + 1).value()};
+  for (Expr value : next)
+    values.push_back(value.value());
+  stablehlo::ReturnOp::create(builder, values);
+  return all(loop->getResults().drop_front());
+}
+
+/// The same of one value.
+template <class F> Expr repeated(Expr start, int64_t turns, F step) {
+  return repeated(ArrayRef(start), turns,
+                  [&](Expr number, ArrayRef<Expr> values) { return SmallVector<Expr>{step(number, values.front())}; })
+      .front();
 }
 
 /// Whether TTIR has an op for this reduction, so that it needs no expansion.

@@ -97,43 +97,60 @@ private:
     if (!areFloats(op, 1, 3) || typeOf(op->getOperand(0)).getNumElements() == 0)
       return rewriter.notifyMatchFailure(op, "expected a matrix with elements, and three results");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Type word = builder.getI32Type();
     Expr a = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
+    RankedTensorType pivotsType = typeOf(op->getResult(1)), info = typeOf(op->getResult(2));
     const int64_t row = a.rank() - 2, column = a.rank() - 1, m = a.size(row), n = a.size(column);
-    // The numbers of rows lie in a row below the matrix; f32 holds them.
-    SmallVector<int64_t> low(a.rank(), 0), high(low), none(low);
-    high[row] = 1;
-    SmallVector<int64_t> ones(a.rank(), 1);
-    Expr start = a.pad(a.number(0).slice(none, ones, ones).reshape({}), low, high, none);
-    Expr all = repeated(start, std::min(m, n), [&](Expr j, Expr both) {
-      Expr matrix = both.slice(row, 0, m), zero = matrix.number(0);
-      Expr rows = position(matrix, -2), columns = position(matrix, -1), at = j.spread(matrix.shape());
-      auto columnOf = [&](Expr of) { return sum((columns == at).select(of, zero), column); };
-      auto rowOf = [&](Expr which) { return sum((rows == which).select(matrix, zero), row); };
-      Expr x = columnOf(matrix); // [..., m, 1]
-      Expr places = position(x, -2), here = j.spread(x.shape());
+    auto words = RankedTensorType::get(pivotsType.getShape(), builder.getI32Type());
+    Expr none(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(words))));
+    SmallVector<Expr> all = repeated({a, none}, std::min(m, n), [&](Expr j, ArrayRef<Expr> state) {
+      Expr matrix = state[0], x = partAt(matrix, column, j), others = partAt(matrix, row, j);
+      Expr places = position(x, -2), here = j.spread(x.shape()); // [..., m, 1]
       Expr sizes = (places >= here).select(abs(x), x.number(-1));
       Expr best = least((sizes == like(greatest(sizes, row), sizes)).select(places, places.number(m)), row);
       best = (best == best.number(m)).select(j.spread(best.shape()), best); // nothing is the largest of NaN
-      Expr pivots = rowOf(like(best, matrix)), others = rowOf(at);          // [..., 1, n]
-      Expr swapped =
-          (rows == at).select(like(pivots, matrix), (rows == like(best, matrix)).select(like(others, matrix), matrix));
-      Expr pivot = sum((position(pivots, -1) == j.spread(pivots.shape())).select(pivots, pivots.number(0)), column);
-      Expr under = columnOf(swapped), divisor = like(pivot, under);
-      Expr factors = like((divisor == 0).select(under, under / divisor), matrix);
-      Expr rest = (columns == at).select(factors, swapped - factors * like(pivots, matrix));
-      Expr next = ((rows > at) & (columns >= at)).select(rest, swapped);
-      Expr exchanged = both.slice(row, m, m + 1);
-      Expr isHere = position(exchanged, -1) == j.spread(exchanged.shape());
-      return next.concat({isHere.select(like(best.convert(builder.getF32Type()) + 1, exchanged), exchanged)}, row);
+      Expr isPivot = places == like(best, places), isHere = places == here, isBelow = places > here;
+      Expr pivots = sum(like(isPivot, matrix).select(matrix, matrix.number(0)), row); // [..., 1, n]
+      auto exchange = [&](Expr of, Expr pivot, Expr other) {
+        return like(isHere, of).select(like(pivot, of), like(isPivot, of).select(like(other, of), of));
+      };
+      Expr pivot = like(partAt(pivots, column, j), x), under = exchange(x, pivot, partAt(others, column, j));
+      Expr factors = (pivot == 0).select(under, under / pivot);
+      // Columns that are done keep what is to be divided by their pivot.
+      Expr rest = (position(pivots, -1) > j.spread(pivots.shape())).select(pivots, pivots.number(0));
+      Expr swapped = exchange(matrix, pivots, others), left = swapped - like(factors, matrix) * like(rest, matrix);
+      SmallVector<int64_t> one(words.getShape());
+      one.back() = 1;
+      return SmallVector<Expr>{like(isBelow, matrix).select(left, swapped),
+                               withPart(state[1], best.reshape(one) + 1, words.getRank() - 1, j)};
     });
-    Expr factors = all.slice(row, 0, m);
-    RankedTensorType pivots = typeOf(op->getResult(1)), info = typeOf(op->getResult(2));
-    Expr exchanged = all.slice(row, m, m + 1).slice(column, 0, std::min(m, n)).reshape(pivots.getShape());
-    rewriter.replaceOp(op, {factors.convert(typeOf(op->getResult(0)).getElementType()).value(),
-                            exchanged.convert(word).convert(pivots.getElementType()).value(),
-                            firstOnDiagonal(factors, factors == 0, info)});
+    Expr both = all[0], rows = position(both, -2), columns = position(both, -1);
+    Expr diagonal = like(sum((rows == columns).select(both, both.number(0)), row), both);
+    both = ((rows > columns) & (diagonal != 0)).select(both / diagonal, both);
+    rewriter.replaceOp(op,
+                       {both.convert(typeOf(op->getResult(0)).getElementType()).value(),
+                        all[1].convert(pivotsType.getElementType()).value(), firstOnDiagonal(both, both == 0, info)});
     return success();
+  }
+
+  /// Where a part of size 1 of a dimension begins.
+  static SmallVector<Value> startsOf(Expr x, int64_t dimension, Expr at) {
+    SmallVector<Value> starts(x.rank(), at.number(0).value());
+    starts[dimension] = at.value();
+    return starts;
+  }
+  /// The part of a dimension at a place, of size 1.
+  static Expr partAt(Expr x, int64_t dimension, Expr at) {
+    SmallVector<int64_t> shape(x.shape());
+    shape[dimension] = 1;
+    ImplicitLocOpBuilder &builder = x.build();
+    return {builder,
+            stablehlo::DynamicSliceOp::create(builder, x.type().clone(shape), x.value(), startsOf(x, dimension, at),
+                                              builder.getDenseI64ArrayAttr(shape))};
+  }
+  static Expr withPart(Expr x, Expr part, int64_t dimension, Expr at) {
+    ImplicitLocOpBuilder &builder = x.build();
+    return {builder, stablehlo::DynamicUpdateSliceOp::create(builder, x.type(), x.value(), part.value(),
+                                                             startsOf(x, dimension, at))};
   }
 
   /// (rows that getrf exchanged, [..., k]) -> [..., m, m]: the matrix whose product with both factors is the given one.
