@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import torch
 from torch import Tensor
 
 from .op import Op, TensorSpec
+from .tensor_files import load_tensor
 
 # Words of random bits are computed in 64 bits.
 WORD = np.uint64(0xFFFFFFFF)
@@ -44,43 +43,6 @@ def constant(*device: Any, out: TensorSpec, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value.to(out.dtype).reshape(out.shape)
     return torch.full(out.shape, value, dtype=out.dtype)
-
-
-# Data types of tensor.fbs, by their numbers; block formats are kept as the bf16 values that they stand for.
-STORED = {0: torch.float32, 1: torch.float16, 9: torch.uint32, 10: torch.uint16, 11: torch.uint8, 12: torch.int32}
-STORED |= {13: torch.bool} | dict.fromkeys((2, 3, 4, 5, 6, 7, 8), torch.bfloat16)
-
-
-def load_tensor(*device: Any, file_path: str) -> Tensor:
-    """Returns the tensor of a file with one shard: the table of include/ttmlir/Target/TTNN/tensor.fbs behind its
-    length."""
-    data = Path(file_path).read_bytes()
-
-    def number(at: int, form: str) -> int:
-        return int(struct.unpack_from("<" + form, data, at)[0])
-
-    def field(table: int, index: int) -> int:
-        entries = table - number(table, "i")
-        offset = number(entries + 4 + 2 * index, "H") if 4 + 2 * index < number(entries, "H") else 0
-        return table + offset if offset else 0
-
-    def vector(at: int) -> tuple[int, int]:
-        """Where the elements begin, and how many there are; none of a field that is absent."""
-        start = at + number(at, "I") if at else 0
-        return (start + 4, number(start, "I")) if at else (0, 0)
-
-    root = 4 + number(4, "I")
-    begin, rank = vector(field(root, 1))
-    shape = struct.unpack_from(f"<{rank}q", data, begin)
-    kind = field(root, 2)
-    shards, count = vector(field(root, 5))
-    if count != 1:
-        raise ValueError(f"{file_path} holds {count} shards; expected one")
-    values, size = vector(field(shards + number(shards, "I"), 0))
-    dtype = STORED[number(kind, "B") if kind else 0]
-    if not size:
-        return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(bytearray(data[values : values + size]), dtype=dtype).reshape(shape)
 
 
 def shifted(bits: Tensor, places: int) -> Tensor:

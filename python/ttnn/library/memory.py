@@ -179,6 +179,8 @@ def as_tensor(
 
     def made(where: Device | None, memory: MemoryConfig | None) -> Tensor:
         given = tensor if preprocess is None else preprocess(tensor)
+        if given is None:
+            raise TypeError("ttnn.as_tensor: tensor is NoneType; expected torch.Tensor")
         return from_torch(given, dtype, layout=layout, device=where, memory_config=memory, mesh_mapper=mesh_mapper)
 
     if cache_file_name is None or mesh_mapper is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import _ttmlir_runtime as rt
 import pytest
 import torch
+import ttnn
 from builder.base.builder_apis import load_mlir_file
 from emit_cases import Subject, compare_all
 from golden import GoldenMapTensor, get_golden_function
@@ -130,6 +131,18 @@ def test_goldens_of_files(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     rt.runtime.dump_tensor(rt.runtime.create_host_tensor(tensor), "x.tensorbin")
     found = get_golden_function("ttnn.load_tensor")(file_path="x.tensorbin")
     assert found.dtype == dtype and torch.equal(found, tensor)
+
+
+@pytest.mark.parametrize(
+    "name", ["BFLOAT16", "FLOAT32", "UINT16", "INT32", "BFLOAT8_B", "BFLOAT4_B", "FLOAT16", "BOOL"]
+)
+@pytest.mark.parametrize("shape", [(33, 65), (), (7,), (0, 4), (2, 3, 5)], ids=str)
+def test_goldens_of_tiles_in_files(name: str, shape: tuple[int, ...]) -> None:
+    values = (torch.arange(int(torch.Size(shape).numel())) % 2).reshape(shape).float()
+    tensor = ttnn.from_torch(values, ttnn.DataType[name], layout=ttnn.TILE_LAYOUT)
+    ttnn.dump_tensor("x.tensorbin", tensor)
+    found = get_golden_function("ttnn.load_tensor")(file_path="x.tensorbin")
+    assert found.shape == shape and torch.equal(found.float(), ttnn.to_torch(tensor).float())
 
 
 def test_a_file_in_a_program() -> None:
