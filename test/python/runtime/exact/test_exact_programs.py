@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
+
 import _ttmlir_runtime as rt
 import numpy as np
 import pytest
-from chip_ops import binary, packed, product, source
+from chip_ops import Cut, binary, packed, product, source
 from exact_values import Chip, same, values
 from ttmlir import ir, passes
 
@@ -44,6 +46,31 @@ def test_products(chip: Chip, fidelity: str, wide: bool, seed: int) -> None:
     for bits, (phases, dst) in zip(found, [(FIDELITIES[fidelity], wide), (2, True)], strict=True):
         expected = product(source(a, "float32", dst), source(b, "float32", dst), phases, dst)
         same(bits, packed(expected, "float32", dst))
+
+
+@pytest.mark.parametrize("in_l1", [False, True], ids=["", "packer_l1_acc"])
+@pytest.mark.parametrize("wide", [False, True], ids=["bf16", "f32"])
+@pytest.mark.parametrize(("m", "tiles"), [(40, 3), (5, 2)])
+def test_blocks_of_products(chip: Chip, m: int, tiles: int, wide: bool, in_l1: bool, seed: int) -> None:
+    """K in the blocks of the library: an eighth of it, or pairs of tiles of a single row of tiles."""
+    fields = f"math_fidelity = hifi2, fp32_dest_acc_en = {str(wide).lower()}, packer_l1_acc = {str(in_l1).lower()}"
+    how = f"{{ttcore.compute_config = #ttnn.device_compute_kernel_config<{fields}>}}"
+    types = f"(tensor<{m}x768xbf16>, tensor<768x48xbf16>) -> tensor<{m}x48xbf16>"
+    text = f"""func.func @main(%x: tensor<{m}x768xbf16>, %y: tensor<768x48xbf16>) -> tensor<{m}x48xbf16> {{
+      %0 = "ttir.matmul"(%x, %y) {how} : {types}
+      return %0 : tensor<{m}x48xbf16>
+    }}"""
+    program = compiled(text)
+    [plan] = [json.loads(each)[0] for each in rt.runtime.plans(program) if "MatmulDeviceOperation" in each]
+    cut = Cut.of(plan)
+    assert (cut.tiles, cut.in_l1) == (tiles, in_l1)
+    given = [
+        chip.put(values(seed + i, "normal", shape, "bfloat16"), "bfloat16")
+        for i, shape in enumerate([(m, 768), (768, 48)])
+    ]
+    [found] = rt.runtime.submit(chip.device, program, 0, [tensor for tensor, _ in given])
+    dst = product(given[0][1], given[1][1], 2, wide, cut)
+    same(Chip.bits(found), packed(dst, "bfloat16", wide))
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
