@@ -137,7 +137,8 @@ DEMANDS = {
     "batches": "linear matmul",  # the second operand has the batches of the first, or one
     "ids": "embedding",  # positions are UINT32 or BFLOAT16
     "host": "to_dtype",  # the operand is on the host
-    "sharded": "group_norm",  # the first operand is sharded
+    "in_place": "group_norm",  # the first operand is sharded, or the result is a tensor of its own
+    "first_tiled": "rms_norm",  # the first operand is in tiles
     "l1_small": "avg_pool2d conv1d conv2d conv_transpose2d max_pool2d max_pool2d_with_indices",  # a region of L1_SMALL
 }
 

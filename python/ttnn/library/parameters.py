@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig
+from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig, TensorMemoryLayout
 
 from ..configs import CONFIGS, Config
 from ..enums import ENUMS
@@ -86,6 +86,12 @@ def _activate(operands: tuple[str, str]) -> Callable[[str, Any, Values], None]:
         values[parameter] = with_activations(function, operand, value)
 
     return step
+
+
+def _apart(function: str, value: bool | None, values: Values) -> None:
+    tensor = values["input_tensor"]
+    if value is False and values.get("memory_config") is None and isinstance(tensor, Tensor) and tensor.is_on_device():
+        values["memory_config"] = MemoryConfig(TensorMemoryLayout.INTERLEAVED, tensor.memory_config().buffer_type)
 
 
 def _scaled(function: str, value: float, values: Values) -> Then:
@@ -301,7 +307,7 @@ PARAMETERS: dict[str, Extra] = {
     "embeddings_type": Extra("EmbeddingsType", (EmbeddingsType,), EmbeddingsType.GENERIC),
     "enable_secondary_dm": _maybe("bool", bool),
     "fast_and_approximate_mode": Extra("bool | None", (bool, type(None)), False),
-    "inplace": Extra("bool | None", (bool, type(None)), True),
+    "inplace": Extra("bool | None", (bool, type(None)), True, step=_apart, meaning="the result is a new tensor."),
     "input_dtype": _maybe("DataType", DataType, meaning="that of the tensor."),
     "intermediate_memory_config": _maybe("MemoryConfig", MemoryConfig),
     "intermediate_tensor": _maybe("Tensor", Tensor),

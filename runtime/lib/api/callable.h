@@ -36,7 +36,7 @@ inline bool isInteger(DataType type) {
 /// Throws OpError for a call that Tenstorrent's library refuses: what the row's demands are not met by. `device` is
 /// strict.
 void requireStrict(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
-                   const sim::MeshDevice &device);
+                   std::span<const Output> outputs, const sim::MeshDevice &device);
 /// See tt/ttnn/call.h; `values`: the operands themselves.
 std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
                                     const Attributes &attributes, std::span<const Output> outputs,

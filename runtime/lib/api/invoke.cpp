@@ -347,7 +347,7 @@ std::shared_ptr<Made> make(const Request &request) {
     call.exact = Origin::Library;
   made->partition = partitionOf(request);
   if (request.device && request.device->options().strict)
-    requireStrict(callable, call.ins, *request.device);
+    requireStrict(callable, call.ins, request.outputs, *request.device);
   call.attributes = settled(callable, completed(callable, request.attributes), call.ins);
   call.outs = resultSpecs(callable, call.ins, call.attributes, request.outputs, call.meshShape, request.device,
                           request.operands);

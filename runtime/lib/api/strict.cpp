@@ -19,6 +19,7 @@ using Operands = std::span<const std::optional<TensorSpec>>;
 struct StrictCall {
   const Callable &callable;
   Operands operands;
+  std::span<const Output> outputs;
   const sim::MeshDevice &device;
 
   [[noreturn]] void refuse(size_t operand, const std::string &found, const std::string &expected) const {
@@ -56,8 +57,8 @@ void requireOneType(const StrictCall &call, bool alsoFloats) {
   }
 }
 
-void requireTiles(const StrictCall &call) {
-  for (size_t i = 0; i < call.operands.size(); ++i)
+void requireTiles(const StrictCall &call, size_t most) {
+  for (size_t i = 0; i < std::min(most, call.operands.size()); ++i)
     if (call.operands[i] && call.operands[i]->layout != Layout::Tile)
       call.refuse(i, "is in ROW_MAJOR layout", "TILE");
 }
@@ -90,9 +91,10 @@ void requireHost(const StrictCall &call) {
     call.refuse(0, "is on the device", "a tensor on the host; typecast takes those of a device");
 }
 
-void requireSharded(const StrictCall &call) {
-  if (call.operands[0]->memory.shardShape.empty())
-    call.refuse(0, "is interleaved", "a sharded tensor");
+/// The library writes to the operand, unless it is told otherwise; here a memory is requested then.
+void requireInPlace(const StrictCall &call) {
+  if (call.operands[0]->memory.shardShape.empty() && (call.outputs.empty() || !call.outputs[0].memory))
+    call.refuse(0, "is interleaved", "a sharded tensor, or inplace=False");
 }
 
 void requireSmallL1(const StrictCall &call) {
@@ -107,18 +109,20 @@ struct Demand {
 constexpr std::array demands = {
     Demand{"one_type", [](const StrictCall &call) { requireOneType(call, true); }},
     Demand{"one_integer_type", [](const StrictCall &call) { requireOneType(call, false); }},
-    Demand{"tiles", requireTiles},
+    Demand{"tiles", [](const StrictCall &call) { requireTiles(call, call.operands.size()); }},
+    Demand{"first_tiled", [](const StrictCall &call) { requireTiles(call, 1); }},
     Demand{"batches", requireBatches},
     Demand{"ids", requireIds},
     Demand{"host", requireHost},
-    Demand{"sharded", requireSharded},
+    Demand{"in_place", requireInPlace},
     Demand{"l1_small", requireSmallL1},
 };
 
 } // namespace
 
-void requireStrict(const Callable &callable, Operands operands, const sim::MeshDevice &device) {
-  const StrictCall call{callable, operands, device};
+void requireStrict(const Callable &callable, Operands operands, std::span<const Output> outputs,
+                   const sim::MeshDevice &device) {
+  const StrictCall call{callable, operands, outputs, device};
   constexpr std::string_view integers = "integers:";
   for (const std::string_view demand : api::split(callable.function->demands, '|')) {
     if (demand.starts_with(integers)) {
