@@ -6,6 +6,7 @@ Their decomposition here is a wrong one, so that a result shows which of the two
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import _ttmlir_runtime as rt
@@ -53,6 +54,9 @@ X, WEIGHT, BIAS = randn(3, 32), randn(32, seed=1), randn(32, seed=2)
 Q, K, V = randn(2, 4, 8, 16), randn(2, 4, 8, 16, seed=1), randn(2, 4, 8, 16, seed=2)
 MASK = torch.where(randn(2, 1, 8, 8, seed=3) > 0.5, -1e9, 0.0)
 attention = torch.nn.functional.scaled_dot_product_attention
+IMAGE, CHANNELS = randn(2, 6, 3, 5), randn(6, seed=1)
+EDGES = torch.tensor([[math.nan, 1.0, -math.inf, 0.0, math.inf], [-0.0, 0.0, 3.0, 3.0, -2.0]])
+PLACES = torch.tensor([[0, 31], [5, 5], [2, 0]], dtype=torch.int32)
 Expected = Callable[..., torch.Tensor]
 CASES: dict[str, tuple[str, list[torch.Tensor], Expected]] = {
     "gelu": ("", [X], torch.nn.functional.gelu),
@@ -74,6 +78,29 @@ CASES: dict[str, tuple[str, list[torch.Tensor], Expected]] = {
     "topk_indices": (
         "k = 3 : i64, dim = 1 : i64, largest = true, sorted = true", [X], lambda x: x.topk(3, 1).indices.int()
     ),
+    "topk_values of another dimension": ("k = 2 : i64, dim = 0 : i64", [X], lambda x: x.topk(2, 0).values),
+    "topk_values smallest": (
+        "k = 3 : i64, dim = -1 : i64, largest = false", [X], lambda x: x.topk(3, -1, largest=False).values
+    ),
+    "topk_indices smallest": (
+        "k = 3 : i64, dim = -1 : i64, largest = false", [X], lambda x: x.topk(3, -1, largest=False).indices.int()
+    ),
+    "gelu tanh": ('approximate = "tanh"', [X], lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
+    "gelu_tanh": ('approximate = "tanh"', [X * 4], lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
+    "gelu_tanh without an attribute": ("", [X], lambda x: torch.nn.functional.gelu(x, approximate="tanh")),
+    "argmax": ("dim = 1 : i64, keepdim = true", [X], lambda x: x.argmax(1, keepdim=True).int()),
+    "argmax of all": ("", [X], lambda x: x.argmax().int()),
+    "argmax with NaN and ties": ("dim = -1 : i64", [EDGES], lambda x: x.argmax(-1).int()),
+    "gather": ("dim = 1 : i64", [X, PLACES], lambda x, i: x.gather(1, i.long())),
+    "gather_dim": ("dim = -2 : i64", [X.T.contiguous(), PLACES.T.contiguous()], lambda x, i: x.gather(0, i.long())),
+    "group_norm": (
+        "num_groups = 3 : i64, epsilon = 1.0e-5 : f32, channel_dim = 1 : i64", [IMAGE, CHANNELS, CHANNELS + 1],
+        lambda x, w, b: torch.nn.functional.group_norm(x, 3, w, b),
+    ),
+    "group_norm of rank 3": (
+        "num_groups = dense<2> : tensor<1xi64>, channel_dim = 1 : i64", [IMAGE[..., 0].contiguous()],
+        lambda x: torch.nn.functional.group_norm(x, 2),
+    ),
 }  # fmt: skip
 
 
@@ -93,7 +120,55 @@ def test_topk_gives_both() -> None:
 
 
 def test_what_the_op_does_not_compute_is_decomposed() -> None:
-    (found,) = run("gelu", 'approximate = "tanh"', [X], [type_of(X)])
-    assert torch.equal(found, torch.full_like(X, 77))
+    for name, attributes in (
+        ("gelu", 'approximate = "sigmoid"'), ("group_norm", "num_groups = 5 : i64"), ("topk_values", "k = 99 : i64"),
+    ):  # fmt: skip
+        (found,) = run(name, attributes, [X], [type_of(X)])
+        assert torch.equal(found, torch.full_like(X, 77))
     (found,) = run("unheard_of", "", [X], [type_of(X)])
     assert torch.equal(found, torch.full_like(X, 77))
+
+
+def test_uniform_draws_between_constants() -> None:
+    module, _ = load_mlir_file(
+        """module {
+          func.func @main() -> tensor<64x64xf32> {
+            %low = stablehlo.constant dense<-2.0> : tensor<f32>
+            %high = stablehlo.constant dense<3.0> : tensor<f32>
+            %0 = stablehlo.composite "tenstorrent.uniform" %low, %high {
+              composite_attributes = {shape = array<i64: 64, 64>}, decomposition = @impl}
+              : (tensor<f32>, tensor<f32>) -> tensor<64x64xf32>
+            return %0 : tensor<64x64xf32>
+          }
+          func.func private @impl(%a: tensor<f32>, %b: tensor<f32>) -> tensor<64x64xf32> {
+            %0 = stablehlo.constant dense<77.0> : tensor<64x64xf32>
+            return %0 : tensor<64x64xf32>
+          }
+        }""",
+        target="stablehlo",
+    )
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    ((values,),) = execute(binary, 0, [], (1, 1))
+    assert values.min() >= -2 and values.max() < 3 and 0.3 < values.mean() < 0.7
+    assert len(values.unique()) > 3000
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32, torch.uint8])
+def test_the_smallest_of_a_call(dtype: torch.dtype) -> None:
+    x = (randn(4, 9) * 50).to(dtype) if dtype.is_signed else (randn(4, 9).abs() * 50).to(dtype)
+    given, gives = type_of(x), type_of(x[:, :3])
+    module, _ = load_mlir_file(
+        f"""module {{ func.func @main(%x: {given}) -> ({gives}, tensor<4x3xi32>) {{
+          %m = stablehlo.custom_call @tt.mark_argument(%x) {{mhlo.frontend_attributes = {{ttir.name = "x"}}}}
+            : ({given}) -> {given}
+          %0:2 = stablehlo.custom_call @mhlo.topk(%m) {{
+            mhlo.attributes = {{k = 3 : i64, largest = false}}, mhlo.version = 1 : i64}}
+            : ({given}) -> ({gives}, tensor<4x3xi32>)
+          return %0#0, %0#1 : {gives}, tensor<4x3xi32> }} }}""",
+        target="stablehlo",
+    )
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    values, places = (shards[0] for shards in execute(binary, 0, [GoldenMapTensor({0: x})], (1, 1)))
+    expected = x.sort(dim=1, stable=True)
+    assert torch.equal(values, expected.values[:, :3])
+    assert torch.equal(places.long(), expected.indices[:, :3])

@@ -108,7 +108,10 @@ struct ExpandConstantLike : OpRewritePattern<chlo::ConstantLikeOp> {
 
 /// Custom calls that say something about their operand and give it as it is.
 constexpr StringLiteral transparentCalls[] = {
-    "Sharding", "annotate_device_placement", "LayoutConstraint", "CreateBuffer", "Pin", "Unpin"};
+    "Sharding",         "annotate_device_placement", "LayoutConstraint", "CreateBuffer", "Pin", "Unpin",
+    "tt.mark_argument", // of PyTorch/XLA: the name and the role of an argument
+    "xla_mark_tensor",  // of PyTorch/XLA: a border of a pattern
+};
 
 /// Custom calls of one operand that are an op of CHLO or StableHLO.
 struct NamedCall {
@@ -167,12 +170,25 @@ private:
     auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
     auto k = attributes ? attributes.getAs<IntegerAttr>("k") : IntegerAttr();
     auto largest = attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
-    if (!k || (largest && !largest.getValue()) || op.getNumOperands() != 1 || op.getNumResults() != 2 || k.getInt() < 0)
+    if (!k || op.getNumOperands() != 1 || op.getNumResults() != 2 || k.getInt() < 0)
       return rewriter.notifyMatchFailure(op, "expected one operand, two results and the attribute k");
     auto operand = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
     if (!operand || operand.getRank() == 0 || k.getInt() > operand.getShape().back())
       return failure();
-    rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+    if (!largest || largest.getValue()) {
+      rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+      return success();
+    }
+    // The least are the greatest where the order is turned: by the sign, or, for integers, by all bits.
+    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    const bool isFloat = isa<FloatType>(operand.getElementType());
+    auto turned = [&](Value value) {
+      Expr x(builder, value);
+      return (isFloat ? -x : ~x).value();
+    };
+    auto top = chlo::TopKOp::create(builder, op->getResultTypes(), turned(op->getOperand(0)),
+                                    static_cast<uint64_t>(k.getInt()));
+    rewriter.replaceOp(op, {turned(top.getResult(0)), top.getResult(1)});
     return success();
   }
 

@@ -10,12 +10,20 @@
 #include "Expressions.h"
 
 #include "ttmlir/Dialect/StableHLO/Transforms/Attributes.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DistributedRMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GeluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GroupNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RandOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <numbers>
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -36,11 +44,22 @@ bool flag(DictionaryAttr attributes, StringRef name, bool otherwise) {
   return given ? given.getValue() : otherwise;
 }
 
-Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
-  auto approximate = attributes.getAs<StringAttr>("approximate");
-  if (op->getNumOperands() != 1 || (approximate && approximate.getValue() != "none"))
+/// "tanh" is PyTorch's approximation of the error function.
+Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, StringRef approximate) {
+  if (op->getNumOperands() != 1 || op->getResult(0).getType() != op->getOperand(0).getType())
     return {};
-  return {make<ttir::GeluOp>(builder, op->getResult(0).getType(), op->getOperands())};
+  if (approximate == "none")
+    return {make<ttir::GeluOp>(builder, op->getResult(0).getType(), op->getOperands())};
+  if (approximate != "tanh" || !isa<FloatType>(typeOf(op->getOperand(0)).getElementType()))
+    return {};
+  Expr x(builder, op->getOperand(0));
+  Expr inner = (x + x * x * x * 0.044715) * (std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
+  return {(x * 0.5 * (inner.apply<stablehlo::TanhOp>() + 1)).value()};
+}
+
+template <bool tanh> Results makeGelu(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto approximate = attributes.getAs<StringAttr>("approximate");
+  return makeGelu(builder, op, approximate ? approximate.getValue() : tanh ? "tanh" : "none");
 }
 
 template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
@@ -74,28 +93,117 @@ Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, Dic
               ->getResult(0)};
 }
 
-/// The greatest, in order, of the last dimension; with `only`, one of values and positions.
+/// A dimension that an attribute names, counted from the front; nothing where the tensor does not have it.
+std::optional<int64_t> dimensionOf(RankedTensorType type, IntegerAttr given, int64_t otherwise) {
+  if (given && !given.getValue().isSignedIntN(32))
+    return std::nullopt;
+  int64_t dim = given ? given.getInt() : otherwise;
+  dim += dim < 0 ? type.getRank() : 0;
+  return dim < 0 || dim >= type.getRank() ? std::nullopt : std::optional(dim);
+}
+
+/// The greatest or least, in order, along a dimension; with `only`, one of values and positions.
 template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto k = attributes.getAs<IntegerAttr>("k");
-  auto dim = attributes.getAs<IntegerAttr>("dim");
-  if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1) || !flag(attributes, "largest", true))
+  if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1))
     return {};
   RankedTensorType type = typeOf(op->getOperand(0));
-  if (!k || type.getRank() == 0 || k.getInt() < 1 ||
-      k.getInt() > std::min<int64_t>(type.getShape().back(), std::numeric_limits<int32_t>::max()) ||
-      (dim && dim.getInt() != -1 && dim.getInt() != type.getRank() - 1))
+  std::optional<int64_t> dim = dimensionOf(type, attributes.getAs<IntegerAttr>("dim"), -1);
+  if (!k || !dim || k.getInt() < 1 ||
+      k.getInt() > std::min<int64_t>(type.getDimSize(*dim), std::numeric_limits<int32_t>::max()))
     return {};
   SmallVector<int64_t> shape(type.getShape());
-  shape.back() = k.getInt();
+  shape[*dim] = k.getInt();
   // In the order of PyTorch, whose op this was, and not in that of chlo.
-  auto made = ttir::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
-                                   op->getOperand(0), static_cast<int32_t>(k.getInt()));
+  auto top = ttir::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
+                                  op->getOperand(0), static_cast<int32_t>(k.getInt()), static_cast<int32_t>(*dim),
+                                  flag(attributes, "largest", true), flag(attributes, "sorted", false));
   Results results;
   for (int i = 0; i < 2; ++i)
     if (only < 0 || only == i)
       results.push_back(
-          Expr(builder, made->getResult(i)).convert(typeOf(op->getResult(results.size())).getElementType()).value());
+          Expr(builder, top->getResult(i)).convert(typeOf(op->getResult(results.size())).getElementType()).value());
   return results;
+}
+
+/// The position of the greatest value along a dimension, or in the whole tensor.
+Results makeArgMax(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto given = attributes.getAs<IntegerAttr>("dim");
+  if (op->getNumOperands() != 1)
+    return {};
+  std::optional<int64_t> dim = dimensionOf(typeOf(op->getOperand(0)), given, 0);
+  if (given && !dim)
+    return {};
+  RankedTensorType type = typeOf(op->getResult(0));
+  Value position = ttir::ArgMaxOp::create(builder, type.clone(builder.getI32Type()), op->getOperand(0),
+                                          builder.getBoolAttr(flag(attributes, "keepdim", false)),
+                                          given ? builder.getI32ArrayAttr({static_cast<int32_t>(*dim)}) : ArrayAttr());
+  return {Expr(builder, position).convert(type.getElementType()).value()};
+}
+
+/// The values at the positions that the second operand has along a dimension.
+Results makeGather(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  auto given = attributes.getAs<IntegerAttr>("dim");
+  if (op->getNumOperands() != 2 || !given)
+    return {};
+  RankedTensorType type = typeOf(op->getOperand(0)), index = typeOf(op->getOperand(1));
+  std::optional<int64_t> dim = dimensionOf(type, given, 0);
+  if (!dim || !isa<IntegerType>(index.getElementType()) || index.getRank() != type.getRank() ||
+      op->getResult(0).getType() != type.clone(index.getShape()))
+    return {};
+  return {ttir::GatherOp::create(builder, op->getResult(0).getType(), op->getOperand(0), op->getOperand(1),
+                                 builder.getI32IntegerAttr(static_cast<int32_t>(*dim)))};
+}
+
+/// Of rank 4: missing dimensions of size 1 are added at the end.
+Results makeGroupNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
+  std::optional<int64_t> groups;
+  if (auto number = attributes.getAs<IntegerAttr>("num_groups"))
+    groups = number.getInt();
+  else if (std::optional<SmallVector<int64_t>> all = shlo::integersOf(attributes.get("num_groups"));
+           all && all->size() == 1)
+    groups = all->front();
+  const unsigned count = op->getNumOperands();
+  if (!groups || count < 1 || count > 3 || op->getResult(0).getType() != op->getOperand(0).getType())
+    return {};
+  RankedTensorType type = typeOf(op->getOperand(0));
+  std::optional<int64_t> channel = dimensionOf(type, attributes.getAs<IntegerAttr>("channel_dim"), 1);
+  if (!channel || type.getRank() < 2 || type.getRank() > 4 || *groups < 1 || type.getDimSize(*channel) % *groups != 0)
+    return {};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.resize(4, 1);
+  Expr input = Expr(builder, op->getOperand(0)).reshape(shape);
+  Value normal = ttir::GroupNormOp::create(
+      builder, input.type(), input.value(), /*input_mask=*/Value(), count > 1 ? op->getOperand(1) : Value(),
+      count > 2 ? op->getOperand(2) : Value(), builder.getI64IntegerAttr(*groups),
+      f32(builder, attributes, "epsilon", 1e-5), builder.getI64IntegerAttr(*channel));
+  return {Expr(builder, normal).reshape(type.getShape()).value()};
+}
+
+/// Values between two constants, others in every run.
+Results makeUniform(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr) {
+  if (op->getNumOperands() < 2)
+    return {};
+  RankedTensorType type = typeOf(op->getResult(0));
+  double limits[2] = {};
+  for (unsigned i = 0; i < 2; ++i) {
+    DenseFPElementsAttr value;
+    if (!matchPattern(op->getOperand(i), m_Constant(&value)) || value.getNumElements() != 1)
+      return {};
+    APFloat number = *value.value_begin<APFloat>();
+    bool loses = false;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+    limits[i] = number.convertToDouble();
+  }
+  if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() ||
+      llvm::any_of(type.getShape(), [](int64_t n) { return n > std::numeric_limits<int32_t>::max(); }))
+    return {};
+  NamedAttrList drawn;
+  drawn.append("size", builder.getI32ArrayAttr(llvm::to_vector_of<int32_t>(type.getShape())));
+  drawn.append("low", builder.getF32FloatAttr(static_cast<float>(limits[0])));
+  drawn.append("high", builder.getF32FloatAttr(static_cast<float>(limits[1])));
+  OperationState state(op->getLoc(), "ttir.rand", {}, TypeRange(type), drawn.getAttrs());
+  return {builder.create(state)->getResult(0)};
 }
 
 /// Of rank 4; a missing head dimension is added, as are leading ones of a mask.
@@ -183,8 +291,13 @@ struct Row {
 };
 constexpr Row rows[] = {
     {"tenstorrent.adamw", makeAdamW},
+    {"tenstorrent.argmax", makeArgMax},
     {"tenstorrent.distributed_rms_norm", makeDistributedRMSNorm},
-    {"tenstorrent.gelu", makeGelu},
+    {"tenstorrent.gather", makeGather},
+    {"tenstorrent.gather_dim", makeGather},
+    {"tenstorrent.gelu", makeGelu<false>},
+    {"tenstorrent.gelu_tanh", makeGelu<true>},
+    {"tenstorrent.group_norm", makeGroupNorm},
     {"tenstorrent.layer_norm", makeNorm<ttir::LayerNormOp>},
     {"tenstorrent.rms_norm", makeNorm<ttir::RMSNormOp>},
     {"tenstorrent.scaled_dot_product_attention", makeAttention},
@@ -193,6 +306,7 @@ constexpr Row rows[] = {
     {"tenstorrent.topk", makeTopK<-1>},
     {"tenstorrent.topk_indices", makeTopK<1>},
     {"tenstorrent.topk_values", makeTopK<0>},
+    {"tenstorrent.uniform", makeUniform},
 };
 
 LogicalResult replaceByRow(Operation *op, StringRef name, DictionaryAttr attributes, PatternRewriter &rewriter) {
