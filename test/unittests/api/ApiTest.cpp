@@ -86,14 +86,14 @@ TEST(Api, SeveralResults) {
   const auto [top, where] = ttnn::topk(x, 2);
   EXPECT_EQ(values(top), (Floats{4, 3}));
   EXPECT_EQ(values(where), (Floats{2, 0}));
-  EXPECT_EQ(where.dtype(), DataType::UINT32);
-  const auto [sorted, order] = ttnn::sort(x, 0, false, false, {DataType::BFLOAT16, DataType::UINT16});
+  EXPECT_EQ(where.dtype(), DataType::UINT16);
+  const auto [sorted, order] = ttnn::sort(x, 0, false, false, {DataType::BFLOAT16, DataType::UINT32});
   EXPECT_EQ(sorted.dtype(), DataType::BFLOAT16);
-  EXPECT_EQ(order.dtype(), DataType::UINT16);
+  EXPECT_EQ(order.dtype(), DataType::UINT32);
   // One description is not for the indices.
   const auto [same, indices] = ttnn::sort(x, 0, false, false, DataType::BFLOAT16);
   EXPECT_EQ(same.dtype(), DataType::BFLOAT16);
-  EXPECT_EQ(indices.dtype(), DataType::UINT32);
+  EXPECT_EQ(indices.dtype(), DataType::UINT16);
 }
 
 TEST(Api, WindowsAndNorms) {
