@@ -180,30 +180,42 @@ inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
 /// Why a call of LAPACK is left, and what to do.
 std::string lapackRefusal(StringRef target);
 
+/// `start`, changed by `step(values)` while `goesOn(values)`, a scalar, holds.
+template <class F, class G> SmallVector<Expr> repeatedWhile(ArrayRef<Expr> start, F goesOn, G step) {
+  ImplicitLocOpBuilder &builder = start.front().build();
+  const auto values = [](ArrayRef<Expr> all) {
+    return llvm::map_to_vector(all, [](Expr value) { return value.value(); });
+  };
+  const auto all = [&](ValueRange parts) {
+    return llvm::map_to_vector(parts, [&](Value value) { return Expr(builder, value); });
+  };
+  const SmallVector<Value> first = values(start);
+  const SmallVector<Type> types(ValueRange(first).getTypes());
+  const SmallVector<Location> locations(types.size(), builder.getLoc());
+  auto loop = stablehlo::WhileOp::create(builder, types, first);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *cond = builder.createBlock(&loop.getCond(), {}, types, locations);
+  stablehlo::ReturnOp::create(builder, goesOn(ArrayRef<Expr>(all(cond->getArguments()))).value());
+  Block *body = builder.createBlock(&loop.getBody(), {}, types, locations);
+  stablehlo::ReturnOp::create(builder, values(step(ArrayRef<Expr>(all(body->getArguments())))));
+  return all(loop->getResults());
+}
+
 /// `start`, changed `turns` times by `step(number, values)`.
 template <class F> SmallVector<Expr> repeated(ArrayRef<Expr> start, int64_t turns, F step) {
   ImplicitLocOpBuilder &builder = start.front().build();
   auto counter = RankedTensorType::get({}, builder.getI32Type());
-  SmallVector<Value> values = {stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0)))};
-  for (Expr value : start)
-    values.push_back(value.value());
-  const SmallVector<Type> types(ValueRange(values).getTypes());
-  const SmallVector<Location> locations(types.size(), builder.getLoc());
-  auto loop = stablehlo::WhileOp::create(builder, types, values);
-  const auto all = [&](ValueRange parts) {
-    return llvm::map_to_vector(parts, [&](Value value) { return Expr(builder, value); });
-  };
-  OpBuilder::InsertionGuard guard(builder);
-  Block *cond = builder.createBlock(&loop.getCond(), {}, types, locations);
-  stablehlo::ReturnOp::create(builder, (Expr(builder, cond->getArgument(0)) < static_cast<double>(turns)).value());
-  Block *body = builder.createBlock(&loop.getBody(), {}, types, locations);
-  Expr number(builder, body->getArgument(0));
-  SmallVector<Expr> next = step(number, ArrayRef<Expr>(all(body->getArguments().drop_front())));
-  values = {(number + 1).value()};
-  for (Expr value : next)
-    values.push_back(value.value());
-  stablehlo::ReturnOp::create(builder, values);
-  return all(loop->getResults().drop_front());
+  SmallVector<Expr> first = {
+      Expr(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(counter, int32_t(0))))};
+  llvm::append_range(first, start);
+  SmallVector<Expr> found = repeatedWhile(
+      first, [&](ArrayRef<Expr> values) { return values.front() < static_cast<double>(turns); },
+      [&](ArrayRef<Expr> values) {
+        SmallVector<Expr> next = {values.front() + 1};
+        llvm::append_range(next, step(values.front(), values.drop_front()));
+        return next;
+      });
+  return SmallVector<Expr>(ArrayRef(found).drop_front());
 }
 
 /// The same of one value.

@@ -180,61 +180,93 @@ private:
     return success();
   }
 
-  /// Who rotates with whom: a round-robin tournament of n, or n - 1 and one who pauses, has each pair once.
-  struct Tournament {
-    Tournament(ImplicitLocOpBuilder &builder, int64_t n)
-        : rounds(n + n % 2 - 1), turns(n > 1 ? rounds * (6 + static_cast<int64_t>(llvm::Log2_64_Ceil(n))) : 0),
-          table(builder,
-                stablehlo::ConstantOp::create(
-                    builder, DenseElementsAttr::get(RankedTensorType::get({n + n % 2 - 1, n}, builder.getI32Type()),
-                                                    ArrayRef(partners(n))))) {}
+  /// Jacobi's method: row i of the upper half of a matrix turns with row i of the lower one, all pairs at once. Then
+  /// rows go to the seats of the next round of a tournament, in which every row meets every other one (Brent and Luk,
+  /// 1985).
+  class Rotation {
+  public:
+    static constexpr double tiny = 0x1p-25;  // of what it is added to
+    static constexpr double mostSweeps = 20; // convergence is quadratic: 6 to 10 suffice
 
-    /// [..., n, n]: makes the elements of a symmetric matrix zero where those meet who play.
-    Expr rotation(Expr a, Expr turn) const {
-      ImplicitLocOpBuilder &builder = a.build();
-      const int64_t row = a.rank() - 2, column = a.rank() - 1, n = a.size(column);
-      Expr columns = position(a, -1), isDiagonal = position(a, -2) == columns, zero = a.number(0), one = a.number(1);
-      Expr round = turn.apply<stablehlo::RemOp>(turn.number(static_cast<double>(rounds)));
-      Value line = stablehlo::DynamicSliceOp::create(builder, table.type().clone(ArrayRef<int64_t>({1, n})),
-                                                     table.value(), ValueRange{round.value(), round.number(0).value()},
-                                                     builder.getDenseI64ArrayAttr({1, n}));
-      Expr partner = Expr(builder, line).reshape({n}).broadcast(a.shape(), {row}); // of each row
-      Expr isPair = columns == partner;
-      Expr diagonal = sum(isDiagonal.select(a, zero), column); // [..., n, 1]
-      Expr across = sum(isDiagonal.select(a, zero), row);      // [..., 1, n]
-      Expr others = sum(isPair.select(like(across, a), zero), column), mixed = sum(isPair.select(a, zero), column);
-      Expr difference = others - diagonal, size = abs(difference) + sqrt(difference * difference + mixed * mixed * 4);
-      // The smaller of the two angles; those who pause, and pairs that are done, do not turn. Of a pair the first
-      // takes its angle from the other side.
-      Expr isFirst = position(diagonal, -2) < sum(isPair.select(columns, columns.number(0)), column);
-      Expr sign = isFirst.select((difference >= difference.number(0)).select(size.number(1), size.number(-1)),
-                                 (difference > difference.number(0)).select(size.number(1), size.number(-1)));
-      Expr isStill = (size == 0) | (mixed == 0) | (sum((isPair & isDiagonal).select(one, zero), column) > 0.5);
-      Expr tangent = isStill.select(size.number(0), sign * mixed * 2 / isStill.select(size.number(1), size));
-      Expr cosine = (tangent * tangent + 1).apply<stablehlo::RsqrtOp>(), sine = tangent * cosine;
-      // Row i of what turns: the cosine, and the sine where the partner is.
-      return transposed(isDiagonal.select(like(cosine, a), zero) - (isPair & ~isDiagonal).select(like(sine, a), zero));
+    /// [..., half, 1]: what stands for each of two rows, and for both; that becomes 0, where it matters.
+    Rotation(Expr p, Expr q, Expr both, Expr matters) : row(p.rank() - 2) {
+      Expr length = abs(both), divisor = matters.select(length, length.number(1));
+      Expr ratio = (q - p) / (divisor * 2), one = ratio.number(1);
+      Expr tangent = (ratio >= ratio.number(0)).select(one, -one) / (abs(ratio) + sqrt(ratio * ratio + 1));
+      tangent = matters.select(tangent, tangent.number(0));
+      Expr cosine = (tangent * tangent + 1).apply<stablehlo::RsqrtOp>(), turn = tangent * cosine;
+      Expr sine = turn / divisor * both;
+      // The cosine without 1: rounding in what a small angle changes is smaller than in the product with a cosine.
+      Expr less = -(turn * turn) / (cosine + 1);
+      parts = {less.concat({less}, row), (-sine).concat({sine}, row), tangent * length};
+    }
+    /// By how much the first of two numbers on the diagonal falls, and the second one grows.
+    Expr change() const { return parts[2]; }
+    Expr turned(Expr rows) const {
+      Expr others = lower(rows).concat({upper(rows)}, row);
+      return seated(rows + (like(parts[0], rows) * rows + like(parts[1], rows) * others));
     }
 
-    static SmallVector<int32_t> partners(int64_t n) {
-      const int64_t seats = n + n % 2;
-      SmallVector<int32_t> table;
-      for (int64_t round = 0; round < seats - 1; ++round)
-        for (int64_t i = 0; i < n; ++i) {
-          int64_t other = i == seats - 1 ? (round * (seats / 2)) % (seats - 1) : (round - i + seats - 1) % (seats - 1);
-          if (i < seats - 1 && other == i)
-            other = seats - 1;
-          table.push_back(static_cast<int32_t>(other < n ? other : i));
-        }
-      return table;
+    static Expr upper(Expr rows) { return rows.slice(rows.rank() - 2, 0, rows.size(rows.rank() - 2) / 2); }
+    static Expr lower(Expr rows) {
+      const int64_t row = rows.rank() - 2, size = rows.size(row);
+      return rows.slice(row, size / 2, size);
+    }
+    /// The seats of the next round: the first row stays, the others go round.
+    static Expr seated(Expr rows) {
+      const int64_t row = rows.rank() - 2, size = rows.size(row), half = size / 2;
+      auto part = [&](int64_t from, int64_t to) { return rows.slice(row, from, to); };
+      if (half == 1)
+        return rows;
+      SmallVector<Expr> rest = {part(half, half + 1)};
+      if (half > 2)
+        rest.push_back(part(1, half - 1));
+      rest.append({part(half + 1, size), part(half - 1, half)});
+      return part(0, 1).concat(rest, row);
     }
 
-    int64_t rounds, turns;
-    Expr table;
+  private:
+    int64_t row;
+    SmallVector<Expr, 3> parts;
   };
 
-  /// (symmetric matrix, of which a triangle is read) -> (vectors, values in ascending order, 0). Jacobi's method: all
-  /// pairs of a round rotate at once (Golub and Van Loan, 8.5).
+  /// The matrix with rows and columns of zeros behind it, to a size.
+  static Expr padded(Expr x, int64_t rows, int64_t columns) {
+    SmallVector<int64_t> none(x.rank(), 0), more(none), ones(x.rank(), 1);
+    more[x.rank() - 2] = rows - x.size(x.rank() - 2);
+    more.back() = columns - x.size(x.rank() - 1);
+    return x.pad(x.number(0).slice(none, ones, ones).reshape({}), none, more, none);
+  }
+
+  /// Sweeps of rounds `step(state)`, as many as every pair needs to meet, while an element of `left(state)` is above 0.
+  template <class F, class G> static SmallVector<Expr> sweeps(SmallVector<Expr> state, int64_t rounds, F step, G left) {
+    const size_t count = state.size();
+    auto largest = [&](ArrayRef<Expr> all) {
+      Expr x = left(all);
+      for (int64_t dimension = 0; dimension < x.rank(); ++dimension)
+        x = greatest(x, dimension);
+      return x.reshape({});
+    };
+    state.push_back(largest(state));
+    state.push_back(state.back().number(0)); // how many sweeps there were
+    state = repeatedWhile(
+        state,
+        [&](ArrayRef<Expr> all) {
+          return (all[count] > all[count].number(0)) & (all[count + 1] < all[count + 1].number(Rotation::mostSweeps));
+        },
+        [&](ArrayRef<Expr> all) {
+          SmallVector<Expr> next =
+              repeated(all.take_front(count), rounds, [&](Expr, ArrayRef<Expr> x) { return step(x); });
+          next.push_back(largest(next));
+          next.push_back(all[count + 1] + 1);
+          return next;
+        });
+    state.truncate(count);
+    return state;
+  }
+
+  /// (symmetric matrix, of which a triangle is read) -> (vectors, values in ascending order, 0). The diagonal is held
+  /// on its own: it changes by less than a product would round off.
   static LogicalResult expandEigenvalues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
     if (!areFloats(op, 1, 3) || (triangle != 'L' && triangle != 'U') || typeOf(op->getOperand(0)).getNumElements() == 0)
@@ -242,26 +274,40 @@ private:
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Expr given = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
     const int64_t row = given.rank() - 2, column = given.rank() - 1, n = given.size(column);
-    if (given.size(row) != n || n > (1 << 10))
-      return rewriter.notifyMatchFailure(op, "expected a square matrix of at most 1024 rows");
-    Expr rows = position(given, -2), columns = position(given, -1), isDiagonal = rows == columns;
+    if (given.size(row) != n)
+      return rewriter.notifyMatchFailure(op, "expected a square matrix");
+    Expr rows = position(given, -2), columns = position(given, -1);
     Expr zero = given.number(0), one = given.number(1);
     Expr isRead = triangle == 'L' ? rows >= columns : rows <= columns;
     Expr matrix = isRead.select(given, transposed(given));
     // Products of large and small numbers stay in range.
     Expr scale = greatest(greatest(abs(matrix), column), row);
     scale = (scale == 0).select(scale.number(1), scale);
-    Expr vectors = isDiagonal.select(one, zero);
-    Tournament tournament(builder, n);
-    Expr both = (matrix / like(scale, matrix)).concat({vectors}, row);
-    both = repeated(both, tournament.turns, [&](Expr turn, Expr state) {
-      Expr a = state.slice(row, 0, n), v = state.slice(row, n, 2 * n);
-      a = (a + transposed(a)) * 0.5; // both of a pair see the same
-      Expr back = tournament.rotation(a, turn);
-      return matrixProduct(matrixProduct(transposed(back), a), back).concat({matrixProduct(v, back)}, row);
-    });
-    Expr a = both.slice(row, 0, n), v = both.slice(row, n, 2 * n);
-    Expr values = sum(isDiagonal.select(a, zero), row); // [..., 1, n]
+    const int64_t half = std::max<int64_t>((n + 1) / 2, 1), size = 2 * half;
+    Expr full = padded(matrix / like(scale, matrix), size, size); // a row of zeros does not turn
+    Expr eye = (position(full, -2) == position(full, -1)).select(full.number(1), full.number(0));
+    Expr pairs = Rotation::upper(eye).slice(column, 0, half);
+    // After a round, 0 where those meet that have met in it: rows and columns of one seat.
+    SmallVector<int64_t> line(full.shape());
+    line.back() = 1;
+    Expr seats = Expr::iota(builder, full.type().clone(line, builder.getI32Type()), row);
+    seats = Rotation::seated(seats.apply<stablehlo::RemOp>(seats.number(static_cast<double>(half))));
+    Expr others = (like(seats, full) != like(transposed(seats), full)).convert(full.element());
+    Expr limit = sqrt(sum(sum(full * full, column), row)) * Rotation::tiny;
+    SmallVector<Expr> found = sweeps(
+        {sum(full * eye, column), full * (eye.number(1) - eye), eye}, size - 1,
+        [&](ArrayRef<Expr> state) {
+          Expr p = Rotation::upper(state[0]), q = Rotation::lower(state[0]);
+          Expr both = sum(Rotation::upper(state[1]).slice(column, half, size) * pairs, column);
+          Expr smaller = abs(p).apply<stablehlo::MinOp>(abs(q));
+          Rotation rotation(p, q, both, abs(both) > smaller * Rotation::tiny); // what rounding hides is zero
+          Expr diagonal = (p - rotation.change()).concat({q + rotation.change()}, row);
+          Expr outside = rotation.turned(transposed(rotation.turned(state[1]))) * others;
+          return SmallVector<Expr>{Rotation::seated(diagonal), outside, rotation.turned(state[2])};
+        },
+        [&](ArrayRef<Expr> state) { return sqrt(sum(sum(state[1] * state[1], column), row)) - limit; });
+    Expr values = transposed(found[0].slice(row, 0, n)); // [..., 1, n]
+    Expr v = transposed(found[2].slice(row, 0, n).slice(column, 0, n));
     values = values * like(scale, values);
     auto [sorted, order] = ascending(values);
     // A column for each place.
@@ -297,25 +343,35 @@ private:
     const bool isWide = given.size(row) < given.size(column);
     Expr a = isWide ? transposed(given) : given;
     const int64_t m = a.size(row), n = a.size(column);
-    if (n > (1 << 10))
-      return rewriter.notifyMatchFailure(op, "expected at most 1024 rows or columns");
     Expr scale = greatest(greatest(abs(a), column), row);
     scale = (scale == 0).select(scale.number(1), scale);
     a = a / like(scale, a);
-    // The columns stand above the rotations that were made.
-    Expr top = a.slice(row, 0, n);
-    Expr eye = (position(top, -2) == position(top, -1)).select(top.number(1), top.number(0));
-    Tournament tournament(builder, n);
-    Expr both = repeated(a.concat({eye}, row), tournament.turns, [&](Expr turn, Expr state) {
-      Expr columns = state.slice(row, 0, m);
-      Expr products = matrixProduct(transposed(columns), columns);
-      return matrixProduct(state, tournament.rotation((products + transposed(products)) * 0.5, turn));
-    });
+    const int64_t half = std::max<int64_t>((n + 1) / 2, 1), size = 2 * half;
+    Expr start = padded(transposed(a), size, m);
+    SmallVector<int64_t> square(start.shape());
+    square.back() = size;
+    Expr eye = Expr::iota(builder, start.type().clone(square, builder.getI32Type()), row);
+    eye = (eye == position(eye, -1)).convert(start.element());
+    SmallVector<Expr> found = sweeps(
+        {start, eye}, size - 1,
+        [&](ArrayRef<Expr> state) {
+          Expr x = Rotation::upper(state[0]), y = Rotation::lower(state[0]);
+          Expr p = sum(x * x, column), q = sum(y * y, column), both = sum(x * y, column);
+          Rotation rotation(p, q, both, abs(both) > sqrt(p * q) * Rotation::tiny);
+          return SmallVector<Expr>{rotation.turned(state[0]), rotation.turned(state[1])};
+        },
+        [&](ArrayRef<Expr> state) {
+          Expr products = matrixProduct(state[0], transposed(state[0])), lengths = sqrt(sum(products * eye, column));
+          Expr limit = like(lengths, products) * like(transposed(lengths), products) * (16 * Rotation::tiny);
+          return abs(products) * (eye.number(1) - eye) - limit;
+        });
+    Expr both = transposed(found[0].slice(row, 0, n));
+    both = both.concat({transposed(found[1].slice(row, 0, n).slice(column, 0, n))}, row);
     Expr columns = both.slice(row, 0, m);
     Expr sizes = sqrt(sum(columns * columns, row)); // [..., 1, n]
     auto [sorted, order] = ascending(-sizes);
-    Expr isHere = position(eye, -2) == like(order, eye);
-    both = matrixProduct(both, isHere.select(eye.number(1), eye.number(0)));
+    Expr places = both.slice(row, m, m + n), isHere = position(places, -2) == like(order, places);
+    both = matrixProduct(both, isHere.convert(places.element()));
     RankedTensorType values = typeOf(op->getResult(1));
     Expr ordered = -sorted;
     SmallVector<Value> results = {

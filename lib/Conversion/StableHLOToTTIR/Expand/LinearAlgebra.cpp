@@ -49,8 +49,11 @@ Expr hlo::matrixProduct(Expr a, Expr b) {
   shape.back() = b.shape().back();
   auto numbers =
       stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch, {a.rank() - 1}, {b.rank() - 2});
+  // Factorizations lose more than rounding where their products do.
+  SmallVector<Attribute> precision(2,
+                                   stablehlo::PrecisionAttr::get(builder.getContext(), stablehlo::Precision::HIGHEST));
   return {builder, stablehlo::DotGeneralOp::create(builder, a.type().clone(shape), a.value(), b.value(), numbers,
-                                                   ArrayAttr(), stablehlo::DotAlgorithmAttr())};
+                                                   builder.getArrayAttr(precision), stablehlo::DotAlgorithmAttr())};
 }
 
 Expr hlo::reversed(Expr x, ArrayRef<int64_t> dimensions) {
