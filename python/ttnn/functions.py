@@ -27,7 +27,8 @@ from _ttmlir_runtime.ttnn import Function, FunctionParameter
 
 from . import enums
 from .library import modes
-from .library.parameters import DEFAULTS, FILLED, PREPARED, Extra, extended, extras_of
+from .library.parameters import DEFAULTS, FILLED, Extra, extended, extras_of
+from .library.prepared import PREPARED
 
 # What the parameters of every function mean.
 _RESULT_PARAMETERS = {
@@ -74,7 +75,8 @@ def make_function(function: Function) -> Callable[..., Any]:
     source = f"{signature(function)}\n"
     if function.name in PREPARED:
         _, taken, replaced, used = PREPARED[function.name]
-        source += f"    {', '.join(replaced)} = _prepare({', '.join(taken)})\n    {' = '.join(used)} = None\n"
+        source += f"    {', '.join(replaced)} = _prepare({', '.join(taken)})\n"
+        source += f"    {' = '.join(used)} = None\n" if used else ""
     if extras:
         names = [python_name(p) for p in function.parameters] + ([into] if into else [])
         names += [each for each in extras if each not in names]

@@ -74,6 +74,13 @@ def test_all_names_are_there() -> None:
     assert all(hasattr(ttnn, name) for name in ttnn.__all__)
 
 
+def test_bounds_of_arange(device: ttnn.Device) -> None:
+    assert ttnn.arange(3).to_list() == ttnn.arange(end=3).to_list() == ttnn.arange(0, 3).to_list() == [0, 1, 2]
+    assert ttnn.arange(2, 8, 3, device=device).to_list() == [2, 5]
+    with pytest.raises(TypeError, match="arange: end is None"):
+        ttnn.arange()
+
+
 def test_results_are_as_the_first_tensor(device: ttnn.Device) -> None:
     x = ttnn.from_torch(torch.ones(4, 4), layout=ttnn.TILE_LAYOUT, device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
     y = ttnn.from_torch(torch.ones(4, 4), dtype=ttnn.bfloat16, device=device)

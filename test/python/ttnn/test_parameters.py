@@ -10,7 +10,8 @@ import pytest
 import torch
 import ttnn
 from torch.nn import functional
-from ttnn.library.parameters import DEFAULTS, PARAMETERS, PREPARED, TAKEN
+from ttnn.library.parameters import DEFAULTS, PARAMETERS, TAKEN
+from ttnn.library.prepared import PREPARED
 
 CORES = ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(3, 3))])
 A = torch.linspace(-3, 3, 40 * 70).reshape(40, 70)
