@@ -53,9 +53,12 @@ private:
 /// it 0.75 us (1.4 us and more with rollback, 0.2 us in a bare walk; MLIR 22.1, chains of 600 to 24,000 ops, CPU time),
 /// of about 20 us that the whole compilation of an op takes.
 ///
+/// `rollback`: a pattern whose ops are not lowered is undone. Where ops are made of ops that the same patterns lower,
+/// a pattern cannot look at all that it will create.
+///
 /// `inherited`: an attribute of another dialect that an op has from the one that it is made of.
 inline Refusals convertAll(Operation *root, const ConversionTarget &target, const FrozenRewritePatternSet &patterns,
-                           StringRef inherited = {}) {
+                           StringRef inherited = {}, bool rollback = false) {
   struct Listener : RewriterBase::Listener {
     explicit Listener(StringRef inherited) : inherited(inherited) {}
     void notifyPatternBegin(const Pattern &, Operation *op) override {
@@ -78,7 +81,7 @@ inline Refusals convertAll(Operation *root, const ConversionTarget &target, cons
   } listener(inherited);
   ConversionConfig config;
   config.listener = &listener;
-  config.allowPatternRollback = false;
+  config.allowPatternRollback = rollback;
   config.buildMaterializations = false;
   config.foldingMode = DialectConversionFoldingMode::Never;
   // Only an op that is marked illegal lets it fail.

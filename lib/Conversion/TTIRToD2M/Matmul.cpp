@@ -52,14 +52,14 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   LogicalResult matchAndRewrite(ttir::MatmulOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
-    if (a.getRank() < 2 || b.getRank() < 2)
-      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
-        reason << "it multiplies " << a << " and " << b << "; expected matrices";
-      });
     for (Type element : {a.getElementType(), b.getElementType(), out.getElementType()})
       if (!isa<FloatType>(element))
         return notifyMatchFailure(
             rewriter, op, [&](Diagnostic &reason) { reason << "its elements are " << element << "; expected floats"; });
+    if (a.getRank() < 2 || b.getRank() < 2) {
+      multiplyMatrices(op, rewriter);
+      return success();
+    }
     if (alignOperands(op, rewriter))
       return success();
 
@@ -113,6 +113,26 @@ private:
     return block;
   }
 
+  /// A vector is a matrix of one row, or of one column; the result is without it.
+  static void multiplyMatrices(ttir::MatmulOp op, ConversionPatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    RankedTensorType a = op.getA().getType(), b = op.getB().getType();
+    Value left = op.getA(), right = op.getB();
+    SmallVector<int64_t> shape(op.getType().getShape());
+    const bool isRow = a.getRank() < 2, isColumn = b.getRank() < 2;
+    if (isRow) {
+      left = reshaped(rewriter, loc, left, {1, a.getNumElements()});
+      shape.insert(shape.end() - (isColumn ? 0 : 1), 1);
+    }
+    if (isColumn) {
+      right = reshaped(rewriter, loc, right, {b.getNumElements(), 1});
+      shape.push_back(1);
+    }
+    Value product = ttir::MatmulOp::create(rewriter, loc, op.getType().clone(shape), left, right,
+                                           !isRow && op.getTransposeA(), !isColumn && op.getTransposeB());
+    rewriter.replaceOp(op, reshaped(rewriter, loc, product, op.getType().getShape()));
+  }
+
   /// Makes a product of operands of whole tiles where the op has others: what is beyond K is zero, and matrices of a
   /// batch begin with a tile.
   static bool alignOperands(ttir::MatmulOp op, ConversionPatternRewriter &rewriter) {
@@ -145,15 +165,18 @@ struct LowerLinear : TilePattern<ttir::LinearOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(ttir::LinearOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
-    // A bias of more dimensions is added to the product, which has the others alone.
-    SmallVector<int64_t> shape(out.getShape());
+    // A bias may have more dimensions, and more of one, than the product.
+    SmallVector<int64_t> shape;
     const int64_t rank = std::max(a.getRank(), b.getRank());
-    if (rank < 2 || rank > out.getRank())
-      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
-        reason << "it multiplies " << a << " and " << b << "; expected matrices";
-      });
-    Value product = ttir::MatmulOp::create(rewriter, op.getLoc(), out, op.getA(), op.getB(), op.getTransposeA(),
-                                           op.getTransposeB());
+    for (int64_t dim = rank; dim > 2; --dim)
+      shape.push_back(std::max(dim <= a.getRank() ? a.getDimSize(static_cast<unsigned>(a.getRank() - dim)) : 1,
+                               dim <= b.getRank() ? b.getDimSize(static_cast<unsigned>(b.getRank() - dim)) : 1));
+    if (a.getRank() >= 2)
+      shape.push_back(a.getDimSize(static_cast<unsigned>(a.getRank() - (op.getTransposeA() ? 1 : 2))));
+    if (b.getRank() >= 2)
+      shape.push_back(b.getDimSize(static_cast<unsigned>(b.getRank() - (op.getTransposeB() ? 2 : 1))));
+    Value product = ttir::MatmulOp::create(rewriter, op.getLoc(), out.clone(shape), op.getA(), op.getB(),
+                                           op.getTransposeA(), op.getTransposeB());
     if (op.getBias())
       product = ttir::AddOp::create(rewriter, op.getLoc(), out, product, op.getBias());
     rewriter.replaceOp(op, product);

@@ -199,7 +199,9 @@ static AffineMap mapOf(ttir::ReverseOp op) {
   SmallVector<AffineExpr> indices;
   for (auto [dim, size] : llvm::enumerate(op.getType().getShape())) {
     AffineExpr index = getAffineDimExpr(static_cast<unsigned>(dim), op.getContext());
-    const bool reversed = llvm::is_contained(op.getDimensions(), static_cast<int64_t>(dim));
+    const auto number = static_cast<int64_t>(dim);
+    const bool reversed = llvm::is_contained(op.getDimensions(), number) ||
+                          llvm::is_contained(op.getDimensions(), number - op.getType().getRank());
     indices.push_back(reversed ? (size - 1) - index : index);
   }
   return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
@@ -262,14 +264,14 @@ struct LowerPad : TilePattern<ttir::PadOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(ttir::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     const auto rank = static_cast<unsigned>(op.getType().getRank());
-    SmallVector<AffineExpr> indices;
-    for (unsigned dim = 0; dim < rank; ++dim) {
-      const int64_t before = op.getPadding()[2 * dim];
-      if (before < 0 || op.getPadding()[2 * dim + 1] < 0)
-        return notifyMatchFailure(rewriter, op, "it pads by negative sizes");
-      indices.push_back(getAffineDimExpr(dim, op.getContext()) + before);
-    }
     Location loc = op.getLoc();
+    if (llvm::any_of(op.getPadding(), [](int32_t size) { return size < 0; })) {
+      cropFirst(op, rewriter);
+      return success();
+    }
+    SmallVector<AffineExpr> indices;
+    for (unsigned dim = 0; dim < rank; ++dim)
+      indices.push_back(getAffineDimExpr(dim, op.getContext()) + op.getPadding()[2 * dim]);
     Placement target = placeOf(types, op.getType());
     const float value = op.getValue().convertToFloat();
     // Buffers are zero when they are made.
@@ -290,6 +292,26 @@ struct LowerPad : TilePattern<ttir::PadOp> {
          op.getType());
     rewriter.replaceOp(op, tilesOf(rewriter, loc, rows, target));
     return success();
+  }
+
+private:
+  /// A negative size crops the input, which is padded by what is left.
+  static void cropFirst(ttir::PadOp op, ConversionPatternRewriter &rewriter) {
+    RankedTensorType type = op.getInput().getType();
+    SmallVector<int32_t> begins, ends, steps(type.getRank(), 1), padding;
+    SmallVector<int64_t> shape;
+    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+      const int32_t before = op.getPadding()[2 * dim], after = op.getPadding()[2 * dim + 1];
+      begins.push_back(std::max(0, -before));
+      ends.push_back(static_cast<int32_t>(size) + std::min(0, after));
+      shape.push_back(ends.back() - begins.back());
+      padding.append({std::max(0, before), std::max(0, after)});
+    }
+    Value cropped = ttir::SliceStaticOp::create(rewriter, op.getLoc(), type.clone(shape), op.getInput(),
+                                                rewriter.getI32ArrayAttr(begins), rewriter.getI32ArrayAttr(ends),
+                                                rewriter.getI32ArrayAttr(steps));
+    rewriter.replaceOpWithNewOp<ttir::PadOp>(op, op.getType(), cropped, rewriter.getDenseI32ArrayAttr(padding),
+                                             op.getValueAttr());
   }
 };
 } // namespace

@@ -221,6 +221,7 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   patterns.add<LowerClamp, LowerReturn, LowerTypecast>(types, context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
+  addCompositePatterns(patterns, types);
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);
   addReductionPatterns(patterns, types);

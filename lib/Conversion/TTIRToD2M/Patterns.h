@@ -53,6 +53,7 @@ protected:
 /// Constants become symbols of the module of `symbols`.
 void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
 /// Those of one family each, which it adds.
+void addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addReductionPatterns(RewritePatternSet &patterns, const TileTypes &types);

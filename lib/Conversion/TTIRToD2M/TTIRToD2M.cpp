@@ -80,7 +80,7 @@ private:
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
     if (failed(convertSignature(function, types)))
       return failure();
-    Refusals refusals = convertAll(function, target, patterns);
+    Refusals refusals = convertAll(function, target, patterns, /*inherited=*/{}, /*rollback=*/true);
     reconcileUnrealizedCasts(llvm::to_vector(function.getOps<UnrealizedConversionCastOp>()));
     LogicalResult result = success();
     for (Operation &op : function.getOps()) {

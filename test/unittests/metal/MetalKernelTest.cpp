@@ -159,6 +159,40 @@ TEST(MetalKernel, MultipliesMatricesOverAnInnerLoop) {
   }
 }
 
+TEST(MetalKernel, MultipliesBlocksAndAddsThemInL1) {
+  // Two tiles of a row, two of a column: once step by step, once as a block, and once more as a block on top of it.
+  KernelProgram program(computeKernel(R"(
+  constexpr uint32_t in = get_compile_time_arg_val(0), out = get_compile_time_arg_val(1);
+  cb_wait_front(in, 4);
+  cb_reserve_back(out, 4);
+  mm_block_init(in, in, out, 0, 1, 1, 2);
+  for (uint32_t run = 0; run < 4; ++run) {
+    pack_reconfig_l1_acc(run == 3);
+    tile_regs_acquire();
+    if (run == 0) {
+      matmul_tiles(in, in, 0, 2, 0);
+      matmul_tiles(in, in, 1, 3, 0);
+    } else if (run == 2) {
+      matmul_block(in, in, 0, 2, 0, false, 1, 1, 2);
+      matmul_block(in, in, 1, 3, 0, false, 1, 1, 2);
+    } else {
+      experimental::matmul_block(in, in, 0, 2, 0, 0, 1, 1, 2, 1);
+    }
+    tile_regs_commit();
+    tile_regs_wait();
+    pack_tile<true>(0, out, run == 3 ? 1 : run);
+    tile_regs_release();
+  }
+  cb_push_back(out, 4);
+)"),
+                        true, 2, 4, {filled(0, 4), drained(1, 4)});
+  const auto found = program.run(randoms(4096));
+  for (size_t i = 0; i < 1024; ++i) {
+    EXPECT_EQ(found[1024 + i], 2 * found[i]);
+    EXPECT_EQ(found[2048 + i], found[i]);
+  }
+}
+
 TEST(MetalKernel, AddsTilesOfCircularBuffers) {
   KernelProgram program(computeKernel(R"(
   constexpr uint32_t in = get_compile_time_arg_val(0), out = get_compile_time_arg_val(1);
@@ -260,6 +294,77 @@ TEST(MetalKernel, TellsWhoWaits) {
             "  kernel full on core (y=0, x=0): cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free\n"
             "  kernel k on core (y=0, x=1): cb_wait_front of port 0 waits for 2 pages, 1 of 2 are there\n"
             "  kernel full on core (y=0, x=1): cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free");
+}
+
+namespace {
+/// The first of four cores sends its tile to all, once the others are ready.
+const std::string multicast = dataKernel(R"(
+  const uint32_t from = get_arg_val<uint32_t>(0), to = get_common_arg_val<uint32_t>(1);
+  const uint32_t ready = get_semaphore(0), done = get_semaphore(1);
+  if (get_absolute_logical_x() == 0) {
+    noc_semaphore_wait(ready, 3);
+    noc_semaphore_set(ready, 0);
+    noc_async_write_multicast(from, get_noc_multicast_addr(0, 0, 3, 0, to), 4096, 3);
+    noc_async_write(from, get_noc_addr(to), 4096);
+    noc_async_write_barrier();
+    noc_semaphore_set(done, 1);
+    noc_semaphore_set_multicast(done, get_noc_multicast_addr(0, 0, 3, 0, done), 3);
+  } else {
+    noc_semaphore_inc(get_noc_addr(0, 0, ready), 1);
+    noc_semaphore_wait_min(done, 1);
+  }
+)");
+} // namespace
+
+TEST(MetalKernel, SendsToManyCoresWithSemaphores) {
+  KernelProgram program(multicast, false, 2, 1, {}, true, 4);
+  const auto values = randoms(4096), found = program.run(values);
+  for (size_t row = 0; row < 32; ++row)
+    for (size_t column = 0; column < 128; ++column)
+      EXPECT_EQ(found[row * 128 + column], values[row * 128 + column % 32]);
+}
+
+TEST(MetalKernel, TellsWhichSemaphoreIsWaitedFor) {
+  KernelProgram program(dataKernel("  noc_semaphore_wait(get_semaphore(2), 5);\n"), false, 2, 1,
+                        {{"other",
+                          dataKernel("  noc_semaphore_set(get_semaphore(3), 1);\n"
+                                     "  noc_semaphore_wait_min(get_semaphore(3), 2);\n"),
+                          false}});
+  EXPECT_EQ(program.error(),
+            "program \"main\": deadlock, every kernel that has not ended waits:\n"
+            "  kernel k on core (y=0, x=0): noc_semaphore_wait waits until semaphore 2 is 5; it is 0\n"
+            "  kernel other on core (y=0, x=0): noc_semaphore_wait_min waits until semaphore 3 is 2 or more; it is 1");
+}
+
+TEST(MetalKernel, ChecksMulticastsAndSemaphores) {
+  const auto error = [](const std::string &body) {
+    return KernelProgram(
+               dataKernel("  const uint32_t from = get_arg_val<uint32_t>(0), to = get_arg_val<uint32_t>(1);\n" + body),
+               false, 2, 1, {}, true, 4)
+        .error();
+  };
+  EXPECT_TEXT(
+      error("  noc_async_write_multicast(from, get_noc_multicast_addr(0, 0, 3, 0, to), 64, 4);\n"),
+      "kernel k on core (y=0, x=0): noc_async_write_multicast: waits for 4 receivers; the rectangle has 3 besides "
+      "the sender");
+  EXPECT_TEXT(error("  noc_async_write_multicast(from, get_noc_multicast_addr(3, 0, 0, 0, to), 64, 3);\n"),
+              "the rectangle from (y=0, x=3) to (y=0, x=0) has no cores");
+  EXPECT_TEXT(
+      error("  noc_async_write_multicast_loopback_src(from, get_noc_multicast_addr(0, 0, 9, 0, to), 64, 10);\n"),
+      "the NOC address is of core (y=0, x=8); the grid has");
+  EXPECT_TEXT(error("  noc_async_write(from, get_noc_multicast_addr(0, 1, 3, 1, to), 64);\n"),
+              "the NOC address is of a rectangle of cores; expected one core");
+  EXPECT_TEXT(error("  noc_semaphore_set(from, 1);\n"), "noc_semaphore_set: there is no semaphore at address");
+  EXPECT_TEXT(error("  get_semaphore(16);\n"), "get_semaphore: there is no semaphore 16; there are 16");
+}
+
+TEST(MetalKernel, FindsRacesOnCircularBuffers) {
+  const std::string body = "  cb_reserve_back(0, 1);\n  cb_push_back(0, 1);\n"
+                           "  noc_async_read(get_noc_addr(get_arg_val<uint32_t>(1)), get_arg_val<uint32_t>(0), 64);\n";
+  EXPECT_TEXT(
+      KernelProgram(dataKernel(body), false).error(),
+      "noc_async_read: a race: it writes page 0 of port 0 of core (y=0, x=0), which was pushed and is not popped "
+      "yet");
 }
 
 TEST(MetalKernel, ChecksCircularBuffers) {

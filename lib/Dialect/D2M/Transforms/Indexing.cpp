@@ -12,6 +12,16 @@
 using namespace mlir;
 using namespace mlir::tt;
 
+/// Whether an expression subtracts: simplification may leave a part of an index negative.
+static bool mayBeNegative(AffineExpr expr) {
+  bool found = false;
+  expr.walk([&](AffineExpr part) {
+    auto constant = dyn_cast<AffineConstantExpr>(part);
+    found |= constant && constant.getValue() < 0;
+  });
+  return found;
+}
+
 static Value expand(OpBuilder &builder, Location loc, AffineExpr expr, ValueRange dims) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
@@ -19,6 +29,15 @@ static Value expand(OpBuilder &builder, Location loc, AffineExpr expr, ValueRang
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = expand(builder, loc, binary.getLHS(), dims), rhs = expand(builder, loc, binary.getRHS(), dims);
+  // Indices of kernels have no sign: a negative dividend is moved by multiples of the divisor, and the quotient back.
+  constexpr int64_t moved = int64_t(1) << 24;
+  const bool isMoved = (expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv) &&
+                       mayBeNegative(binary.getLHS());
+  Value offset;
+  if (isMoved) {
+    offset = arith::ConstantIndexOp::create(builder, loc, moved);
+    lhs = arith::AddIOp::create(builder, loc, lhs, arith::MulIOp::create(builder, loc, rhs, offset));
+  }
   switch (expr.getKind()) {
   case AffineExprKind::Add:
     return arith::AddIOp::create(builder, loc, lhs, rhs);
@@ -26,8 +45,10 @@ static Value expand(OpBuilder &builder, Location loc, AffineExpr expr, ValueRang
     return arith::MulIOp::create(builder, loc, lhs, rhs);
   case AffineExprKind::Mod:
     return arith::RemSIOp::create(builder, loc, lhs, rhs);
-  default:
-    return arith::DivSIOp::create(builder, loc, lhs, rhs);
+  default: {
+    Value quotient = arith::DivSIOp::create(builder, loc, lhs, rhs);
+    return isMoved ? arith::SubIOp::create(builder, loc, quotient, offset).getResult() : quotient;
+  }
   }
 }
 

@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 2;
+inline constexpr uint32_t kernelAbiVersion = 3;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {

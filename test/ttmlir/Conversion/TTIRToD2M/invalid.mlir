@@ -8,26 +8,10 @@ func.func @op(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
 
 // -----
 
-func.func @vectors(%x: tensor<32xf32>, %y: tensor<32x8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: it multiplies 'tensor<32xf32>' and 'tensor<32x8xf32>'; expected matrices}}
-  %0 = "ttir.matmul"(%x, %y) : (tensor<32xf32>, tensor<32x8xf32>) -> tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
 func.func @integers(%x: tensor<32x32xi32>) -> tensor<32x32xi32> {
   // expected-error @+1 {{'ttir.matmul' is not lowered to D2M: its elements are 'i32'; expected floats}}
   %0 = "ttir.matmul"(%x, %x) : (tensor<32x32xi32>, tensor<32x32xi32>) -> tensor<32x32xi32>
   return %0 : tensor<32x32xi32>
-}
-
-// -----
-
-func.func @negative(%x: tensor<4x16xf32>) -> tensor<4x14xf32> {
-  // expected-error @+1 {{'ttir.pad' is not lowered to D2M: it pads by negative sizes}}
-  %0 = "ttir.pad"(%x) <{padding = array<i32: 0, 0, -2, 0>, value = 0.0 : f32}> : (tensor<4x16xf32>) -> tensor<4x14xf32>
-  return %0 : tensor<4x14xf32>
 }
 
 // -----

@@ -203,6 +203,12 @@ defm TTKernel_SinTile : TTKernel_Unary<"sin_tile">;
 defm TTKernel_SqrtTile : TTKernel_Unary<"sqrt_tile">;
 defm TTKernel_TanTile : TTKernel_Unary<"tan_tile">;
 defm TTKernel_TanhTile : TTKernel_Unary<"tanh_tile">;
+defm TTKernel_AsinhTile : TTKernel_Unary<"asinh_tile">;
+defm TTKernel_CbrtTile : TTKernel_Unary<"cbrt_tile">;
+defm TTKernel_IsfiniteTile : TTKernel_Unary<"isfinite_tile">;
+defm TTKernel_Log2Tile : TTKernel_Unary<"log2_tile">;
+defm TTKernel_MishTile : TTKernel_Unary<"mish_tile">;
+defm TTKernel_Relu6Tile : TTKernel_Unary<"relu6_tile">;
 
 defm TTKernel_AddBinaryTile : TTKernel_Binary<"add_binary_tile">;
 defm TTKernel_Atan2BinaryTile : TTKernel_Binary<"atan2_binary_tile">;
@@ -223,6 +229,10 @@ defm TTKernel_MulBinaryTile : TTKernel_Binary<"mul_binary_tile">;
 defm TTKernel_NeBinaryTile : TTKernel_Binary<"ne_binary_tile">;
 defm TTKernel_PowerBinaryTile : TTKernel_Binary<"power_binary_tile">;
 defm TTKernel_SubBinaryTile : TTKernel_Binary<"sub_binary_tile">;
+defm TTKernel_LogicalAndBinaryTile : TTKernel_Binary<"logical_and_binary_tile">;
+defm TTKernel_LogicalOrBinaryTile : TTKernel_Binary<"logical_or_binary_tile">;
+defm TTKernel_LogicalXorBinaryTile : TTKernel_Binary<"logical_xor_binary_tile">;
+defm TTKernel_RemainderBinaryTile : TTKernel_Binary<"remainder_binary_tile">;
 
 def TTKernel_WhereTileInitOp : TTKernel_Init<"where_tile">;
 def TTKernel_WhereTileOp : TTKernel_Op<"where_tile", "Elements of one of two registers, as a third says.",

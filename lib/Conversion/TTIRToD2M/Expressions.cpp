@@ -1,0 +1,123 @@
+//===- Expressions.cpp - TTIR ops as expressions --------------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Expressions.h"
+
+#include "Shapes.h"
+
+#include "ttmlir/Dialect/TTIR/IR/Ops/AbsOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CeilOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Expm1Op.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/FloorOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LessThanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MatmulOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+
+/// The shape that both are broadcast to; those of TTIR ops agree.
+static SmallVector<int64_t> joined(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  SmallVector<int64_t> shape(a.size() < b.size() ? b : a);
+  ArrayRef<int64_t> shorter = a.size() < b.size() ? a : b;
+  for (size_t i = 0; i < shorter.size(); ++i)
+    if (int64_t &size = shape[shape.size() - 1 - i]; size == 1)
+      size = shorter[shorter.size() - 1 - i];
+  return shape;
+}
+
+template <class OpT> static Tensor unary(Tensor x) {
+  return {OpT::create(x.e->builder, x.e->loc, x.type(), x.value), x.e};
+}
+template <class OpT> static Tensor binary(Tensor x, Tensor y) {
+  return {OpT::create(x.e->builder, x.e->loc, x.type().clone(joined(x.shape(), y.shape())), x.value, y.value), x.e};
+}
+template <class OpT> static Tensor reduction(Tensor x, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape(x.shape());
+  for (int64_t dim : dims)
+    shape[dim] = 1;
+  return {OpT::create(x.e->builder, x.e->loc, x.type().clone(shape), x.value, /*keep_dim=*/true,
+                      x.e->builder.getI32ArrayAttr(SmallVector<int32_t>(dims.begin(), dims.end()))),
+          x.e};
+}
+
+Tensor Tensor::as(Type element) const { return {castTo(e->builder, e->loc, value, element), e}; }
+Tensor Tensor::wide() const { return isa<FloatType>(type().getElementType()) ? as(e->builder.getF32Type()) : *this; }
+
+Tensor Tensor::operator+(Tensor other) const { return binary<ttir::AddOp>(*this, other); }
+Tensor Tensor::operator-(Tensor other) const { return binary<ttir::SubtractOp>(*this, other); }
+Tensor Tensor::operator*(Tensor other) const { return binary<ttir::MultiplyOp>(*this, other); }
+Tensor Tensor::operator/(Tensor other) const { return binary<ttir::DivOp>(*this, other); }
+Tensor Tensor::operator+(double number) const { return *this + e->full(number, *this); }
+Tensor Tensor::operator*(double number) const { return *this * e->full(number, *this); }
+Tensor Tensor::maximum(Tensor other) const { return binary<ttir::MaximumOp>(*this, other); }
+Tensor Tensor::minimum(Tensor other) const { return binary<ttir::MinimumOp>(*this, other); }
+Tensor Tensor::pow(Tensor other) const { return binary<ttir::PowOp>(*this, other); }
+Tensor Tensor::less(double number) const { return binary<ttir::LessThanOp>(*this, e->full(number, *this)); }
+Tensor Tensor::equal(double number) const { return binary<ttir::EqualOp>(*this, e->full(number, *this)); }
+Tensor Tensor::notEqual(double number) const { return binary<ttir::NotEqualOp>(*this, e->full(number, *this)); }
+Tensor Tensor::select(Tensor yes, Tensor no) const {
+  return {ttir::WhereOp::create(e->builder, e->loc, yes.type(), value, yes.value, no.value), e};
+}
+
+Tensor Tensor::abs() const { return unary<ttir::AbsOp>(*this); }
+Tensor Tensor::ceil() const { return unary<ttir::CeilOp>(*this); }
+Tensor Tensor::exp() const { return unary<ttir::ExpOp>(*this); }
+Tensor Tensor::expm1() const { return unary<ttir::Expm1Op>(*this); }
+Tensor Tensor::floor() const { return unary<ttir::FloorOp>(*this); }
+Tensor Tensor::rsqrt() const { return unary<ttir::RsqrtOp>(*this); }
+
+Tensor Tensor::max(ArrayRef<int64_t> dims) const { return reduction<ttir::MaxOp>(*this, dims); }
+Tensor Tensor::mean(ArrayRef<int64_t> dims) const { return reduction<ttir::MeanOp>(*this, dims); }
+Tensor Tensor::sum(ArrayRef<int64_t> dims) const { return reduction<ttir::SumOp>(*this, dims); }
+
+Tensor Tensor::permute(ArrayRef<int64_t> permutation) const {
+  return {permuted(e->builder, e->loc, value, permutation), e};
+}
+Tensor Tensor::reshape(ArrayRef<int64_t> shape) const { return {reshaped(e->builder, e->loc, value, shape), e}; }
+Tensor Tensor::repeatInterleave(int64_t dim, int64_t count) const {
+  SmallVector<int64_t> repeated(shape());
+  repeated[dim] *= count;
+  return {ttir::RepeatInterleaveOp::create(e->builder, e->loc, type().clone(repeated), value,
+                                           static_cast<uint32_t>(count), static_cast<int32_t>(dim)),
+          e};
+}
+Tensor Tensor::matmul(Tensor other, bool transposeB, bool wide) const {
+  SmallVector<int64_t> result(joined(shape().drop_back(2), other.shape().drop_back(2)));
+  result.push_back(shape()[rank() - 2]);
+  result.push_back(other.shape()[other.rank() - (transposeB ? 2 : 1)]);
+  Type element = wide ? Type(e->builder.getF32Type()) : type().getElementType();
+  return {ttir::MatmulOp::create(e->builder, e->loc, RankedTensorType::get(result, element), value, other.value,
+                                 /*transpose_a=*/false, transposeB),
+          e};
+}
+
+Tensor Expressions::full(double number, Tensor like) {
+  RankedTensorType type = like.type();
+  Attribute one = isa<FloatType>(type.getElementType())
+                      ? Attribute(FloatAttr::get(type.getElementType(), number))
+                      : IntegerAttr::get(type.getElementType(), static_cast<int64_t>(number));
+  auto values = DenseElementsAttr::get(type, one);
+  return {ttir::ConstantOp::create(builder, loc, type, values), this};
+}
+
+Tensor Expressions::constant(ArrayRef<int64_t> shape, ArrayRef<float> values) {
+  auto type = RankedTensorType::get(shape, builder.getF32Type());
+  return {ttir::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, values)), this};
+}

@@ -1,0 +1,81 @@
+//===- Expressions.h - TTIR ops as expressions ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors with operators that create TTIR ops, so that the decomposition of an
+// op reads as its formula.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::tt {
+
+class Expressions;
+
+/// A value of a ranked tensor type. Operands of a binary op are broadcast; the result has the element type of the
+/// first.
+struct Tensor {
+  Value value;
+  Expressions *e;
+
+  RankedTensorType type() const { return cast<RankedTensorType>(value.getType()); }
+  ArrayRef<int64_t> shape() const { return type().getShape(); }
+  int64_t rank() const { return type().getRank(); }
+
+  /// In another element type; in f32 if it has floats.
+  Tensor as(Type element) const;
+  Tensor wide() const;
+
+  Tensor operator+(Tensor other) const;
+  Tensor operator-(Tensor other) const;
+  Tensor operator*(Tensor other) const;
+  Tensor operator/(Tensor other) const;
+  Tensor operator+(double number) const;
+  Tensor operator*(double number) const;
+  Tensor maximum(Tensor other) const;
+  Tensor minimum(Tensor other) const;
+  Tensor pow(Tensor other) const;
+  /// 1 or 0.
+  Tensor less(double number) const;
+  Tensor equal(double number) const;
+  Tensor notEqual(double number) const;
+  /// Elements of `yes` where this one's are not 0.
+  Tensor select(Tensor yes, Tensor no) const;
+
+  Tensor abs() const;
+  Tensor ceil() const;
+  Tensor exp() const;
+  Tensor expm1() const;
+  Tensor floor() const;
+  Tensor rsqrt() const;
+
+  // Reductions keep the dimensions.
+  Tensor max(ArrayRef<int64_t> dims) const;
+  Tensor mean(ArrayRef<int64_t> dims) const;
+  Tensor sum(ArrayRef<int64_t> dims) const;
+
+  Tensor permute(ArrayRef<int64_t> permutation) const;
+  Tensor reshape(ArrayRef<int64_t> shape) const;
+  Tensor repeatInterleave(int64_t dim, int64_t count) const;
+  /// `wide`: the result is of f32.
+  Tensor matmul(Tensor other, bool transposeB = false, bool wide = false) const;
+};
+
+class Expressions {
+public:
+  Expressions(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  Tensor operator()(Value value) { return {value, this}; }
+  /// A tensor of one value in the shape and type of another.
+  Tensor full(double number, Tensor like);
+  Tensor constant(ArrayRef<int64_t> shape, ArrayRef<float> values);
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+} // namespace mlir::tt
+
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
