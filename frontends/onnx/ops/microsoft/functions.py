@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from ttmlir.dialects import stablehlo
 
 from ...emitter import Emitter
 from ...errors import Refused
 from ...registry import MICROSOFT, Node, calling, op, refuse
-from ...values import F32, I32, Value, is_float
+from ...values import F32, I32, Value
 from ..activations import gelu_tanh
 from ..convolution import activated
 from ..data_movement import known_ints
 from ..elementwise import in_f32
 from ..products.attention import difference
+from ..products.factorization import inverse
 from ..products.linear import fused_matmul, gemm
 
 
@@ -214,46 +214,8 @@ def cdist(g: Emitter, node: Node, a: Value, b: Value) -> Value:
 
 
 @op("Inverse", domain=MICROSOFT)
-def inverse(g: Emitter, node: Node, x: Value) -> Value:
-    """Computes the inverse by Gauss and Jordan's elimination with pivots of the largest elements of each column."""
-    if x.rank < 2 or x.shape[-1] != x.shape[-2] or not is_float(x.dtype):
-        raise Refused(f"{x!r}; expected square matrices of floats")
-    if not x.size:
-        return x
-    n = x.shape[-1]
-    count = x.size // (n * n)
-    place = Value.of(np.arange(n, dtype=np.int32))
-    rows, columns = g.reshape(place, (1, n, 1)), g.reshape(place, (1, 1, n))
-    start = g.reshape(g.cast(x, F32), (count, n, n))
-    unit = g.broadcast(g.cast(g.compare("EQ", rows, columns), F32), (count, n, n))
-    both = g.concat([start, unit], 2)
-    end = g.full((), n, I32)
-
-    def one_hot(where: Value) -> Value:
-        """[count, 1, 1] or [] -> [count or 1, n, 1]"""
-        return g.cast(g.compare("EQ", rows, where), F32)
-
-    def step(k: Value, matrix: Value) -> list[Value]:
-        column = g.dynamic_slice(matrix, [0, 0, k], (count, n, 1))
-        size = g.select(g.compare("GE", rows, k), g.unary(stablehlo.abs, column), g.full((), -1, F32))
-        most = g.reduce("maximum", size, [1], keep=True)
-        first = g.select(g.compare("EQ", size, most), g.broadcast(rows, size.shape), g.full((), n - 1, I32))
-        pivot = g.reduce("minimum", first, [1], keep=True)
-        chosen, current = one_hot(pivot), one_hot(k)
-        pivot_row = g.reduce("add", g.mul(matrix, chosen), [1], keep=True)
-        current_row = g.reduce("add", g.mul(matrix, current), [1], keep=True)
-        # The rows change places: the pivot's row gets the current one.
-        is_pivot, is_current = (g.compare("EQ", rows, where) for where in (pivot, k))
-        matrix = g.select(is_pivot, current_row, matrix)
-        lead = g.dynamic_slice(pivot_row, [0, 0, k], (count, 1, 1))
-        unit_row = g.div(pivot_row, lead)
-        factors = g.dynamic_slice(matrix, [0, 0, k], (count, n, 1))
-        reduced = g.sub(matrix, g.mul(factors, unit_row))
-        matrix = g.select(is_current, unit_row, reduced)
-        return [g.add(k, g.full((), 1, I32)), matrix]
-
-    _, result = g.loop([g.full((), 0, I32), both], lambda k, _: g.compare("LT", k, end), step)
-    return g.cast(g.reshape(g.slice_dim(result, 2, n, 2 * n), x.shape), x.dtype)
+def inverse_of(g: Emitter, node: Node, x: Value) -> Value:
+    return inverse(g, x)
 
 
 refuse("it searches or samples token by token, which has no form on the chip", "BeamSearch", "GreedySearch",
