@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Rules.h"
-
-#include "ttmlir/costs/Plans.h"
+#include "plans/PlanRules.h"
 
 #include <cstring>
 #include <vector>
@@ -107,7 +106,7 @@ int64_t circularBytes(const Rule &rule, const Op &op, const Chip &chip) {
       std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &each) { return each && isEmpty(*each); }))
     return 0;
   int64_t bytes = 0;
-  const std::vector<plan::Step> steps = plan::planOf(op, chip);
+  const std::vector<plan::Step> steps = plan::briefPlanOf(op, chip);
   for (const plan::Step &step : steps)
     bytes = std::max(bytes, step.bytes());
   return steps.empty() && rule.circular ? rule.circular(op, chip) : bytes;

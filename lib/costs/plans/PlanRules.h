@@ -47,8 +47,13 @@ std::vector<Step> softmaxPlan(const Op &op, const Chip &chip);
 template <bool centred> std::vector<Step> normPlan(const Op &op, const Chip &chip);
 std::vector<Step> reductionPlan(const Op &op, const Chip &chip);
 std::vector<Step> attentionPlan(const Op &op, const Chip &chip);
-std::vector<Step> convolutionPlan(const Op &op, const Chip &chip);
-std::vector<Step> poolPlan(const Op &op, const Chip &chip);
+/// `counts` the runs of pixels that go from core to core: as many steps as images have rows. Else their lists are
+/// empty.
+template <bool counts> std::vector<Step> convolutionPlan(const Op &op, const Chip &chip);
+template <bool counts> std::vector<Step> poolPlan(const Op &op, const Chip &chip);
+
+/// The same plan for those who need its circular buffers alone, quickly: without the lists that tensors hold.
+std::vector<Step> briefPlanOf(const Op &op, const Chip &chip);
 
 } // namespace ttmlir::plan
 

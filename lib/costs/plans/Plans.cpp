@@ -102,16 +102,18 @@ struct Row {
   std::vector<Step> (*plan)(const Op &op, const Chip &chip);
   /// The config that the library takes without one; nullptr: by the operands.
   std::optional<Compute> compute = {};
+  /// The plan without lists, if it has any.
+  std::vector<Step> (*brief)(const Op &op, const Chip &chip) = nullptr;
 };
 
 constexpr Compute reduces{.phases = 3, .f32Destination = true};
 constexpr Row rows[] = {
-    {"ttnn.conv2d", convolutionPlan, Compute{.phases = 4, .approximate = true}},
+    {"ttnn.conv2d", convolutionPlan<true>, Compute{.phases = 4, .approximate = true}, convolutionPlan<false>},
     {"ttnn.layer_norm", normPlan<true>, Compute{.phases = 4, .f32Destination = true}},
     {"ttnn.linear", productPlan},
     {"ttnn.matmul", productPlan},
     {"ttnn.max", reductionPlan, reduces},
-    {"ttnn.max_pool2d", poolPlan},
+    {"ttnn.max_pool2d", poolPlan<true>, {}, poolPlan<false>},
     {"ttnn.mean", reductionPlan, reduces},
     {"ttnn.min", reductionPlan, reduces},
     {"ttnn.rms_norm", normPlan<false>, Compute{.phases = 4, .approximate = true}},
@@ -145,17 +147,20 @@ std::optional<Compute> computeOf(const Op &op) {
   return computeOf(op, unset);
 }
 
-std::vector<Step> planOf(const Op &op, const Chip &chip) {
-  if (op.outs.empty() || !op.in(0) || !op.outs[0].onDevice())
-    return {};
-  auto isEmpty = [](const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
-  if (std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
-      std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &in) { return in && isEmpty(*in); }))
+/// Without elements nothing is read or written.
+static bool isEmpty(const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; }
+
+static std::vector<Step> planOf(const Op &op, const Chip &chip, bool isBrief) {
+  if (op.outs.empty() || !op.in(0) || !op.outs[0].onDevice() || std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
+      std::any_of(op.ins.begin(), op.ins.end(), [](const auto &in) { return in && isEmpty(*in); }))
     return {};
   if (const Row *row = rowOf(op.name))
-    return row->plan(op, chip);
+    return (isBrief && row->brief ? row->brief : row->plan)(op, chip);
   // Elementwise ops have no cost rule of their own.
   return cost::findRule(op.name) && op.name != "ttnn.assign" ? std::vector<Step>() : elementwisePlan(op);
 }
+
+std::vector<Step> planOf(const Op &op, const Chip &chip) { return planOf(op, chip, false); }
+std::vector<Step> briefPlanOf(const Op &op, const Chip &chip) { return planOf(op, chip, true); }
 
 } // namespace ttmlir::plan

@@ -89,8 +89,22 @@ struct Halo {
   int64_t words[2] = {};   // of 16 bits, of the runs of pixels that a core sends
 };
 
-Halo haloOf(const Images &images, const Parts &parts) {
+/// The most rows of pixels that a core needs.
+int64_t haloRows(const Images &images, const Parts &parts) {
+  int64_t most = 0;
+  for (int64_t core = 0; core < parts.cores; ++core) {
+    const int64_t first = core * parts.outRows, last = std::min(images.positions(), first + parts.outRows) - 1;
+    if (first <= last)
+      most = std::max(most, images.end(last) - images.begin(first));
+  }
+  return most;
+}
+
+Halo haloOf(const Images &images, const Parts &parts, bool counts) {
   Halo halo;
+  halo.rows = haloRows(images, parts);
+  if (!counts)
+    return halo;
   struct Run {
     int64_t source, target;
   };
@@ -102,7 +116,6 @@ Halo haloOf(const Images &images, const Parts &parts) {
     if (first > last)
       break;
     const int64_t begin = images.begin(first), end = images.end(last);
-    halo.rows = std::max(halo.rows, end - begin);
     int64_t padding = 0, next = -1; // the pixel that would continue a run; -1: padding would, -2: nothing
     next = -2;
     for (int64_t at = begin; at < end;) {
@@ -189,7 +202,7 @@ int64_t l1Bytes(const std::vector<Step> &steps) {
 
 /// `columns`: of cores, among which channels are divided; 1: positions are divided among all cores.
 std::vector<Step> shardedConvolution(const Op &op, const Images &images, const Compute &compute, int64_t lines,
-                                     int64_t columns, int64_t usable) {
+                                     int64_t columns, int64_t usable, bool counts) {
   const PlacedTensor &image = *op.in(0), &out = op.outs[0];
   constexpr int64_t channelUnit = 8; // 16 bytes
   const int64_t channels = rounded(number(op, "in_channels", 1), channelUnit);
@@ -201,7 +214,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   parts.inRows = rounded(divided(images.pixels(), parts.cores), cost::tileSide);
   parts.inChannels = rounded(divided(channels, columns), channelUnit);
   parts.outTiles = tilesAlong(divided(number(op, "out_channels", 1), columns));
-  const Halo halo = haloOf(images, parts);
+  const Halo halo = haloOf(images, parts, counts);
   // A row of the window at a time.
   const int64_t kernelWidth = (images.kernelWidth - 1) / std::max<int64_t>(1, images.dilationWidth) + 1;
   const int64_t depth = tilesAlong(kernelWidth * parts.inChannels);
@@ -262,7 +275,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
 } // namespace
 
 /// A window of one pixel is a product. Any other is sharded by rows of the result or in blocks, as needs less L1.
-std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
+template <bool counts> std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
   const std::optional<Images> images = imagesOf(op);
   if (!images || !op.in(1) || number(op, "groups", 1) != 1 || op.in(0)->isShardInL1())
     return {};
@@ -276,9 +289,13 @@ std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
                        images->strideWidth == 1 && images->paddedHeight() == images->height &&
                        images->paddedWidth() == images->width;
   if (!isPixel) {
-    std::vector<Step> byRows = shardedConvolution(op, *images, compute, chip.cores(), 1, chip.usable),
-                      byBlocks = shardedConvolution(op, *images, compute, chip.gridRows, chip.gridColumns, chip.usable);
-    return l1Bytes(byBlocks) < l1Bytes(byRows) ? byBlocks : byRows;
+    const auto cut = [&](bool byRows, bool lists) {
+      return byRows ? shardedConvolution(op, *images, compute, chip.cores(), 1, chip.usable, lists)
+                    : shardedConvolution(op, *images, compute, chip.gridRows, chip.gridColumns, chip.usable, lists);
+    };
+    std::vector<Step> byRows = cut(true, false), byBlocks = cut(false, false);
+    const bool isByRows = l1Bytes(byRows) <= l1Bytes(byBlocks);
+    return counts ? cut(isByRows, true) : isByRows ? byRows : byBlocks;
   }
   std::vector<Step> steps;
   const int64_t channels = number(op, "in_channels", 1);
@@ -303,7 +320,7 @@ std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
 }
 
 /// Windows of two readers, 32 elements of each channel; a tile of factors.
-std::vector<Step> poolPlan(const Op &op, const Chip &chip) {
+template <bool counts> std::vector<Step> poolPlan(const Op &op, const Chip &chip) {
   const std::optional<Images> images = imagesOf(op);
   if (!images || op.in(0)->isShardInL1() || op.outs.size() != 1)
     return {};
@@ -313,7 +330,7 @@ std::vector<Step> poolPlan(const Op &op, const Chip &chip) {
   parts.cores = divided(images->positions(), parts.outRows);
   parts.inRows = divided(images->pixels(), parts.cores);
   parts.inChannels = rounded(channels, 8);
-  const Halo halo = haloOf(*images, parts);
+  const Halo halo = haloOf(*images, parts, counts);
   int64_t runs = 0;
   for (int64_t core = 0; core < parts.cores; ++core)
     runs = std::max(runs, positionRuns(*images, parts, 0, parts.outRows, core));
@@ -328,5 +345,10 @@ std::vector<Step> poolPlan(const Op &op, const Chip &chip) {
   steps.push_back(std::move(step));
   return steps;
 }
+
+template std::vector<Step> convolutionPlan<true>(const Op &op, const Chip &chip);
+template std::vector<Step> convolutionPlan<false>(const Op &op, const Chip &chip);
+template std::vector<Step> poolPlan<true>(const Op &op, const Chip &chip);
+template std::vector<Step> poolPlan<false>(const Op &op, const Chip &chip);
 
 } // namespace ttmlir::plan
