@@ -252,10 +252,9 @@ def test_pools(chip: Chip, name: str, dtype: str, case: tuple[tuple[int, int], .
     average = name == "avg_pool2d"
     for kind in ("normal", "edge"):
         x, bits = chip.put(values(seed, kind, (1, 1, n * h * w, c), dtype), dtype)
-        found = Chip.bits(
-            getattr(ttnn, name)(x, batch_size=n, input_h=h, input_w=w, channels=c, kernel_size=list(kernel),
-                                stride=list(stride), padding=list(padding))
-        )  # fmt: skip
+        result = getattr(ttnn, name)(x, batch_size=n, input_h=h, input_w=w, channels=c, kernel_size=list(kernel),
+                                     stride=list(stride), padding=list(padding), layout=x.layout)  # fmt: skip
+        found, out = Chip.bits(result), result.dtype.name.lower()
         read = source(bits, dtype, wide(dtype)).reshape(n, h, w, c)
         rows = windows(read, kernel, stride, padding, 0 if average else 0xFF800000)
         area = kernel[0] * kernel[1]
@@ -266,7 +265,7 @@ def test_pools(chip: Chip, name: str, dtype: str, case: tuple[tuple[int, int], .
             if average
             else largest(lines, dtype, wide(dtype), along_row=False)
         )
-        same(found.reshape(-1, c), packed(dst.reshape(-1, c), dtype, wide(dtype)))
+        same(found.reshape(-1, c), packed(dst.reshape(-1, c), out, wide(dtype)))
 
 
 def test_means_that_do_not_count_padding(chip: Chip, seed: int) -> None:
