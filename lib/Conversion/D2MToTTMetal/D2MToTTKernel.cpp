@@ -89,6 +89,11 @@ private:
           return success();
         })
         .Case([&](GetArgOp get) {
+          if (isa<LocalSemaphoreType>(get.getType())) {
+            addresses[get.getResult()] =
+                ttkernel::GetSemaphoreOp::create(builder, loc, indexType(), index(loc, get.getOperandIndex()));
+            return success();
+          }
           if (!isa<MemRefType>(get.getType()))
             return LogicalResult(op->emitOpError() << "gives " << get.getType() << "; expected a buffer");
           addresses[get.getResult()] = ttkernel::GetCommonArgValOp::create(
@@ -106,8 +111,40 @@ private:
                                  read.getNumElems(), true);
         })
         .Case([&](DMAWriteOp write) {
+          if (!write.getMcastShape().empty())
+            return convertMulticast(write);
           return convertTransfer(op, write.getDst(), write.getDstIndices(), write.getSrc(), write.getSrcIndices(),
                                  write.getNumElems(), false);
+        })
+        .Case([&](SemaphoreSetOp set) {
+          Value address = addresses.lookup(set.getSemaphore());
+          if (!address)
+            return noSemaphore(op);
+          ttkernel::NocSemaphoreSetOp::create(builder, loc, address, set.getValue());
+          if (set.getMcastShape().empty())
+            return success();
+          FailureOr<std::pair<Value, Value>> group = groupOf(op, set.getDstCoreIndex(), set.getMcastShape(), address);
+          if (succeeded(group))
+            ttkernel::NocSemaphoreSetMulticastOp::create(builder, loc, address, group->first, group->second);
+          return LogicalResult(group);
+        })
+        .Case([&](SemaphoreIncOp increase) {
+          Value address = addresses.lookup(increase.getSemaphore());
+          if (!address || increase.getDstCoreIndex().size() != 2)
+            return noSemaphore(op);
+          Value target = ttkernel::GetNocAddrOp::create(builder, loc, indexType(), increase.getDstCoreIndex()[1],
+                                                        increase.getDstCoreIndex()[0], address);
+          ttkernel::NocSemaphoreIncOp::create(builder, loc, target, increase.getValue());
+          return success();
+        })
+        .Case([&](SemaphoreWaitOp wait) {
+          Value address = addresses.lookup(wait.getSemaphore());
+          if (!address)
+            return noSemaphore(op);
+          ttkernel::NocSemaphoreWaitOp::create(builder, loc, address, wait.getValue());
+          if (wait.getResetValue())
+            ttkernel::NocSemaphoreSetOp::create(builder, loc, address, wait.getResetValue());
+          return success();
         })
         .Case([&](DMAWaitOp wait) {
           if (wait.getMemTx().getType().getDmaType() == DMAType::Read)
@@ -213,6 +250,41 @@ private:
 
   Type indexType() { return builder.getIndexType(); }
   Value index(Location loc, int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+  static LogicalResult noSemaphore(Operation *op) {
+    return op->emitOpError("expected a semaphore of the kernel, and for others than this core's the two coordinates of "
+                           "one core");
+  }
+
+  /// The network's address of an address of all cores of a rectangle, and how many they are without this one.
+  FailureOr<std::pair<Value, Value>> groupOf(Operation *op, ValueRange start, ValueRange shape, Value address) {
+    Location loc = op->getLoc();
+    if (start.size() != 2 || shape.size() != 2)
+      return op->emitOpError() << "goes to cores of " << start.size() << " coordinates; expected a rectangle";
+    Value one = index(loc, 1);
+    const auto last = [&](size_t dim) -> Value {
+      Value end = arith::AddIOp::create(builder, loc, start[dim], shape[dim]);
+      return arith::SubIOp::create(builder, loc, end, one);
+    };
+    Value target = ttkernel::GetNocMulticastAddrOp::create(builder, loc, indexType(), start[1], start[0], last(1),
+                                                           last(0), address);
+    Value all = arith::MulIOp::create(builder, loc, shape[0], shape[1]);
+    return std::pair(target, arith::SubIOp::create(builder, loc, all, one).getResult());
+  }
+
+  /// A block of this core to the same place of others.
+  LogicalResult convertMulticast(DMAWriteOp op) {
+    Location loc = op.getLoc();
+    Value address = addresses.lookup(op.getSrc());
+    if (!address || op.getSrc() != op.getDst())
+      return op.emitOpError("expected a block that goes to its own place on other cores");
+    auto group = groupOf(op, op.getMcastStartIndex(), op.getMcastShape(), address);
+    if (failed(group))
+      return failure();
+    const int64_t bytes = bytesOf(cast<ShapedType>(op.getSrc().getType()).getElementType()) * op.getNumElems();
+    ttkernel::NocAsyncWriteMulticastOp::create(builder, loc, address, group->first, index(loc, bytes), group->second);
+    return success();
+  }
 
   /// A piece of the core's own memory, at an index of elements, and one of another core's: its row, its column, and
   /// bytes into its part.

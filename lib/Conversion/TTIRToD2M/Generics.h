@@ -30,6 +30,7 @@ struct Product {
   AffineMap bRow;    // (block row of the output, step) -> block row of b
   int64_t steps = 1; // also the block columns of a
   bool transposeB = false;
+  bool isShared = false; // the cores of a column read the same blocks of b; those of a row do of a
 };
 void createMatmul(OpBuilder &builder, Location loc, const Product &product, Value output);
 

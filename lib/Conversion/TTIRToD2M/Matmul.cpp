@@ -19,7 +19,7 @@ using namespace mlir::tt;
 
 static constexpr int64_t tileSize = 32;
 /// Bytes of L1 that the circular buffers of a product's operands take at most, if one tile of K fits.
-static constexpr int64_t ringBytes = 384 << 10;
+static constexpr int64_t ringBytes = 512 << 10;
 
 /// All dimensions but the last two.
 static ArrayRef<int64_t> batchOf(RankedTensorType type) { return type.getShape().drop_back(2); }
@@ -78,6 +78,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
         innerBlock(inner, blockRows, blockColumns, static_cast<int64_t>(left.tile().getSizeBytes()));
     product.steps = inner / blockInner;
     product.transposeB = op.getTransposeB();
+    product.isShared = isFlat;
 
     const auto dim = [&](unsigned number) { return getAffineDimExpr(number, context); };
     AffineExpr aRow = dim(0) * blockRows + dim(2);
@@ -107,7 +108,9 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
 private:
   /// The most tiles of K that leave room for the circular buffers of both operands.
   static int64_t innerBlock(int64_t inner, int64_t rows, int64_t columns, int64_t tileBytes) {
-    int64_t block = std::clamp<int64_t>(ringBytes / (2 * (rows + columns) * tileBytes), 1, inner);
+    // All of K is one block, and otherwise there is room for the next one, too.
+    const int64_t fitting = ringBytes / ((rows + columns) * tileBytes);
+    int64_t block = fitting >= inner ? inner : std::clamp<int64_t>(fitting / 2, 1, inner);
     while (inner % block)
       --block;
     return block;

@@ -116,10 +116,13 @@ public:
   Value ring(size_t number) {
     return generic.getRegion(0).getArgument(static_cast<unsigned>(views.size() + 1 + number));
   }
-  /// Loads a block of a stream and waits for it.
-  Value load(size_t stream, ValueRange at) {
+  /// Loads a block of a stream and waits for it. Cores with one coordinate in dimension `sharedAlong` load the same.
+  Value load(size_t stream, ValueRange at, std::optional<int64_t> sharedAlong = {}) {
+    SmallVector<Value> dims;
+    if (sharedAlong)
+      dims.push_back(createIndex(builder, loc, *sharedAlong));
     d2m::RemoteLoadOp::create(builder, loc, Type(), Value(), views[stream], at, ring(stream), ValueRange(),
-                              ValueRange(), ValueRange());
+                              ValueRange(), dims);
     return wait(ring(stream));
   }
   static Type blockOf(Value cb) { return cast<d2m::CBType>(cb.getType()).getUnderlying(); }
@@ -191,7 +194,8 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
   const int64_t rows = product.a.block[0], columns = buffer.shard[1];
   const int64_t groups = buffer.shard[0] / rows;
   StreamGeneric made(builder, loc, output, {rows, columns});
-  const size_t a = made.add(product.a), b = made.add(product.b);
+  const int64_t inFlight = product.steps * groups > 1 ? blocksInFlight : 1;
+  const size_t a = made.add(product.a, inFlight), b = made.add(product.b, inFlight);
   MLIRContext *context = builder.getContext();
   Type partial = ttcore::TileType::get(context, ttcore::DataType::Float32);
   const bool inParts = product.steps > 1;
@@ -214,8 +218,9 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
     OpBuilder::InsertionGuard inner(builder);
     auto steps = createFor(builder, loc, 0, product.steps);
     Value step = steps.getInductionVar();
-    Value blockA = made.load(a, {row, step});
-    Value blockB = made.load(b, {d2m::expand(builder, loc, product.bRow, {row, step})[0], column});
+    Value blockA = made.load(a, {row, step}, 0);
+    Value blockB = made.load(b, {d2m::expand(builder, loc, product.bRow, {row, step})[0], column},
+                             product.isShared ? std::optional<int64_t>(1) : std::nullopt);
     const auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, value, 32); };
     if (inParts) {
       Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, step, createIndex(builder, loc, 0));

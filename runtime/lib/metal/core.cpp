@@ -191,11 +191,18 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
     std::memset(l1.at(core->index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) - semaphores), 0, semaphores);
   }
   const auto canRun = [](const auto &core) { return core->canRun(); };
-  // What a core does may let another go on.
+  // What a core does may let another go on, mostly in its row of the grid: a thread runs a row until none of it can.
   do
-    parallelFor(static_cast<int64_t>(cores.size()), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        cores[static_cast<size_t>(i)]->run();
+    parallelFor(static_cast<int64_t>(cores.size()), l1.chip.gridColumns, [&](int64_t begin, int64_t end) {
+      const auto row = std::span(cores).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      for (bool went = true; went;) {
+        went = false;
+        for (const auto &core : row)
+          if (core->canRun()) {
+            core->run();
+            went = true;
+          }
+      }
     });
   while (std::ranges::any_of(cores, canRun));
   // Cores are looked at in one order, so that the same error is told whatever the number of threads.

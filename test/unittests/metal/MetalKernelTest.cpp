@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "MetalSamples.h"
+#include "tt/parallel.h"
 
 using namespace tt;
 using namespace tt::test;
@@ -318,7 +319,13 @@ const std::string multicast = dataKernel(R"(
 
 TEST(MetalKernel, SendsToManyCoresWithSemaphores) {
   KernelProgram program(multicast, false, 2, 1, {}, true, 4);
-  const auto values = randoms(4096), found = program.run(values);
+  const auto values = randoms(4096);
+  setThreads(1);
+  const auto one = KernelProgram(multicast, false, 2, 1, {}, true, 4).run(values);
+  setThreads(4);
+  const auto found = program.run(values);
+  setThreads(0);
+  EXPECT_EQ(found, one);
   for (size_t row = 0; row < 32; ++row)
     for (size_t column = 0; column < 128; ++column)
       EXPECT_EQ(found[row * 128 + column], values[row * 128 + column % 32]);

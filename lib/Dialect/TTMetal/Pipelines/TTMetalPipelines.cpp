@@ -26,6 +26,7 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNN
 void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
   functions.addPass(d2m::createD2MAllocate());
+  functions.addPass(d2m::createD2MLowerMulticastLoads());
   functions.addPass(d2m::createD2MSplitUnifiedThread());
   functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA());
   functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());

@@ -1,5 +1,6 @@
 // RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline | FileCheck %s --check-prefix=FE
 // RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline --d2m-allocate --d2m-split-unified-thread --d2m-lower-load-store-ops-to-dma | FileCheck %s --check-prefix=DMA
+// RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline --d2m-allocate --d2m-lower-multicast-loads --d2m-split-unified-thread --d2m-lower-load-store-ops-to-dma | FileCheck %s --check-prefix=MCAST
 // RUN: ttmlir-opt %s --split-input-file --d2m-fe-pipeline --d2m-be-pipeline --convert-d2m-to-ttkernel --ttkernel-control-dst-section | FileCheck %s --check-prefix=KERNEL
 
 // The product on the 2x4 cores of the result; each reads blocks of one row and one column of tiles.
@@ -9,8 +10,8 @@
 // FE: %[[B:.*]] = d2m.view_layout %{{.*}} -> memref<1x4x4x1x
 // FE: d2m.generic {block_factors = [1, 1, 1], f32_registers, grid = #ttcore.grid<2x4>
 // FE-SAME: iterator_types = [#parallel, #parallel, #reduction]
-// FE: d2m.remote_load %[[A]][
-// FE: d2m.remote_load %[[B]][
+// FE: d2m.remote_load %[[A]][{{.*}}] into %{{.*}} mcast[%c0{{.*}}]
+// FE: d2m.remote_load %[[B]][{{.*}}] into %{{.*}} mcast[%c1{{.*}}]
 // FE: "d2m.tile_matmul_block"
 
 // One mover reads the blocks of A, four tiles from four cores, the other those of B; it takes the result, too.
@@ -28,6 +29,23 @@
 // DMA-NOT: d2m.dma_read
 // DMA: "d2m.tile_matmul_block"
 // DMA-NOT: d2m.view_layout
+
+// The first core of a row reads what all of it multiplies, and sends it when the others have room.
+// MCAST-LABEL: func.func @product
+// MCAST: d2m.core_index(0)
+// MCAST: d2m.reserve
+// MCAST: %[[FIRST:.*]] = arith.cmpi eq
+// MCAST: scf.if %[[FIRST]] {
+// MCAST: d2m.dma_read
+// MCAST: %[[ROOM:.*]] = d2m.get_arg(0) : !d2m.local_semaphore
+// MCAST: d2m.semaphore_wait %[[ROOM]], %c3{{.*}} reset %c0
+// MCAST: d2m.dma_write %{{.*}}, %{{.*}} core[%{{.*}}, %c0{{.*}}] mcast[%c1{{.*}}, %c4{{.*}}], <4>
+// MCAST: d2m.semaphore_set %{{.*}}, %c1{{.*}}, core[%{{.*}}] mcast[%{{.*}}]
+// MCAST: } else {
+// MCAST: d2m.semaphore_inc %{{.*}}, %c1{{.*}}, core[%{{.*}}, %c0{{.*}}]
+// MCAST: d2m.semaphore_wait %{{.*}}, %c1{{.*}} reset %c0
+// MCAST: }
+// MCAST-NEXT: d2m.push
 
 // KERNEL-LABEL: func.func @product
 // KERNEL: ttkernel.get_common_arg_val(0)

@@ -75,6 +75,25 @@ def D2MLowerLoadStoreOpsToDMA : Pass<"d2m-lower-load-store-ops-to-dma"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def D2MLowerMulticastLoads : Pass<"d2m-lower-multicast-loads"> {
+  let summary = "Lower multicast dimensions of loads to rectangles of cores";
+  let description = [{
+    `mcast` names the dimensions of the grid in which the cores that need the same block agree. They are a rectangle,
+    whose first core reads the block and sends it to the others. A group of one core reads for itself.
+
+    Before (on a grid of 4x8 cores):
+    ```mlir
+    d2m.remote_load %a[%m, %k] into %cb mcast[%c0] : ...
+    ```
+    After:
+    ```mlir
+    %y = d2m.core_index(0) : index
+    d2m.remote_load %a[%m, %k] into %cb mcore[%y, %c0] mshape[%c1, %c8] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def D2MInsertDstRegisterAccessUnscheduled : Pass<"d2m-insert-dst-register-access-unscheduled"> {
   let summary = "Insert copies of tiles into the destination registers";
   let description = [{
