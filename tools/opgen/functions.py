@@ -256,10 +256,11 @@ FUNCTIONS: dict[str, Row] = {
         "..., keepdim, *, compute_kernel_config", doc="Mean of the elements along dimensions; of all without dim."
     ),
     "ttnn.max": Row(
-        "..., keepdim, *, compute_kernel_config", doc="Greatest element along dimensions; of all without dim."
+        "..., keepdim, *, compute_kernel_config, layout:tile",
+        doc="Greatest element along dimensions; of all without dim.",
     ),
     "ttnn.min": Row(
-        "..., keepdim, *, compute_kernel_config", doc="Least element along dimensions; of all without dim."
+        "..., keepdim, *, compute_kernel_config, layout:tile", doc="Least element along dimensions; of all without dim."
     ),
     "ttnn.argmax": Row("..., *, dtype:u32, layout:row_major"),
     "ttnn.cumsum": Row("input=input, dim", doc="Running sum along a dimension."),
@@ -272,18 +273,18 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.conv2d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "
-        "1}, groups:1, bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
+        "1}, groups:1, bias_tensor=bias, conv_config, compute_config=compute_config, slice_config, layout:tile",
         doc="2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv_transpose2d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, "
         "output_padding:{0, 0}, dilation:{1, 1}, groups:1, bias_tensor=bias, conv_config, "
-        "compute_config=compute_config, slice_config",
+        "compute_config=compute_config, slice_config, layout:tile",
         doc="Transposed 2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv1d": Row(
         "*, input_tensor, weight_tensor=weight, device?, ..., stride:1, padding:{0}, dilation:1, groups:1, "
-        "bias_tensor=bias, conv_config, compute_config=compute_config, slice_config",
+        "bias_tensor=bias, conv_config, compute_config=compute_config, slice_config, layout:tile",
         doc="Convolution of sequences [1, 1, batch * length, channels].",
     ),
     "ttnn.conv3d": Row(
@@ -298,19 +299,21 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.max_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ...",
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ..., layout:row_major",
         doc="Greatest element of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.max_pool2d_with_indices": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ..., dtype:{input_tensor, u32}",
+        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ..., dtype:{input_tensor, u32}, "
+        "layout:row_major",
         doc="max_pool2d, and where in its image each element was found.",
     ),
     "ttnn.avg_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, ceil_mode, count_include_pad, *, dilation:{1, 1}, ...",
+        "stride:{1, 1}, padding:{0, 0}, ceil_mode, count_include_pad, *, dilation:{1, 1}, ..., layout:row_major",
         doc="Mean of each window of images [1, 1, batch * height * width, channels].",
     ),
+    "ttnn.global_avg_pool2d": Row("..., *, layout:tile"),
     "ttnn.upsample": Row("..., *, mode"),
     "ttnn.prepare_conv2d_weights": Row(
         "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",

@@ -11,6 +11,7 @@ import ttnn
 from chip_ops import (
     ONE,
     SIGN,
+    Cut,
     added,
     bf16,
     largest,
@@ -137,6 +138,28 @@ def test_convolutions(chip: Chip, dtype: str, groups: int, seed: int) -> None:
         result.append(product(source(rows, dtype, wide(dtype)), source(filters, dtype, wide(dtype)), 4, wide(dtype)))
     dst = with_bias(np.concatenate(result, axis=1), bias.reshape(1, out), dtype, wide(dtype))
     same(found.reshape(dst.shape), packed(dst, dtype, wide(dtype)))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat8_b", "float32"])
+def test_convolutions_of_pixels_are_products(chip: Chip, dtype: str, seed: int) -> None:
+    """K in blocks, whose partial sums leave the destination."""
+    size, channels, out = 7, 512, 40
+    x, image = chip.put(values(seed, "normal", (1, 1, size * size, channels), dtype), dtype)
+    weights = values(seed + 1, "normal", (out, channels, 1, 1), "bfloat16")
+    w, _ = chip.put(weights, "bfloat16")
+    found, plan = chip.planned(
+        lambda: ttnn.conv2d(
+            input_tensor=x, weight_tensor=w, device=chip.device, in_channels=channels, out_channels=out,
+            batch_size=1, input_height=size, input_width=size, kernel_size=(1, 1), stride=(1, 1), padding=(0, 0),
+        )
+    )  # fmt: skip
+    cut = Cut.of(plan)
+    assert (cut.tiles, cut.in_l1, plan["compute"]["math_fidelity"]) == (2, False, "HiFi4")
+    found = found[0] if isinstance(found, (tuple, list)) else found
+    filters = np.ascontiguousarray(weights.reshape(out, channels).T)
+    read = source(image.reshape(-1, channels), dtype, wide(dtype))
+    dst = product(read, filters, 4, wide(dtype), cut)
+    same(Chip.bits(found).reshape(dst.shape), packed(dst, found.dtype.name.lower(), wide(dtype)))
 
 
 def test_what_is_not_published_is_rounded_by_the_packer(chip: Chip) -> None:

@@ -81,7 +81,12 @@ func.func @arguments(%x: tensor<32x32xf32, #t>, %y: tensor<32x32xf32, #t>, %z: t
   // CPP: ttnn::Tensor concat = ttnn::concat({arg0, linear_1}, /*dim=*/1);
   %2 = "ttnn.concat"(%x, %1) <{dim = 1 : si32}> : (tensor<32x32xf32, #t>, tensor<32x32xf32, #t>) -> tensor<32x64xf32, #t>
   // PY-NEXT: values, indices = ttnn.sort(linear_1, descending=True, dtype=[ttnn.float32, ttnn.uint32])
-  // CPP-NEXT: auto [values, indices] = ttnn::sort(linear_1, /*dim=*/-1, /*descending=*/true);
+  // CPP-NEXT: auto [values, indices] = ttnn::sort(
+  // CPP-NEXT: linear_1,
+  // CPP-NEXT: /*dim=*/-1,
+  // CPP-NEXT: /*descending=*/true,
+  // CPP-NEXT: /*stable=*/false,
+  // CPP-NEXT: /*dtype=*/{ttnn::DataType::FLOAT32, ttnn::DataType::UINT32});
   %3:2 = "ttnn.sort"(%1) <{dim = -1 : si8, descending = true, stable = false}> : (tensor<32x32xf32, #t>) -> (tensor<32x32xf32, #t>, tensor<32x32xui32, #i>)
   // PY-NEXT: clamp = ttnn.clamp(values, min=0.0)
   // CPP-NEXT: ttnn::Tensor clamp = ttnn::clamp(values, /*min=*/0.0);
