@@ -17,12 +17,20 @@
 namespace tt::ttnn::exact {
 namespace {
 
+/// Windows of a pixel are products, which the library cuts. Of others, all of K stays in the destination.
+ttmlir::plan::Blocks blocksOf(const OpCall &call) {
+  for (const ttmlir::plan::Step &step : planOf(sim::chip(Arch::WormholeB0), call))
+    if (step.blocks)
+      return *step.blocks;
+  return {.in0BlockW = 0};
+}
+
 class ExactConvolution final : public Kernel {
 public:
-  ExactConvolution(const OpCall &call, Convolution given)
+  ExactConvolution(const OpCall &call, Convolution given, const ttmlir::plan::Blocks &blocks)
       : c(std::move(given)), compute(reducing(call)), finish(call, compute, activationOf(call)),
-        product(c.window.positions(), c.out / c.groups, c.window.channels / c.groups * c.window.area(), compute, 0,
-                finish.fusesBias()),
+        product(c.window.positions(), c.out / c.groups, c.window.channels / c.groups * c.window.area(), compute,
+                blocks.in0BlockW, finish.fusesBias(), partialsPacker(blocks, result(call).dtype, compute)),
         in(operand(call, 0).dtype), weights(operand(call, 1).dtype) {}
 
   void run(const Buffers &buffers) const override {
@@ -94,7 +102,7 @@ template <size_t rank> std::unique_ptr<Kernel> make(const OpCall &call) {
   const bool cut = c.groups > 1 && sim::isBlockFormat(out.dtype) && c.out / c.groups % int64_t(sim::blockGroup) != 0;
   if (!areKnown(call) || cut || volume(out.shape) == 0 || volume(operand(call, 1).shape) != volume(c.filter()))
     return nullptr;
-  return std::make_unique<ExactConvolution>(call, std::move(c));
+  return std::make_unique<ExactConvolution>(call, std::move(c), blocksOf(call));
 }
 
 constexpr Row rows[] = {{"ttnn.conv1d", make<1>}, {"ttnn.conv2d", make<2>}};

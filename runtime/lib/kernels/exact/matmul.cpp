@@ -19,12 +19,6 @@ ttmlir::plan::Blocks blocksOf(const OpCall &call, const Compute &compute) {
   return found.value_or(ttmlir::plan::Blocks{.in0BlockW = 0});
 }
 
-/// What packs partial sums where they leave the destination in a block format.
-Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute) {
-  const bool isSpilled = blocks.count > 1 && !compute.accumulatesInL1 && !compute.wide();
-  return isSpilled && sim::isBlockFormat(result) ? packer(result, compute.width) : nullptr;
-}
-
 class ExactMatmul final : public Kernel {
 public:
   ExactMatmul(const OpCall &call, Product given, const Compute &compute, const ttmlir::plan::Blocks &blocks)

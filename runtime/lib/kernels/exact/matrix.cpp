@@ -341,6 +341,11 @@ void MatrixProduct::panel(const Io &io, const Parts &left, const Parts &right, i
   });
 }
 
+Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute) {
+  const bool isSpilled = blocks.count > 1 && !compute.accumulatesInL1 && !compute.wide();
+  return isSpilled && sim::isBlockFormat(result) ? packer(result, compute.width) : nullptr;
+}
+
 void MatrixProduct::run(const Io &io, std::byte *scratch) const {
   const Parts left = at(scratch, leftAt), right = at(scratch, rightAt);
   auto *dst = reinterpret_cast<int32_t *>(scratch + dstAt);

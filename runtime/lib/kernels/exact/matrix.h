@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/op.h"
+#include "core/plan.h"
 #include "kernels/exact/exact.h"
 
 namespace tt::ttnn::exact {
@@ -68,5 +69,8 @@ private:
   Place leftAt, rightAt;
   size_t dstAt = 0, partialsAt = 0;
 };
+
+/// What packs partial sums of a plan where they leave the destination in a block format, or nullptr.
+Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute);
 
 } // namespace tt::ttnn::exact
