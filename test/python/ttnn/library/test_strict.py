@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import pytest
 import torch
 import ttnn
+from ttnn.composites import COMPOSITES
 
 # For each function the integer types of one tensor, or of two alike, that ttnn 0.81.1 takes.
 INTEGERS = {
@@ -102,6 +104,21 @@ def test_a_region_of_small_buffers_is_enough() -> None:
     with ttnn.manage_device(strict=True, l1_small_size=16384) as device:
         image = tensor("bfloat16", device, (1, 1, 64, 32), "ROW_MAJOR")
         assert ttnn.max_pool2d(image, 1, 8, 8, 32, [2, 2], [2, 2], [0, 0], [1, 1]).shape == (1, 1, 16, 32)
+
+
+def test_composites_call_what_the_library_takes(strict: ttnn.Device) -> None:
+    """Functions that are made of others: their own calls are never refused."""
+    called = 0
+    for name, function in COMPOSITES.items():
+        needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+        kinds = [str(each.annotation) for each in needed if each.kind is each.POSITIONAL_OR_KEYWORD]
+        given = [tensor("bfloat16", strict) if "Tensor" in kind else 1 if "int" in kind else 0.5 for kind in kinds]
+        try:
+            function(*given)
+            called += 1
+        except (TypeError, ValueError, ttnn.Error) as error:
+            assert "a strict device expects" not in str(error), name
+    assert called > 200
 
 
 def test_which_devices_are_strict() -> None:
