@@ -27,7 +27,7 @@ public:
   /// In the order of the dialect, without the device; absent operands are empty, or left out at the end.
   std::span<const std::optional<PlacedTensor>> ins;
   std::span<const PlacedTensor> outs;
-  int phases = 4; // of the matrix unit, where no compute config says so
+  int phases = 4;                       // of the matrix unit, where no compute config says so
   std::array<int64_t, 2> mesh = {1, 1}; // rows and columns of chips; collectives read it
 
   /// An attribute by the name of the dialect, or a field: "conv2d_config.activation.op_type". Symbols of enums are

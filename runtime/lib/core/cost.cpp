@@ -92,7 +92,7 @@ private:
 
 } // namespace
 
-/// What kernels can have beside the call's tensors in L1.
+/// What the call's tensors in L1 leave to its kernels.
 static ttmlir::cost::Chip leftBy(const OpCall &call, const sim::ChipDesc &chip) {
   int64_t usable = chip.l1Size - chip.l1UnreservedBase;
   const auto take = [&](const TensorSpec &spec) {
@@ -163,7 +163,7 @@ int64_t circularBytes(const sim::ChipDesc &chip, const OpInfo &info, const OpCal
   return circularBytes(*info.rule, PlacedCall(call), leftBy(call, chip));
 }
 
-int64_t circularBytesBeside(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors) {
+int64_t circularBytesWith(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors) {
   return circularBytes(*info.rule, PlacedCall(call),
                        {chip.gridRows, chip.gridColumns, chip.l1Size - chip.l1UnreservedBase - tensors});
 }

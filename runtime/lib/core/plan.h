@@ -15,7 +15,7 @@ std::optional<ttmlir::plan::Blocks> blocksOf(const sim::ChipDesc &chip, const Op
 /// The compute config of a call of the library; nothing where no rule covers it.
 std::optional<ttmlir::plan::Compute> planComputeOf(const OpCall &call);
 
-/// The bytes of circular buffers of each core beside so many bytes of tensors in L1.
-int64_t circularBytesBeside(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors);
+/// The bytes of circular buffers of each core where tensors take so many bytes of its L1.
+int64_t circularBytesWith(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors);
 
 } // namespace tt::ttnn

@@ -495,7 +495,7 @@ void Planner::planDeviceMemory(int alias) {
   }
   // Kernels make do with what the tensors leave, if they can.
   if (l1Taken > 0 && made.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
-    made.circular[op] = located([&] { return ttnn::circularBytesBeside(chip, *operation.info, call(), l1Taken); });
+    made.circular[op] = located([&] { return ttnn::circularBytesWith(chip, *operation.info, call(), l1Taken); });
   if (made.circular[op]) {
     sim::Footprint footprint;
     footprint.bytesPerBank = made.circular[op];

@@ -70,7 +70,7 @@ TEST(CircularBuffers, OfProductsFollowTheBlocksOfTheConfig) {
             (2 * 2 * 2 + 2 * 2 * 4 + 2 * 4) * 2048);
   // The library's choice: an eighth of K of 4x4 tiles of the result.
   EXPECT_EQ(bytesOf("ttnn.matmul", {a, a}, a), 2 * (4 * 4 + 4 * 4) * 2048 + 16 * 2048);
-  // It has less room beside tensors in L1, and takes a block of half the depth.
+  // It has less room where a tensor lies in L1, and takes a block of half the depth.
   const TensorSpec large = placed(bf16, {4096, 4096}), held = placed(bf16, {4096, 4096}, BufferType::L1);
   EXPECT_EQ(bytesOf("ttnn.matmul", {large, large}, large), 2 * 2 * (16 + 16) * 2048 + 256 * 2048);
   EXPECT_EQ(bytesOf("ttnn.matmul", {held, large}, large), 2 * 2 * (8 + 16) * 2048 + 128 * 2048);

@@ -105,7 +105,7 @@ private:
     if (chip) {
       made["estimated_ns"] = OpCost(chip).opNs(op);
       const ChipMemory memory(chip);
-      made["circular_buffer_bytes"] = OpCost::circularBytes(op, OpTensors(op), memory.beside(0));
+      made["circular_buffer_bytes"] = OpCost::circularBytes(op, OpTensors(op), memory.without(0));
     }
     return made;
   }

@@ -124,7 +124,7 @@ private:
     int64_t bytes = 0;
     auto take = [&](Operation *each) {
       if (familyOf(each) != Family::None)
-        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.beside(chip.end - l1.lowest())));
+        bytes = std::max(bytes, OpCost::circularBytes(each, OpTensors(each), chip.without(chip.end - l1.lowest())));
     };
     auto takeAll = [&](Operation *each) {
       take(each);

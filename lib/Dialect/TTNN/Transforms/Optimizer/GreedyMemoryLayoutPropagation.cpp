@@ -258,7 +258,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     if (path >= candidate.pathNs)
       return;
     // Kernels make do with what tensors leave of the share.
-    if (bytes > 0 && bytes + OpCost::circularBytes(op, tensors, memory.beside(memory.usable() - most + bytes)) > most)
+    if (bytes > 0 && bytes + OpCost::circularBytes(op, tensors, memory.without(memory.usable() - most + bytes)) > most)
       return;
     const double own = cost.times(op, tensors).total();
     if (path + own >= candidate.pathNs)

@@ -18,8 +18,8 @@ struct ChipMemory {
   int64_t l1Alignment, dramAlignment, channels;
   int64_t cores() const { return gridRows * gridColumns; }
   int64_t usable() const { return end - base; }
-  /// What kernels can have beside so many bytes of tensors.
-  ::ttmlir::cost::Chip beside(int64_t tensors) const { return {gridRows, gridColumns, usable() - tensors}; }
+  /// What kernels can have where tensors take so many bytes.
+  ::ttmlir::cost::Chip without(int64_t tensors) const { return {gridRows, gridColumns, usable() - tensors}; }
 };
 
 /// The chip that the function around `op` is for; null, after an error, where the module has no system.

@@ -104,7 +104,7 @@ private:
         bytes += l1BytesOfBank(chip, *lies);
     for (const PlacedTensor &out : tensors.outs)
       bytes += l1BytesOfBank(chip, out);
-    const int64_t circular = OpCost::circularBytes(op, tensors, chip.beside(bytes));
+    const int64_t circular = OpCost::circularBytes(op, tensors, chip.without(bytes));
     if (bytes + circular > chip.usable())
       return llvm::formatv("needs {0} bytes of each core for tensors and {1} for circular buffers; there are {2}",
                            bytes, circular, chip.usable())
