@@ -5,13 +5,19 @@
 #include "Patterns.h"
 #include "Shapes.h"
 
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampTensorOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatenateHeadsOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CumSumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Exp2Op.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FracOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GetDimensionSizeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GlobalAvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GroupNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LeakyReluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
@@ -120,6 +126,24 @@ static Tensor valueOf(ttir::BatchNormInferenceOp op, Expressions &e) {
   return (x - perChannel(e(op.getMean()), x, dim)) * scale + perChannel(e(op.getOffset()), x, dim);
 }
 
+/// Per image and group of channels; the mask of padded channels is another form of the input.
+static Tensor valueOf(ttir::GroupNormOp op, Expressions &e) {
+  Tensor x = e(op.getInput()).wide();
+  const auto channels = static_cast<int64_t>(op.getChannelDim()), groups = static_cast<int64_t>(op.getNumGroups());
+  SmallVector<int64_t> shape(x.shape()), dims;
+  shape[channels] /= groups;
+  shape.insert(shape.begin() + channels, groups);
+  for (int64_t dim = 1; dim < x.rank() + 1; ++dim)
+    if (dim != channels)
+      dims.push_back(dim);
+  Tensor made = normalized(x.reshape(shape), dims, op.getEpsilon().convertToFloat()).reshape(x.shape());
+  if (op.getWeight())
+    made = made * perChannel(e(op.getWeight()), made, channels);
+  if (op.getBias())
+    made = made + perChannel(e(op.getBias()), made, channels);
+  return made;
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -189,11 +213,11 @@ static Tensor valueOf(ttir::ScaledDotProductAttentionOp op, Expressions &e) {
     scores = scores + e(op.getAttentionMask()).wide();
   if (op.getIsCausal()) {
     const int64_t rows = scores.shape()[2], columns = scores.shape()[3];
-    SmallVector<float> mask;
+    SmallVector<double> mask;
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t column = 0; column < columns; ++column)
-        mask.push_back(column > row ? -std::numeric_limits<float>::infinity() : 0.0f);
-    scores = scores + e.constant({1, 1, rows, columns}, mask);
+        mask.push_back(column > row ? -std::numeric_limits<double>::infinity() : 0.0);
+    scores = scores + e.constant(RankedTensorType::get({1, 1, rows, columns}, scores.type().getElementType()), mask);
   }
   return softmax(scores, 3, /*isStable=*/true).as(op.getType().getElementType()).matmul(value);
 }
@@ -202,8 +226,53 @@ static Tensor valueOf(ttir::ScaledDotProductAttentionOp op, Expressions &e) {
 // Data movement
 //===----------------------------------------------------------------------===//
 
+static Tensor valueOf(ttir::IndexOp op, Expressions &e) {
+  return e(op.getInput()).slice(op.getDim(), op.getBegin(), op.getEnd(), op.getStep());
+}
+
 static Tensor valueOf(ttir::ConcatenateHeadsOp op, Expressions &e) {
   return e(op.getInput()).permute({0, 2, 1, 3}).reshape(op.getType().getShape());
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static Tensor valueOf(ttir::ArangeOp op, Expressions &e) {
+  RankedTensorType type = op.getType();
+  const auto dim = static_cast<unsigned>(op.getArangeDimension());
+  int64_t behind = 1;
+  for (unsigned later = dim + 1; later < type.getRank(); ++later)
+    behind *= type.getDimSize(later);
+  SmallVector<double> values;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    values.push_back(static_cast<double>(op.getStart() + i / behind % type.getDimSize(dim) * op.getStep()));
+  return e.constant(type, values);
+}
+static Tensor valueOf(ttir::EmptyOp op, Expressions &e) {
+  return e.constant(op.getType(), SmallVector<double>(op.getType().getNumElements(), 0));
+}
+static Tensor valueOf(ttir::GetDimensionSizeOp op, Expressions &e) {
+  const int64_t size = op.getOperand().getType().getDimSize(op.getDimension());
+  return e.constant(op.getType(), SmallVector<double>(op.getType().getNumElements(), static_cast<double>(size)));
+}
+
+/// A product with a triangle of ones.
+static Tensor valueOf(ttir::CumSumOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  auto dim = static_cast<int64_t>(op.getDim());
+  dim += dim < 0 ? x.rank() : 0;
+  const int64_t size = x.shape()[dim];
+  SmallVector<double> ones;
+  for (int64_t row = 0; row < size; ++row)
+    for (int64_t column = 0; column < size; ++column)
+      ones.push_back(column >= row ? 1 : 0);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  std::swap(order[dim], order.back());
+  Tensor last = x.permute(order);
+  Tensor sums = last.reshape({x.type().getNumElements() / size, size})
+                    .matmul(e.constant(RankedTensorType::get({size, size}, x.type().getElementType()), ones));
+  return sums.reshape(last.shape()).permute(order);
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,6 +291,21 @@ template <> StringRef refusalOf(ttir::ScaledDotProductAttentionOp op) {
 }
 template <> StringRef refusalOf(ttir::BatchNormInferenceOp op) {
   return op.getDimension() < op.getOperand().getType().getRank() ? StringRef() : "its dimension is none of the input's";
+}
+
+template <> StringRef refusalOf(ttir::CumSumOp op) {
+  if (!isa<FloatType>(op.getType().getElementType()))
+    return "it has integers";
+  return op.getType().getRank() ? StringRef() : "it has no dimensions";
+}
+template <> StringRef refusalOf(ttir::GroupNormOp op) {
+  const auto channels = static_cast<int64_t>(op.getChannelDim());
+  if (op.getInputMask())
+    return "it has a mask";
+  if (channels < 1 || channels >= op.getInput().getType().getRank() || op.getNumGroups() == 0 ||
+      op.getInput().getType().getDimSize(static_cast<unsigned>(channels)) % static_cast<int64_t>(op.getNumGroups()))
+    return "its channels are no whole groups";
+  return {};
 }
 
 namespace {
@@ -245,8 +329,9 @@ template <class... OpT> static void addComposites(RewritePatternSet &patterns, c
 }
 
 void tt::addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposites<ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp, ttir::DotGeneralOp,
-                ttir::Exp2Op, ttir::FracOp, ttir::GlobalAvgPool2dOp, ttir::LayerNormOp, ttir::LeakyReluOp,
+  addComposites<ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp,
+                ttir::CumSumOp, ttir::DotGeneralOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
+                ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
                 ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::ScaledDotProductAttentionOp, ttir::SeluOp,
                 ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(patterns, types);
 }

@@ -25,9 +25,12 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -91,6 +94,18 @@ Tensor Tensor::permute(ArrayRef<int64_t> permutation) const {
   return {permuted(e->builder, e->loc, value, permutation), e};
 }
 Tensor Tensor::reshape(ArrayRef<int64_t> shape) const { return {reshaped(e->builder, e->loc, value, shape), e}; }
+Tensor Tensor::slice(int64_t dim, int64_t begin, int64_t end, int64_t step) const {
+  SmallVector<int32_t> begins(rank(), 0), ends(shape().begin(), shape().end()), steps(rank(), 1);
+  begins[dim] = static_cast<int32_t>(begin);
+  ends[dim] = static_cast<int32_t>(end);
+  steps[dim] = static_cast<int32_t>(step);
+  SmallVector<int64_t> sliced(shape());
+  sliced[dim] = llvm::divideCeil(end - begin, step);
+  OpBuilder &b = e->builder;
+  return {ttir::SliceStaticOp::create(b, e->loc, type().clone(sliced), value, b.getI32ArrayAttr(begins),
+                                      b.getI32ArrayAttr(ends), b.getI32ArrayAttr(steps)),
+          e};
+}
 Tensor Tensor::repeatInterleave(int64_t dim, int64_t count) const {
   SmallVector<int64_t> repeated(shape());
   repeated[dim] *= count;
@@ -117,7 +132,11 @@ Tensor Expressions::full(double number, Tensor like) {
   return {ttir::ConstantOp::create(builder, loc, type, values), this};
 }
 
-Tensor Expressions::constant(ArrayRef<int64_t> shape, ArrayRef<float> values) {
-  auto type = RankedTensorType::get(shape, builder.getF32Type());
-  return {ttir::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, values)), this};
+Tensor Expressions::constant(RankedTensorType type, ArrayRef<double> values) {
+  SmallVector<Attribute> elements;
+  for (double value : values)
+    elements.push_back(isa<FloatType>(type.getElementType())
+                           ? Attribute(FloatAttr::get(type.getElementType(), value))
+                           : IntegerAttr::get(type.getElementType(), static_cast<int64_t>(value)));
+  return {ttir::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, elements)), this};
 }

@@ -154,15 +154,20 @@ def test_results_of_elementwise_ops_are_reduced_and_multiplied_without_their_pad
 
 # Ops that cores have in all cases of the op table, in addition to the rows of TileOps.def.
 WHOLE = [
+    "arange",
     "batch_norm_inference",
     "broadcast",
     "clamp_tensor",
     "concat",
     "concatenate_heads",
+    "cumsum",
     "dot_general",
     "exp2",
     "frac",
+    "get_dimension_size",
     "global_avg_pool2d",
+    "group_norm",
+    "index",
     "layer_norm",
     "leaky_relu",
     "linear",
