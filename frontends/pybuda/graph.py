@@ -25,6 +25,7 @@ from .formats import DataFormat, split_products
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.program import Executable, equal_nodes
 from .placement.recipes import MOVES
+from .placement.requests import NO_REQUESTS, Requests
 from .tools.reportify import compiling, requested_log
 
 # PyTorch's tracing keeps state for the process.
@@ -79,7 +80,8 @@ class Compiled:
     moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
     recompute: the backward pass computes again what it can, and the forward pass keeps less.
     parts: products that are added up in parts.
-    computing: how ops compute. epoch_type: of all of them; None: of forward and backward passes.
+    computing: how ops compute. requests: where epochs begin and what is not fused, by names of ops.
+    epoch_type: of all ops; None: of forward and backward passes.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
     executables: their flatbuffers. graphs: what they are made of, once the function was called.
     """
@@ -97,10 +99,11 @@ class Compiled:
         recompute: bool = False,
         parts: Parts | None = None,
         computing: Computing = AS_BY_DEFAULT,
+        requests: Requests = NO_REQUESTS,
         epoch_type: str | None = None,
     ) -> None:
         self.moves_depth, self.recompute, self.parts = moves_depth, recompute, parts or {}
-        self.computing, self.epoch_type = computing, epoch_type
+        self.computing, self.requests, self.epoch_type = computing, requests, epoch_type
         self.statics, self.options, self.training = statics, options, training
         self.host_ops, self.allow_host = frozenset(host_ops), allow_host
         self.programs: list[tuple[str, Any]] = []
@@ -169,6 +172,7 @@ class Compiled:
             if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
                 node.meta[ON_HOST] = "cpu_fallback_ops"
         self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
+        self.requests.apply(graph.graph, self.epoch_type or EPOCHS[kind])
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
         users = {node.name: [user.name for user in node.users] for node in graph.graph.nodes}
         equal = equal_nodes(graph.graph)

@@ -25,6 +25,7 @@ from .optimizers import Optimizer
 from .placement import Optimizing, Traced, place, program_of, spills, write
 from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
+from .placement.requests import Requests
 from .reports import Reports
 from .trace import Formats, Trace
 
@@ -193,7 +194,7 @@ class TTDevice(Reports):
                 function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
-                computing=computing,
+                computing=computing, requests=Requests.of(config),
             )  # fmt: skip
             # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
             buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]

@@ -66,8 +66,8 @@ class Imported:
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
 ON_HOST = "tt_on_host"
-# Of nodes: how the chip computes what is made of them, as text (`#ttnn.device_compute_kernel_config<...>`).
-COMPUTE_CONFIG = "tt_compute_config"
+# Of nodes: attributes of the ops that are made of them, by name, as text (`#ttnn.device_compute_kernel_config<...>`).
+OP_ATTRIBUTES = "tt_op_attributes"
 
 
 def op_name(target: Any) -> str:
@@ -317,15 +317,16 @@ class _Importer:
         raise UnsupportedError("the graph has no output")
 
     def configure(self, block: ir.Block) -> None:
-        """Ops that compute for a node do so as its config says; they have its name in their location."""
+        """Gives ops with operands the attributes of the node whose name is in their location."""
         nodes = self.graph_module.graph.nodes
-        configs = {node.name: node.meta[COMPUTE_CONFIG] for node in nodes if COMPUTE_CONFIG in node.meta}
-        if not configs:
+        attributes = {node.name: node.meta[OP_ATTRIBUTES] for node in nodes if OP_ATTRIBUTES in node.meta}
+        if not attributes:
             return
         for op in block.operations:
             made_for = op.location.name_str if op.location.is_a_name() else ""
-            if made_for in configs and len(op.operation.operands):
-                op.attributes["ttcore.compute_config"] = ir.Attribute.parse(configs[made_for], self.context)
+            if made_for in attributes and len(op.operation.operands):
+                for name, text in attributes[made_for].items():
+                    op.attributes[name] = ir.Attribute.parse(text, self.context)
 
     def kept_arguments(self) -> list[tuple[int, Node]]:
         """Outputs, by number, that are arguments which stay as they are: those that the backward graph is to get, and

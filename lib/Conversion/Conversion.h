@@ -56,27 +56,31 @@ private:
 /// `rollback`: a pattern whose ops are not lowered is undone. Where ops are made of ops that the same patterns lower,
 /// a pattern cannot look at all that it will create.
 ///
-/// `inherited`: an attribute of another dialect that an op has from the one that it is made of.
+/// `inherited`: attributes of another dialect that an op has from the one that it is made of.
 inline Refusals convertAll(Operation *root, const ConversionTarget &target, const FrozenRewritePatternSet &patterns,
-                           StringRef inherited = {}, bool rollback = false) {
+                           ArrayRef<StringLiteral> inherited = {}, bool rollback = false) {
   struct Listener : RewriterBase::Listener {
-    explicit Listener(StringRef inherited) : inherited(inherited) {}
+    explicit Listener(ArrayRef<StringLiteral> inherited) : inherited(inherited) {}
     void notifyPatternBegin(const Pattern &, Operation *op) override {
       current = op;
-      annotation = inherited.empty() ? Attribute() : op->getDiscardableAttr(inherited);
+      annotations.clear();
+      for (StringRef name : inherited)
+        if (Attribute annotation = op->getDiscardableAttr(name))
+          annotations.emplace_back(name, annotation);
     }
     void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
-      if (annotation && !op->getDiscardableAttr(inherited))
-        op->setDiscardableAttr(inherited, annotation);
+      for (auto [name, annotation] : annotations)
+        if (!op->getDiscardableAttr(name))
+          op->setDiscardableAttr(name, annotation);
     }
     void notifyMatchFailure(Location, function_ref<void(Diagnostic &)> reason) override {
       Diagnostic diagnostic(current->getLoc(), DiagnosticSeverity::Remark);
       reason(diagnostic);
       refusals[current] = diagnostic.str();
     }
-    StringRef inherited;
+    ArrayRef<StringLiteral> inherited;
     Operation *current = nullptr;
-    Attribute annotation;
+    SmallVector<std::pair<StringRef, Attribute>, 2> annotations;
     Refusals refusals;
   } listener(inherited);
   ConversionConfig config;

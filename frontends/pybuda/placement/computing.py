@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torch.fx import Graph, Node
-from ttmlir.torch.importer import COMPUTE_CONFIG, is_call
+from ttmlir.torch.importer import OP_ATTRIBUTES, is_call
 
 from ..config import CompilerConfig
 from ..enums import BACKWARD, OPTIMIZER
@@ -92,7 +92,7 @@ class Computing:
             if not is_call(node) or function_of(node) == "round_to":
                 continue
             if config := self.config(*named(node), epoch_type, node in found):
-                node.meta[COMPUTE_CONFIG] = config
+                node.meta.setdefault(OP_ATTRIBUTES, {})["ttcore.compute_config"] = config
 
 
 AS_BY_DEFAULT = Computing()

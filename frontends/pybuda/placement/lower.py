@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,14 +13,14 @@ import torch
 from torch.fx import Graph as FxGraph
 from torch.fx import Node as FxNode
 from torch.utils._pytree import tree_leaves
-from ttmlir.torch.importer import ON_HOST, is_known, is_supported, is_write, op_name
+from ttmlir.torch.importer import ON_HOST, is_call, is_known, is_supported, is_write, op_name
 from ttmlir.torch.saved import MODEL_OUTPUTS
 
 from ..formats import FLOATS, PRODUCTS, DataFormat, data_format_of
 from ..trace import SOURCE, SOURCE_TYPE
 from .graph import Graph, Op, Operand, Queue
 from .recipes import CONSTANTS, MANIPULATIONS, MOVING, RECIPES, REDUCTIONS, SAME, SIMPLE, manipulation
-from .values import Builder, Precisions, Value, constant
+from .values import Builder, Precisions, Value, constant, in_epoch
 
 OF_CHIP = {name: data_format for data_format, name in FLOATS.items()}
 
@@ -48,6 +49,32 @@ def function_of(node: FxNode) -> str:
 def source_of(node: FxNode) -> tuple[str, str]:
     custom = node.meta.get("custom") or {}
     return custom.get(SOURCE, ""), custom.get(SOURCE_TYPE, "")
+
+
+def makes_ops(node: FxNode) -> bool:
+    """Returns whether a node becomes ops of the netlist: it is neither a constant nor a movement, and runs on the
+    chip."""
+    if not is_call(node) or is_known(node) or node.meta.get(ON_HOST) or not node.all_input_nodes:
+        return False
+    return function_of(node) not in CONSTANTS | SAME | MANIPULATIONS and not is_write(node) and is_supported(node)
+
+
+def node_names(graph: FxGraph, epoch_type: str, scope: str = "") -> dict[FxNode, str]:
+    """Returns what ops of the netlist that nodes become are called; where a node becomes several, or several nodes are
+    an op of the module, their names begin with it.
+
+    scope: is a part of names of ops that have none in the module.
+    """
+    names: dict[FxNode, str] = {}
+    numbers = itertools.count()
+    for node in graph.nodes:
+        if source := source_of(node)[0]:
+            names[node] = in_epoch(source, epoch_type)
+        elif makes_ops(node):
+            label = label_of(function_of(node))
+            label = f"{scope}_{label}" if scope else label
+            names[node] = in_epoch(f"{label}_{next(numbers)}", epoch_type)
+    return names
 
 
 def values_in(arguments: Sequence[Any]) -> list[Value]:
@@ -79,6 +106,7 @@ class Lowering:
         self.graph, self.precisions = graph, precisions
         self.values: dict[str, Any] = {}
         self.scope = ""  # in names of ops
+        self.names: dict[FxNode, str] = {}  # of what nodes become
         self.entries: dict[str, Value] = {}  # what ops of PyBuda that only move elements are given
 
     def format_of(self, fake: torch.Tensor) -> DataFormat:
@@ -92,6 +120,7 @@ class Lowering:
         arguments: values of placeholders by their names; those of no name here are inputs of the chip.
         """
         builder = Builder(self.graph, self.precisions, epoch_type)
+        self.names = node_names(fx, epoch_type, self.scope)
         for node in fx.nodes:
             if node.op == "placeholder":
                 name = str(node.target)
@@ -141,8 +170,7 @@ class Lowering:
         source, source_type = source_of(node)
         if name == "round_to":
             return self.rounded(*arguments)
-        label = label_of(name)
-        b.begin(name, f"{self.scope}_{label}" if self.scope else label, out, source, source_type.lower())
+        b.begin(name, self.names.get(node) or label_of(name), out, source, source_type.lower())
         if source and source not in b.sources:
             b.sources[source] = []
         try:

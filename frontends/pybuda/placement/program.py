@@ -16,7 +16,7 @@ import ttmlir
 from _ttmlir_runtime import runtime
 from torch.fx import Graph
 from torch.fx.node import map_arg
-from ttmlir.torch.importer import COMPUTE_CONFIG
+from ttmlir.torch.importer import OP_ATTRIBUTES
 
 from .graph import COPIES, MOVES, Op
 from .place import Epoch
@@ -47,7 +47,7 @@ def equal_nodes(graph: Graph) -> dict[str, str]:
     for node in graph.nodes:
         if node.op == "call_function":
             given = map_arg((node.args, node.kwargs), lambda x: ("node", found.get(x.name, x.name)))
-            name = first.setdefault(repr((str(node.target), given, node.meta.get(COMPUTE_CONFIG))), node.name)
+            name = first.setdefault(repr((str(node.target), given, node.meta.get(OP_ATTRIBUTES))), node.name)
             if name != node.name:
                 found[node.name] = name
     return found

@@ -67,7 +67,8 @@ class Precisions:
 class Builder:
     """Adds ops to a graph for one function of PyTorch at a time.
 
-    out: the shape that the function gives. base: its name. label: of its ops. source: the op of the module, or "".
+    out: the shape that the function gives. base: its name. label: what its ops are called. source: the op of the module
+        that it is a part of, or "": then `label` is the name of its op, or begins those of several.
     """
 
     def __init__(self, graph: Graph, precisions: Precisions, epoch_type: str) -> None:
@@ -76,7 +77,6 @@ class Builder:
         self.base, self.label, self.source, self.kind = "", "", "", ""
         self.made: list[Op] = []  # of the function
         self.sources: dict[str, list[Op]] = {}  # of each op of the module, in this epoch type
-        self._count = 0
 
     def begin(self, base: str, label: str, out: Any, source: str, kind: str) -> None:
         self.out, self.source, self.kind, self.base, self.label = out, source, kind, base, label
@@ -88,9 +88,7 @@ class Builder:
             self.sources.setdefault(self.source, []).extend(self.made)
             return
         if self.made:
-            prefix = "" if self.epoch_type == FORWARD else f"{self.epoch_type}_"
-            self.name(f"{prefix}{self.label}_{self._count}", self.made)
-            self._count += 1
+            self.name(self.label, self.made)
 
     def name(self, name: str, ops: Sequence[Op]) -> None:
         for number, op in enumerate(ops):
@@ -100,7 +98,7 @@ class Builder:
 
     def finish(self) -> None:
         for source, ops in self.sources.items():
-            self.name(source if self.epoch_type == FORWARD else f"{self.epoch_type}_{source}", ops)
+            self.name(in_epoch(source, self.epoch_type), ops)
 
     def op(
         self, type: str, *values: Value, shape: Shape | None = None, planes: bool = False, **attributes: Any
@@ -170,6 +168,11 @@ class Builder:
         if planes and len(shape) == 4:
             return Value(value.node, shape, value.tms, planes=True)
         return value.reshaped(shape)
+
+
+def in_epoch(name: str, epoch_type: str) -> str:
+    """Returns the name of an op in epochs of a type: "gelu", "bwd_gelu"."""
+    return name if epoch_type == FORWARD else f"{epoch_type}_{name}"
 
 
 def compact(shape: Shape) -> Shape:

@@ -76,7 +76,7 @@ struct ConvertTTIRToTTNN : mlir::tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTT
     target.addDynamicallyLegalDialect<ttir::TTIRDialect>([](Operation *op) -> std::optional<bool> {
       return !hasLayouts(op) || isDestination(op) ? std::optional(true) : std::nullopt;
     });
-    Refusals refusals = convertAll(getOperation(), target, patterns, ttcore::computeConfigName);
+    Refusals refusals = convertAll(getOperation(), target, patterns, ttcore::requestNames);
     if (reportLeftOver(target, refusals))
       signalPassFailure();
   }

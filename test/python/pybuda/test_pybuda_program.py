@@ -219,13 +219,56 @@ def test_a_step_is_compiled_for_its_options(float32: None) -> None:
     assert len(step._compiled) == 2
 
 
-def test_ops_that_run_as_one_are_seen() -> None:
-    """What the netlist has in two epochs runs as one op where the compiler fuses it."""
-    pybuda.set_epoch_break("gelu")
-    matrix = torch.rand(64, 64)
-    device = compiled(Function("two", lambda x, w: op.Gelu("gelu", op.Matmul("matmul", x, w))), matrix, matrix)
-    rows = [x for program in placement_of(device).programs for x in program.ops if x.computes]
-    assert [(x.computes, x.epochs) for x in rows] == [(("matmul", "gelu"), (0, 1))]
+def rows_of(module: Any, *inputs: torch.Tensor, **options: Any) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
+    """The ops of the programs that compute ops of the netlist: their names, these, and the epochs."""
+    device = compiled(module, *inputs, **options)
+    check_program(placement_of(device))
+    found = [x for program in placement_of(device).programs for x in program.ops if x.computes]
+    return [(x.name.removeprefix("ttnn."), x.computes, x.epochs) for x in found]
+
+
+class Two(pybuda.PyBudaModule):
+    """Two products, elementwise ops that the compiler fuses into them, and the product of both."""
+
+    def forward(self, x: pybuda.Tensor, w: pybuda.Tensor) -> pybuda.Tensor:
+        product = op.Matmul("product", x, w)
+        other = op.Matmul("other", w, x)
+        return op.Matmul("last", op.Gelu("gelu", product), op.Relu("relu", other))
+
+
+MATRIX = torch.rand(64, 64)
+PRODUCT, OTHER, LAST = ("matmul", ("product", "gelu")), ("matmul", ("other", "relu")), ("matmul", ("last",))
+# In the order of the program: where an activation is an op of its own, its product comes first.
+NO_GELU = [("matmul", ("product",)), OTHER, ("gelu", ("gelu",)), LAST]
+NO_RELU = [PRODUCT, ("matmul", ("other",)), ("relu", ("relu",)), LAST]
+NEITHER = [("matmul", ("product",)), ("matmul", ("other",)), ("gelu", ("gelu",)), ("relu", ("relu",)), LAST]
+
+
+def current() -> CompilerConfig:
+    return pybuda.config._get_global_compiler_config()
+
+
+# What is requested -> the ops of the program, with those of the netlist that they compute.
+REQUESTS: dict[str, tuple[Callable[[], Any], list[tuple[str, tuple[str, ...]]]]] = {
+    "nothing": (lambda: None, [PRODUCT, OTHER, LAST]),
+    "an epoch": (lambda: pybuda.set_epoch_break("relu"), NO_RELU),
+    "an epoch between others": (lambda: pybuda.set_epoch_break("other"), NEITHER),
+    "an epoch of a place": (
+        lambda: pybuda.config.override_op_placement("other", temporal_epoch_break=True), NEITHER,
+    ),
+    "an op that is not fused": (lambda: current().dont_fuse("gelu"), NO_GELU),
+    "ops that alone are fused": (lambda: current().op_names_manual_fuse.extend(["other", "relu"]), NO_GELU),
+    "a size": (lambda: pybuda.config.override_op_size("gelu", (1, 1)), NO_GELU),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_requests_hold_for_the_program(name: str) -> None:
+    request, expected = REQUESTS[name]
+    request()
+    rows = rows_of(Two("two"), MATRIX, MATRIX)
+    assert [row[:2] for row in rows] == expected
+    assert "epoch" not in name or all(len(epochs) == 1 for _, _, epochs in rows)
 
 
 def test_equal_ops_run_once() -> None:

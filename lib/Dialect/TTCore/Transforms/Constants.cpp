@@ -31,12 +31,27 @@ FailureOr<ttcore::DataType> ttcore::weightDtypeOf(Attribute attribute, llvm::fun
                  << "; expected the name of a float format: \"f32\", \"bf16\", \"bfp_bf8\" or \"bfp_bf4\"";
 }
 
-bool ttcore::haveSameComputeConfig(Operation *lhs, Operation *rhs) {
-  return lhs->getDiscardableAttr(computeConfigName) == rhs->getDiscardableAttr(computeConfigName);
+static bool haveSame(StringRef name, Operation *lhs, Operation *rhs) {
+  return lhs->getDiscardableAttr(name) == rhs->getDiscardableAttr(name);
+}
+
+/// Ops that passes create may have no number: they join the epoch of their neighbours.
+static bool mayShareEpoch(Operation *lhs, Operation *rhs) {
+  Attribute left = lhs->getDiscardableAttr(ttcore::epochName), right = rhs->getDiscardableAttr(ttcore::epochName);
+  return !left || !right || left == right;
+}
+
+bool ttcore::mayFuse(Operation *lhs, Operation *rhs) {
+  return haveSame(computeConfigName, lhs, rhs) && haveSame(fusionGroupName, lhs, rhs) && mayShareEpoch(lhs, rhs);
 }
 
 bool ttcore::mayJoin(Operation *op, Operation *product) {
-  return !op->getDiscardableAttr(computeConfigName) || haveSameComputeConfig(op, product);
+  return (!op->getDiscardableAttr(computeConfigName) || haveSame(computeConfigName, op, product)) &&
+         haveSame(fusionGroupName, op, product) && mayShareEpoch(op, product);
+}
+
+bool ttcore::hasRequests(Operation *op) {
+  return llvm::any_of(requestNames, [&](StringRef name) { return op->getDiscardableAttr(name); });
 }
 
 static void passOn(StringRef name, Operation *from, Operation *to) {
@@ -44,11 +59,14 @@ static void passOn(StringRef name, Operation *from, Operation *to) {
     to->setDiscardableAttr(name, annotation);
 }
 
-void ttcore::passComputeConfigOn(Operation *from, Operation *to) { passOn(computeConfigName, from, to); }
+void ttcore::passRequestsOn(Operation *from, Operation *to) {
+  for (StringRef name : requestNames)
+    passOn(name, from, to);
+}
 
 void ttcore::passAnnotationsOn(Operation *from, Operation *to) {
   passOn(weightDtypeName, from, to);
-  passOn(computeConfigName, from, to);
+  passRequestsOn(from, to);
 }
 
 bool ttcore::isConstantCreation(Operation *op) {

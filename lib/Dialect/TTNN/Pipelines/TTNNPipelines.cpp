@@ -77,6 +77,8 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   addDevicePasses(manager, options, options.stages);
   if (!options.argumentTypes.empty())
     manager.addPass(ttcore::createTTPopulateArgumentTypes({options.argumentTypes}));
+  // In the order of the source program.
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRNumberEpochs());
   // TTIR that the chip can hold.
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());

@@ -32,12 +32,23 @@ inline constexpr llvm::StringLiteral weightDtypeName = "ttcore.weight_dtype";
 FailureOr<DataType> weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error);
 /// Of an op: how its kernels compute on the chip, a #ttnn.device_compute_kernel_config.
 inline constexpr llvm::StringLiteral computeConfigName = "ttcore.compute_config";
-/// Whether two ops are to compute in the same way: with one config, or both with none.
-bool haveSameComputeConfig(Operation *lhs, Operation *rhs);
-/// Whether a product may do what `op` does with its result: that one says nothing of how, or the same.
+/// Of an op: a label, or several. The first op of a function that has a label begins an epoch (ttir-number-epochs).
+inline constexpr llvm::StringLiteral epochBreakName = "ttcore.epoch_break";
+/// Of an op: the number of its epoch in the function. Ops of different epochs are not fused.
+inline constexpr llvm::StringLiteral epochName = "ttcore.epoch";
+/// Of an op: a name. The op is fused only with ops that have the same name.
+inline constexpr llvm::StringLiteral fusionGroupName = "ttcore.fusion_group";
+/// What is requested of an op, and holds for the ops that it is lowered to or fused into.
+inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName};
+
+/// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and are not
+/// in different epochs.
+bool mayFuse(Operation *lhs, Operation *rhs);
+/// Whether a product may do what `op` does with its result: as `mayFuse`, but `op` may have no config.
 bool mayJoin(Operation *op, Operation *product);
-void passComputeConfigOn(Operation *from, Operation *to);
-/// What is said of the weight of `from`, and of how it computes, holds of `to`.
+bool hasRequests(Operation *op);
+void passRequestsOn(Operation *from, Operation *to);
+/// Passes on the requests, and the format of the weight.
 void passAnnotationsOn(Operation *from, Operation *to);
 
 /// Whether `value` is a function's argument that `ttcore.argument_type` calls a parameter or a constant.

@@ -25,6 +25,27 @@ def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
   }];
 }
 
+def TTIRNumberEpochs : Pass<"ttir-number-epochs", "::mlir::func::FuncOp"> {
+  let summary = "Number epochs from the breaks between them";
+  let description = [{
+    `ttcore.epoch_break` of an op holds a label, or several. The first op with a label begins an epoch. If the function
+    has a break, each of its ops gets the number of its epoch as `ttcore.epoch`. Passes that fuse ops keep ops of
+    different epochs apart, and TTNN ops have the numbers, too. The pass also checks `ttcore.epoch` and
+    `ttcore.fusion_group`.
+
+    Before:
+    ```mlir
+    %0 = "ttir.matmul"(%a, %b) : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %1 = "ttir.gelu"(%0) {ttcore.epoch_break = "gelu"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.matmul"(%a, %b) {ttcore.epoch = 0 : i64} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    %1 = "ttir.gelu"(%0) {ttcore.epoch = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+}
+
 // On modules: it calls other functions.
 def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Make calls of composites";

@@ -71,7 +71,7 @@ struct FuseRelu6 : Fusion<MinimumOp> {
   LogicalResult matchAndRewrite(MinimumOp op, PatternRewriter &rewriter) const override {
     Value x = besides(op, 6);
     auto relu = x ? state.only<ReluOp>(x) : ReluOp();
-    if (!relu || !haveSameType(relu.getInput(), x) || !ttcore::haveSameComputeConfig(relu, op))
+    if (!relu || !haveSameType(relu.getInput(), x) || !ttcore::mayFuse(relu, op))
       return rewriter.notifyMatchFailure(op, "is no minimum of 6 and a relu that nothing else uses");
     rewriter.replaceOpWithNewOp<Relu6Op>(op, op.getType(), relu.getInput());
     return success();
@@ -102,7 +102,7 @@ struct FuseSilu : Fusion<MultiplyOp> {
       Value x = op->getOperand(1 - i);
       auto sigmoid = state.only<SigmoidOp>(op->getOperand(i));
       if (!sigmoid || sigmoid.getInput() != x || !isFloat(x) || !haveSameType(x, sigmoid.getResult()) ||
-          !haveSameType(x, op.getResult()) || !ttcore::haveSameComputeConfig(sigmoid, op))
+          !haveSameType(x, op.getResult()) || !ttcore::mayFuse(sigmoid, op))
         continue;
       rewriter.replaceOpWithNewOp<SiluOp>(op, op.getType(), x);
       return success();
@@ -184,7 +184,7 @@ template <class Op> struct FuseHardsigmoid : Fusion<Op> {
           continue;
         Location loc = ttcore::withoutSourceNumber(op.getLoc());
         auto gate = HardsigmoidOp::create(rewriter, loc, op.getType(), x);
-        ttcore::passComputeConfigOn(op, gate);
+        ttcore::passRequestsOn(op, gate);
         rewriter.replaceOpWithNewOp<MultiplyOp>(op, op.getType(), multiply->getOperand(1 - k), gate);
         return success();
       }

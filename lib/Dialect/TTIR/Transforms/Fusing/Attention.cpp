@@ -218,7 +218,7 @@ private:
     while (true) {
       Value value = side.value;
       Operation *op = value.getDefiningOp();
-      if (!op || !state.mayReadPast(op) || (!movesValues(op) && !ttcore::haveSameComputeConfig(op, root)))
+      if (!op || !state.mayReadPast(op) || (!movesValues(op) && !ttcore::mayFuse(op, root)))
         return;
       double factor = 1;
       if (auto cast = dyn_cast<TypecastOp>(op);

@@ -171,7 +171,7 @@ public:
     shape[dimension] = channels;
     auto type = RankedTensorType::get(tensorType(image).getShape(), tensorType(scale).getElementType());
     auto scaled = MultiplyOp::create(rewriter, loc, type, image, reshape(rewriter, root, scale, shape));
-    ttcore::passComputeConfigOn(root, scaled);
+    ttcore::passRequestsOn(root, scaled);
     rewriter.replaceOpWithNewOp<AddOp>(root, root->getResult(0).getType(), scaled,
                                        reshape(rewriter, root, shift, shape));
   }

@@ -53,11 +53,11 @@ SmallVector<int64_t> ttir::reducedDims(int64_t rank, std::optional<ArrayAttr> di
 
 void FusionState::notifyOperationReplaced(Operation *root, ValueRange values) {
   ttcore::FusionState::notifyOperationReplaced(root, values);
-  if (!root->getDiscardableAttr(ttcore::computeConfigName) || movesValues(root))
+  if (!ttcore::hasRequests(root) || movesValues(root))
     return;
   for (Value value : values)
     if (Operation *made = value.getDefiningOp(); made && !movesValues(made))
-      ttcore::passComputeConfigOn(root, made);
+      ttcore::passRequestsOn(root, made);
 }
 
 Value Group::shaped(Value value) {
@@ -82,7 +82,7 @@ Value Group::perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims
 
 bool Group::isClosed() const {
   return llvm::all_of(llvm::drop_begin(ops), [&](Operation *op) {
-    return (ttcore::haveSameComputeConfig(op, root()) || movesValues(op)) &&
+    return (ttcore::mayFuse(op, root()) || movesValues(op)) &&
            llvm::all_of(op->getUsers(), [&](Operation *user) { return ops.contains(user) || state->isDead(user); });
   });
 }

@@ -9,8 +9,9 @@
 
 namespace mlir::tt::ttir {
 
-/// What takes the place of the last op of a group computes as that: it has its ttcore.compute_config. Ops that compute
-/// in different ways are not fused, but for what a product or convolution takes and has no config of its own.
+/// The op that replaces the last op of a group has its requests (ttcore.compute_config, ttcore.epoch,
+/// ttcore.fusion_group). Ops with different requests are not fused (`mayFuse`); a product or convolution also takes ops
+/// that have no config of their own (`mayJoin`).
 struct FusionState : ttcore::FusionState {
   FusionState(Operation *op, const TTIRFusingOptions &options) : ttcore::FusionState(op), options(options) {}
   void notifyOperationReplaced(Operation *root, ValueRange values) override;

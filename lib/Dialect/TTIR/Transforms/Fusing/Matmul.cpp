@@ -83,7 +83,7 @@ template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
       return rewriter.notifyMatchFailure(op, "the operands' batch dimensions differ");
     auto turned = MatmulOp::create(rewriter, op.getLoc(), op.getType(), product.getB(), product.getA(),
                                    !product.getTransposeB(), !product.getTransposeA());
-    ttcore::passComputeConfigOn(product, turned);
+    ttcore::passRequestsOn(product, turned);
     rewriter.replaceOp(op, turned);
     return success();
   }

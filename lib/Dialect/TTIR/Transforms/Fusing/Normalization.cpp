@@ -197,7 +197,7 @@ struct FuseNormBias : Fusion<AddOp> {
     for (unsigned i : {0, 1}) {
       Value normed = op->getOperand(i);
       auto norm = haveSameType(normed, op.getResult()) ? state.only<LayerNormOp>(normed) : LayerNormOp();
-      if (!norm || norm.getBias() || !ttcore::haveSameComputeConfig(norm, op))
+      if (!norm || norm.getBias() || !ttcore::mayFuse(norm, op))
         continue;
       ArrayRef<int64_t> rows = norm.getNormalizedShape();
       Value bias = rowOf(state, op->getOperand(1 - i), rows);
@@ -223,7 +223,7 @@ template <class Norm> struct FuseNormWeight : Fusion<MultiplyOp> {
         continue;
       auto cast = state.only<TypecastOp>(normed);
       auto norm = state.only<Norm>(cast ? cast.getInput() : normed);
-      if (!norm || norm.getWeight() || norm.getBias() || !ttcore::haveSameComputeConfig(norm, op))
+      if (!norm || norm.getWeight() || norm.getBias() || !ttcore::mayFuse(norm, op))
         continue;
       ArrayRef<int64_t> rows = norm.getNormalizedShape();
       weight = rowOf(state, weight, rows);

@@ -57,11 +57,11 @@ struct FuseRope : OpRewritePattern<AddOp> {
           if (!x || plain->getOperand(k) != x || x.getType() != add.getType() || !isTable(cos, x) || !isTable(sin, x) ||
               !isa<FloatType>(typeOf(x).getElementType()))
             continue;
-          if (!ttcore::haveSameComputeConfig(turned, add) || !ttcore::haveSameComputeConfig(plain, add))
+          if (!ttcore::mayFuse(turned, add) || !ttcore::mayFuse(plain, add))
             return rewriter.notifyMatchFailure(add, "products and sum compute in different ways");
           auto made =
               RotaryEmbeddingOp::create(rewriter, add.getLoc(), TypeRange(add.getType()), ValueRange{x, cos, sin});
-          ttcore::passComputeConfigOn(add, made);
+          ttcore::passRequestsOn(add, made);
           rewriter.replaceOp(add, made);
           return success();
         }

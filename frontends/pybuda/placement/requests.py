@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the configuration requests of ops by their names, as attributes of the compiler's ops: where epochs begin, and
+which ops are not fused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from torch.fx import Graph
+from ttmlir.torch.importer import OP_ATTRIBUTES
+
+from ..config import CompilerConfig
+from ..enums import FORWARD
+from .lower import node_names, source_of
+from .passes import requested_copies
+
+EPOCH_BREAK, FUSION_GROUP = "ttcore.epoch_break", "ttcore.fusion_group"
+
+
+def whole(names: Iterable[str]) -> frozenset[str]:
+    """Returns names of ops; for a part of an op the name of the op: softmax for softmax.dc.exp.2."""
+    return frozenset(name.partition(".dc.")[0] for name in names)
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What was requested; nothing, as it is made without arguments.
+
+    breaks: groups of ops; the first op of each begins an epoch. alone: ops that are not fused with others.
+    fused: ops that are fused; empty: all.
+    """
+
+    breaks: tuple[frozenset[str], ...] = ()
+    alone: frozenset[str] = frozenset()
+    fused: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, config: CompilerConfig) -> Requests:
+        groups = (*config.op_names_to_epoch_break, *config.op_names_to_chip_break)
+        return cls(tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse))
+
+    def apply(self, graph: Graph, epoch_type: str) -> None:
+        """Marks the nodes of a graph with the attributes of their ops."""
+        if self == NO_REQUESTS:
+            return
+        for node, name in node_names(graph, epoch_type).items():
+            source = source_of(node)[0]
+            found = {}
+            labels = [
+                str(number) for number, group in enumerate(self.breaks)
+                if name in group or (source in group and epoch_type == FORWARD)
+            ]  # fmt: skip
+            if labels:
+                found[EPOCH_BREAK] = json.dumps(labels)
+            if name in self.alone or source in self.alone or (self.fused and name not in self.fused):
+                found[FUSION_GROUP] = json.dumps(name)
+            if found:
+                node.meta.setdefault(OP_ATTRIBUTES, {}).update(found)
+
+
+NO_REQUESTS = Requests()
