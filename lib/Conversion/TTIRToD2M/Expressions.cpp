@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/AbsOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/CeilOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
@@ -22,6 +23,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PowOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
@@ -94,6 +96,19 @@ Tensor Tensor::permute(ArrayRef<int64_t> permutation) const {
   return {permuted(e->builder, e->loc, value, permutation), e};
 }
 Tensor Tensor::reshape(ArrayRef<int64_t> shape) const { return {reshaped(e->builder, e->loc, value, shape), e}; }
+Tensor Tensor::pad(ArrayRef<int64_t> before, ArrayRef<int64_t> after, double fill) const {
+  SmallVector<int32_t> padding;
+  SmallVector<int64_t> padded;
+  for (auto [first, last, size] : llvm::zip_equal(before, after, shape())) {
+    padding.append({static_cast<int32_t>(first), static_cast<int32_t>(last)});
+    padded.push_back(first + size + last);
+  }
+  if (shape() == ArrayRef(padded))
+    return *this;
+  return {ttir::PadOp::create(e->builder, e->loc, type().clone(padded), value, e->builder.getDenseI32ArrayAttr(padding),
+                              e->builder.getF32FloatAttr(static_cast<float>(fill))),
+          e};
+}
 Tensor Tensor::slice(int64_t dim, int64_t begin, int64_t end, int64_t step) const {
   SmallVector<int32_t> begins(rank(), 0), ends(shape().begin(), shape().end()), steps(rank(), 1);
   begins[dim] = static_cast<int32_t>(begin);
@@ -130,6 +145,20 @@ Tensor Expressions::full(double number, Tensor like) {
                       : IntegerAttr::get(type.getElementType(), static_cast<int64_t>(number));
   auto values = DenseElementsAttr::get(type, one);
   return {ttir::ConstantOp::create(builder, loc, type, values), this};
+}
+
+Tensor Expressions::concat(ArrayRef<Tensor> parts, int64_t dim) {
+  if (parts.size() == 1)
+    return parts.front();
+  SmallVector<int64_t> shape(parts.front().shape());
+  SmallVector<Value> values;
+  shape[dim] = 0;
+  for (Tensor part : parts) {
+    shape[dim] += part.shape()[dim];
+    values.push_back(part.value);
+  }
+  return {ttir::ConcatOp::create(builder, loc, parts.front().type().clone(shape), values, static_cast<int32_t>(dim)),
+          this};
 }
 
 Tensor Expressions::constant(RankedTensorType type, ArrayRef<double> values) {

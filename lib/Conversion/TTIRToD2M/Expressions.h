@@ -59,6 +59,7 @@ struct Tensor {
 
   Tensor permute(ArrayRef<int64_t> permutation) const;
   Tensor reshape(ArrayRef<int64_t> shape) const;
+  Tensor pad(ArrayRef<int64_t> before, ArrayRef<int64_t> after, double fill) const;
   Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step) const;
   Tensor repeatInterleave(int64_t dim, int64_t count) const;
   /// `wide`: the result is of f32.
@@ -71,6 +72,7 @@ public:
   Tensor operator()(Value value) { return {value, this}; }
   /// A tensor of one value in the shape and type of another.
   Tensor full(double number, Tensor like);
+  Tensor concat(ArrayRef<Tensor> parts, int64_t dim);
   /// Integers are exact up to 2^53.
   Tensor constant(RankedTensorType type, ArrayRef<double> values);
 

@@ -225,4 +225,5 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);
   addReductionPatterns(patterns, types);
+  addWindowPatterns(patterns, types);
 }

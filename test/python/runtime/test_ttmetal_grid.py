@@ -155,11 +155,13 @@ def test_results_of_elementwise_ops_are_reduced_and_multiplied_without_their_pad
 # Ops that cores have in all cases of the op table, in addition to the rows of TileOps.def.
 WHOLE = [
     "arange",
+    "avg_pool2d",
     "batch_norm_inference",
     "broadcast",
     "clamp_tensor",
     "concat",
     "concatenate_heads",
+    "conv2d",
     "cumsum",
     "dot_general",
     "exp2",
@@ -173,6 +175,7 @@ WHOLE = [
     "linear",
     "matmul",
     "max",
+    "max_pool2d",
     "mean",
     "min",
     "permute",
