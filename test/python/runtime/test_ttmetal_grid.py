@@ -11,9 +11,9 @@ import pytest
 import torch
 from builder.base.builder_apis import build_module
 from builder.execution.verdicts import Verdict, compare_shards
-from op_cases import TABLE, called, clone, execute, operand_types
+from op_cases import TABLE, called, clone, device, execute, operand_types
 from test_ttmetal import binaries
-from ttmlir import passes
+from ttmlir import ir, passes
 
 DTYPES = [torch.float32, torch.bfloat16]
 TOLERANCE = {torch.float32: 2e-4, torch.bfloat16: 3e-2, torch.int32: 0.0}
@@ -243,3 +243,49 @@ def test_attention() -> None:
         ("causal", [q, q, q], lambda b, *x: b.scaled_dot_product_attention(*x, is_causal=True)),
     ]
     check(cases, torch.float32)
+
+
+LAYER = """
+func.func @layer(%x: tensor<1x64x128xf32>, %w: tensor<128x384xf32>, %w1: tensor<128x256xf32>, %w2: tensor<256x128xf32>,
+                 %g: tensor<128xf32>) -> tensor<1x64x128xf32> {
+  %n = "ttir.rms_norm"(%x, %g) <{normalized_shape = array<i64: 128>, epsilon = 1.0e-5 : f32,
+                                 operandSegmentSizes = array<i32: 1, 1, 0>}>
+      : (tensor<1x64x128xf32>, tensor<128xf32>) -> tensor<1x64x128xf32>
+  %0 = "ttir.matmul"(%n, %w) : (tensor<1x64x128xf32>, tensor<128x384xf32>) -> tensor<1x64x384xf32>
+  %1 = "ttir.reshape"(%0) <{shape = [64 : i32, 12 : i32, 32 : i32]}>
+      : (tensor<1x64x384xf32>) -> tensor<64x12x32xf32>
+  %2 = "ttir.permute"(%1) <{permutation = array<i64: 1, 0, 2>}> : (tensor<64x12x32xf32>) -> tensor<12x64x32xf32>
+  %3 = "ttir.reshape"(%2) <{shape = [3 : i32, 4 : i32, 64 : i32, 32 : i32]}>
+      : (tensor<12x64x32xf32>) -> tensor<3x4x64x32xf32>
+  %q = "ttir.index"(%3) <{dim = 0 : i32, begin = 0 : i32, end = 1 : i32, step = 1 : i32}>
+      : (tensor<3x4x64x32xf32>) -> tensor<1x4x64x32xf32>
+  %k = "ttir.index"(%3) <{dim = 0 : i32, begin = 1 : i32, end = 2 : i32, step = 1 : i32}>
+      : (tensor<3x4x64x32xf32>) -> tensor<1x4x64x32xf32>
+  %v = "ttir.index"(%3) <{dim = 0 : i32, begin = 2 : i32, end = 3 : i32, step = 1 : i32}>
+      : (tensor<3x4x64x32xf32>) -> tensor<1x4x64x32xf32>
+  %a = "ttir.scaled_dot_product_attention"(%q, %k, %v) <{is_causal = true,
+                                                         operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}>
+      : (tensor<1x4x64x32xf32>, tensor<1x4x64x32xf32>, tensor<1x4x64x32xf32>) -> tensor<1x4x64x32xf32>
+  %4 = "ttir.concatenate_heads"(%a) : (tensor<1x4x64x32xf32>) -> tensor<1x64x128xf32>
+  %r = "ttir.add"(%x, %4) : (tensor<1x64x128xf32>, tensor<1x64x128xf32>) -> tensor<1x64x128xf32>
+  %5 = "ttir.matmul"(%r, %w1) : (tensor<1x64x128xf32>, tensor<128x256xf32>) -> tensor<1x64x256xf32>
+  %6 = "ttir.gelu"(%5) : (tensor<1x64x256xf32>) -> tensor<1x64x256xf32>
+  %7 = "ttir.matmul"(%6, %w2) : (tensor<1x64x256xf32>, tensor<256x128xf32>) -> tensor<1x64x128xf32>
+  %y = "ttir.add"(%r, %7) : (tensor<1x64x128xf32>, tensor<1x64x128xf32>) -> tensor<1x64x128xf32>
+  return %y : tensor<1x64x128xf32>
+}
+"""
+
+
+def test_a_layer_of_a_transformer() -> None:
+    """The same program on both targets: a norm, attention and a network of two products."""
+    torch.manual_seed(0)
+    shapes = [(1, 64, 128), (128, 384), (128, 256), (256, 128), (128,)]
+    inputs = [torch.randn(shape) / (1 if len(shape) != 2 else shape[0] ** 0.5) for shape in shapes]
+    results = []
+    with ir.Context():
+        for binary in binaries(ir.Module.parse(LAYER)):
+            given = [rt.runtime.create_host_tensor(value) for value in inputs]
+            (output,) = rt.runtime.submit(device(), binary, 0, given)
+            results.append(torch.from_dlpack(rt.runtime.to_host(output)[0]))
+    torch.testing.assert_close(results[0], results[1], atol=2e-5, rtol=2e-5)
