@@ -101,7 +101,8 @@ def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) 
     """Returns an operand as the op reads it."""
     value = x.value()
     is_traced = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
-    if is_traced and type(value) is torch.Tensor and value.layout is torch.strided:
+    is_plain = type(value) is torch.Tensor and not torch._is_functional_tensor(value)
+    if is_traced and is_plain and value.layout is torch.strided:
         # A tensor of the module's own, neither parameter nor input: a constant of the graph that is traced.
         value = torch.ops.aten.lift_fresh_copy(value)
     is_result = x.name in trace.ops or among(x.value(), trace.between)
