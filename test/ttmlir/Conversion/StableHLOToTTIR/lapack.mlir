@@ -4,12 +4,14 @@
 
 // TTIR-NOT: stablehlo
 
-// The factor has columns up to the one that fails: the last element is NaN then, and the second result is 1.
+// The factor is NaN from the first pivot on that is not positive: the second result is its number, or 0.
 // CHECK-LABEL: func.func @potrf
-// CHECK: %[[LAST:.*]] = stablehlo.reshape %{{.*}} : (tensor<2x1x1xf32>) -> tensor<2xf32>
-// CHECK: %[[WRONG:.*]] = stablehlo.compare NE, %[[LAST]], %[[LAST]]
-// CHECK: %[[INFO:.*]] = stablehlo.convert %[[WRONG]] : (tensor<2xi1>) -> tensor<2xi32>
-// CHECK: return %{{.*}}, %[[INFO]]
+// CHECK: %[[NAN:.*]] = stablehlo.compare NE, %[[FACTOR:[0-9a-z_]+]], %[[FACTOR]] : (tensor<2x3x3xf32>, tensor<2x3x3xf32>)
+// CHECK: %[[HERE:.*]] = stablehlo.and %{{.*}}, %[[NAN]]
+// CHECK: %[[FIRST:.*]] = stablehlo.reshape %{{.*}} : (tensor<2x1x1xi32>) -> tensor<2xi32>
+// CHECK: %[[NONE:.*]] = stablehlo.compare GT, %[[FIRST]]
+// CHECK: %[[INFO:.*]] = stablehlo.select %[[NONE]], %{{.*}}, %[[FIRST]]
+// CHECK: return %[[FACTOR]], %[[INFO]]
 func.func @potrf(%a: tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2xi32>) {
   %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<2x3x3xf32>) -> (tensor<2x3x3xf32>, tensor<2xi32>)
   return %0#0, %0#1 : tensor<2x3x3xf32>, tensor<2xi32>
@@ -31,6 +33,16 @@ func.func @empty(%a: tensor<0x0xf32>) -> (tensor<0x0xf32>, tensor<i32>) {
 func.func @trsm(%a: tensor<3x3xf32>, %b: tensor<3x2xf32>) -> tensor<3x2xf32> {
   %0 = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 85 : ui8}} : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @permutation
+// CHECK: stablehlo.while
+// CHECK: return %{{.*}} : tensor<2x4x4xf32>
+func.func @permutation(%pivots: tensor<2x3xi32>) -> tensor<2x4x4xf32> {
+  %0 = stablehlo.custom_call @tt.permutation_of_pivots(%pivots) : (tensor<2x3xi32>) -> tensor<2x4x4xf32>
+  return %0 : tensor<2x4x4xf32>
 }
 
 // -----
