@@ -79,7 +79,7 @@ def test_linear_has_a_bias() -> None:
     check([(str(shapes), shapes, lambda b, x, w, bias: b.linear(x, w, bias=bias)) for shapes in cases], torch.float32)
 
 
-MOVEMENTS: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
+MOVES: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
     ("permute", [(33, 50)], lambda b, x: b.permute(x, permutation=[1, 0])),
     ("permute heads", [(2, 3, 4, 50)], lambda b, x: b.permute(x, permutation=[0, 2, 1, 3])),
     ("permute all", [(2, 3, 4, 5, 6)], lambda b, x: b.permute(x, permutation=[4, 3, 2, 1, 0])),
@@ -101,8 +101,8 @@ MOVEMENTS: list[tuple[str, Sequence[tuple[int, ...]], Build]] = [
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, torch.int32])
-def test_movements(dtype: torch.dtype) -> None:
-    check(MOVEMENTS, dtype)
+def test_data_movement(dtype: torch.dtype) -> None:
+    check(MOVES, dtype)
 
 
 DIMENSIONS: list[tuple[tuple[int, ...], list[int], bool]] = [
