@@ -47,15 +47,15 @@ MlirLogicalResult ttmlirOpenSizes(intptr_t count, const MlirStringRef *files, in
   }
   for (intptr_t i = 0; i < sizes; ++i)
     open.push_back({unwrap(names[i]).str(), bounds[2 * i], bounds[2 * i + 1]});
-  llvm::Expected<mlir::tt::ttnn::OpenFile> made = mlir::tt::ttnn::openSizes(given, open, at);
-  if (!made) {
-    const std::string text = llvm::toString(made.takeError());
+  llvm::Expected<mlir::tt::ttnn::OpenFile> created = mlir::tt::ttnn::openSizes(given, open, at);
+  if (!created) {
+    const std::string text = llvm::toString(created.takeError());
     callback(wrap(llvm::StringRef(text)), userData);
     return mlirLogicalResultFailure();
   }
-  callback(wrap(llvm::StringRef(made->data)), userData);
-  *searches = static_cast<intptr_t>(made->searches);
-  for (const auto &[period, isKnown, place] : made->quotients)
+  callback(wrap(llvm::StringRef(created->data)), userData);
+  *searches = static_cast<intptr_t>(created->searches);
+  for (const auto &[period, isKnown, place] : created->quotients)
     quotient(period, isKnown, wrap(llvm::StringRef(place)), userData);
   return mlirLogicalResultSuccess();
 }

@@ -138,16 +138,16 @@ void chunkedAttention(const Op &op, Results &results) {
 }
 
 /// Values are the first `head_dim_v` elements of the keys, or given with that size.
-View latentValue(const Op &op, Sizes &made) {
+View latentValue(const Op &op, Sizes &created) {
   const View query = shapeOf(op, "query", 4), key = shapeOf(op, "key", 4);
   const int64_t size = integer(op, "head_dim_v");
   if (key[3] != query[3])
     failOperand(op, "key", "has shape ", key, "; expected heads of ", query[3]);
   if (size < 1 || size > query[3])
     failAttribute(op, "head_dim_v", "is ", size, "; expected 1 to ", query[3]);
-  made = resized(key, 3, size);
-  expectShape(op, "value", made);
-  return made;
+  created = resized(key, 3, size);
+  expectShape(op, "value", created);
+  return created;
 }
 
 void latentAttention(const Op &op, Results &results) {

@@ -46,16 +46,16 @@ public:
       if (queues)
         throw Error("the backend is initialized already");
       std::filesystem::create_directories(model->get_output_path());
-      auto made = Queues::create(Queues::pathFor(model->get_output_path()), inputs, outputs);
+      auto created = Queues::create(Queues::pathFor(model->get_output_path()), inputs, outputs);
       try {
         parameters.clear();
         for (const Model &each : image().models)
           parameters.push_back(onDevice(each));
       } catch (...) {
-        made->close();
+        created->close();
         throw;
       }
-      queues = std::move(made);
+      queues = std::move(created);
       process = ::getpid();
       isStopping = false;
       failure.clear();

@@ -105,8 +105,8 @@ bool isNamed(int descriptor, const std::string &path) {
          opened.st_dev == named.st_dev;
 }
 
-/// Removes files whose processes were killed. It has their locks while it does, so that nobody begins to use one. Files
-/// of this process are left alone: to close one of their descriptors would end their locks.
+/// Removes files whose processes were killed. It has their locks while it does, so that no process begins to use one.
+/// Files of this process are left alone: to close one of their descriptors would end their locks.
 void clean(const std::map<std::string, std::shared_ptr<Queues>> &known) {
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
@@ -193,22 +193,22 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
     known.found.erase(found);
   }
   clean(known.found);
-  const std::shared_ptr<Queues> made(new Queues);
-  made->path = path;
-  // A file of a process that is gone is made anew: others may still have the old one mapped.
+  const std::shared_ptr<Queues> created(new Queues);
+  created->path = path;
+  // A file of a process that is gone is created again: others may still have the old one mapped.
   for (;;) {
-    made->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    created->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat status;
-    if (made->descriptor < 0 || ::fstat(made->descriptor, &status) != 0)
+    if (created->descriptor < 0 || ::fstat(created->descriptor, &status) != 0)
       throw Error(path + ": cannot be made: " + std::strerror(errno));
-    if (!takeSoon(made->descriptor))
+    if (!takeSoon(created->descriptor))
       throw Error("another process runs an image with this output path; each needs its own");
-    const bool current = isNamed(made->descriptor, path);
+    const bool current = isNamed(created->descriptor, path);
     if (current && status.st_size == 0)
       break;
     if (current)
       ::unlink(path.c_str());
-    ::close(made->descriptor);
+    ::close(created->descriptor);
   }
   std::vector<std::pair<const Port *, bool>> ports;
   for (const Port &each : inputs)
@@ -218,13 +218,13 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
   size_t size = aligned(sizeof(Header)) + ports.size() * sizeof(Row);
   for (const auto &[port, input] : ports)
     size += aligned(port->bytes() * slotsOf(*port));
-  // Memory that is there when it is touched.
-  if (const int code = ::posix_fallocate(made->descriptor, 0, static_cast<off_t>(size)); code != 0) {
+  // Memory that is mapped before it is touched.
+  if (const int code = ::posix_fallocate(created->descriptor, 0, static_cast<off_t>(size)); code != 0) {
     ::unlink(path.c_str());
     throw Error(path + ": no room for queues of " + std::to_string(size) + " bytes: " + std::strerror(code));
   }
-  made->map(size);
-  Header &header = *new (made->memory) Header{};
+  created->map(size);
+  Header &header = *new (created->memory) Header{};
   header.bytes = size;
   header.rows = static_cast<uint32_t>(ports.size());
   header.owner = ::getpid();
@@ -233,7 +233,7 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
   ::pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
   ::pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
   size_t offset = aligned(sizeof(Header)) + ports.size() * sizeof(Row);
-  Row *row = made->rows().data();
+  Row *row = created->rows().data();
   for (const auto &[port, input] : ports) {
     if (port->name.size() > mostName)
       throw Error("a queue's name has " + std::to_string(port->name.size()) + " bytes; expected " +
@@ -254,8 +254,8 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
   ::pthread_mutexattr_destroy(&kind);
   std::atomic_thread_fence(std::memory_order_release);
   header.magic = magic;
-  known.found[path] = made;
-  return made;
+  known.found[path] = created;
+  return created;
 }
 
 std::shared_ptr<Queues> Queues::open(const std::string &path) {

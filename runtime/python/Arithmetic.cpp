@@ -24,7 +24,7 @@ std::vector<size_t> shapeOf(const In &array) {
 }
 
 /// A new array of f32 whose bits are made by `bits(index)`.
-template <class F> Out made(const std::vector<size_t> &shape, F &&bits) {
+template <class F> Out created(const std::vector<size_t> &shape, F &&bits) {
   size_t count = 1;
   for (const size_t size : shape)
     count *= size;
@@ -70,7 +70,7 @@ Out packBlock(const In &x, int bits) {
       packed[begin + i] = uint32_t{exact::unpackBlock(group.negative[i], group.magnitude[i], magnitude, group.exponent)}
                           << 16;
   }
-  return made(shapeOf(x), [&](size_t i) { return packed[i]; });
+  return created(shapeOf(x), [&](size_t i) { return packed[i]; });
 }
 
 Out dot(const In &a, const In &b, const std::string &fidelity, bool fp32) {
@@ -82,7 +82,7 @@ Out dot(const In &a, const In &b, const std::string &fidelity, bool fp32) {
   const size_t k = shape.back();
   shape.pop_back();
   std::vector<uint32_t> left(k), right(k);
-  return made(shape, [&](size_t row) {
+  return created(shape, [&](size_t row) {
     for (size_t i = 0; i < k; ++i) {
       left[i] = source(a, row * k + i);
       right[i] = source(b, row * k + i);
@@ -99,7 +99,7 @@ void bindArithmetic(nb::module_ &module) {
   module.def(
       "pack_bfloat16",
       [](const In &x) {
-        return made(shapeOf(x), [&](size_t i) { return uint32_t{exact::packToBf16(at(x, i))} << 16; });
+        return created(shapeOf(x), [&](size_t i) { return uint32_t{exact::packToBf16(at(x, i))} << 16; });
       },
       nb::arg("x").noconvert(),
       "What the packer stores of f32 values as bfloat16: ties away from zero, NaN as Inf, denormals as +0.");
@@ -110,7 +110,7 @@ void bindArithmetic(nb::module_ &module) {
       "add",
       [](const In &a, const In &b, bool fp32) {
         requireAlike("add", a, b);
-        return made(shapeOf(a), [&](size_t i) { return exact::add(source(a, i), source(b, i), width(fp32)); });
+        return created(shapeOf(a), [&](size_t i) { return exact::add(source(a, i), source(b, i), width(fp32)); });
       },
       nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("fp32_dest_acc_en") = false,
       "a + b of the matrix unit: operands of 10 mantissa bits, a sum of 7, or 23 with `fp32_dest_acc_en`.");
@@ -119,8 +119,8 @@ void bindArithmetic(nb::module_ &module) {
       [](const In &a, const In &b, const std::string &fidelity, bool fp32) {
         requireAlike("multiply", a, b);
         const int phases = phasesOf("multiply", fidelity);
-        return made(shapeOf(a),
-                    [&](size_t i) { return exact::multiply(source(a, i), source(b, i), phases, width(fp32)); });
+        return created(shapeOf(a),
+                       [&](size_t i) { return exact::multiply(source(a, i), source(b, i), phases, width(fp32)); });
       },
       nb::arg("a").noconvert(), nb::arg("b").noconvert(), nb::arg("math_fidelity") = "HiFi4",
       nb::arg("fp32_dest_acc_en") = false,
@@ -134,7 +134,7 @@ void bindArithmetic(nb::module_ &module) {
       [](const In &x, const In &y, const In &z) {
         requireAlike("multiply_add", x, y);
         requireAlike("multiply_add", x, z);
-        return made(shapeOf(x), [&](size_t i) { return exact::multiplyAdd(at(x, i), at(y, i), at(z, i)); });
+        return created(shapeOf(x), [&](size_t i) { return exact::multiplyAdd(at(x, i), at(y, i), at(z, i)); });
       },
       nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("z").noconvert(),
       "x * y + z of the vector unit, in f32.");

@@ -73,14 +73,14 @@ private:
     func::FuncOp cond = makeFunction(loop.getCond(), "while_cond", captures.getArrayRef());
     func::FuncOp body = makeFunction(loop.getBody(), "while_body", captures.getArrayRef());
     OpBuilder builder(loop);
-    auto made = ttcore::WhileOp::create(builder, loop.getLoc(), loop.getResultTypes(), cond.getSymName(),
-                                        body.getSymName(), inputs);
-    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-    loop->replaceAllUsesWith(made);
+    auto created = ttcore::WhileOp::create(builder, loop.getLoc(), loop.getResultTypes(), cond.getSymName(),
+                                           body.getSymName(), inputs);
+    created->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    loop->replaceAllUsesWith(created);
     loop->erase();
   }
 
-  /// What a loop carries and never changes is a capture; what nobody looks at goes.
+  /// What a loop carries and never changes is a capture; unused values are dropped.
   static stablehlo::WhileOp withoutInvariants(stablehlo::WhileOp loop) {
     Block &cond = loop.getCond().front(), &body = loop.getBody().front();
     Operation *terminator = body.getTerminator();
@@ -133,10 +133,10 @@ private:
     for (Region *region : regions)
       names.push_back(FlatSymbolRefAttr::get(makeFunction(*region, "branch", captures.getArrayRef())));
     OpBuilder builder(op);
-    auto made = ttcore::CaseOp::create(builder, op->getLoc(), op->getResultTypes(), builder.getArrayAttr(names),
-                                       op->getOperand(0), captures.getArrayRef());
-    made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    op->replaceAllUsesWith(made);
+    auto created = ttcore::CaseOp::create(builder, op->getLoc(), op->getResultTypes(), builder.getArrayAttr(names),
+                                          op->getOperand(0), captures.getArrayRef());
+    created->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    op->replaceAllUsesWith(created);
     op->erase();
   }
 

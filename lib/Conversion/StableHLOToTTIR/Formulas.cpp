@@ -109,10 +109,11 @@ struct LowerTopK : OpConversionPattern<chlo::TopKOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType type = typeOf(op->getResult(0));
     Type keys = type.clone(builder.getI32Type());
-    auto made = ttir::TopKOp::create(builder, TypeRange{keys, op->getResult(1).getType()}, totalOrder(builder, x), k);
-    Value values = ttir::GatherOp::create(builder, type, x, made->getResult(1),
+    auto created =
+        ttir::TopKOp::create(builder, TypeRange{keys, op->getResult(1).getType()}, totalOrder(builder, x), k);
+    Value values = ttir::GatherOp::create(builder, type, x, created->getResult(1),
                                           builder.getI32IntegerAttr(static_cast<int32_t>(type.getRank() - 1)));
-    rewriter.replaceOp(op, {values, made->getResult(1)});
+    rewriter.replaceOp(op, {values, created->getResult(1)});
     return success();
   }
 };

@@ -101,10 +101,10 @@ Attribute hlo::splatValue(Value value) {
 }
 
 LogicalResult hlo::replace(ConversionPatternRewriter &rewriter, Operation *op, Value value) {
-  if (Operation *made = value.getDefiningOp(); made && made->getBlock() == op->getBlock())
+  if (Operation *created = value.getDefiningOp(); created && created->getBlock() == op->getBlock())
     for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (!isInherent(made->getName(), attribute.getName()) && !made->hasAttr(attribute.getName()))
-        made->setDiscardableAttr(attribute.getName(), attribute.getValue());
+      if (!isInherent(created->getName(), attribute.getName()) && !created->hasAttr(attribute.getName()))
+        created->setDiscardableAttr(attribute.getName(), attribute.getValue());
   rewriter.replaceOp(op, value);
   return success();
 }

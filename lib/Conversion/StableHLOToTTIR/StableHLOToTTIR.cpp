@@ -75,8 +75,8 @@ static StringRef loweredBefore(StringRef op) {
 
 std::string tt::stableHLOLowering(StringRef op, MLIRContext *context) {
   RewritePatternSet patterns = allPatterns(context), expansions(context);
-  if (std::optional<std::string> made = loweringOf(op, patterns))
-    return *made;
+  if (std::optional<std::string> created = loweringOf(op, patterns))
+    return *created;
   hlo::addExpansions(expansions);
   for (const std::unique_ptr<RewritePattern> &expansion : expansions.getNativePatterns())
     if (expansion->getRootKind()->getStringRef() == op)

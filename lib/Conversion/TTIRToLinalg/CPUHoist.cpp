@@ -112,14 +112,15 @@ struct HoistConstEval : tt::impl::CPUHoistConstEvalTransformBase<HoistConstEval>
       }
       if (!hoister)
         hoister.emplace(getOperation());
-      func::FuncOp made =
+      func::FuncOp created =
           hoister->create(function.getLoc(), "cpu_hoisted_" + function.getSymName(), function.getFunctionType());
-      Block &to = made.getBody().front();
+      Block &to = created.getBody().front();
       to.getOperations().splice(to.end(), body.getOperations());
-      for (auto [from, argument] : llvm::zip_equal(function.getArguments(), made.getArguments()))
+      for (auto [from, argument] : llvm::zip_equal(function.getArguments(), created.getArguments()))
         from.replaceAllUsesWith(argument);
       OpBuilder builder = OpBuilder::atBlockEnd(&body);
-      auto call = Hoister::call(builder, function.getLoc(), made, function.getResultTypes(), function.getArguments());
+      auto call =
+          Hoister::call(builder, function.getLoc(), created, function.getResultTypes(), function.getArguments());
       func::ReturnOp::create(builder, function.getLoc(), call.getResults());
     }
   }
@@ -156,9 +157,9 @@ struct LowerCalls : tt::impl::LowerCPUHoistedCallsBase<LowerCalls> {
     });
     for (func::CallOp call : calls) {
       OpBuilder builder(call);
-      auto made = debug::HostCallOp::create(builder, call.getLoc(), call.getResultTypes(), call.getOperands(),
-                                            call.getCallee());
-      call.replaceAllUsesWith(made.getResults());
+      auto created = debug::HostCallOp::create(builder, call.getLoc(), call.getResultTypes(), call.getOperands(),
+                                               call.getCallee());
+      call.replaceAllUsesWith(created.getResults());
       call.erase();
     }
     for (auto function : llvm::make_early_inc_range(deviceModule(getOperation()).getOps<func::FuncOp>()))

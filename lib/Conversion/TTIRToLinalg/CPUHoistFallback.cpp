@@ -4,7 +4,7 @@
 // Every op has a phase: that of its latest operand, and one more for an op of the chip whose operand the host makes. No
 // path leads from a phase to an earlier one, so ops of the host that have one phase and are connected can be one call:
 // what they read is there before, and nothing that reads them makes what they read. A phase later, too, is what reads a
-// value that somebody wants to see, and what follows an op with effects.
+// value that is observed, and what follows an op with effects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -134,12 +134,12 @@ private:
       if (llvm::none_of(op.getUses(), isOfChip))
         continue;
       OpBuilder builder(&op);
-      Value made;
+      Value created;
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
-        made = ttir::ConstantOp::create(builder, op.getLoc(), cast<ElementsAttr>(constant.getValue()))->getResult(0);
+        created = ttir::ConstantOp::create(builder, op.getLoc(), cast<ElementsAttr>(constant.getValue()))->getResult(0);
       else
-        made = zeros(builder, op);
-      op.getResult(0).replaceUsesWithIf(made, isOfChip);
+        created = zeros(builder, op);
+      op.getResult(0).replaceUsesWithIf(created, isOfChip);
     }
   }
   static Value zeros(OpBuilder &builder, Operation &op) {

@@ -227,19 +227,19 @@ static ElementsAttr converted(ElementsAttr value, Type to) {
 static LogicalResult constant(Lowering &lowering) {
   auto value = cast<ttir::ConstantOp>(lowering.op).getValue();
   RankedTensorType type = hostType(lowering.result());
-  ElementsAttr made;
+  ElementsAttr created;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value); resource && !isWhole(resource))
     return lowering.refuse("its resource does not have the bytes of its elements");
   if (hostElement(value.getElementType()) != type.getElementType())
-    made = converted(value, type.getElementType());
+    created = converted(value, type.getElementType());
   else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-    made = DenseResourceElementsAttr::get(type, resource.getRawHandle());
+    created = DenseResourceElementsAttr::get(type, resource.getRawHandle());
   else if (auto dense = dyn_cast<DenseElementsAttr>(value))
     // The same bits; only the sign of the type goes.
-    made = DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
-  if (!made)
+    created = DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
+  if (!created)
     return lowering.refuse("its elements are neither dense nor a resource of the result's kind");
-  return lowering.give(arith::ConstantOp::create(lowering.b, cast<TypedAttr>(made)));
+  return lowering.give(arith::ConstantOp::create(lowering.b, cast<TypedAttr>(created)));
 }
 
 static LogicalResult fill(Lowering &lowering, double value) {

@@ -43,9 +43,9 @@ void Hoister::erase(func::FuncOp function) {
 
 func::CallOp Hoister::call(OpBuilder &builder, Location loc, func::FuncOp function, TypeRange results,
                            ValueRange operands) {
-  auto made = func::CallOp::create(builder, loc, function.getSymName(), results, operands);
-  made->setAttr(callName, builder.getUnitAttr());
-  return made;
+  auto created = func::CallOp::create(builder, loc, function.getSymName(), results, operands);
+  created->setAttr(callName, builder.getUnitAttr());
+  return created;
 }
 
 ModuleOp Hoister::host() {

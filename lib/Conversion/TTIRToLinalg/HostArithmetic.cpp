@@ -88,10 +88,10 @@ private:
       return isNarrow ? arith::ExtFOp::create(b, b.getF32Type(), value).getResult() : value;
     };
     Value x = wide(op->getOperand(0)), y = wide(op->getOperand(1));
-    Value made = isa<arith::MinimumFOp>(op) ? minimum(b, x, y) : maximum(b, x, y);
+    Value created = isa<arith::MinimumFOp>(op) ? minimum(b, x, y) : maximum(b, x, y);
     if (isa<math::ClampFOp>(op))
-      made = minimum(b, made, wide(op->getOperand(2)));
-    op->getResult(0).replaceAllUsesWith(isNarrow ? arith::TruncFOp::create(b, type, made).getResult() : made);
+      created = minimum(b, created, wide(op->getOperand(2)));
+    op->getResult(0).replaceAllUsesWith(isNarrow ? arith::TruncFOp::create(b, type, created).getResult() : created);
     op->erase();
     return true;
   }
@@ -111,15 +111,15 @@ private:
     Value isLeast = isSigned ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, divisor, least).getResult() : Value();
     Value isReplaced = isSigned ? arith::OrIOp::create(b, isZero, isLeast).getResult() : isZero;
     op->setOperand(1, arith::SelectOp::create(b, isReplaced, one, divisor));
-    Value result = op->getResult(0), made = result;
+    Value result = op->getResult(0), created = result;
     const SmallVector<OpOperand *> uses = llvm::map_to_vector(result.getUses(), [](OpOperand &use) { return &use; });
     b.setInsertionPointAfter(op);
     // What the replaced divisor, 1, leaves of -1: nothing.
     if (isSigned && !isRest)
-      made = arith::SelectOp::create(b, isLeast, arith::SubIOp::create(b, zero, x), made);
-    made = arith::SelectOp::create(b, isZero, isRest ? x : least, made);
+      created = arith::SelectOp::create(b, isLeast, arith::SubIOp::create(b, zero, x), created);
+    created = arith::SelectOp::create(b, isZero, isRest ? x : least, created);
     for (OpOperand *use : uses)
-      use->set(made);
+      use->set(created);
     return true;
   }
 

@@ -122,11 +122,11 @@ Value Lowering::filled(ArrayRef<int64_t> shape, Type element, double value) {
 
 Value Lowering::generic(ValueRange ins, ArrayRef<AffineMap> maps, Value init, ArrayRef<utils::IteratorType> iterators,
                         Body body) {
-  auto made = linalg::GenericOp::create(b, TypeRange(init.getType()), ins, ValueRange(init), maps, iterators,
-                                        [&](OpBuilder &inner, Location loc, ValueRange arguments) {
-                                          linalg::YieldOp::create(inner, loc, body(inner, loc, arguments));
-                                        });
-  return made.getResult(0);
+  auto created = linalg::GenericOp::create(b, TypeRange(init.getType()), ins, ValueRange(init), maps, iterators,
+                                           [&](OpBuilder &inner, Location loc, ValueRange arguments) {
+                                             linalg::YieldOp::create(inner, loc, body(inner, loc, arguments));
+                                           });
+  return created.getResult(0);
 }
 
 Value Lowering::moved(Value input, ArrayRef<AffineExpr> map, ArrayRef<int64_t> shape) {

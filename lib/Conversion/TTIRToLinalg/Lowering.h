@@ -62,7 +62,7 @@ public:
     return failure();
   }
   LogicalResult give(Value value) {
-    made = value;
+    created = value;
     return success();
   }
 
@@ -80,7 +80,7 @@ public:
   Operation *op;
   ArrayRef<Value> operands; // in linalg
   ImplicitLocOpBuilder b;
-  Value made;
+  Value created;
   std::string reason;
 };
 

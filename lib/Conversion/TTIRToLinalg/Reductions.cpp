@@ -118,21 +118,21 @@ static LogicalResult matmul(Lowering &lowering) {
   const size_t batches = std::max(a.size(), b.size()) - std::min<size_t>(2, std::max(a.size(), b.size()));
   SmallVector<int64_t> shape(batches, 1);
   auto places = [&](ArrayRef<int64_t> sizes, bool isTransposed, bool isLeft) {
-    SmallVector<AffineExpr> made;
+    SmallVector<AffineExpr> created;
     AffineExpr row = lowering.dim(batches), column = lowering.dim(batches + 1), sum = lowering.dim(batches + 2);
     const size_t own = sizes.size() < 2 ? 0 : sizes.size() - 2;
     for (size_t d = 0; d < own; ++d) {
       const size_t at = batches - own + d;
-      made.push_back(sizes[d] == 1 ? lowering.b.getAffineConstantExpr(0) : lowering.dim(at));
+      created.push_back(sizes[d] == 1 ? lowering.b.getAffineConstantExpr(0) : lowering.dim(at));
       shape[at] = sizes[d] == 1 ? shape[at] : sizes[d];
     }
     if (sizes.size() == 1)
-      return made.push_back(sum), made;
+      return created.push_back(sum), created;
     AffineExpr first = isLeft ? row : sum, second = isLeft ? sum : column;
     if (isTransposed)
       std::swap(first, second);
-    made.push_back(first), made.push_back(second);
-    return made;
+    created.push_back(first), created.push_back(second);
+    return created;
   };
   SmallVector<AffineExpr> left = places(a, op.getTransposeA(), true), right = places(b, op.getTransposeB(), false);
   auto sizeAt = [&](ArrayRef<int64_t> sizes, bool isTransposed, bool isLeft) {

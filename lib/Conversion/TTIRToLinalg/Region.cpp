@@ -101,7 +101,7 @@ Value HostRegion::leave(Value value, Type given) {
 LogicalResult HostRegion::findValues() {
   Block *block = ops.front()->getBlock();
   llvm::SmallSetVector<Value, 8> read;
-  llvm::SmallSetVector<Operation *, 8> made;
+  llvm::SmallSetVector<Operation *, 8> created;
   for (Operation *op : ops)
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands()) {
@@ -111,12 +111,12 @@ LogicalResult HostRegion::findValues() {
         if (producer && own.contains(producer))
           continue;
         if (producer && producer->getNumOperands() == 0 && isa<arith::ConstantOp, tensor::EmptyOp>(producer))
-          made.insert(producer);
+          created.insert(producer);
         else
           read.insert(operand);
       }
     });
-  constants = made.takeVector();
+  constants = created.takeVector();
   ins = read.takeVector();
   auto isReadOutside = [&](Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -185,7 +185,7 @@ LogicalResult HostRegion::outline() {
   if (failed(findValues()))
     return failure();
   if (outs.empty())
-    return success(); // nobody reads what it computes
+    return success(); // its result is unused
   Operation *last = outs.back().getDefiningOp();
   Location aside = ttcore::withoutSourceNumber(last->getLoc());
   auto declared = [](Value value) -> Type {

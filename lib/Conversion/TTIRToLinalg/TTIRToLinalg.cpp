@@ -22,11 +22,11 @@ using namespace mlir::tt::host;
 
 const Rules &host::allRules() {
   static const Rules rules = [] {
-    Rules made;
-    addElementwiseRules(made);
-    addMovementRules(made);
-    addReductionRules(made);
-    return made;
+    Rules created;
+    addElementwiseRules(created);
+    addMovementRules(created);
+    addReductionRules(created);
+    return created;
   }();
   return rules;
 }
@@ -115,17 +115,17 @@ private:
       Lowering lowering(op, operands, builder);
       if (failed(allRules().find(op->getName().getStringRef())->second(lowering)))
         return op->emitError() << "'" << op->getName() << "' is not lowered to linalg: " << lowering.reason;
-      lowered[op->getResult(0)] = lowering.made;
+      lowered[op->getResult(0)] = lowering.created;
     }
     for (Operation *op : llvm::reverse(ops)) {
       for (OpResult result : op->getResults()) {
         if (result.use_empty())
           continue;
         // Of an op of another dialect, or of the terminator.
-        Value made = lowered.lookup(result);
+        Value created = lowered.lookup(result);
         builder.setInsertionPointAfter(op);
         result.replaceAllUsesWith(
-            UnrealizedConversionCastOp::create(builder, op->getLoc(), result.getType(), made).getResult(0));
+            UnrealizedConversionCastOp::create(builder, op->getLoc(), result.getType(), created).getResult(0));
       }
       op->erase();
     }

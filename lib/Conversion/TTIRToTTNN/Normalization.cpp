@@ -37,7 +37,7 @@ template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<Fr
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    RankedTensorType type = op.getType(), made = type;
+    RankedTensorType type = op.getType(), created = type;
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     SmallVector<Value> operands(adaptor.getOperands());
     if (ArrayRef<int64_t> normalized = op.getNormalizedShape(); normalized.size() > 1) {
@@ -46,14 +46,15 @@ template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<Fr
         joined *= size;
       SmallVector<int64_t> shape(type.getShape().drop_back(normalized.size()));
       shape.push_back(joined);
-      made = typeLike(op.getResult(), shape);
+      created = typeLike(op.getResult(), shape);
       for (auto [index, operand] : llvm::enumerate(operands))
         operand = reshape(builder, operand, index == 0 ? ArrayRef(shape) : ArrayRef(joined));
     }
     typename To::Properties properties;
     properties.epsilon = op.getEpsilonAttr();
     properties.operandSegmentSizes = op.getProperties().operandSegmentSizes;
-    Value norm = To::create(builder, TypeRange(made), operands, properties, llvm::to_vector(op->getDiscardableAttrs()));
+    Value norm =
+        To::create(builder, TypeRange(created), operands, properties, llvm::to_vector(op->getDiscardableAttrs()));
     rewriter.replaceOp(op, reshape(builder, norm, type));
     return success();
   }

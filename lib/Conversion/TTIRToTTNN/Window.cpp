@@ -168,9 +168,9 @@ template <class OpT> struct LowerConv : OpConversionPattern<OpT> {
     SmallVector<int64_t> ordered = inOrder(type.getShape(), order);
     if (!info)
       type = typeLike(op.getResult(), imageOf(ordered, {}).flat());
-    Operation *made = makeConv(builder, op, type, operands, image, channels, kernel);
-    ttcore::passAnnotationsOn(op, made);
-    Value value = made->getResult(0);
+    Operation *created = makeConv(builder, op, type, operands, image, channels, kernel);
+    ttcore::passAnnotationsOn(op, created);
+    Value value = created->getResult(0);
     rewriter.replaceOp(op, info ? value : unflatten(builder, value, ordered, order));
     return success();
   }
@@ -328,8 +328,9 @@ template <class From, class To> struct LowerPool : OpConversionPattern<From> {
     for (OpResult result : op->getResults())
       types.push_back(info ? typeOf(result) : typeLike(result, imageOf(shapeOf(result), {}).flat()));
     SmallVector<Value> results;
-    for (auto [made, result] : llvm::zip_equal(slide<To>(builder, op, input, image, windows, types), op->getResults()))
-      results.push_back(reshape(builder, made, typeOf(result)));
+    for (auto [created, result] :
+         llvm::zip_equal(slide<To>(builder, op, input, image, windows, types), op->getResults()))
+      results.push_back(reshape(builder, created, typeOf(result)));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -368,8 +369,8 @@ template <class From, class To> struct LowerPool3d : OpConversionPattern<From> {
     SmallVector<Value> results = slide<To>(builder, op, parts[0], columns, overSlices, types(result));
     if (results.size() > 1)
       results[1] = chosenPlaces(builder, device, parts[1], results[1], columns, result, from[2] * from[3]);
-    for (auto [made, value] : llvm::zip_equal(results, op->getResults()))
-      made = reshape(builder, made, typeOf(value));
+    for (auto [created, value] : llvm::zip_equal(results, op->getResults()))
+      created = reshape(builder, created, typeOf(value));
     rewriter.replaceOp(op, results);
     return success();
   }

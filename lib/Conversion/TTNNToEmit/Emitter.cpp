@@ -375,16 +375,16 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertControl(op);
   if (isNative(&op))
     return convertHostCall(cast<debug::HostCallOp>(op));
-  FailureOr<Call> made = callOf(&op, spelling);
-  if (failed(made))
+  FailureOr<Call> created = callOf(&op, spelling);
+  if (failed(created))
     return failure();
   // Inputs read from files are named relative to the program.
   if (auto load = dyn_cast<ttnn::LoadTensorOp>(op); load && op.getParentOp()->hasAttr(inputsOfAttr))
-    made->arguments.front().text = adjacentPath(load.getFilePath());
+    created->arguments.front().text = adjacentPath(load.getFilePath());
   SmallVector<SmallVector<Value, 1>> operands;
-  for (const Argument &argument : made->arguments)
+  for (const Argument &argument : created->arguments)
     operands.emplace_back(llvm::map_range(argument.operands, [&](Value value) { return values.lookup(value); }));
-  map(op, call(op.getLoc(), *made, operands, device, op.getNumResults(), namesOf(op)));
+  map(op, call(op.getLoc(), *created, operands, device, op.getNumResults(), namesOf(op)));
   return success();
 }
 
@@ -438,17 +438,17 @@ LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
     state.addAttribute("file_path", builder.getStringAttr(file));
   }
   Operation *stand = OpBuilder(op).create(state);
-  FailureOr<Call> made = callOf(stand, spelling);
+  FailureOr<Call> created = callOf(stand, spelling);
   stand->erase();
-  if (failed(made))
+  if (failed(created))
     return failure();
   if (!splat)
-    made->arguments.front().text = tensorPath(file);
+    created->arguments.front().text = tensorPath(file);
   SmallVector<std::string> names = namesOf(*op);
   if (names.empty() && !splat)
     names = {StringRef(file).split('.').first.str()};
-  SmallVector<SmallVector<Value, 1>> operands(made->arguments.size());
-  map(*op, call(op.getLoc(), *made, operands, device, 1, names));
+  SmallVector<SmallVector<Value, 1>> operands(created->arguments.size());
+  map(*op, call(op.getLoc(), *created, operands, device, 1, names));
   return success();
 }
 

@@ -29,12 +29,12 @@ LogicalResult Emitter::convertHostCall(debug::HostCallOp op) {
     results.push_back(spelling.make("HostResult", {spelling.list(shape), spelling.dataType(layout.getDataType()),
                                                    spelling.layout(layout.getLayout()), spelling.memory(layout)}));
   }
-  Call made;
-  made.callee = spelling.path("host_call");
+  Call created;
+  created.callee = spelling.path("host_call");
   if (spelling.language == Language::Cpp && op->getNumResults() != 1)
-    made.callee += "<" + std::to_string(op->getNumResults()) + ">";
+    created.callee += "<" + std::to_string(op->getNumResults()) + ">";
   auto add = [&](StringRef name, Argument::Kind kind, std::string text = "") {
-    Argument &argument = made.arguments.emplace_back();
+    Argument &argument = created.arguments.emplace_back();
     argument.name = name;
     argument.kind = kind;
     argument.text = std::move(text);
@@ -44,9 +44,9 @@ LogicalResult Emitter::convertHostCall(debug::HostCallOp op) {
   add("tensors", Argument::Kind::Tensors);
   add("results", Argument::Kind::Text, spelling.list(results));
   add("device", Argument::Kind::Device);
-  SmallVector<SmallVector<Value, 1>> operands(made.arguments.size());
+  SmallVector<SmallVector<Value, 1>> operands(created.arguments.size());
   llvm::append_range(operands[2], llvm::map_range(op.getOperands(), [&](Value value) { return values.lookup(value); }));
-  map(*op, call(op.getLoc(), made, operands, device, op->getNumResults(), namesOf(*op)));
+  map(*op, call(op.getLoc(), created, operands, device, op->getNumResults(), namesOf(*op)));
   return success();
 }
 

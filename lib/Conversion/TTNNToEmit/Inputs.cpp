@@ -119,11 +119,11 @@ Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, un
   if (isOnDevice(first))
     device.push_back(meshDevice());
   auto shape = ttnn::ShapeAttr::get(context, first.getShape());
-  Value made;
+  Value created;
   if (files) {
     std::string folder = files->directory + (files->directory.empty() ? "" : "/");
     auto path = builder.getStringAttr(folder + files->prefix + std::to_string(number) + ".tensorbin");
-    made = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
+    created = make(ttnn::LoadTensorOp::getOperationName(), first, device, suffix, attribute("file_path", path));
   } else if (ttnn::TTNNLayoutAttr layout = ttnn::TTNNLayoutAttr::of(type);
              layout && isa<FloatType>(type.getElementType()) &&
              ttnn::collapsedShape(first.getShape(), ttnn::Layout::Tile)) { // no device has a larger one
@@ -134,21 +134,21 @@ Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, un
     if (!layout.isOnDevice())
       layout = layout.withBufferType(first.getShape(), ttnn::BufferType::DRAM);
     RankedTensorType drawn = ttnn::withLayout(first, layout);
-    made = make(ttnn::RandOp::getOperationName(), drawn, meshDevice(), suffix,
-                {attribute("size", shape), attribute("seed", seed)});
+    created = make(ttnn::RandOp::getOperationName(), drawn, meshDevice(), suffix,
+                   {attribute("size", shape), attribute("seed", seed)});
     if (!isOnDevice(first))
-      made = make(ttnn::FromDeviceOp::getOperationName(), first, made, "_host", {});
+      created = make(ttnn::FromDeviceOp::getOperationName(), first, created, "_host", {});
   } else {
-    made = make(ttnn::ZerosOp::getOperationName(), first, device, suffix, attribute("shape", shape));
+    created = make(ttnn::ZerosOp::getOperationName(), first, device, suffix, attribute("shape", shape));
   }
   if (!whole)
-    return made;
+    return created;
   SmallVector<ttnn::PlacementAttr> placements = llvm::map_to_vector(dims, [&](int64_t dim) {
     return dim < 0 ? ttnn::PlacementAttr::get(context, ttnn::PlacementType::Replicate, {})
                    : ttnn::PlacementAttr::get(context, ttnn::PlacementType::Shard, builder.getI64IntegerAttr(dim));
   });
   auto mapper = ttnn::MeshMapperConfigAttr::get(context, placements, {});
-  return make(ttnn::DistributeTensorOp::getOperationName(), type, {made, meshDevice()}, "",
+  return make(ttnn::DistributeTensorOp::getOperationName(), type, {created, meshDevice()}, "",
               attribute("mapper_config", mapper));
 }
 

@@ -128,8 +128,8 @@ private:
       SmallVector<std::string> inner = path;
       inner.push_back(part.str());
       SmallVector<Entry> moved;
-      if (func::FuncOp made = outline(function, run, depth, llvm::join(inner, "_"), part, moved))
-        makeParts(made, moved, depth + 1, inner);
+      if (func::FuncOp created = outline(function, run, depth, llvm::join(inner, "_"), part, moved))
+        makeParts(created, moved, depth + 1, inner);
     }
   }
 
@@ -161,15 +161,15 @@ private:
     Location location = NameLoc::get(StringAttr::get(context, part));
     std::string symbol = emit::identifierOf(name);
     OpBuilder builder(function);
-    auto made =
+    auto created =
         func::FuncOp::create(builder, location, symbol.empty() ? "part" : symbol,
                              builder.getFunctionType(typesOf(inputs.getArrayRef()), typesOf(outputs.getArrayRef())));
-    made.setPrivate();
-    symbols->insert(made, function->getIterator());
+    created.setPrivate();
+    symbols->insert(created, function->getIterator());
 
     builder.setInsertionPoint(run.front().op);
-    auto call = func::CallOp::create(builder, location, made, inputs.getArrayRef());
-    Block *body = made.addEntryBlock();
+    auto call = func::CallOp::create(builder, location, created, inputs.getArrayRef());
+    Block *body = created.addEntryBlock();
     for (auto [input, argument] : llvm::zip(inputs, body->getArguments()))
       argument.setLoc(nameFor(input, builder));
     builder.setInsertionPointToStart(body);
@@ -199,7 +199,7 @@ private:
     }
     for (const Entry &entry : run)
       entry.renameWithin(depth);
-    return made;
+    return created;
   }
 
   /// A location with the name of a value.

@@ -75,18 +75,18 @@ SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
     results.push_back(type("std::vector<ttnn::Tensor>"));
   else
     results.assign(function.results, type("ttnn::Tensor"));
-  auto made =
+  auto created =
       emitc::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
-  made->setAttr(namesAttr, namesAttribute(names));
-  builder.setInsertionPointToStart(made.addEntryBlock());
+  created->setAttr(namesAttr, namesAttribute(names));
+  builder.setInsertionPointToStart(created.addEntryBlock());
   if (!function.takesList())
-    return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+    return SmallVector<Value>(created.getArguments().begin(), created.getArguments().end());
   SmallVector<Value> values;
   ArrayRef<std::string> inputs = ArrayRef(function.arguments).drop_back();
   for (auto [index, name] : llvm::enumerate(inputs))
-    llvm::append_range(values, build(function.location, "ttnn::input", made.getArgument(0),
+    llvm::append_range(values, build(function.location, "ttnn::input", created.getArgument(0),
                                      {builder.getIndexAttr(0), expression(std::to_string(index))}, 1, name));
-  values.push_back(made.getArgument(1));
+  values.push_back(created.getArgument(1));
   return values;
 }
 
@@ -108,11 +108,11 @@ void CppEmitter::endFunction(const Function &function, ArrayRef<Value> results, 
 
 SmallVector<Value> CppEmitter::build(Location location, StringRef callee, ArrayRef<Value> operands,
                                      ArrayRef<Attribute> arguments, unsigned count, ArrayRef<std::string> names) {
-  auto made = emitc::CallOpaqueOp::create(builder, location, SmallVector<Type>(count, type("ttnn::Tensor")), callee,
-                                          operands, builder.getArrayAttr(arguments));
+  auto created = emitc::CallOpaqueOp::create(builder, location, SmallVector<Type>(count, type("ttnn::Tensor")), callee,
+                                             operands, builder.getArrayAttr(arguments));
   if (!names.empty())
-    made->setAttr(namesAttr, namesAttribute(names));
-  return SmallVector<Value>(made.getResults().begin(), made.getResults().end());
+    created->setAttr(namesAttr, namesAttribute(names));
+  return SmallVector<Value>(created.getResults().begin(), created.getResults().end());
 }
 
 SmallVector<Value> CppEmitter::call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,

@@ -106,12 +106,12 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
   else
     results.assign(function.results, type("ttnn.Tensor"));
   // The source is still there under its name; it goes when all are done.
-  auto made =
+  auto created =
       func::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
-  made->setAttr(namesAttr, namesAttribute(names));
-  builder.setInsertionPointToStart(made.addEntryBlock());
+  created->setAttr(namesAttr, namesAttribute(names));
+  builder.setInsertionPointToStart(created.addEntryBlock());
   if (!function.takesList())
-    return SmallVector<Value>(made.getArguments().begin(), made.getArguments().end());
+    return SmallVector<Value>(created.getArguments().begin(), created.getArguments().end());
   SmallVector<Value> values;
   ArrayRef<std::string> rest = function.arguments;
   for (auto [index, list] : llvm::enumerate(function.lists)) {
@@ -120,11 +120,11 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
     if (items.empty())
       continue;
     auto unpacked = emitpy::UnpackOp::create(
-        builder, function.location, SmallVector<Type>(items.size(), type("ttnn.Tensor")), made.getArgument(index));
+        builder, function.location, SmallVector<Type>(items.size(), type("ttnn.Tensor")), created.getArgument(index));
     unpacked->setAttr(namesAttr, namesAttribute(items));
     llvm::append_range(values, unpacked.getItems());
   }
-  values.push_back(made.getArguments().back());
+  values.push_back(created.getArguments().back());
   return values;
 }
 
@@ -148,12 +148,12 @@ SmallVector<Value> PythonEmitter::build(Location location, StringRef callee, Arr
                                         ArrayRef<Attribute> arguments, ArrayRef<std::string> keywords, unsigned count,
                                         ArrayRef<std::string> names) {
   bool isNamed = llvm::any_of(keywords, [](const std::string &keyword) { return !keyword.empty(); });
-  auto made =
+  auto created =
       emitpy::CallOpaqueOp::create(builder, location, SmallVector<Type>(count, type("ttnn.Tensor")), callee, operands,
                                    builder.getArrayAttr(arguments), isNamed ? namesAttribute(keywords) : ArrayAttr());
   if (!names.empty())
-    made->setAttr(namesAttr, namesAttribute(names));
-  return SmallVector<Value>(made.getResults().begin(), made.getResults().end());
+    created->setAttr(namesAttr, namesAttribute(names));
+  return SmallVector<Value>(created.getResults().begin(), created.getResults().end());
 }
 
 SmallVector<Value> PythonEmitter::call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,

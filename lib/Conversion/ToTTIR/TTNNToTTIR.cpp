@@ -110,16 +110,16 @@ static LogicalResult lowerPowScalar(ToTTIR &lowering) {
 /// Makes an op; null, with the verifier's reason, where TTIR's says more or less than that of TTNN.
 static Operation *makeValid(ToTTIR &lowering, StringRef name, ValueRange operands,
                             ArrayRef<NamedAttribute> attributes = {}) {
-  Operation *made = lowering.make(name, lowering.op->getResultTypes(), operands, attributes);
+  Operation *created = lowering.make(name, lowering.op->getResultTypes(), operands, attributes);
   std::string reason;
-  ScopedDiagnosticHandler handler(made->getContext(), [&](Diagnostic &diagnostic) {
+  ScopedDiagnosticHandler handler(created->getContext(), [&](Diagnostic &diagnostic) {
     if (reason.empty())
       reason = diagnostic.str();
     return success();
   });
-  if (succeeded(verify(made)))
-    return made;
-  lowering.b.eraseOp(made);
+  if (succeeded(verify(created)))
+    return created;
+  lowering.b.eraseOp(created);
   (void)lowering.refuse(reason);
   return nullptr;
 }
@@ -175,14 +175,14 @@ static LogicalResult lower(ToTTIR &lowering) {
     return lowering.refuse("there is no ttir." + activation.getValue() + " for its activation");
   SmallVector<Value> operands;
   llvm::copy_if(op->getOperands(), std::back_inserter(operands), [](Value value) { return !isDevice(value); });
-  Operation *made = makeValid(lowering, to, operands, attributes);
-  if (made && activation) {
-    Operation *before = made;
-    made = makeValid(lowering, activation.getValue(), before->getResults());
-    if (!made)
+  Operation *created = makeValid(lowering, to, operands, attributes);
+  if (created && activation) {
+    Operation *before = created;
+    created = makeValid(lowering, activation.getValue(), before->getResults());
+    if (!created)
       lowering.b.eraseOp(before);
   }
-  return made ? lowering.replaceBy(made->getResults()) : failure();
+  return created ? lowering.replaceBy(created->getResults()) : failure();
 }
 
 namespace {

@@ -269,8 +269,8 @@ LogicalResult Printer::printStatement(Operation &op) {
         names[literal.getResult()] = literal.getValue().getValue().str();
         return success();
       })
-      .Case([&](ListOp made) {
-        names[made.getResult()] = "[" + list(made.getItems()) + "]";
+      .Case([&](ListOp created) {
+        names[created.getResult()] = "[" + list(created.getItems()) + "]";
         return success();
       })
       .Case([&](UnpackOp unpack) {

@@ -86,9 +86,9 @@ template <class Array> static std::vector<int64_t> widened(Array array) {
 /// Fields that compare equal to their default are not written, which -0 does.
 static flatbuffers::Offset<fb::FloatValue> writeReal(flatbuffers::FlatBufferBuilder &builder, double value) {
   builder.ForceDefaults(std::signbit(value));
-  auto made = fb::CreateFloatValue(builder, value);
+  auto created = fb::CreateFloatValue(builder, value);
   builder.ForceDefaults(false);
-  return made;
+  return created;
 }
 
 FailureOr<AttributeOffset> Writer::write(StringRef name, Attribute attr) {

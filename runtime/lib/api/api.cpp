@@ -225,11 +225,11 @@ Tensor Call::one() {
 }
 
 void Call::take(std::span<Tensor> results) {
-  std::vector<Tensor> made =
+  std::vector<Tensor> created =
       call(*state->callable, state->operands, std::move(state->attributes), state->outputs, state->device);
-  if (made.size() + static_cast<size_t>(state->callable->info->optionalOuts) < results.size())
-    failCall(*state->callable, std::to_string(made.size()) + " results; expected " + std::to_string(results.size()));
-  std::move(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(std::min(made.size(), results.size())),
+  if (created.size() + static_cast<size_t>(state->callable->info->optionalOuts) < results.size())
+    failCall(*state->callable, std::to_string(created.size()) + " results; expected " + std::to_string(results.size()));
+  std::move(created.begin(), created.begin() + static_cast<std::ptrdiff_t>(std::min(created.size(), results.size())),
             results.begin());
 }
 

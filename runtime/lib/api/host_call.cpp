@@ -108,7 +108,7 @@ Place placeOf(const std::vector<Tensor> &tensors, const Device &device) {
   return place;
 }
 
-Tensor made(const HostResult &result, const Place &place, size_t index) {
+Tensor created(const HostResult &result, const Place &place, size_t index) {
   TensorSpec spec;
   spec.shape.assign(result.shape.begin(), result.shape.end());
   spec.dtype = result.dtype;
@@ -141,7 +141,7 @@ std::vector<Tensor> detail::hostCall(const std::string &library, const std::stri
   for (const Tensor &tensor : tensors)
     bytes.push_back(tensor.bytes());
   for (const HostResult &result : results) {
-    outs.push_back(made(result, place, outs.size()));
+    outs.push_back(created(result, place, outs.size()));
     bytes.push_back(outs.back().bytes());
   }
   const NativeFunction called = nativeFunction(nameOf(hashOf(library), function), bytes);

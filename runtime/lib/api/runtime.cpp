@@ -26,15 +26,15 @@ HookTable &hookTable() {
   return *table;
 }
 
-/// What the last run on each device took. The report before it is used again when nobody else has it.
+/// What the last run on each device took. The report before it is used again when no caller has it.
 class Reports {
 public:
   std::shared_ptr<RunReport> begin(const Device &device) {
     std::lock_guard lock(mutex);
     if (!device->kept) {
-      auto made = std::make_shared<OfDevice>();
-      made->spare = create(); // for the second run
-      device->kept = std::move(made);
+      auto created = std::make_shared<OfDevice>();
+      created->spare = create(); // for the second run
+      device->kept = std::move(created);
     } else if (std::shared_ptr<RunReport> spare = std::move(of(device)->spare))
       return spare;
     return create();

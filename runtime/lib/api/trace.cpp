@@ -86,17 +86,17 @@ std::shared_ptr<Trace> Trace::begin(const Device &device) {
   if (!device)
     throw DeviceError(std::string(what) + ": no device");
   device->requireOpen(what);
-  auto made = std::make_shared<Trace>();
-  made->impl->device = device;
-  made->impl->number = device->id();
+  auto created = std::make_shared<Trace>();
+  created->impl->device = device;
+  created->impl->number = device->id();
   std::lock_guard lock(tableMutex());
   for (const Trace *trace : table())
     if (trace->impl->number == device->id())
       throw DeviceError(std::string(what) + ": device " + std::to_string(device->id()) +
                         " records a trace already; end it first");
-  table().push_back(made.get());
+  table().push_back(created.get());
   Recorder::open.fetch_add(1, std::memory_order_relaxed);
-  return made;
+  return created;
 }
 
 void Trace::end(const Device &device) {
@@ -117,7 +117,7 @@ void Trace::execute(const Device &device) {
     throw DeviceError(std::string(what) + ": device " + std::to_string(device->id()) +
                       " records another trace; end it first");
   for (const Recorded &call : impl->calls) {
-    // What was made of values that stay is there still, unless somebody has written to either.
+    // What was made of values that stay is there still, unless either was written to.
     const auto stays = [](const Tensor &tensor) { return !tensor || tensor.constant(); };
     if (!call.results.empty() && std::ranges::all_of(call.results, stays) && std::ranges::all_of(call.operands, stays))
       continue;

@@ -82,22 +82,22 @@ class Binder {
 public:
   Binder(const Open &open, const SharedList<Program> &programs, std::span<const int64_t> sizes,
          std::deque<TensorSpec> &specs, std::deque<std::shared_ptr<std::byte>> &constants)
-      : open(open), made(programs), sizes(sizes), specs(specs), constants(constants), changed(made.size()),
-        resized(made.size()), bound(made.size()) {}
+      : open(open), created(programs), sizes(sizes), specs(specs), constants(constants), changed(created.size()),
+        resized(created.size()), bound(created.size()) {}
 
   SharedList<Program> bind(size_t program) {
     const auto &own = open.programs[program].dimensions;
     for (auto dimension = own.begin(); dimension != own.end();) {
       const uint32_t value = dimension->value;
-      Shape shape = made[program].spec(value).shape;
-      const bool isInput = std::ranges::find(made[program].inputs, value) != made[program].inputs.end();
+      Shape shape = created[program].spec(value).shape;
+      const bool isInput = std::ranges::find(created[program].inputs, value) != created[program].inputs.end();
       for (; dimension != own.end() && dimension->value == value; ++dimension)
         if (isInput)
           shape[dimension->dimension] = number(dimension->code, {}, "an input");
       resize(program, value, std::move(shape));
     }
     bindOperations(program);
-    return std::move(made);
+    return std::move(created);
   }
 
 private:
@@ -120,20 +120,20 @@ private:
   /// The program with what changes in it.
   Program &own(size_t index) {
     if (!changed[index]) {
-      changed[index] = std::make_shared<Program>(made[index]);
-      made.replace(index, changed[index]);
+      changed[index] = std::make_shared<Program>(created[index]);
+      created.replace(index, changed[index]);
     }
     return *changed[index];
   }
 
   /// Values have descriptions together, so one that changes gets another one.
   void resize(size_t index, uint32_t value, Shape shape) {
-    const TensorSpec *const old = made[index].values[value].spec;
+    const TensorSpec *const old = created[index].values[value].spec;
     if (old->shape == shape)
       return;
     Value &resizedValue = own(index).values[value];
     auto &flags = resized[index];
-    flags.resize(made[index].values.size(), false);
+    flags.resize(created[index].values.size(), false);
     flags[value] = true;
     const auto [first, last] = resizedSpecs.equal_range(old);
     for (auto known = first; known != last; ++known)
@@ -168,13 +168,13 @@ private:
   std::vector<const TensorSpec *> resultsOf(size_t index, const Operation &operation) const {
     std::vector<const TensorSpec *> all;
     for (const uint32_t out : operation.outs)
-      all.push_back(made[index].values[out].spec);
+      all.push_back(created[index].values[out].spec);
     return all;
   }
 
   /// Whether the op is one of the last ones again, of which its results have been taken over.
   bool repeats(size_t index, const Operation &operation) {
-    const auto specOf = [&](uint32_t in) { return in == absentOperand ? nullptr : made[index].values[in].spec; };
+    const auto specOf = [&](uint32_t in) { return in == absentOperand ? nullptr : created[index].values[in].spec; };
     const auto sameSpec = [&](uint32_t a, uint32_t b) { return specOf(a) == specOf(b); };
     for (const Bound &other : recent) {
       if (other.program != index || other.operation->info != operation.info ||
@@ -182,17 +182,17 @@ private:
           resultsOf(index, operation) != other.written || !areSame(operation.attributes, other.operation->attributes))
         continue;
       for (size_t i = 0; i < operation.outs.size(); ++i)
-        setSpec(index, operation.outs[i], made[index].values[other.operation->outs[i]].spec);
+        setSpec(index, operation.outs[i], created[index].values[other.operation->outs[i]].spec);
       return true;
     }
     return false;
   }
 
   void setSpec(size_t index, uint32_t value, const TensorSpec *spec) {
-    if (made[index].values[value].spec == spec)
+    if (created[index].values[value].spec == spec)
       return;
     auto &flags = resized[index];
-    flags.resize(made[index].values.size(), false);
+    flags.resize(created[index].values.size(), false);
     flags[value] = true;
     own(index).values[value].spec = spec;
   }
@@ -202,7 +202,7 @@ private:
     const Open::OfProgram &written = open.programs[index];
     // What has the shape that the file says, and does not come from a number that depends on sizes, is as written.
     std::vector<bool> &flags = resized[index];
-    flags.resize(made[index].values.size(), false);
+    flags.resize(created[index].values.size(), false);
     auto next = written.numbers.begin();
     for (const auto &[i, isByShapes, operands] : written.operations) {
       if (isByShapes && std::ranges::none_of(operands, [&](uint32_t value) { return flags[value]; }))
@@ -210,7 +210,7 @@ private:
       const auto first = next;
       while (next != written.numbers.end() && next->operation == i)
         ++next;
-      const Operation &operation = made[index].operations[i];
+      const Operation &operation = created[index].operations[i];
       if (isByShapes && repeats(index, operation))
         continue;
       try {
@@ -222,7 +222,7 @@ private:
           recent.push_front(std::move(known));
         }
       } catch (const OpError &error) {
-        throw OpError("program \"" + std::string(made[index].name) + "\": op " + std::to_string(i) + " (" +
+        throw OpError("program \"" + std::string(created[index].name) + "\": op " + std::to_string(i) + " (" +
                       std::string(operation.info->name) + ")" +
                       (operation.loc.empty() ? "" : " at " + std::string(operation.loc)) + " with " + describe() +
                       ": " + error.what());
@@ -231,10 +231,10 @@ private:
   }
 
   void bindOperation(size_t index, uint32_t at, std::span<const Open::Number> numbers) {
-    const Operation &written = made[index].operations[at];
+    const Operation &written = created[index].operations[at];
     std::vector<shapes::View> operands;
     for (const uint32_t in : written.ins)
-      operands.push_back(in == absentOperand ? shapes::View() : shapes::View(made[index].spec(in).shape));
+      operands.push_back(in == absentOperand ? shapes::View() : shapes::View(created[index].spec(in).shape));
     std::vector<ttnn::NamedAttribute> attributes;
     std::vector<std::pair<ttnn::ConstantAttribute *, std::optional<double>>> filled;
     if (!numbers.empty())
@@ -254,7 +254,7 @@ private:
       else
         filled.emplace_back(found.constant, real);
     }
-    ttnn::OpCall call = made[index].call(written);
+    ttnn::OpCall call = created[index].call(written);
     const auto setAttributes = [&] {
       auto operation = std::make_shared<Operation>(written);
       operation->attributes = call.attributes =
@@ -334,11 +334,11 @@ private:
     const size_t first = operation.call == Operation::Call::Case ? 1 : 0;
     for (const uint32_t callee : operation.callees) {
       if (!bound[callee]) {
-        for (size_t i = 0; i < made[callee].inputs.size() && first + i < operation.ins.size(); ++i)
-          resize(callee, made[callee].inputs[i], made[index].spec(operation.ins[first + i]).shape);
+        for (size_t i = 0; i < created[callee].inputs.size() && first + i < operation.ins.size(); ++i)
+          resize(callee, created[callee].inputs[i], created[index].spec(operation.ins[first + i]).shape);
         bindOperations(callee);
       }
-      const Program &other = made[callee];
+      const Program &other = created[callee];
       // The last one of a loop is its body; branches give the same.
       for (size_t i = 0; i < results.size() && i < other.outputs.size(); ++i)
         results[i] = other.spec(other.outputs[i]).shape;
@@ -346,7 +346,7 @@ private:
   }
 
   const Open &open;
-  SharedList<Program> made;
+  SharedList<Program> created;
   const std::span<const int64_t> sizes;
   std::deque<TensorSpec> &specs;
   std::deque<std::shared_ptr<std::byte>> &constants;

@@ -273,8 +273,8 @@ Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &s
   conversion = conversionKernel(from, to);
   if (constant) {
     // Not among what lasts: most are given back when they have been brought into another order.
-    made = AlignedBytes(sim::allocateHostOnce(to.bytes(), "a converted constant"));
-    convert(constant, made.data());
+    created = AlignedBytes(sim::allocateHostOnce(to.bytes(), "a converted constant"));
+    convert(constant, created.data());
   } else {
     place = scratch.take(to.bytes());
   }
@@ -283,13 +283,13 @@ Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &s
 const std::byte *Packed::get(const std::byte *from, std::byte *scratch) const {
   if (!conversion)
     return from;
-  if (made)
-    return made.data();
+  if (created)
+    return created.data();
   convert(from, scratch + place);
   return scratch + place;
 }
 
-const std::byte *Packed::constantValues() const { return made ? made.data() : constant; }
+const std::byte *Packed::constantValues() const { return created ? created.data() : constant; }
 
 void Packed::convert(const std::byte *from, std::byte *to) const { conversion->run({{&from, 1}, {&to, 1}, nullptr}); }
 
@@ -361,15 +361,15 @@ Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::me
   ConstantStore::Form form = {-2};
   const std::byte *operand = values.operandValues();
   const bool shares = store && appendOrder(form, given) && appendOrder(form, target);
-  if (shares && (made = AlignedBytes(store->sharedForm(operand, form)))) {
+  if (shares && (created = AlignedBytes(store->sharedForm(operand, form)))) {
     WeightOrders::countReused();
     values.discard();
     return;
   }
-  made = AlignedBytes(WeightOrders::takeCurrent(target.get_size()));
+  created = AlignedBytes(WeightOrders::takeCurrent(target.get_size()));
   order(values, given, target, values.storeOf(store));
   if (shares)
-    store->shareForm(operand, std::move(form), made.share());
+    store->shareForm(operand, std::move(form), created.share());
 }
 
 void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target,
@@ -377,7 +377,7 @@ void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl:
   const std::byte *constant = values.constantValues();
   const int64_t pieces = store ? piecesOf(given, target) : 1;
   if (pieces == 1) {
-    library::reorder(given, target).run({constant, made.data()});
+    library::reorder(given, target).run({constant, created.data()});
     values.discard();
     return;
   }
@@ -385,14 +385,14 @@ void Ordered::order(Packed &values, const dnnl::memory::desc &given, const dnnl:
   const Primitive primitive = library::reorder(slice(given, 0, count).first, slice(target, 0, count).first);
   for (int64_t i = 0; i < pieces; ++i) {
     const int64_t from = slice(given, i * count, count).second, to = slice(target, i * count, count).second;
-    primitive.run({constant + from, made.data() + to});
+    primitive.run({constant + from, created.data() + to});
     store->release({constant, given.get_size() / static_cast<size_t>(pieces) * static_cast<size_t>(i + 1)});
   }
 }
 
 const std::byte *Ordered::get(const Packed &values, const std::byte *from, std::byte *scratch) const {
-  if (made)
-    return made.data();
+  if (created)
+    return created.data();
   from = values.get(from, scratch);
   if (!reorder)
     return from;

@@ -130,20 +130,20 @@ public:
   Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch);
   const std::byte *get(const std::byte *from, std::byte *scratch) const;
   /// Whether `get` needs the operand's own values.
-  bool reads() const { return !made; }
+  bool reads() const { return !created; }
   /// The converted values when they are constant, else nullptr.
   const std::byte *constantValues() const;
   /// The operand's own values when they are constant, by which a store knows them.
   const std::byte *operandValues() const { return constant; }
   /// The store that these are to be released to: none when they are a converted copy.
-  const ConstantStore *storeOf(const ConstantStore *store) const { return made ? nullptr : store; }
+  const ConstantStore *storeOf(const ConstantStore *store) const { return created ? nullptr : store; }
   /// Gives a converted copy back; `get` must not be called any more.
-  void discard() { made = {}; }
+  void discard() { created = {}; }
 
 private:
   void convert(const std::byte *from, std::byte *to) const;
   std::unique_ptr<Kernel> conversion;
-  AlignedBytes made;
+  AlignedBytes created;
   const std::byte *constant = nullptr;
   size_t place = 0;
 };
@@ -161,7 +161,7 @@ public:
           const ConstantStore *store);
   const std::byte *get(const Packed &values, const std::byte *from, std::byte *scratch) const;
   /// Whether `get` needs the operand's own values.
-  bool reads(const Packed &values) const { return !made && values.reads(); }
+  bool reads(const Packed &values) const { return !created && values.reads(); }
 
 private:
   /// Brings constant values into `made`.
@@ -169,7 +169,7 @@ private:
              const ConstantStore *store);
 
   Primitive reorder;
-  AlignedBytes made;
+  AlignedBytes created;
   size_t place = 0;
 };
 

@@ -37,8 +37,8 @@ struct Table {
   std::map<uint64_t, Code> codes;
 };
 Table &table() {
-  static Table *made = new Table; // outlives threads that still run at exit
-  return *made;
+  static Table *created = new Table; // outlives threads that still run at exit
+  return *created;
 }
 
 std::string hex(uint64_t hash) {

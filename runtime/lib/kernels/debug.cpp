@@ -1,7 +1,7 @@
 //===- debug.cpp - the ops of the debug dialect ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places at which somebody looks, with hooks (see tt/runtime/runtime.h). They
+// Places to look at, with hooks (see tt/runtime/runtime.h). They
 // change nothing themselves and take no time on the chip: results are the
 // operand under another name, and ops without results do nothing.
 //
@@ -113,9 +113,9 @@ std::unique_ptr<Kernel> makeNothing(const OpCall &) {
 } // namespace
 
 void setHostCaller(HostCaller caller) {
-  auto made = std::make_shared<const HostCaller>(std::move(caller));
+  auto created = std::make_shared<const HostCaller>(std::move(caller));
   std::lock_guard lock(hostCallerMutex);
-  hostCaller.swap(made);
+  hostCaller.swap(created);
 }
 
 std::vector<OpInfo> debugOps() {

@@ -13,7 +13,7 @@
 namespace tt::runtime {
 namespace {
 
-/// A constant that a run may change, or that somebody wants to look at.
+/// A constant that a run may change, or that is observed.
 class ConstantKernel final : public ttnn::Kernel {
 public:
   ConstantKernel(std::shared_ptr<const std::byte> values, size_t bytes) : values(std::move(values)), bytes(bytes) {}
@@ -47,12 +47,12 @@ std::shared_ptr<const std::byte> piece(const std::shared_ptr<const std::byte> &v
 
 const std::byte *Planner::constantBytes(uint32_t value) const {
   const Plan::Root &root = rootOf(value);
-  return isOneForAll(root) ? root.constant.front().get() + made.viewBytes[value] : nullptr;
+  return isOneForAll(root) ? root.constant.front().get() + created.viewBytes[value] : nullptr;
 }
 
 const std::byte *Planner::constantBytes(uint32_t value, uint32_t device) const {
   const auto &shard = rootOf(value).constant[device];
-  return shard ? shard.get() + made.viewBytes[value] : nullptr;
+  return shard ? shard.get() + created.viewBytes[value] : nullptr;
 }
 
 bool Planner::isOneForAll(const Plan::Root &root) {
@@ -62,7 +62,7 @@ bool Planner::isOneForAll(const Plan::Root &root) {
                              [&](const auto &shard) { return shard && shard.get() == root.constant.front().get(); });
 }
 
-/// Whether the program alone has the memory of a constant that is one for all devices; what lies in the file nobody
+/// Whether the program alone has the memory of a constant that is one for all devices; what lies in the file no one
 /// owns.
 bool Planner::isOwnedAlone(const Plan::Root &root) {
   return root.constant.front().use_count() == static_cast<long>(root.constant.size());
@@ -99,7 +99,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
         return true;
     return false;
   };
-  for (uint32_t device = made.chips.first; device < made.chips.last; ++device) {
+  for (uint32_t device = created.chips.first; device < created.chips.last; ++device) {
     for (size_t i = 0; i < ins.size(); ++i)
       if (isSplit(ins[i]))
         call.constantIns[i] = constantBytes(ins[i], device);
@@ -118,15 +118,15 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
   for (const auto &kernel : kernels)
     for (size_t i = 0; i < ins.size(); ++i)
       if (ins[i] != absentOperand && kernel->reads(i))
-        isRead[made.rootOf[ins[i]]] = true;
+        isRead[created.rootOf[ins[i]]] = true;
   // The step is that of one of them; those of the others lie next to it.
   addStep(std::move(kernels.front()));
   for (size_t k = 1; k < kernels.size(); ++k) {
-    made.scratchBytes = std::max(made.scratchBytes, kernels[k]->scratchBytes());
-    made.kernels.push_back(std::move(kernels[k]));
+    created.scratchBytes = std::max(created.scratchBytes, kernels[k]->scratchBytes());
+    created.kernels.push_back(std::move(kernels[k]));
   }
-  made.steps.back().own = static_cast<uint32_t>(made.ownKernels.size());
-  made.ownKernels.push_back(std::move(own));
+  created.steps.back().own = static_cast<uint32_t>(created.ownKernels.size());
+  created.ownKernels.push_back(std::move(own));
   return true;
 }
 
@@ -145,9 +145,9 @@ bool Planner::planConstant() {
   std::shared_ptr<const std::byte> values(std::shared_ptr<void>(), constant->bytes.data());
   if (sim::isBlockFormat(spec.dtype))
     values = quantised(spec, constant->bytes);
-  if (!observed && !made.written[value]) {
-    made.roots[value].home = Plan::Home::Constant;
-    made.roots[value].constant.assign(made.roots[value].shards, values);
+  if (!observed && !created.written[value]) {
+    created.roots[value].home = Plan::Home::Constant;
+    created.roots[value].constant.assign(created.roots[value].shards, values);
     isSame[value] = previous && operation().attributes.isCopyOf(previous->program.operations[op].attributes) &&
                     spec == previous->program.spec(value);
     return true;
@@ -160,40 +160,40 @@ bool Planner::planConstant() {
 void Planner::planCall() {
   const Operation &operation = this->operation();
   for (uint32_t out : operation.outs) {
-    const auto groups = made.memory.groups.size();
+    const auto groups = created.memory.groups.size();
     if (isAsBefore)
       repeatGroup(out);
     else
       addGroup(resultOf(out), op, sim::footprint(chip, program.spec(out)));
-    if (made.memory.groups.size() > groups)
-      made.memory.groups.back().cached = true;
+    if (created.memory.groups.size() > groups)
+      created.memory.groups.back().cached = true;
   }
   if (observed) {
     // Hooks see every op of every run.
-    made.callees[op] = {makePlan(made.image, operation.callees[0], device, made.mode)};
+    created.callees[op] = {makePlan(created.image, operation.callees[0], device, created.mode)};
     return;
   }
-  if (made.mode != Mode::Estimated && !takeResults())
+  if (created.mode != Mode::Estimated && !takeResults())
     evaluateCall();
 }
 
 void Planner::evaluateCall() {
   const Operation &operation = this->operation();
   restoreConstants();
-  std::erase_if(made.cachedMemory, [&](const Plan::CachedMemory &memory) { return memory.op == op; });
+  std::erase_if(created.cachedMemory, [&](const Plan::CachedMemory &memory) { return memory.op == op; });
   std::vector<Argument> given;
   for (size_t i = 0; i < operation.ins.size(); ++i)
     given.push_back(argumentOf(operation.ins[i], i));
-  Results results =
-      Executable(makePlan(made.image, operation.callees[0], device, made.mode, {}, given), device).evaluate(given);
+  Results results = Executable(makePlan(created.image, operation.callees[0], device, created.mode, {}, given), device)
+                        .evaluate(given);
   for (size_t i = 0; i < operation.outs.size(); ++i) {
-    Plan::Root &root = made.roots[operation.outs[i]];
+    Plan::Root &root = created.roots[operation.outs[i]];
     root.home = Plan::Home::Constant;
     root.constant.assign(results.shards[i].begin(), results.shards[i].end());
     shareEqual(root.constant, program.spec(operation.outs[i]).bytes());
     if (groupOf[operation.outs[i]] != MemoryPlan::none)
-      made.cachedMemory.insert(std::ranges::upper_bound(made.cachedMemory, op, {}, &Plan::CachedMemory::op),
-                               {op, std::make_shared<const sim::Allocation>(std::move(results.allocations[i]))});
+      created.cachedMemory.insert(std::ranges::upper_bound(created.cachedMemory, op, {}, &Plan::CachedMemory::op),
+                                  {op, std::make_shared<const sim::Allocation>(std::move(results.allocations[i]))});
   }
 }
 
@@ -212,17 +212,17 @@ void Planner::planControl() {
       continue;
     argument.constant = true;
     for (const auto &shard : root.constant)
-      argument.shards.push_back(piece(shard, made.viewBytes[value]));
+      argument.shards.push_back(piece(shard, created.viewBytes[value]));
   }
-  Plan::Callees &callees = made.callees[op];
+  Plan::Callees &callees = created.callees[op];
   for (uint32_t callee : operation.callees)
-    callees.push_back(makePlan(made.image, callee, device, made.mode, {}, given));
+    callees.push_back(makePlan(created.image, callee, device, created.mode, {}, given));
   for (size_t i = 0; i < operation.ins.size(); ++i) {
     const auto knows = [&](const std::shared_ptr<const Plan> &callee) {
       return callee->roots[callee->program.inputs[i - first]].home == Plan::Home::Constant;
     };
     if (i < first || !std::ranges::all_of(callees, knows))
-      isRead[made.rootOf[operation.ins[i]]] = true;
+      isRead[created.rootOf[operation.ins[i]]] = true;
   }
   for (uint32_t out : operation.outs)
     addGroup(resultOf(out), op, sim::footprint(chip, program.spec(out)));
@@ -230,7 +230,7 @@ void Planner::planControl() {
     addWorkingMemory(callees);
 
   // Once through a loop, or the longest of the branches; a run knows more.
-  sim::Duration &duration = made.durations[op];
+  sim::Duration &duration = created.durations[op];
   for (const auto &callee : callees)
     if (isLoop) {
       duration.cycles += callee->totalDuration.cycles;
@@ -239,14 +239,14 @@ void Planner::planControl() {
     } else if (callee->totalDuration.cycles > duration.cycles) {
       duration = callee->totalDuration;
     }
-  made.totalDuration.cycles += duration.cycles;
-  made.totalDuration.ns += duration.ns;
-  made.totalDuration.uncertaintyNs += duration.uncertaintyNs;
+  created.totalDuration.cycles += duration.cycles;
+  created.totalDuration.ns += duration.ns;
+  created.totalDuration.uncertaintyNs += duration.uncertaintyNs;
 
   Plan::Step step;
   step.control = true;
   step.op = op;
-  made.steps.push_back(step);
+  created.steps.push_back(step);
   operands.push_back({operation.ins, operation.outs});
 }
 
@@ -261,10 +261,11 @@ void Planner::addWorkingMemory(const Plan::Callees &callees) {
     const int64_t bytes = peaks[static_cast<size_t>(sim::memoryOf(buffer))];
     if (bytes == 0)
       continue;
-    const auto group = static_cast<uint32_t>(made.memory.groups.size());
-    made.memory.groups.push_back({{buffer, bytes, 1, 1, bytes}, {&made, Purpose::Of::Callees, op, absentOperand}});
-    made.memory.events.push_back({op, true, group});
-    made.memory.events.push_back({op + 1, false, group});
+    const auto group = static_cast<uint32_t>(created.memory.groups.size());
+    created.memory.groups.push_back(
+        {{buffer, bytes, 1, 1, bytes}, {&created, Purpose::Of::Callees, op, absentOperand}});
+    created.memory.events.push_back({op, true, group});
+    created.memory.events.push_back({op + 1, false, group});
     references.push_back(1);
   }
 }
@@ -273,7 +274,7 @@ void Planner::addWorkingMemory(const Plan::Callees &callees) {
 Argument Planner::argumentOf(uint32_t value, size_t index) const {
   const Plan::Root &root = rootOf(value);
   const std::string name = "operand " + std::to_string(index);
-  if (made.written[made.rootOf[value]])
+  if (created.written[created.rootOf[value]])
     throw OpError(name + " is changed in place by the program; its values cannot be kept");
   Argument argument;
   const Shards *shards = nullptr;
@@ -282,8 +283,8 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
     shards = &root.constant;
   } else if (root.home == Plan::Home::Input && root.index < knownArguments().size()) {
     shards = &knownArguments()[root.index].shards;
-    if (std::ranges::find(made.parameters, root.index, &Plan::Parameter::input) == made.parameters.end())
-      made.parameters.push_back({root.index, {}, 0, 0, {}});
+    if (std::ranges::find(created.parameters, root.index, &Plan::Parameter::input) == created.parameters.end())
+      created.parameters.push_back({root.index, {}, 0, 0, {}});
   } else {
     throw OpError(name + " is computed by the program; expected an input, a constant, or the result of another " +
                   std::string(operation().info->name));
@@ -291,14 +292,14 @@ Argument Planner::argumentOf(uint32_t value, size_t index) const {
   if (shards->empty())
     throw OpError(name + " is not known before the program runs; expected a constant");
   for (const auto &shard : *shards)
-    argument.shards.push_back(piece(shard, made.viewBytes[value]));
+    argument.shards.push_back(piece(shard, created.viewBytes[value]));
   return argument;
 }
 
 bool Planner::isReproducible() const {
   std::vector<TensorSpec> results;
   for (uint32_t out : operation().outs) {
-    if (made.written[out])
+    if (created.written[out])
       return false;
     results.push_back(program.spec(out));
     // A kernel of one device makes the same of the same operands on all of them.
@@ -341,12 +342,12 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
   if (!hasSplitConstants()) {
     const auto values = computed(call.constantIns, /*isLast=*/true);
     for (size_t i = 0; i < results.size(); ++i)
-      shards[i].assign(made.roots[results[i]].shards, values[i]);
+      shards[i].assign(created.roots[results[i]].shards, values[i]);
   } else {
     std::map<std::vector<const std::byte *>, std::vector<std::shared_ptr<std::byte>>> known;
     for (size_t i = 0; i < results.size(); ++i)
-      shards[i].resize(made.roots[results[i]].shards);
-    for (uint32_t device = made.chips.first; device < made.chips.last; ++device) {
+      shards[i].resize(created.roots[results[i]].shards);
+    for (uint32_t device = created.chips.first; device < created.chips.last; ++device) {
       std::vector<const std::byte *> operands = call.constantIns;
       for (size_t i = 0; i < ins.size(); ++i)
         if (isSplitConstant(ins[i]))
@@ -359,7 +360,7 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
     }
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    Plan::Root &root = made.roots[results[i]];
+    Plan::Root &root = created.roots[results[i]];
     root.home = Plan::Home::Constant;
     root.constant = std::move(shards[i]);
   }
@@ -374,9 +375,9 @@ void Planner::findDispensable() {
   for (uint32_t in : ins) {
     if (in == absentOperand)
       continue;
-    const uint32_t value = made.rootOf[in];
-    const Plan::Root &root = made.roots[value];
-    const auto isSame = [&](uint32_t other) { return other != absentOperand && made.rootOf[other] == value; };
+    const uint32_t value = created.rootOf[in];
+    const Plan::Root &root = created.roots[value];
+    const auto isSame = [&](uint32_t other) { return other != absentOperand && created.rootOf[other] == value; };
     // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
     if (isOneForAll(root) && isOwnedAlone(root) && !keepsForOtherSizes(value) &&
         program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
@@ -384,11 +385,11 @@ void Planner::findDispensable() {
       dispensable.push_back({root.constant.front().get(), program.spec(value).bytes()});
   }
   if (!dispensable.empty())
-    made.image.settle(); // this is where most memory is in use
+    created.image.settle(); // this is where most memory is in use
 }
 
 void Planner::release(std::span<const std::byte> values) const {
-  made.image.release(values);
+  created.image.release(values);
   for (const auto &constant : dispensable)
     if (values.data() >= constant.data() && values.data() + values.size() <= constant.data() + constant.size())
       emptyFresh(const_cast<std::byte *>(values.data()), values.size());
@@ -397,9 +398,9 @@ void Planner::release(std::span<const std::byte> values) const {
 bool Planner::areOthers(std::span<const std::byte> values) const {
   const auto isOwned = [&](uint32_t in) {
     return in != absentOperand && constantBytes(in) == values.data() &&
-           (isOwnedAlone(rootOf(in)) || made.uses->computedBy[made.rootOf[in]] != opCount);
+           (isOwnedAlone(rootOf(in)) || created.uses->computedBy[created.rootOf[in]] != opCount);
   };
-  return !made.image.holds(values) && std::ranges::none_of(operation().ins, isOwned);
+  return !created.image.holds(values) && std::ranges::none_of(operation().ins, isOwned);
 }
 
 bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
@@ -407,12 +408,12 @@ bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
 }
 
 bool Planner::defers(std::span<const std::byte> values) const {
-  // What others call is prepared by them, each time anew; all ranks have the same plan.
+  // Callers prepare what they call, each time again; all ranks have the same plan.
   const bool isCalled = inputs.empty();
   if (isCalled || !device->options().programCache || device->partition() || !areOthers(values) ||
       (previous && !PreparedForms::ofProcess().isInPlace(values)))
     return false;
-  made.deferred.push_back({op, values});
+  created.deferred.push_back({op, values});
   return true;
 }
 
@@ -420,7 +421,7 @@ void Planner::readInPlace(std::span<const std::byte> values) const { PreparedFor
 
 void Planner::enterWeights() {
   if (previous && previous->weights) {
-    made.weights = previous->weights; // which fit
+    created.weights = previous->weights; // which fit
     return;
   }
   std::vector<std::span<const std::byte>> weights;
@@ -430,7 +431,7 @@ void Planner::enterWeights() {
       if (shard)
         weights.push_back({shard.get(), program.spec(program.inputs[i]).bytes()});
   if (!weights.empty())
-    made.weights = PreparedForms::ofProcess().enter(std::move(weights));
+    created.weights = PreparedForms::ofProcess().enter(std::move(weights));
 }
 
 std::optional<Planner::Constant> Planner::constantAt(const std::byte *operand) const {
@@ -438,12 +439,12 @@ std::optional<Planner::Constant> Planner::constantAt(const std::byte *operand) c
     if (in == absentOperand || !operand)
       continue;
     const auto found = [&](uint32_t shard) {
-      return Constant{made.rootOf[in], shard, made.viewBytes[in], program.spec(in).bytes()};
+      return Constant{created.rootOf[in], shard, created.viewBytes[in], program.spec(in).bytes()};
     };
     if (constantBytes(in) == operand)
       return found(0);
     if (isSplitConstant(in))
-      for (uint32_t device = made.chips.first; device < made.chips.last; ++device)
+      for (uint32_t device = created.chips.first; device < created.chips.last; ++device)
         if (constantBytes(in, device) == operand)
           return found(device);
   }
@@ -454,7 +455,7 @@ std::optional<Identity> Planner::identityOf(const Constant &constant, const std:
   constexpr size_t least = size_t(1) << 16;
   if (constant.bytes < least)
     return std::nullopt;
-  const auto [found, isNew] = made.identities.try_emplace(constant);
+  const auto [found, isNew] = created.identities.try_emplace(constant);
   if (!isNew)
     return found->second;
   if (isSame[constant.root])
@@ -474,20 +475,20 @@ std::shared_ptr<std::byte> Planner::sharedForm(const std::byte *operand, const F
   return identity ? PreparedForms::ofProcess().find(*identity, form) : nullptr;
 }
 
-void Planner::shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const {
+void Planner::shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &created) const {
   const auto constant = constantAt(operand);
   if (!constant)
     return;
-  sharedForms[{*constant, form}] = made;
+  sharedForms[{*constant, form}] = created;
   // Values that were let go meanwhile are not read: they were when the form was looked for.
   if (const auto known = plan->identities.find(*constant); known != plan->identities.end())
-    PreparedForms::ofProcess().keep(known->second, std::move(form), made, areOthers({operand, constant->bytes}));
+    PreparedForms::ofProcess().keep(known->second, std::move(form), created, areOthers({operand, constant->bytes}));
 }
 
 bool Planner::keepsForOtherSizes(uint32_t value) const {
   constexpr size_t most = size_t(64) << 20;
-  const Plan::Root &root = made.roots[value];
-  if (made.image.boundOf.expired() || made.uses->computedBy[value] == opCount || !isOneForAll(root) ||
+  const Plan::Root &root = created.roots[value];
+  if (created.image.boundOf.expired() || created.uses->computedBy[value] == opCount || !isOneForAll(root) ||
       root.constant.front().use_count() == 0 || keptBytes + program.spec(value).bytes() > most)
     return false;
   // What other constants were computed from is not needed again.
@@ -499,8 +500,8 @@ void Planner::releaseConstants() {
   for (uint32_t in : operation().ins) {
     if (in == absentOperand)
       continue;
-    const uint32_t value = made.rootOf[in];
-    Plan::Root &root = made.roots[value];
+    const uint32_t value = created.rootOf[in];
+    Plan::Root &root = created.roots[value];
     if (root.home != Plan::Home::Constant)
       continue;
     const bool isDone = lastUse[value] == op && !isRead[value];
@@ -515,7 +516,7 @@ void Planner::releaseConstants() {
       const bool isNext = std::exchange(last, shard.get()) != shard.get();
       if (shard.use_count() == 0) {
         if (isNext)
-          made.image.release({shard.get(), program.spec(value).bytes()});
+          created.image.release({shard.get(), program.spec(value).bytes()});
       } else if (isDone) {
         if (isNext)
           preparedBytes -= std::min(preparedBytes, program.spec(value).bytes());
@@ -530,28 +531,28 @@ void Planner::releaseConstants() {
 void Planner::keepSmallConstants() {
   constexpr size_t small = size_t(1) << 18;
   const auto isKept = [&](uint32_t value) {
-    const Plan::Root &root = made.roots[value];
-    return root.home == Plan::Home::Constant && made.rootOf[value] == value && isRead[value] &&
+    const Plan::Root &root = created.roots[value];
+    return root.home == Plan::Home::Constant && created.rootOf[value] == value && isRead[value] &&
            root.shards == root.constant.size() && root.constant.front().use_count() == 0 &&
            program.spec(value).bytes() <= small &&
            std::ranges::count(root.constant, root.constant.front()) == static_cast<ptrdiff_t>(root.shards) &&
-           made.image.holds({root.constant.front().get(), program.spec(value).bytes()});
+           created.image.holds({root.constant.front().get(), program.spec(value).bytes()});
   };
   size_t bytes = 0;
   for (uint32_t value = 0; value < program.values.size(); ++value)
     if (isKept(value))
       bytes += alignUp(program.spec(value).bytes());
-  if (!made.image.isMapped || !bytes)
+  if (!created.image.isMapped || !bytes)
     return;
   const auto memory = sim::allocateHostOnce(bytes, "the small constants of a program");
   size_t at = 0;
   for (uint32_t value = 0; value < program.values.size(); ++value) {
     if (!isKept(value))
       continue;
-    Plan::Root &root = made.roots[value];
+    Plan::Root &root = created.roots[value];
     const size_t size = program.spec(value).bytes();
     std::memcpy(memory.get() + at, root.constant.front().get(), size);
-    made.image.release({root.constant.front().get(), size});
+    created.image.release({root.constant.front().get(), size});
     root.constant.assign(root.shards, piece(memory, at));
     at += alignUp(size);
   }

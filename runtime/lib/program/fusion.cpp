@@ -27,29 +27,29 @@ void Planner::fuseChains() {
   for (const Operands &step : operands)
     for (uint32_t in : step.ins)
       if (in != absentOperand)
-        ++uses[made.rootOf[in]];
+        ++uses[created.rootOf[in]];
   std::vector<bool> isOutput(program.values.size(), false);
   for (uint32_t output : program.outputs)
-    isOutput[made.rootOf[output]] = true;
+    isOutput[created.rootOf[output]] = true;
 
-  std::vector<bool> dropped(made.steps.size(), false);
+  std::vector<bool> dropped(created.steps.size(), false);
   for (const Chain &chain : chains) {
     for (uint32_t s : chain.steps)
       for (uint32_t in : operands[s].ins)
-        ++inner[made.rootOf[in]];
+        ++inner[created.rootOf[in]];
     const uint32_t last = chain.steps.back();
-    const uint32_t at = made.steps[last].op;
+    const uint32_t at = created.steps[last].op;
     std::vector<uint32_t> ins, outs; // of all
     std::vector<ttnn::Link> links;
     std::vector<uint32_t> results; // per link
-    Plan::Step step = made.steps[last];
-    step.firstMember = static_cast<uint32_t>(made.chainOps.size());
+    Plan::Step step = created.steps[last];
+    step.firstMember = static_cast<uint32_t>(created.chainOps.size());
     step.members = static_cast<uint32_t>(chain.steps.size());
     for (uint32_t s : chain.steps) {
       const uint32_t result = operands[s].outs.front();
-      ttnn::Link link{made.steps[s].kernel, {}, isOutput[result] || uses[result] != inner[result]};
+      ttnn::Link link{created.steps[s].kernel, {}, isOutput[result] || uses[result] != inner[result]};
       for (uint32_t in : operands[s].ins) {
-        const auto inner = std::ranges::find(results, made.rootOf[in]);
+        const auto inner = std::ranges::find(results, created.rootOf[in]);
         if (inner != results.end()) {
           link.ins.push_back(~static_cast<int>(inner - results.begin()));
           continue;
@@ -62,37 +62,37 @@ void Planner::fuseChains() {
       }
       if (link.stored) {
         outs.push_back(result);
-        made.roots[result].firstOp = at;
+        created.roots[result].firstOp = at;
         extend(result, at);
       } else {
-        made.roots[result].home = Plan::Home::Unset;
+        created.roots[result].home = Plan::Home::Unset;
       }
       links.push_back(std::move(link));
       results.push_back(result);
-      made.chainOps.push_back(made.steps[s].op);
+      created.chainOps.push_back(created.steps[s].op);
       dropped[s] = s != last;
     }
     for (uint32_t s : chain.steps)
       for (uint32_t in : operands[s].ins)
-        inner[made.rootOf[in]] = 0;
+        inner[created.rootOf[in]] = 0;
     auto kernel = chainKernel(at, links);
     step.kernel = kernel.get();
-    made.chains.push_back({at, std::move(links), std::move(kernel)});
-    made.steps[last] = step;
+    created.chains.push_back({at, std::move(links), std::move(kernel)});
+    created.steps[last] = step;
     const auto &ownIns = ofChains.emplace_back(std::move(ins)), &ownOuts = ofChains.emplace_back(std::move(outs));
     operands[last] = {ownIns, ownOuts};
   }
   size_t kept = 0;
-  for (size_t s = 0; s < made.steps.size(); ++s) {
+  for (size_t s = 0; s < created.steps.size(); ++s) {
     if (dropped[s])
       continue;
     if (kept != s) {
-      made.steps[kept] = made.steps[s];
+      created.steps[kept] = created.steps[s];
       operands[kept] = operands[s];
     }
     ++kept;
   }
-  made.steps.resize(kept);
+  created.steps.resize(kept);
   operands.resize(kept);
 }
 
@@ -108,17 +108,17 @@ std::shared_ptr<const ttnn::Kernel> Planner::chainKernel(uint32_t at, const std:
     if (before != previous->chains.end() && isEqual(*before))
       return before->kernel;
   }
-  for (size_t i = made.chains.size(); i-- > 0 && made.chains.size() - i <= most;)
-    if (isEqual(made.chains[i]))
-      return made.chains[i].kernel;
+  for (size_t i = created.chains.size(); i-- > 0 && created.chains.size() - i <= most;)
+    if (isEqual(created.chains[i]))
+      return created.chains[i].kernel;
   return ttnn::chainOf(links);
 }
 
 std::vector<Planner::Chain> Planner::findChains() const {
   std::vector<Chain> chains;
   std::vector<uint32_t> chainOf(program.values.size(), none); // per root: the chain that gives it
-  for (uint32_t s = 0; s < made.steps.size(); ++s) {
-    const Plan::Step &step = made.steps[s];
+  for (uint32_t s = 0; s < created.steps.size(); ++s) {
+    const Plan::Step &step = created.steps[s];
     if (!program.operations[step.op].info->writes.empty())
       for (Chain &chain : chains)
         chain.open = false;
@@ -127,10 +127,10 @@ std::vector<Planner::Chain> Planner::findChains() const {
     const size_t slots = link ? ttnn::chainSlots(*step.kernel) : 0;
     // Whatever uses a result and does not become a part of its chain ends the chain: so does a part of a result, also
     // next to a whole one of the same chain.
-    const auto chainBefore = [&](uint32_t in) { return in == absentOperand ? none : chainOf[made.rootOf[in]]; };
+    const auto chainBefore = [&](uint32_t in) { return in == absentOperand ? none : chainOf[created.rootOf[in]]; };
     for (uint32_t in : operands[s].ins)
       if (const uint32_t other = chainBefore(in);
-          other != none && program.spec(in).bytes() != program.spec(made.rootOf[in]).bytes())
+          other != none && program.spec(in).bytes() != program.spec(created.rootOf[in]).bytes())
         chains[other].open = false;
     uint32_t mine = none;
     for (uint32_t in : operands[s].ins) {

@@ -11,23 +11,23 @@ namespace tt::runtime {
 
 std::vector<uint32_t> Planner::findReplaced() const {
   std::vector<uint32_t> replaced(program.values.size(), absentOperand);
-  if (made.mode != Mode::Fast)
+  if (created.mode != Mode::Fast)
     return replaced;
-  for (size_t s = 0; s < made.steps.size(); ++s) {
+  for (size_t s = 0; s < created.steps.size(); ++s) {
     const auto &[ins, outs] = operands[s];
-    if (!made.steps[s].kernel)
+    if (!created.steps[s].kernel)
       continue;
     std::vector<uint32_t> taken;
     for (size_t o = 0; o < outs.size(); ++o)
       for (size_t i = 0; i < ins.size() && replaced[outs[o]] == absentOperand; ++i) {
-        if (ins[i] == absentOperand || made.rootOf[ins[i]] != ins[i] ||
-            !isReplaceable(ins[i], outs[o], made.steps[s].op))
+        if (ins[i] == absentOperand || created.rootOf[ins[i]] != ins[i] ||
+            !isReplaceable(ins[i], outs[o], created.steps[s].op))
           continue;
         // One name of the value, and no other result in its place.
-        const auto names =
-            std::ranges::count_if(ins, [&](uint32_t in) { return in != absentOperand && made.rootOf[in] == ins[i]; });
+        const auto names = std::ranges::count_if(
+            ins, [&](uint32_t in) { return in != absentOperand && created.rootOf[in] == ins[i]; });
         if (names != 1 || std::ranges::find(taken, ins[i]) != taken.end() ||
-            !ttnn::mayOverwrite(*made.steps[s].kernel, i, o))
+            !ttnn::mayOverwrite(*created.steps[s].kernel, i, o))
           continue;
         replaced[outs[o]] = ins[i];
         taken.push_back(ins[i]);
@@ -38,60 +38,60 @@ std::vector<uint32_t> Planner::findReplaced() const {
 
 /// Both lie in memory that this plan gives, as large as each other, and the older one dies where the other begins.
 bool Planner::isReplaceable(uint32_t value, uint32_t by, uint32_t at) const {
-  const Plan::Root &older = made.roots[value], &younger = made.roots[by];
-  return older.home == Plan::Home::Arena && younger.home == Plan::Home::Arena && made.rootOf[by] == by &&
-         older.lastOp == at && younger.firstOp == at && older.shards == younger.shards && !made.written[value] &&
-         !made.written[by] && program.spec(value).bytes() == program.spec(by).bytes();
+  const Plan::Root &older = created.roots[value], &younger = created.roots[by];
+  return older.home == Plan::Home::Arena && younger.home == Plan::Home::Arena && created.rootOf[by] == by &&
+         older.lastOp == at && younger.firstOp == at && older.shards == younger.shards && !created.written[value] &&
+         !created.written[by] && program.spec(value).bytes() == program.spec(by).bytes();
 }
 
 void Planner::placeValues() {
   if (observed) {
     // Hooks may look at every value until it is deallocated.
     for (uint32_t value = 0; value < program.values.size(); ++value)
-      made.roots[value].lastOp = opCount;
+      created.roots[value].lastOp = opCount;
     for (const auto &[value, at] : deallocatedAt)
-      made.roots[value].lastOp = at;
+      created.roots[value].lastOp = at;
     for (uint32_t output : program.outputs)
-      made.roots[output].lastOp = opCount;
+      created.roots[output].lastOp = opCount;
   }
-  made.replaced = findReplaced();
+  created.replaced = findReplaced();
   if (repeatPlaces())
     return;
-  const std::vector<uint32_t> &replaced = made.replaced;
+  const std::vector<uint32_t> &replaced = created.replaced;
   std::vector<bool> passedOn(program.values.size(), false);
   for (uint32_t value : replaced)
     if (value != absentOperand)
       passedOn[value] = true;
   std::vector<std::vector<uint32_t>> begins(opCount + 1), ends(opCount + 1);
-  for (uint32_t value = 0; value < made.roots.size(); ++value) {
-    const Plan::Root &root = made.roots[value];
-    if (root.home != Plan::Home::Arena || made.rootOf[value] != value)
+  for (uint32_t value = 0; value < created.roots.size(); ++value) {
+    const Plan::Root &root = created.roots[value];
+    if (root.home != Plan::Home::Arena || created.rootOf[value] != value)
       continue; // elsewhere, a view, or between two ops of a chain
     begins[root.firstOp].push_back(value);
     if (!passedOn[value])
       ends[root.lastOp].push_back(value);
   }
-  const size_t base = alignUp(made.scratchBytes);
+  const size_t base = alignUp(created.scratchBytes);
   sim::BankAllocator space(0, int64_t(1) << 62, sim::hostAlignment, sim::Fit::Best);
   const sim::Label label = "a value";
   size_t top = 0;
   std::vector<std::vector<Plan::Exchange *>> received(opCount + 1);
-  for (const Plan::Step &step : made.steps)
-    if (step.exchange != Plan::Step::none && made.exchanges[step.exchange].arenaBytes)
-      received[step.op].push_back(&made.exchanges[step.exchange]);
+  for (const Plan::Step &step : created.steps)
+    if (step.exchange != Plan::Step::none && created.exchanges[step.exchange].arenaBytes)
+      received[step.op].push_back(&created.exchanges[step.exchange]);
   const auto take = [&](size_t bytes) {
     const auto block = space.allocate(static_cast<int64_t>(bytes), label);
     if (!block)
-      throw OutOfMemoryError(made.name() + ": intermediate values need more than 2^62 bytes of host memory");
+      throw OutOfMemoryError(created.name() + ": intermediate values need more than 2^62 bytes of host memory");
     top = std::max(top, static_cast<size_t>(block->address + block->bytes));
     return base + static_cast<size_t>(block->address);
   };
   for (uint32_t at = 0; at <= opCount; ++at) {
     for (uint32_t value : begins[at]) {
-      Plan::Root &root = made.roots[value];
+      Plan::Root &root = created.roots[value];
       root.stride = alignUp(program.spec(value).bytes());
       if (replaced[value] != absentOperand) {
-        root.offset = made.roots[replaced[value]].offset;
+        root.offset = created.roots[replaced[value]].offset;
         continue;
       }
       root.offset = take(std::max<size_t>(1, root.stride * root.held));
@@ -101,47 +101,47 @@ void Planner::placeValues() {
     for (const Plan::Exchange *exchange : received[at])
       space.deallocate(static_cast<int64_t>(exchange->offset - base));
     for (uint32_t value : ends[at])
-      space.deallocate(static_cast<int64_t>(made.roots[value].offset - base));
+      space.deallocate(static_cast<int64_t>(created.roots[value].offset - base));
   }
-  made.arenaBytes = base + top;
+  created.arenaBytes = base + top;
 }
 
 bool Planner::repeatPlaces() {
-  if (!previous || observed || previous->mode != made.mode || previous->replaced != made.replaced ||
-      !made.exchanges.empty() || !previous->exchanges.empty())
+  if (!previous || observed || previous->mode != created.mode || previous->replaced != created.replaced ||
+      !created.exchanges.empty() || !previous->exchanges.empty())
     return false;
   const auto isPlaced = [](const Plan &plan, uint32_t value) {
     return plan.roots[value].home == Plan::Home::Arena && plan.rootOf[value] == value;
   };
-  for (uint32_t value = 0; value < made.roots.size(); ++value) {
-    const Plan::Root &root = made.roots[value], &before = previous->roots[value];
-    const bool placed = isPlaced(made, value);
+  for (uint32_t value = 0; value < created.roots.size(); ++value) {
+    const Plan::Root &root = created.roots[value], &before = previous->roots[value];
+    const bool placed = isPlaced(created, value);
     if (placed != isPlaced(*previous, value) ||
         (placed && (root.firstOp != before.firstOp || root.lastOp != before.lastOp || root.held != before.held ||
                     alignUp(program.spec(value).bytes()) != before.stride)))
       return false;
   }
-  const size_t base = alignUp(made.scratchBytes), baseBefore = alignUp(previous->scratchBytes);
-  for (uint32_t value = 0; value < made.roots.size(); ++value)
-    if (isPlaced(made, value)) {
-      made.roots[value].stride = previous->roots[value].stride;
-      made.roots[value].offset = previous->roots[value].offset - baseBefore + base;
+  const size_t base = alignUp(created.scratchBytes), baseBefore = alignUp(previous->scratchBytes);
+  for (uint32_t value = 0; value < created.roots.size(); ++value)
+    if (isPlaced(created, value)) {
+      created.roots[value].stride = previous->roots[value].stride;
+      created.roots[value].offset = previous->roots[value].offset - baseBefore + base;
     }
-  made.arenaBytes = previous->arenaBytes - baseBefore + base;
+  created.arenaBytes = previous->arenaBytes - baseBefore + base;
   return true;
 }
 
 void Planner::bindSteps() {
-  for (size_t i = 0; i < made.steps.size(); ++i)
-    made.steps[i].isMesh() ? bindMeshStep(made.steps[i], operands[i]) : bindStep(made.steps[i], operands[i]);
+  for (size_t i = 0; i < created.steps.size(); ++i)
+    created.steps[i].isMesh() ? bindMeshStep(created.steps[i], operands[i]) : bindStep(created.steps[i], operands[i]);
 }
 
 void Planner::bindStep(Plan::Step &step, const Operands &operands) {
-  step.firstIn = static_cast<uint32_t>(made.inPointers.size());
-  step.firstOut = made.outPointers;
+  step.firstIn = static_cast<uint32_t>(created.inPointers.size());
+  step.firstOut = created.outPointers;
   step.ins = static_cast<uint32_t>(operands.ins.size());
   step.outs = static_cast<uint32_t>(operands.outs.size());
-  const sim::Chips own = step.devices > 1 ? made.chips : sim::Chips{0, 1};
+  const sim::Chips own = step.devices > 1 ? created.chips : sim::Chips{0, 1};
   step.devices = own.count();
   for (uint32_t d = own.first; d < own.last; ++d) {
     for (uint32_t in : operands.ins)
@@ -152,22 +152,22 @@ void Planner::bindStep(Plan::Step &step, const Operands &operands) {
 }
 
 void Planner::bindMeshStep(Plan::Step &step, const Operands &operands) {
-  step.firstMeshIn = static_cast<uint32_t>(made.meshIns.size());
-  step.firstMeshOut = static_cast<uint32_t>(made.meshOuts.size());
+  step.firstMeshIn = static_cast<uint32_t>(created.meshIns.size());
+  step.firstMeshOut = static_cast<uint32_t>(created.meshOuts.size());
   step.meshIns = static_cast<uint32_t>(operands.ins.size());
   step.meshOuts = static_cast<uint32_t>(operands.outs.size());
   for (uint32_t in : operands.ins) {
-    const auto first = static_cast<uint32_t>(made.inPointers.size());
+    const auto first = static_cast<uint32_t>(created.inPointers.size());
     const uint32_t count = in == absentOperand ? 0 : shards(in);
     for (uint32_t d = 0; d < count; ++d)
       addIn(in, d);
-    made.meshIns.push_back({first, count});
+    created.meshIns.push_back({first, count});
   }
   for (uint32_t out : operands.outs) {
-    const uint32_t first = made.outPointers;
+    const uint32_t first = created.outPointers;
     for (uint32_t d = 0; d < shards(out); ++d)
       addOut(out, d);
-    made.meshOuts.push_back({first, shards(out)});
+    created.meshOuts.push_back({first, shards(out)});
   }
   if (step.exchange != Plan::Step::none)
     bindReceived(step);
@@ -175,10 +175,10 @@ void Planner::bindMeshStep(Plan::Step &step, const Operands &operands) {
 
 /// Shards of other ranks are where they are received.
 void Planner::bindReceived(const Plan::Step &step) {
-  const Plan::Exchange &exchange = made.exchanges[step.exchange];
+  const Plan::Exchange &exchange = created.exchanges[step.exchange];
   size_t offset = exchange.offset;
   for (const auto &[rank, operand, chip, bytes] : exchange.receives) {
-    made.places.push_back({false, made.meshIns[step.firstMeshIn + operand].first + chip, offset});
+    created.places.push_back({false, created.meshIns[step.firstMeshIn + operand].first + chip, offset});
     offset += alignUp(bytes);
   }
 }
@@ -186,36 +186,36 @@ void Planner::bindReceived(const Plan::Step &step) {
 void Planner::addIn(uint32_t value, uint32_t device) {
   const std::byte *pointer = nullptr;
   if (value != absentOperand)
-    pointer = place(value, device, false, made.inPointers.size());
-  made.inPointers.push_back(pointer);
+    pointer = place(value, device, false, created.inPointers.size());
+  created.inPointers.push_back(pointer);
 }
 
 void Planner::addOut(uint32_t value, uint32_t device) {
-  place(value, device, true, made.outPointers++); // a result always has memory of its own: null until a run
+  place(value, device, true, created.outPointers++); // a result always has memory of its own: null until a run
 }
 
 /// The address of a constant; nullptr where a run fills in the pointer.
 const std::byte *Planner::place(uint32_t value, uint32_t device, bool isOut, size_t position) {
   const Plan::Root &root = rootOf(value);
-  const size_t offset = made.viewBytes[value];
+  const size_t offset = created.viewBytes[value];
   const uint32_t shard = root.shards == 1 ? 0 : device;
-  if (root.shards > 1 && !made.chips.has(device))
+  if (root.shards > 1 && !created.chips.has(device))
     return nullptr; // of another rank
   switch (root.home) {
   case Plan::Home::Constant:
     return root.constant[shard] ? root.constant[shard].get() + offset : nullptr;
   case Plan::Home::Arena:
-    made.places.push_back({isOut, static_cast<uint32_t>(position), root.offsetOf(shard) + offset});
+    created.places.push_back({isOut, static_cast<uint32_t>(position), root.offsetOf(shard) + offset});
     return nullptr;
   case Plan::Home::Input:
   case Plan::Home::Output:
-    made.patches.push_back(
+    created.patches.push_back(
         {isOut, static_cast<uint32_t>(position), root.home == Plan::Home::Output, root.index, shard, offset});
     return nullptr;
   case Plan::Home::Unset:
     break;
   }
-  throw Error(made.name() + ": value " + std::to_string(value) + " has no place");
+  throw Error(created.name() + ": value " + std::to_string(value) + " has no place");
 }
 
 } // namespace tt::runtime

@@ -25,35 +25,35 @@ static bool callsOthers(const Program &program) {
 std::shared_ptr<const Plan> Planner::make() {
   const size_t values = program.values.size();
   ttnn::DeferredWork work;
-  made.isFirst = !previous;
-  made.chips = program.devices() > 1 ? device->chips() : sim::Chips{0, 1};
-  made.rootOf.resize(values);
+  created.isFirst = !previous;
+  created.chips = program.devices() > 1 ? device->chips() : sim::Chips{0, 1};
+  created.rootOf.resize(values);
   for (uint32_t value = 0; value < values; ++value)
-    made.rootOf[value] = value;
-  made.viewBytes.assign(values, 0);
-  made.roots.resize(values);
+    created.rootOf[value] = value;
+  created.viewBytes.assign(values, 0);
+  created.roots.resize(values);
   groupOf.assign(values, MemoryPlan::none);
   isRead.assign(values, false);
   isSame.assign(values, false);
-  made.kernelOf.resize(opCount);
-  made.durations.resize(opCount);
-  made.circular.resize(opCount);
-  made.aliases.assign(opCount, -1);
-  made.circularGroups.assign(opCount, MemoryPlan::none);
-  made.isEstimated.assign(opCount, false);
+  created.kernelOf.resize(opCount);
+  created.durations.resize(opCount);
+  created.circular.resize(opCount);
+  created.aliases.assign(opCount, -1);
+  created.circularGroups.assign(opCount, MemoryPlan::none);
+  created.isEstimated.assign(opCount, false);
   findWritten();
   const auto isParameter = [](const Tensor &input) { return input && input.parameter(); };
   stays.assign(program.inputs.size(), false);
-  knowsInputs = made.mode == Mode::Fast && arguments.empty() &&
+  knowsInputs = created.mode == Mode::Fast && arguments.empty() &&
                 (callsOthers(program) || std::ranges::any_of(inputs, isParameter));
   for (size_t i = 0; i < std::min(arguments.size(), stays.size()); ++i)
     stays[i] = arguments[i].constant;
   for (uint32_t i = 0; knowsInputs && i < inputs.size(); ++i)
-    if (isParameter(inputs[i]) && !made.written[program.inputs[i]]) {
+    if (isParameter(inputs[i]) && !created.written[program.inputs[i]]) {
       stays[i] = true;
-      made.parameters.push_back({i, {}, 0, 0, {}});
+      created.parameters.push_back({i, {}, 0, 0, {}});
     }
-  if (made.mode == Mode::Fast)
+  if (created.mode == Mode::Fast)
     enterWeights();
   findUses();
   addConstants();
@@ -66,8 +66,8 @@ std::shared_ptr<const Plan> Planner::make() {
   planOutputs();
   checkMemory();
   // What calls gave was allocated when it was computed, or is by the observed run of the call.
-  made.memory.cachedIsResident = made.mode != Mode::Estimated;
-  if (made.mode == Mode::Fast) {
+  created.memory.cachedIsResident = created.mode != Mode::Estimated;
+  if (created.mode == Mode::Fast) {
     fuseChains();
     keepSmallConstants();
   }
@@ -75,13 +75,13 @@ std::shared_ptr<const Plan> Planner::make() {
   bindSteps();
   describeOutputs();
   describeParameters();
-  made.groupOf = std::move(groupOf);
+  created.groupOf = std::move(groupOf);
   work.finish();
   return plan;
 }
 
 void Planner::fail(const std::string &message) const {
-  std::string text = made.name() + ": op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")";
+  std::string text = created.name() + ": op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")";
   if (!operation().loc.empty())
     text += " at " + std::string(operation().loc);
   throw OpError(text + ": " + message);
@@ -90,31 +90,31 @@ void Planner::fail(const std::string &message) const {
 void Planner::reserve() {
   if (!previous)
     return;
-  made.chains.reserve(previous->chains.size());
-  made.steps.reserve(opCount);
+  created.chains.reserve(previous->chains.size());
+  created.steps.reserve(opCount);
   operands.reserve(opCount);
-  made.memory.groups.reserve(previous->memory.groups.size());
-  made.memory.events.reserve(previous->memory.events.size());
+  created.memory.groups.reserve(previous->memory.groups.size());
+  created.memory.events.reserve(previous->memory.events.size());
   references.reserve(previous->memory.groups.size());
 }
 
 void Planner::findWritten() {
   if (previous) {
-    made.written = previous->written;
+    created.written = previous->written;
     return;
   }
-  made.written.assign(program.values.size(), false);
+  created.written.assign(program.values.size(), false);
   for (const Operation &operation : program.operations)
     for (int index : operation.info->writes)
       if (static_cast<size_t>(index) < operation.ins.size() &&
           operation.ins[static_cast<size_t>(index)] != absentOperand)
-        made.written[operation.ins[static_cast<size_t>(index)]] = true;
+        created.written[operation.ins[static_cast<size_t>(index)]] = true;
 }
 
 void Planner::findUses() {
   if (previous) {
-    made.uses = previous->uses;
-    lastUse = made.uses->last;
+    created.uses = previous->uses;
+    lastUse = created.uses->last;
     return;
   }
   Plan::Uses uses;
@@ -135,12 +135,12 @@ void Planner::findUses() {
   for (const uint32_t output : program.outputs)
     uses.last[output] = opCount;
   lastUse = uses.last;
-  made.uses = std::make_shared<const Plan::Uses>(std::move(uses));
+  created.uses = std::make_shared<const Plan::Uses>(std::move(uses));
 }
 
 void Planner::addConstants() {
   std::vector<size_t> lastUsed(opCount + 1, 0); // bytes of constants, per op
-  for (const uint32_t i : made.uses->constants) {
+  for (const uint32_t i : created.uses->constants) {
     const uint32_t value = program.operations[i].outs[0];
     lastUsed[lastUse[value]] += program.spec(value).bytes();
   }
@@ -151,19 +151,19 @@ void Planner::addConstants() {
 
 const std::vector<Argument> &Planner::knownArguments() const {
   if (arguments.empty() && knowsInputs)
-    arguments = argumentsOf(program, device, made.written, inputs);
+    arguments = argumentsOf(program, device, created.written, inputs);
   return arguments;
 }
 
 void Planner::checkSize(uint32_t value) const {
-  const size_t bytes = program.spec(value).bytes() * (shards(value) > 1 ? made.chips.count() : 1);
-  if (made.mode == Mode::Estimated || bytes <= sim::hostMemoryLimit())
+  const size_t bytes = program.spec(value).bytes() * (shards(value) > 1 ? created.chips.count() : 1);
+  if (created.mode == Mode::Estimated || bytes <= sim::hostMemoryLimit())
     return;
   const auto input = std::ranges::find(program.inputs, value);
   throw OutOfMemoryError(
-      made.name() + ": " +
+      created.name() + ": " +
       (input != program.inputs.end()
-           ? "input " + std::to_string(input - program.inputs.begin()) + " of " + made.name()
+           ? "input " + std::to_string(input - program.inputs.begin()) + " of " + created.name()
            : "result of op " + std::to_string(op) + " (" + std::string(operation().info->name) + ")") +
       " of shape " + toString(program.spec(value).shape) + " has " + std::to_string(bytes) +
       " bytes; the limit of host memory is " + std::to_string(sim::hostMemoryLimit()));
@@ -173,11 +173,11 @@ void Planner::planInputs() {
   for (uint32_t i = 0; i < program.inputs.size(); ++i) {
     const uint32_t value = program.inputs[i];
     checkSize(value);
-    Plan::Root &root = made.roots[value];
+    Plan::Root &root = created.roots[value];
     root.home = observed ? Plan::Home::Arena : Plan::Home::Input;
     root.index = i;
     setShards(root, value);
-    if (stays[i] && !made.written[value]) {
+    if (stays[i] && !created.written[value]) {
       root.home = Plan::Home::Constant;
       isSame[value] = previous && previous->roots[value].home == Plan::Home::Constant &&
                       previous->program.spec(previous->program.inputs[i]) == program.spec(value);
@@ -193,7 +193,7 @@ void Planner::planInputs() {
     }
     const bool isKnown = previous && previous->program.spec(value) == program.spec(value);
     const uint32_t before = isKnown ? previous->groupOf[value] : MemoryPlan::none;
-    addGroup({&made, Purpose::Of::Input, i, value}, 0,
+    addGroup({&created, Purpose::Of::Input, i, value}, 0,
              before == MemoryPlan::none ? sim::footprint(chip, program.spec(value))
                                         : previous->memory.groups[before].footprint,
              static_cast<int32_t>(i));
@@ -201,7 +201,7 @@ void Planner::planInputs() {
 }
 
 sim::Label Planner::outputLabel(uint32_t output) const {
-  const Purpose &purpose = made.memory.groups[made.memory.outputGroups[output]].label;
+  const Purpose &purpose = created.memory.groups[created.memory.outputGroups[output]].label;
   if (previous && previous->memory.outputGroups[output] != MemoryPlan::none) {
     const Purpose &before = previous->memory.groups[previous->memory.outputGroups[output]].label;
     if (before.of == purpose.of && before.index == purpose.index && before.value == purpose.value &&
@@ -220,9 +220,9 @@ void Planner::repeatGroup(uint32_t value) {
 void Planner::addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input) {
   if (footprint.buffer == BufferType::SystemMemory)
     return;
-  const auto group = groupOf[purpose.value] = static_cast<uint32_t>(made.memory.groups.size());
-  made.memory.groups.push_back({footprint, purpose, input});
-  made.memory.events.push_back({at, true, group});
+  const auto group = groupOf[purpose.value] = static_cast<uint32_t>(created.memory.groups.size());
+  created.memory.groups.push_back({footprint, purpose, input});
+  created.memory.events.push_back({at, true, group});
   references.push_back(1);
   l1Taken += footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
 }
@@ -254,7 +254,7 @@ void Planner::planOperation() {
   for (uint32_t out : operation.outs) {
     if (!isAsBefore)
       checkSize(out);
-    Plan::Root &root = made.roots[out];
+    Plan::Root &root = created.roots[out];
     root.home = Plan::Home::Arena;
     setShards(root, out);
     root.firstOp = root.lastOp = op;
@@ -270,7 +270,7 @@ void Planner::planOperation() {
     int alias = -1;
     if (!planConstant())
       alias = takeResults() ? previous->aliases[op] : located([&] { return makeKernel(); });
-    made.aliases[op] = alias;
+    created.aliases[op] = alias;
     planDeviceMemory(alias);
   }
   if (!observed)
@@ -288,8 +288,8 @@ ttnn::OpCall &Planner::call() {
 
 void Planner::setShards(Plan::Root &root, uint32_t value) const {
   root.shards = shards(value);
-  root.first = root.shards > 1 ? made.chips.first : 0;
-  root.held = root.shards > 1 ? made.chips.count() : 1;
+  root.first = root.shards > 1 ? created.chips.first : 0;
+  root.held = root.shards > 1 ? created.chips.count() : 1;
 }
 
 void Planner::extend(uint32_t value, uint32_t at) {
@@ -304,9 +304,9 @@ void Planner::planDeallocation() {
   if (observed)
     deallocatedAt.emplace_back(value, op);
   const uint32_t group = groupOf[value];
-  if (group != MemoryPlan::none && !made.memory.groups[group].cached && --references[group] == 0) {
-    made.memory.events.push_back({op, false, group});
-    const sim::Footprint &footprint = made.memory.groups[group].footprint;
+  if (group != MemoryPlan::none && !created.memory.groups[group].cached && --references[group] == 0) {
+    created.memory.events.push_back({op, false, group});
+    const sim::Footprint &footprint = created.memory.groups[group].footprint;
     l1Taken -= footprint.buffer == BufferType::L1 ? footprint.bytesPerBank : 0;
   }
 }
@@ -319,21 +319,21 @@ int Planner::makeKernel() {
   if (!info.make && !info.makeMesh)
     throw OpError("this op cannot be run by this runtime");
   if (!info.make) {
-    made.meshKernels.push_back(info.makeMesh(call()));
+    created.meshKernels.push_back(info.makeMesh(call()));
     Plan::Step step;
-    step.mesh = made.meshKernels.back().get();
+    step.mesh = created.meshKernels.back().get();
     step.op = op;
-    made.steps.push_back(step);
+    created.steps.push_back(step);
     operands.push_back({ins, outs});
     planExchange();
     for (uint32_t in : ins)
       if (in != absentOperand)
-        isRead[made.rootOf[in]] = true;
+        isRead[created.rootOf[in]] = true;
     return -1;
   }
   std::shared_ptr<const ttnn::Kernel> kernel = kernelBefore();
   if (!kernel && (equal = findEqual()))
-    kernel = made.kernelOf[*equal];
+    kernel = created.kernelOf[*equal];
   const bool isNew = !kernel;
   if (isNew)
     restoreConstants();
@@ -353,16 +353,16 @@ int Planner::makeKernel() {
   const uint32_t viewed = viewedOperand(*kernel);
   const bool whole = viewed != absentOperand && program.spec(viewed).bytes() == program.spec(outs[0]).bytes();
   const int alias = whole ? kernel->alias() : -1;
-  if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !made.written[viewed] &&
-      !made.written[outs[0]]) {
+  if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !created.written[viewed] &&
+      !created.written[outs[0]]) {
     // No step: the result is the operand, or a piece of it, under another name.
-    made.rootOf[outs[0]] = made.rootOf[viewed];
-    made.viewBytes[outs[0]] = made.viewBytes[viewed] + kernel->aliasOffset();
-    made.kernelOf[op] = std::move(kernel);
-    lastUse[made.rootOf[viewed]] = std::max(lastUse[made.rootOf[viewed]], lastUse[outs[0]]);
+    created.rootOf[outs[0]] = created.rootOf[viewed];
+    created.viewBytes[outs[0]] = created.viewBytes[viewed] + kernel->aliasOffset();
+    created.kernelOf[op] = std::move(kernel);
+    lastUse[created.rootOf[viewed]] = std::max(lastUse[created.rootOf[viewed]], lastUse[outs[0]]);
     return alias;
   }
-  const auto times = [&] { return hasSplitConstants() ? size_t(made.chips.count()) : 1; }; // at most
+  const auto times = [&] { return hasSplitConstants() ? size_t(created.chips.count()) : 1; }; // at most
   if (allConstant && isReproducible() && times() * foldedBytes() + preparedBytes <= maxPreparedBytes) {
     fold(*kernel, call());
     return alias;
@@ -371,10 +371,10 @@ int Planner::makeKernel() {
     return alias;
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i] != absentOperand && kernel->reads(i))
-      isRead[made.rootOf[ins[i]]] = true;
+      isRead[created.rootOf[ins[i]]] = true;
   if (isNew && mayBeEqual())
     newOps.push_back(op);
-  made.kernelOf[op] = kernel;
+  created.kernelOf[op] = kernel;
   addStep(std::move(kernel));
   return alias;
 }
@@ -384,9 +384,10 @@ void Planner::planExchange() {
   if (!partition || program.devices() == 1)
     return;
   const auto &ins = operation().ins;
-  const auto [sends, receives] = ttnn::planExchange(made.steps.back().mesh->needs(), *partition, [&](uint32_t operand) {
-    return operand < ins.size() && ins[operand] != absentOperand && shards(ins[operand]) > 1;
-  });
+  const auto [sends, receives] =
+      ttnn::planExchange(created.steps.back().mesh->needs(), *partition, [&](uint32_t operand) {
+        return operand < ins.size() && ins[operand] != absentOperand && shards(ins[operand]) > 1;
+      });
   Plan::Exchange exchange;
   const auto parts = [&](std::span<const ttnn::ExchangePlan::Part> from, std::vector<Plan::Exchange::Part> &to) {
     for (const auto &[operand, chip, rank] : from)
@@ -397,9 +398,9 @@ void Planner::planExchange() {
   parts(receives, exchange.receives);
   for (const auto &part : exchange.receives)
     exchange.arenaBytes += alignUp(part.bytes);
-  exchange.label = "op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + made.name();
-  made.steps.back().exchange = static_cast<uint32_t>(made.exchanges.size());
-  made.exchanges.push_back(std::move(exchange));
+  exchange.label = "op " + std::to_string(op) + " (" + std::string(operation().info->name) + ") of " + created.name();
+  created.steps.back().exchange = static_cast<uint32_t>(created.exchanges.size());
+  created.exchanges.push_back(std::move(exchange));
 }
 
 /// The value that the only result is a piece of, its bytes unchanged, or absentOperand.
@@ -443,10 +444,10 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
       if (in != absentOperand)
         step.devices = std::max(step.devices, shards(in));
   step.callsHost = operation().info->name == "debug.host_call";
-  made.scratchBytes = std::max(made.scratchBytes, kernel->scratchBytes());
-  if (made.kernelOf[op] != kernel)
-    made.kernels.push_back(std::move(kernel));
-  made.steps.push_back(step);
+  created.scratchBytes = std::max(created.scratchBytes, kernel->scratchBytes());
+  if (created.kernelOf[op] != kernel)
+    created.kernels.push_back(std::move(kernel));
+  created.steps.push_back(step);
   operands.push_back({operation().ins, operation().outs});
 }
 
@@ -481,92 +482,92 @@ void Planner::planDeviceMemory(int alias) {
   // Marks of the debug dialect are for those who look; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
-  made.isEstimated[op] = true;
+  created.isEstimated[op] = true;
   if (isAsBefore) {
-    made.durations[op] = previous->durations[op];
-    made.circular[op] = previous->circular[op];
+    created.durations[op] = previous->durations[op];
+    created.circular[op] = previous->circular[op];
   } else if (equal) {
-    made.durations[op] = made.durations[*equal];
-    made.circular[op] = made.circular[*equal];
+    created.durations[op] = created.durations[*equal];
+    created.circular[op] = created.circular[*equal];
   } else {
-    made.durations[op] =
+    created.durations[op] =
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
-    made.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
+    created.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
   }
   // Kernels make do with what the tensors leave, if they can.
-  if (l1Taken > 0 && made.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
-    made.circular[op] = located([&] { return ttnn::circularBytesWith(chip, *operation.info, call(), l1Taken); });
-  if (made.circular[op]) {
+  if (l1Taken > 0 && created.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
+    created.circular[op] = located([&] { return ttnn::circularBytesWith(chip, *operation.info, call(), l1Taken); });
+  if (created.circular[op]) {
     sim::Footprint footprint;
-    footprint.bytesPerBank = made.circular[op];
-    made.circularGroups[op] = static_cast<uint32_t>(made.memory.groups.size());
-    made.memory.groups.push_back({footprint, {&made, Purpose::Of::Circular, op, absentOperand}});
-    made.memory.groups.back().circular = true;
-    made.memory.events.push_back({op, true, made.circularGroups[op]});
+    footprint.bytesPerBank = created.circular[op];
+    created.circularGroups[op] = static_cast<uint32_t>(created.memory.groups.size());
+    created.memory.groups.push_back({footprint, {&created, Purpose::Of::Circular, op, absentOperand}});
+    created.memory.groups.back().circular = true;
+    created.memory.events.push_back({op, true, created.circularGroups[op]});
     references.push_back(0);
   }
-  made.totalDuration.cycles += made.durations[op].cycles;
-  made.totalDuration.ns += made.durations[op].ns;
-  made.totalDuration.uncertaintyNs += made.durations[op].uncertaintyNs;
+  created.totalDuration.cycles += created.durations[op].cycles;
+  created.totalDuration.ns += created.durations[op].ns;
+  created.totalDuration.uncertaintyNs += created.durations[op].uncertaintyNs;
 }
 
 void Planner::planOutputs() {
   const auto outputs = static_cast<uint32_t>(program.outputs.size());
-  made.outputIsHome.assign(outputs, false);
-  made.memory.outputGroups.assign(outputs, MemoryPlan::none);
-  made.memory.outputLabels.assign(outputs, noLabel);
-  std::vector<bool> taken(made.memory.groups.size(), false);
+  created.outputIsHome.assign(outputs, false);
+  created.memory.outputGroups.assign(outputs, MemoryPlan::none);
+  created.memory.outputLabels.assign(outputs, noLabel);
+  std::vector<bool> taken(created.memory.groups.size(), false);
   for (uint32_t k = 0; k < outputs; ++k) {
     const uint32_t value = program.outputs[k];
     extend(value, opCount);
     Plan::Root &root = rootOf(value);
     if (!observed && root.home == Plan::Home::Arena &&
-        program.spec(value).bytes() == program.spec(made.rootOf[value]).bytes()) {
+        program.spec(value).bytes() == program.spec(created.rootOf[value]).bytes()) {
       root.home = Plan::Home::Output;
       root.index = k;
-      made.outputIsHome[k] = true;
+      created.outputIsHome[k] = true;
     } else {
-      made.copies.push_back({k, value});
+      created.copies.push_back({k, value});
     }
     const uint32_t group = groupOf[value];
     if (group == MemoryPlan::none)
       continue;
-    if (made.memory.groups[group].input < 0 && !made.memory.groups[group].cached && !taken[group]) {
+    if (created.memory.groups[group].input < 0 && !created.memory.groups[group].cached && !taken[group]) {
       taken[group] = true;
-      made.memory.outputGroups[k] = group;
+      created.memory.outputGroups[k] = group;
     } else {
       // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
-      addGroup({&made, Purpose::Of::Output, k, value}, opCount, made.memory.groups[group].footprint);
-      made.memory.outputGroups[k] = groupOf[value];
+      addGroup({&created, Purpose::Of::Output, k, value}, opCount, created.memory.groups[group].footprint);
+      created.memory.outputGroups[k] = groupOf[value];
       taken.push_back(true);
       groupOf[value] = group;
     }
-    made.memory.groups[made.memory.outputGroups[k]].output = k;
-    made.memory.outputLabels[k] = outputLabel(k);
+    created.memory.groups[created.memory.outputGroups[k]].output = k;
+    created.memory.outputLabels[k] = outputLabel(k);
   }
 }
 
 /// A program that does not fit an empty device never will, and is refused before host memory is taken for it.
 void Planner::checkMemory() const {
   sim::Memories empty(chip, device->options(), device->id());
-  if (!made.memory.surelyFits(empty, std::max(chip.dramAlignment, chip.l1Alignment)))
-    made.memory.simulate(empty);
+  if (!created.memory.surelyFits(empty, std::max(chip.dramAlignment, chip.l1Alignment)))
+    created.memory.simulate(empty);
 }
 
 void Planner::describeOutputs() {
   for (size_t k = 0; k < program.outputs.size(); ++k) {
     TensorSpec spec = program.spec(program.outputs[k]);
-    if (made.memory.outputGroups[k] == MemoryPlan::none)
+    if (created.memory.outputGroups[k] == MemoryPlan::none)
       spec.memory = {};
     const bool isSpread = spec.distributed && program.devices() > 1;
-    made.outputDescriptions.push_back(Tensor::describe(std::move(spec),
-                                                       isSpread ? program.meshShape : std::vector<uint32_t>(),
-                                                       isSpread ? device->partition() : nullptr));
+    created.outputDescriptions.push_back(Tensor::describe(std::move(spec),
+                                                          isSpread ? program.meshShape : std::vector<uint32_t>(),
+                                                          isSpread ? device->partition() : nullptr));
   }
 }
 
 void Planner::describeParameters() {
-  for (Plan::Parameter &parameter : made.parameters) {
+  for (Plan::Parameter &parameter : created.parameters) {
     const Tensor &tensor = inputs[parameter.input];
     const ttnn::Contents &contents = tensor.contents();
     parameter.dtype = tensor.dtype();

@@ -26,9 +26,10 @@ class Planner : ttnn::ConstantStore {
 public:
   Planner(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
           std::span<const Tensor> inputs, std::span<const Argument> arguments, const Plan *previous)
-      : plan(std::make_shared<Plan>(image, programIndex, mode)), made(*plan), program(made.program), device(device),
-        inputs(inputs), arguments(arguments.begin(), arguments.end()), previous(previous), chip(device->chip()),
-        observed(mode == Mode::Observed), opCount(static_cast<uint32_t>(program.operations.size())) {}
+      : plan(std::make_shared<Plan>(image, programIndex, mode)), created(*plan), program(created.program),
+        device(device), inputs(inputs), arguments(arguments.begin(), arguments.end()), previous(previous),
+        chip(device->chip()), observed(mode == Mode::Observed),
+        opCount(static_cast<uint32_t>(program.operations.size())) {}
 
   std::shared_ptr<const Plan> make();
 
@@ -39,8 +40,8 @@ private:
   uint32_t shards(uint32_t value) const { return program.spec(value).distributed ? program.devices() : 1; }
   /// Says which shards of a new value there are, and which of them here.
   void setShards(Plan::Root &root, uint32_t value) const;
-  Plan::Root &rootOf(uint32_t value) { return made.roots[made.rootOf[value]]; }
-  const Plan::Root &rootOf(uint32_t value) const { return made.roots[made.rootOf[value]]; }
+  Plan::Root &rootOf(uint32_t value) { return created.roots[created.rootOf[value]]; }
+  const Plan::Root &rootOf(uint32_t value) const { return created.roots[created.rootOf[value]]; }
   [[noreturn]] void fail(const std::string &message) const;
   /// Calls f and adds program and op to what it throws.
   template <class F> auto located(F f) const;
@@ -71,7 +72,7 @@ private:
   bool addOwnStep(ttnn::OpCall &call);
   void addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input = -1);
   /// Of a result of the op.
-  Purpose resultOf(uint32_t value) const { return {&made, Purpose::Of::Result, op, value}; }
+  Purpose resultOf(uint32_t value) const { return {&created, Purpose::Of::Result, op, value}; }
   /// The label of an output, that of the plan before where it is the same.
   sim::Label outputLabel(uint32_t output) const;
   /// Gives a result the room that it has in the plan before.
@@ -123,12 +124,12 @@ private:
   bool defers(std::span<const std::byte> values) const override;
   void readInPlace(std::span<const std::byte> values) const override;
   std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
-  void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
+  void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &created) const override;
   using Constant = Plan::Constant;
   std::optional<Constant> constantAt(const std::byte *operand) const;
   /// Identifies the values for all programs of the process; none where they are too few to be shared.
   std::optional<Identity> identityOf(const Constant &constant, const std::byte *values) const;
-  /// Whether somebody else has the values in memory as long as the program: a form of them is a second one.
+  /// Whether another owner keeps the values in memory as long as the program: a form of them is a second copy.
   bool areOthers(std::span<const std::byte> values) const;
   /// Counts the weights that the program was given.
   void enterWeights();
@@ -192,7 +193,7 @@ private:
   const std::byte *place(uint32_t value, uint32_t device, bool isOut, size_t position);
 
   const std::shared_ptr<Plan> plan;
-  Plan &made;
+  Plan &created;
   const Program &program;
   const Device &device;
   const std::span<const Tensor> inputs;
@@ -212,7 +213,7 @@ private:
   std::deque<std::vector<uint32_t>> ofChains;               // their operands
   std::vector<uint32_t> groupOf;                            // per value, of device memory
   std::vector<uint32_t> references;                         // per group
-  int64_t l1Taken = 0;                                      // bytes of each bank, of the groups that are there
+  int64_t l1Taken = 0;                                      // bytes of each bank, of existing groups
   std::vector<uint32_t> lastUse;                            // per root: the last op that uses it
   std::vector<size_t> constantsAfter;                       // per op: bytes of constants that later ops use last
   std::vector<bool> isRead;                                 // per root: a kernel looks at it when it runs
@@ -221,7 +222,7 @@ private:
   size_t keptBytes = 0;     // of constants for other sizes
   std::vector<bool> isSame; // per root: a constant of the plan before
   mutable std::map<std::pair<Constant, Form>, std::weak_ptr<std::byte>> sharedForms;
-  std::vector<std::span<const std::byte>> dispensable; // prepared constants that nobody needs after the current op
+  std::vector<std::span<const std::byte>> dispensable; // prepared constants that are not needed after the current op
 };
 
 template <class F> auto Planner::located(F f) const {
@@ -234,7 +235,7 @@ template <class F> auto Planner::located(F f) const {
   } catch (const Error &error) {
     fail(error.what());
   } catch (const std::bad_alloc &) {
-    throw OutOfMemoryError(made.name() + ": out of host memory while preparing op " + std::to_string(op) + " (" +
+    throw OutOfMemoryError(created.name() + ": out of host memory while preparing op " + std::to_string(op) + " (" +
                            std::string(operation().info->name) + ")");
   } catch (const std::exception &error) {
     fail(error.what());

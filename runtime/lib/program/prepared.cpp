@@ -36,7 +36,7 @@ std::shared_ptr<std::byte> PreparedForms::find(const Identity &values, const For
   return found == entries.end() ? nullptr : found->second.form.lock();
 }
 
-void PreparedForms::keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond) {
+void PreparedForms::keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &created, bool isSecond) {
   std::lock_guard lock(mutex);
   if (entries.size() >= pruneAt) {
     prune();
@@ -45,7 +45,7 @@ void PreparedForms::keep(const Identity &values, Form form, const std::shared_pt
   const size_t bytes = isSecond ? values.bytes : 0;
   Entry &entry = entries[{values, std::move(form)}];
   secondBytes += bytes - entry.bytes;
-  entry = {made, bytes};
+  entry = {created, bytes};
 }
 
 void PreparedForms::prune() {

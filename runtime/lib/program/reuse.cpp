@@ -15,7 +15,7 @@
 
 namespace tt::runtime {
 
-bool Planner::isSameConstant(uint32_t value) const { return isSame[made.rootOf[value]]; }
+bool Planner::isSameConstant(uint32_t value) const { return isSame[created.rootOf[value]]; }
 
 bool Planner::compare() const {
   if (!previous)
@@ -32,7 +32,7 @@ bool Planner::compare() const {
     const bool isConstant = rootOf(value).home == Plan::Home::Constant;
     const bool wasConstant = previous->roots[previous->rootOf[value]].home == Plan::Home::Constant;
     return hasSameSpec(value) && isConstant == wasConstant &&
-           (!isConstant || (isSameConstant(value) && made.viewBytes[value] == previous->viewBytes[value]));
+           (!isConstant || (isSameConstant(value) && created.viewBytes[value] == previous->viewBytes[value]));
   };
   return now.attributes.isCopyOf(before.attributes) && std::ranges::all_of(now.outs, hasSameSpec) &&
          std::ranges::all_of(now.ins, same);
@@ -76,7 +76,7 @@ bool Planner::takeResults() {
     return false;
   // What is called may have sizes of its own.
   for (const uint32_t callee : operation().callees) {
-    const Program &now = made.image.programs[callee], &before = previous->image.programs[callee];
+    const Program &now = created.image.programs[callee], &before = previous->image.programs[callee];
     if (&now == &before)
       continue;
     for (uint32_t value = 0; value < now.values.size(); ++value)
@@ -87,37 +87,37 @@ bool Planner::takeResults() {
         return false;
   }
   for (const uint32_t out : operation().outs) {
-    made.roots[out].home = Plan::Home::Constant;
-    made.roots[out].constant = previous->roots[out].constant;
+    created.roots[out].home = Plan::Home::Constant;
+    created.roots[out].constant = previous->roots[out].constant;
     isSame[out] = true;
   }
   const auto memory = std::ranges::equal_range(previous->cachedMemory, op, {}, &Plan::CachedMemory::op);
-  made.cachedMemory.insert(made.cachedMemory.end(), memory.begin(), memory.end());
+  created.cachedMemory.insert(created.cachedMemory.end(), memory.begin(), memory.end());
   return true;
 }
 
 void Planner::restoreConstants() {
   for (const uint32_t in : operation().ins)
     if (in != absentOperand)
-      restore(made.rootOf[in]);
+      restore(created.rootOf[in]);
 }
 
 void Planner::restore(uint32_t value) {
-  Plan::Root &root = made.roots[value];
+  Plan::Root &root = created.roots[value];
   const auto isGone = [&] {
     for (uint32_t shard = 0; shard < root.constant.size(); ++shard)
-      if (!root.constant[shard] && (root.shards == 1 || made.chips.has(shard)))
+      if (!root.constant[shard] && (root.shards == 1 || created.chips.has(shard)))
         return true;
     return false;
   };
   if (!isSame[value] || !isGone())
     return;
-  if (made.uses->computedBy[value] == opCount) {
+  if (created.uses->computedBy[value] == opCount) {
     root.constant = knownArguments()[root.index].shards;
     root.constant.resize(root.shards, root.constant.front());
     return;
   }
-  const uint32_t here = std::exchange(op, made.uses->computedBy[value]);
+  const uint32_t here = std::exchange(op, created.uses->computedBy[value]);
   const Operation &operation = this->operation();
   if (operation.call == Operation::Call::Cached) {
     evaluateCall();
@@ -136,9 +136,9 @@ void Planner::restore(uint32_t value) {
   for (const uint32_t in : operation.ins) {
     if (in == absentOperand)
       continue;
-    const uint32_t other = made.rootOf[in];
+    const uint32_t other = created.rootOf[in];
     if (isSame[other] && lastUse[other] < here && !isRead[other])
-      for (auto &shard : made.roots[other].constant)
+      for (auto &shard : created.roots[other].constant)
         if (shard.use_count() != 0)
           shard.reset();
   }

@@ -57,19 +57,19 @@ public:
       if (!found)
         gone = it;
     }
-    // In the place of one that nobody has any more, so that calls with tensors that come and go find few.
+    // In the place of one that no tensor has any more, so that calls with tensors that come and go find few.
     if (gone != end) {
-      auto made = std::make_shared<const Tensor::Description>(std::move(requested));
-      gone->second = made;
-      return made;
+      auto created = std::make_shared<const Tensor::Description>(std::move(requested));
+      gone->second = created;
+      return created;
     }
     if (known.size() >= limit) {
       std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
       limit = std::max(leastLimit, 2 * known.size());
     }
-    auto made = std::make_shared<const Tensor::Description>(std::move(requested));
-    known.emplace(hash, made);
-    return made;
+    auto created = std::make_shared<const Tensor::Description>(std::move(requested));
+    known.emplace(hash, created);
+    return created;
   }
 
 private:

@@ -234,15 +234,15 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
         return refuse(number.name + " is '" + *text + "'; expected " + kindName(number.kind));
       attributes.append(number.name, value);
     }
-    // What is written in place is nobody else's.
+    // No other op uses what is written in place.
     if (row->writes && !op.getOperand(0).hasOneUse())
       return refuse("writes its first operand in place, which others use, too");
 
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     if (row->make) {
       std::string problem;
-      Value made = row->make(builder, operands, attributes, typeOf(op.getResult(0)), problem);
-      return made ? replace(rewriter, op, made) : refuse(problem);
+      Value created = row->make(builder, operands, attributes, typeOf(op.getResult(0)), problem);
+      return created ? replace(rewriter, op, created) : refuse(problem);
     }
     OperationState state(op.getLoc(), row->op);
     SmallVector<int32_t> segments;
@@ -259,11 +259,11 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
     state.addAttributes(attributes);
     if (!row->writes)
       state.addTypes(op.getResultTypes());
-    Operation *made = rewriter.create(state);
+    Operation *created = rewriter.create(state);
     if (row->writes)
       rewriter.replaceOp(op, adaptor.getOperands()[0]);
     else
-      rewriter.replaceOp(op, made->getResults());
+      rewriter.replaceOp(op, created->getResults());
     return success();
   }
 

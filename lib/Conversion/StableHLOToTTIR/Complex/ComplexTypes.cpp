@@ -172,10 +172,10 @@ private:
       Complex both = split(builder, input);
       inputs.append({both.re.value(), both.im.value()});
     }
-    auto made =
+    auto created =
         stablehlo::SortOp::create(builder, TypeRange(ValueRange(inputs)), inputs, op.getDimension(), op.getIsStable());
-    made.getComparator().takeBody(op.getComparator());
-    Block &body = made.getComparator().front();
+    created.getComparator().takeBody(op.getComparator());
+    Block &body = created.getComparator().front();
     // Two of the next input; those of complex numbers stay behind theirs until nothing uses them.
     llvm::BitVector gone;
     unsigned place = 0;
@@ -213,10 +213,10 @@ private:
     unsigned next = 0;
     for (Value result : op.getResults()) {
       if (complexOf(result.getType())) {
-        parts.insert({result, {{builder, made->getResult(next)}, {builder, made->getResult(next + 1)}}});
+        parts.insert({result, {{builder, created->getResult(next)}, {builder, created->getResult(next + 1)}}});
         next += 2;
       } else {
-        result.replaceAllUsesWith(made->getResult(next++));
+        result.replaceAllUsesWith(created->getResult(next++));
       }
     }
     dead.push_back(op);
@@ -367,10 +367,10 @@ private:
       if (elements.isSplat())
         break;
     }
-    auto made = [&](ArrayRef<APFloat> values) {
+    auto created = [&](ArrayRef<APFloat> values) {
       return Expr(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(type, values)));
     };
-    return SmallVector<Complex>{{made(re), made(im)}};
+    return SmallVector<Complex>{{created(re), created(im)}};
   }
 
   /// The op with other operands, on the elements' real type.
@@ -403,10 +403,11 @@ private:
   }
 
   static Complex product(ImplicitLocOpBuilder &builder, Operation *op, ArrayRef<Complex> x) {
-    auto made = [&](Expr a, Expr b) {
+    auto created = [&](Expr a, Expr b) {
       return Expr(builder, clonePart(builder, op, {a.value(), b.value()})->getResult(0));
     };
-    return {made(x[0].re, x[1].re) - made(x[0].im, x[1].im), made(x[0].re, x[1].im) + made(x[0].im, x[1].re)};
+    return {created(x[0].re, x[1].re) - created(x[0].im, x[1].im),
+            created(x[0].re, x[1].im) + created(x[0].im, x[1].re)};
   }
 
   DenseMap<Value, Complex> parts;

@@ -249,19 +249,19 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
     Value asShards, full;
     for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
       const bool presharded = !nested && isPreshardedResult(use);
-      Value &made = presharded ? asShards : full;
-      if (!made && presharded) {
-        made = exchange(builder, value, result.getType(), MeshShardDirection::ShardToFull, split);
-      } else if (!made && nested) {
-        made = gather(builder, value, *split);
-      } else if (!made && split->any() && split->inOrder()) {
-        made = meshShard(builder, value, result.getType(), MeshShardType::Devices, MeshShardDirection::ShardToFull,
-                         split->counts(), split->shardDims());
-      } else if (!made) {
-        made = meshShard(builder, gather(builder, value, *split), result.getType(), MeshShardType::Replicate,
-                         MeshShardDirection::ShardToFull, {1}, {-1});
+      Value &created = presharded ? asShards : full;
+      if (!created && presharded) {
+        created = exchange(builder, value, result.getType(), MeshShardDirection::ShardToFull, split);
+      } else if (!created && nested) {
+        created = gather(builder, value, *split);
+      } else if (!created && split->any() && split->inOrder()) {
+        created = meshShard(builder, value, result.getType(), MeshShardType::Devices, MeshShardDirection::ShardToFull,
+                            split->counts(), split->shardDims());
+      } else if (!created) {
+        created = meshShard(builder, gather(builder, value, *split), result.getType(), MeshShardType::Replicate,
+                            MeshShardDirection::ShardToFull, {1}, {-1});
       }
-      rewriter.modifyOpInPlace(use.getOwner(), [&] { use.set(made); });
+      rewriter.modifyOpInPlace(use.getOwner(), [&] { use.set(created); });
     }
   }
   rewriter.eraseOp(terminator);

@@ -92,11 +92,11 @@ private:
             select.replaceAllUsesWith(select.getOnFalse());
       // An op that its name stands for would not round between its steps.
       if (auto composite = dyn_cast<stablehlo::CompositeOp>(op)) {
-        auto made =
+        auto created =
             func::CallOp::create(builder, composite.getDecomposition(), op->getResultTypes(), op->getOperands());
-        op->replaceAllUsesWith(made);
+        op->replaceAllUsesWith(created);
         op->erase();
-        op = made;
+        op = created;
       }
       for (NamedAttribute attribute : op->getAttrs())
         if (Attribute value = held(attribute.getValue()))

@@ -179,9 +179,9 @@ LogicalResult DynamicPadOp::canonicalize(DynamicPadOp op, PatternRewriter &rewri
   auto isBad = [](int64_t number) { return number < 0; };
   if (llvm::any_of(*interior, isBad))
     return failure();
-  auto made =
+  auto created =
       PadOp::create(rewriter, op.getLoc(), op.getType(), op.getOperand(), op.getPaddingValue(), *low, *high, *interior);
-  rewriter.replaceOp(op, made);
+  rewriter.replaceOp(op, created);
   return success();
 }
 

@@ -173,10 +173,10 @@ private:
     if (*mesh && failed(makeTwoAxes(*mesh)))
       return failure();
     if (!*mesh) {
-      FailureOr<sdy::MeshOp> made = meshOfGspmd(module);
-      if (failed(made))
+      FailureOr<sdy::MeshOp> created = meshOfGspmd(module);
+      if (failed(created))
         return failure();
-      mesh = made;
+      mesh = created;
       if (!*mesh && !automaticArgAnalysis && !meshShape.empty())
         mesh = addMesh(module, {{"x", meshShape[0]}, {"y", meshShape[1]}});
     }

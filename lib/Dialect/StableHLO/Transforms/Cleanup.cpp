@@ -56,8 +56,8 @@ private:
     // These are for the tuple as one result.
     for (StringRef name : {"sdy.sharding", "sdy.sharding_rule"})
       state.attributes.erase(name);
-    Operation *made = builder.create(state);
-    auto tuple = stablehlo::TupleOp::create(builder, call.getLoc(), type, made->getResults());
+    Operation *created = builder.create(state);
+    auto tuple = stablehlo::TupleOp::create(builder, call.getLoc(), type, created->getResults());
     call.getResult(0).replaceAllUsesWith(tuple);
     call.erase();
     return tuple;

@@ -47,11 +47,11 @@ private:
   static void inlineNamed(sdy::NamedComputationOp op) {
     IRRewriter rewriter(op);
     auto constrained = [&](ValueRange values, std::optional<sdy::TensorShardingPerValueAttr> shardings) {
-      SmallVector<Value> made(values);
+      SmallVector<Value> created(values);
       if (shardings)
-        for (auto [value, sharding] : llvm::zip_equal(made, shardings->getShardings()))
+        for (auto [value, sharding] : llvm::zip_equal(created, shardings->getShardings()))
           value = sdy::ShardingConstraintOp::create(rewriter, op.getLoc(), value, sharding);
-      return made;
+      return created;
     };
     Block &body = op.getBody().front();
     Operation *end = body.getTerminator();

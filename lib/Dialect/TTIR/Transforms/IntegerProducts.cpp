@@ -174,11 +174,11 @@ public:
   void finish(Value sums, Value scale, Value bias) {
     Value floats = cast(sums, builder.getF32Type());
     Location last = op->getLoc();
-    Value made =
+    Value created =
         MultiplyOp::create(builder, bias ? loc : last, TypeRange(result), ValueRange{floats, scale}).getResult();
     if (bias)
-      made = AddOp::create(builder, last, TypeRange(result), ValueRange{made, bias}).getResult();
-    op->getResult(0).replaceAllUsesWith(made);
+      created = AddOp::create(builder, last, TypeRange(result), ValueRange{created, bias}).getResult();
+    op->getResult(0).replaceAllUsesWith(created);
   }
 
   Operation *op;

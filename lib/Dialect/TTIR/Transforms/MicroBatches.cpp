@@ -247,10 +247,10 @@ private:
         continue;
       if (isCut[i])
         return error() << "operand " << i << " is a part of the batch; expected one tensor for all";
-      Value made = partOf(operand.get(), op, later);
-      if (!made)
+      Value created = partOf(operand.get(), op, later);
+      if (!created)
         return error() << "operand " << i << " is " << operand.get().getType() << " for the whole batch";
-      operand.set(made);
+      operand.set(created);
     }
     for (Value result : op->getResults()) {
       if (!divides(result))
@@ -276,14 +276,14 @@ private:
     const bool isBroadcast = isa<ttir::BroadcastOp>(producer) && rowsOf(producer->getOperand(0)) == 1;
     if (!splat && !isBroadcast && name != "zeros" && name != "ones" && name != "full")
       return {};
-    Operation *made = builder.clone(*producer);
+    Operation *created = builder.clone(*producer);
     if (splat)
-      made->setAttr("value", splat.resizeSplat(part(value)));
+      created->setAttr("value", splat.resizeSplat(part(value)));
     else
-      made->setAttr(attribute, withFirst(made->getAttr(attribute), rowsOf(value) / count));
-    values.insert(made->getResult(0));
-    later.push_back({made->getResult(0), part(value)});
-    return made->getResult(0);
+      created->setAttr(attribute, withFirst(created->getAttr(attribute), rowsOf(value) / count));
+    values.insert(created->getResult(0));
+    later.push_back({created->getResult(0), part(value)});
+    return created->getResult(0);
   }
 };
 } // namespace

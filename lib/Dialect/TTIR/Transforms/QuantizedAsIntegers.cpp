@@ -191,27 +191,27 @@ private:
         least == std::numeric_limits<int32_t>::min() && greatest == std::numeric_limits<int32_t>::max();
     if (isWhole)
       b.setLoc(last);
-    Value made = QuantizeUnrolledOp::create(b, type, value, p.scale, p.zeroPoint, p.axis);
+    Value created = QuantizeUnrolledOp::create(b, type, value, p.scale, p.zeroPoint, p.axis);
     if (isWhole)
-      return made;
+      return created;
     b.setLoc(last);
-    return ClampScalarOp::create(b, type, made, b.getI32IntegerAttr(least), b.getI32IntegerAttr(greatest));
+    return ClampScalarOp::create(b, type, created, b.getI32IntegerAttr(least), b.getI32IntegerAttr(greatest));
   }
 
   void lower(Operation *op) {
     ImplicitLocOpBuilder b(ttcore::withoutSourceNumber(op->getLoc()), op);
     Value input = op->getOperand(0);
     quant::QuantizedType from = typeOf(input), to = quantizedOf(op->getResult(0).getType());
-    Value made;
+    Value created;
     if (!to) {
       b.setLoc(op->getLoc());
-      made = from ? dequantized(b, input, from, op->getResult(0).getType()) : input;
+      created = from ? dequantized(b, input, from, op->getResult(0).getType()) : input;
     } else {
       Value real = from ? realOf(op, input, from) : input;
-      made = quantized(b, real, to, op->getLoc());
-      were[made] = to;
+      created = quantized(b, real, to, op->getLoc());
+      were[created] = to;
     }
-    op->getResult(0).replaceAllUsesWith(made);
+    op->getResult(0).replaceAllUsesWith(created);
     op->erase();
   }
 
@@ -230,13 +230,13 @@ private:
       op->setLoc(b.getLoc());
       result.setType(expressedType(result.getType()));
       b.setLoc(op->getLoc());
-      Value made = quantized(b, result, to, last);
-      were[made] = to;
+      Value created = quantized(b, result, to, last);
+      were[created] = to;
       SmallPtrSet<Operation *, 2> own;
-      for (Operation *producer = made.getDefiningOp(); producer && producer != op;
+      for (Operation *producer = created.getDefiningOp(); producer && producer != op;
            producer = producer->getOperand(0).getDefiningOp())
         own.insert(producer);
-      result.replaceAllUsesExcept(made, own);
+      result.replaceAllUsesExcept(created, own);
     }
   }
 

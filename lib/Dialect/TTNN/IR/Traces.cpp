@@ -101,18 +101,18 @@ static LogicalResult replay(Trace &trace) {
     }
   SmallVector<Value> current;
   for (auto [number, execution] : llvm::enumerate(trace.executions)) {
-    SmallVector<Value> made;
+    SmallVector<Value> created;
     IRMapping mapping;
     OpBuilder builder(execution);
     for (Operation *op : recorded) {
       if (number == 0)
         op->moveBefore(execution);
       Operation *here = number == 0 ? op : builder.clone(*op, mapping);
-      llvm::append_range(made, here->getResults());
+      llvm::append_range(created, here->getResults());
     }
-    for (auto [before, now] : llvm::zip(current, made))
+    for (auto [before, now] : llvm::zip(current, created))
       replaceAfter(before, now, execution);
-    current = std::move(made);
+    current = std::move(created);
   }
   if (trace.executions.empty())
     for (Operation *op : llvm::reverse(recorded))

@@ -93,21 +93,21 @@ private:
     std::string location, type;
     llvm::raw_string_ostream(location) << op->getLoc();
     auto tensor = cast<RankedTensorType>(value.getType());
-    llvm::json::Object made{{"function", function.getSymName()},
-                            {"op", op->getName().getStringRef()},
-                            {"location", location},
-                            {"shape", llvm::json::Array(tensor.getShape())},
-                            {"data_type", ttcore::stringifyDataType(layout.getDataType())},
-                            {"buffer_type", stringifyBufferType(layout.getBufferType())},
-                            {"grid", llvm::json::Array(layout.getGridShape())}};
+    llvm::json::Object created{{"function", function.getSymName()},
+                               {"op", op->getName().getStringRef()},
+                               {"location", location},
+                               {"shape", llvm::json::Array(tensor.getShape())},
+                               {"data_type", ttcore::stringifyDataType(layout.getDataType())},
+                               {"buffer_type", stringifyBufferType(layout.getBufferType())},
+                               {"grid", llvm::json::Array(layout.getGridShape())}};
     if (TensorMemoryLayoutAttr memory = layout.getMemLayout())
-      made["memory_layout"] = stringifyTensorMemoryLayout(memory.getValue());
+      created["memory_layout"] = stringifyTensorMemoryLayout(memory.getValue());
     if (chip) {
-      made["estimated_ns"] = OpCost(chip).opNs(op);
+      created["estimated_ns"] = OpCost(chip).opNs(op);
       const ChipMemory memory(chip);
-      made["circular_buffer_bytes"] = OpCost::circularBytes(op, OpTensors(op), memory.without(0));
+      created["circular_buffer_bytes"] = OpCost::circularBytes(op, OpTensors(op), memory.without(0));
     }
-    return made;
+    return created;
   }
 
   LogicalResult write(const Figures &figures, llvm::json::Array operations) {

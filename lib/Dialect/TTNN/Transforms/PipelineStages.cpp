@@ -101,7 +101,7 @@ private:
       return error() << "the mesh of the device has " << stageMesh.size() << " dimensions; expected rows and columns";
     mesh = llvm::to_vector(meshShape);
     axis = 1;
-    // One chip is what is meant where nobody speaks of a mesh.
+    // Without a mesh there is one chip.
     if (llvm::all_of(mesh, [](int64_t size) { return size == 1; })) {
       mesh = stageMesh;
       mesh[1] *= numStages;
@@ -169,7 +169,7 @@ private:
         for (Operation *user : result.getUsers())
           if (auto found = places.find(user); found != places.end())
             value.used = std::max(value.used, found->second);
-        if (value.used == value.made)
+        if (value.used == value.created)
           continue;
         value.ns = cost.sendNs(result);
         crossing.push_back(value);

@@ -28,17 +28,17 @@ static double slowestOfEqualWork(ArrayRef<double> workBefore, ArrayRef<Crossing>
     partOf.insert(partOf.end(), ends[part] - begin, part);
   }
   for (const Crossing &value : crossing)
-    if (partOf[value.made] != partOf[value.used])
-      times[partOf[value.made]] += value.ns;
+    if (partOf[value.created] != partOf[value.used])
+      times[partOf[value.created]] += value.ns;
   return *std::max_element(times.begin(), times.end());
 }
 
 std::vector<Part> ttnn::cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> crossing, size_t parts) {
   const size_t n = opNs.size();
   // Values by who makes them, and by who uses them last.
-  std::vector<std::vector<const Crossing *>> made(n), used(n);
+  std::vector<std::vector<const Crossing *>> created(n), used(n);
   for (const Crossing &value : crossing) {
-    made[value.made].push_back(&value);
+    created[value.created].push_back(&value);
     used[value.used].push_back(&value);
   }
   std::vector<double> workBefore = {0};
@@ -74,10 +74,10 @@ std::vector<Part> ttnn::cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> cros
       work += opNs[last];
       if (work > longest)
         break;
-      for (const Crossing *value : made[last])
+      for (const Crossing *value : created[last])
         sends += value->used > last ? value->ns : 0;
       for (const Crossing *value : used[last])
-        sends -= value->made >= begin && value->made < last ? value->ns : 0;
+        sends -= value->created >= begin && value->created < last ? value->ns : 0;
       for (size_t k = first; k < std::min(past, end + 1); ++k) {
         const Best &before = best[k - 1][begin];
         if (before.slowest == std::numeric_limits<double>::infinity())

@@ -14,7 +14,7 @@ using Part = std::pair<size_t, size_t>;
 /// cuts that are equal in this, the one whose parts take the least time together. `opNs` are times of the ops;
 /// `crossing` are values: who makes it, who uses it last, and the time of sending it.
 struct Crossing {
-  size_t made = 0, used = 0;
+  size_t created = 0, used = 0;
   double ns = 0;
 };
 std::vector<Part> cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> crossing, size_t parts);

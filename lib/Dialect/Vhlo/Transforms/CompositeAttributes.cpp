@@ -104,8 +104,8 @@ static Attribute convolution(Parts &parts, MLIRContext *context) {
 FailureOr<Attribute> vhlo::assemble(const OpRow &row, StringRef whole, DictionaryAttr dictionary, Emit emitError) {
   MLIRContext *context = dictionary.getContext();
   Parts parts(row, dictionary, emitError);
-  auto checked = [&](Attribute made) -> FailureOr<Attribute> {
-    return parts.good && made ? FailureOr<Attribute>(made) : FailureOr<Attribute>();
+  auto checked = [&](Attribute created) -> FailureOr<Attribute> {
+    return parts.good && created ? FailureOr<Attribute>(created) : FailureOr<Attribute>();
   };
   if (whole == "channel_handle") {
     const Inherent &id = *row.find("channel_id");

@@ -14,7 +14,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// The bytes stay as they are, unless the type changes or rows of a block format are cut anew.
+/// The bytes stay as they are, unless the type changes or rows of a block format are cut again.
 std::unique_ptr<Kernel> reinterpreted(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   if (volume(in.shape) != volume(out.shape))
@@ -47,7 +47,7 @@ private:
 std::unique_ptr<Kernel> strided(const OpCall &call, Shape dims, std::vector<int64_t> strides, int64_t offset) {
   const DataType type = operand(call, 0).dtype;
   StridedCopy copy(std::move(dims), std::move(strides), offset, storageBytes(type));
-  // Rows of a block format that begin elsewhere are rounded anew.
+  // Rows of a block format that begin elsewhere are rounded again.
   const bool isView = copy.isView() && result(call).dtype == type && !sim::isBlockFormat(type);
   return roundedTo(result(call), type, std::make_unique<StridedKernel>(std::move(copy), isView));
 }
@@ -232,18 +232,18 @@ std::unique_ptr<Kernel> makePad(const OpCall &call) {
     return at;
   };
   auto copy = [=](const Buffers &buffers) {
-    std::byte *made = buffers.outs[0];
+    std::byte *created = buffers.outs[0];
     parallelFor(runs, 1 + 32768 / std::max<int64_t>(1, run), [&](int64_t begin, int64_t end) {
       // Each run with what lies between it and the one before.
       int64_t done = begin == 0 ? 0 : placeOf(begin - 1) + run;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = placeOf(i);
-        fillUp(made, done, at);
-        std::memcpy(made + at * size, buffers.ins[0] + i * run * size, static_cast<size_t>(run * size));
+        fillUp(created, done, at);
+        std::memcpy(created + at * size, buffers.ins[0] + i * run * size, static_cast<size_t>(run * size));
         done = at + run;
       }
     });
-    fillUp(made, runs ? placeOf(runs - 1) + run : 0, total);
+    fillUp(created, runs ? placeOf(runs - 1) + run : 0, total);
   };
   return roundedTo(out, in.dtype, kernelOf(copy));
 }

@@ -198,12 +198,12 @@ std::unique_ptr<Kernel> toInteger(const TensorSpec &from, const TensorSpec &to, 
     parallelFor(total, 4096, [&](int64_t begin, int64_t end) {
       constexpr int64_t chunk = 512;
       float values[chunk];
-      int64_t made[chunk];
+      int64_t created[chunk];
       for (int64_t i = begin; i < end; i += chunk) {
         const int64_t n = std::min(chunk, end - i);
         load(buffers.ins[0] + i * inBytes, values, static_cast<size_t>(n));
-        std::transform(values, values + n, made, convert);
-        store(made, buffers.outs[0] + i * outBytes, static_cast<size_t>(n));
+        std::transform(values, values + n, created, convert);
+        store(created, buffers.outs[0] + i * outBytes, static_cast<size_t>(n));
       }
     });
   });

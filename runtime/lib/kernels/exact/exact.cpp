@@ -62,13 +62,13 @@ public:
       : inner(std::move(inner)) {
     innerScratch = layout.take(this->inner->scratchBytes());
     for (size_t i = 0; i < results.size(); ++i) {
-      Result &made = results_.emplace_back();
+      Result &created = results_.emplace_back();
       if (!stores[i])
         continue;
       TensorSpec values = results[i];
       values.dtype = DataType::Float32;
-      made.at = layout.take(values.bytes());
-      made.pack = conversionKernel(values, results[i], stores[i]);
+      created.at = layout.take(values.bytes());
+      created.pack = conversionKernel(values, results[i], stores[i]);
     }
   }
 

@@ -39,7 +39,7 @@ std::unique_ptr<Kernel> makeSoftmax(const OpCall &call) {
   const Function exponential = vectorFunction("exp", compute), reciprocal = vectorFunction("reciprocal", compute);
   // Other dimensions than the last are transposed before and after.
   return rowsOf(call, dim, compute,
-                [=, type = in.dtype](const Buffers &, std::vector<float> &row, std::vector<float> &made) {
+                [=, type = in.dtype](const Buffers &, std::vector<float> &row, std::vector<float> &created) {
                   const auto count = static_cast<int64_t>(row.size());
                   if (stable) { // differences stay in the destination
                     const float top = keeping.passed(maximumOf({row.data(), count, type}, Along::Row, compute));
@@ -50,8 +50,8 @@ std::unique_ptr<Kernel> makeSoftmax(const OpCall &call) {
                   float share = sumOf({row.data(), count, keeping.type()}, 1.0f, Along::Row, compute);
                   reciprocal(&share, 1);
                   share = steps.passed(share);
-                  made = row;
-                  steps.combine(Operation::Product, made, {&share, 1});
+                  created = row;
+                  steps.combine(Operation::Product, created, {&share, 1});
                 });
 }
 
@@ -98,23 +98,23 @@ std::unique_ptr<Kernel> makeNorm(const OpCall &call, bool centred) {
   const float share = inBf16(1.0 / static_cast<double>(count));
   const float epsilon = inBf16(call.attributes.get<double>("epsilon", 1e-12));
   return rowsOf(call, in.shape.size() - 1, compute,
-                [=, type = in.dtype](const Buffers &buffers, std::vector<float> &row, std::vector<float> &made) {
+                [=, type = in.dtype](const Buffers &buffers, std::vector<float> &row, std::vector<float> &created) {
                   if (centred) {
                     const float mean = steps.passed(sumOf({row.data(), count, type}, share, Along::Row, compute));
                     steps.apply(Operation::Difference, row, {&mean, 1});
                   }
-                  made = row;
-                  steps.apply(Operation::Product, made, row);
-                  float scale = sumOf({made.data(), count, steps.type()}, share, Along::Row, compute);
+                  created = row;
+                  steps.apply(Operation::Product, created, row);
+                  float scale = sumOf({created.data(), count, steps.type()}, share, Along::Row, compute);
                   scale = steps.passed(scale);
                   steps.apply(Operation::Sum, {&scale, 1}, {&epsilon, 1});
                   rsqrt(&scale, 1);
                   scale = steps.passed(scale);
                   // The last step is packed as the result.
-                  made = row;
-                  steps.combine(Operation::Product, made, {&scale, 1});
-                  weight.apply(buffers, compute, Operation::Product, made);
-                  bias.apply(buffers, compute, Operation::Sum, made);
+                  created = row;
+                  steps.combine(Operation::Product, created, {&scale, 1});
+                  weight.apply(buffers, compute, Operation::Product, created);
+                  bias.apply(buffers, compute, Operation::Sum, created);
                 });
 }
 std::unique_ptr<Kernel> makeLayerNorm(const OpCall &call) { return makeNorm(call, true); }

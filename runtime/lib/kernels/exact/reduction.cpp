@@ -100,19 +100,19 @@ RowKernel kernelOf(const Stage &stage, Kind kind, const TensorSpec &in, const Te
   const Along along = stage.dim + 1 == in.shape.size() ? Along::Row : Along::Column;
   const float scale = unpacked(stage.scale, stage.from, compute.width);
   return RowKernel(
-      in, out, stage.dim, compute, [=](const Buffers &, std::vector<float> &row, std::vector<float> &made) {
+      in, out, stage.dim, compute, [=](const Buffers &, std::vector<float> &row, std::vector<float> &created) {
         if (stage.adds) {
           uint32_t sum = 0;
           for (float value : row)
             sum = sim::exact::addTo(sum, std::bit_cast<uint32_t>(value), 0, compute.width);
-          made.push_back(std::bit_cast<float>(sum));
+          created.push_back(std::bit_cast<float>(sum));
           return;
         }
         if (kind == Kind::Minimum)
           std::ranges::transform(row, row.begin(), negated);
         const Line line{row.data(), static_cast<int64_t>(row.size()), stage.from};
         const float value = isExtreme(kind) ? maximumOf(line, along, compute) : sumOf(line, scale, along, compute);
-        made.push_back(kind == Kind::Minimum ? negated(value) : value);
+        created.push_back(kind == Kind::Minimum ? negated(value) : value);
       });
 }
 

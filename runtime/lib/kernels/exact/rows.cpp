@@ -101,7 +101,7 @@ void RowKernel::run(const Buffers &buffers) const {
   const Store<float> store = packer(out.dtype, compute.width);
   const size_t inBytes = storageBytes(in.dtype), outBytes = storageBytes(out.dtype);
   parallelFor(lines.count(), 1 + 256 / std::max<int64_t>(1, lines.length), [&](int64_t begin, int64_t end) {
-    std::vector<float> row(static_cast<size_t>(lines.length)), made;
+    std::vector<float> row(static_cast<size_t>(lines.length)), created;
     for (int64_t line = begin; line < end; ++line) {
       const std::byte *from = buffers.ins[0] + static_cast<size_t>(lines.start(line)) * inBytes;
       const auto stride = static_cast<size_t>(lines.inner);
@@ -112,18 +112,18 @@ void RowKernel::run(const Buffers &buffers) const {
           load(from + i * stride * inBytes, row.data() + i, 1);
       for (float &value : row)
         value = unpacked(value, in.dtype, compute.width);
-      made.clear();
-      body(buffers, row, made);
-      if (made.size() == 1 && volume(out.shape) == lines.count()) {
-        store(made.data(), buffers.outs[0] + static_cast<size_t>(line) * outBytes, 1);
+      created.clear();
+      body(buffers, row, created);
+      if (created.size() == 1 && volume(out.shape) == lines.count()) {
+        store(created.data(), buffers.outs[0] + static_cast<size_t>(line) * outBytes, 1);
         continue;
       }
       std::byte *to = buffers.outs[0] + static_cast<size_t>(lines.start(line)) * outBytes;
       if (stride == 1)
-        store(made.data(), to, made.size());
+        store(created.data(), to, created.size());
       else
-        for (size_t i = 0; i < made.size(); ++i)
-          store(made.data() + i, to + i * stride * outBytes, 1);
+        for (size_t i = 0; i < created.size(); ++i)
+          store(created.data() + i, to + i * stride * outBytes, 1);
     }
   });
 }

@@ -118,10 +118,10 @@ private:
       plan.bias = library::describe({1, columns}, DataType::Float32, {columns, 1});
     const auto description =
         bias >= 0 ? dnnl::matmul::desc(plan.a, b, plan.bias, plan.c) : dnnl::matmul::desc(plan.a, b, plan.c);
-    const dnnl::matmul::primitive_desc made(description, library::attributes(activation), library::engine());
-    plan.weights = made.weights_desc();
-    plan.scratchpad = made.scratchpad_desc();
-    plan.code = library::Code::make(made);
+    const dnnl::matmul::primitive_desc created(description, library::attributes(activation), library::engine());
+    plan.weights = created.weights_desc();
+    plan.scratchpad = created.scratchpad_desc();
+    plan.code = library::Code::make(created);
     plan.plain = [description = bias >= 0 ? dnnl::matmul::desc(plan.a, plan.weights, plan.bias, plan.c)
                                           : dnnl::matmul::desc(plan.a, plan.weights, plan.c)] {
       const dnnl::matmul::primitive_desc plain(description, library::attributes(), library::engine());

@@ -93,9 +93,9 @@ public:
     if (!keeps)
       constant = nullptr;
     if (constant) {
-      made = library::AlignedBytes(count * sizeof(T));
-      loadAs(load, bytes, library::constantOperand(call, index), reinterpret_cast<T *>(made.data()), count);
-      constant = reinterpret_cast<const T *>(made.data());
+      created = library::AlignedBytes(count * sizeof(T));
+      loadAs(load, bytes, library::constantOperand(call, index), reinterpret_cast<T *>(created.data()), count);
+      constant = reinterpret_cast<const T *>(created.data());
     } else {
       place = layout.take(count * sizeof(T));
     }
@@ -103,22 +103,22 @@ public:
   const T *get(const Buffers &buffers) const {
     if (!load)
       return reinterpret_cast<const T *>(buffers.ins[index]);
-    if (made)
+    if (created)
       return constant;
     auto *values = reinterpret_cast<T *>(buffers.scratch + place);
     loadAs(load, bytes, buffers.ins[index], values, count);
     return values;
   }
   const T *constantValues() const { return constant; }
-  bool reads() const { return !made; }
+  bool reads() const { return !created; }
   /// Gives a converted copy back; `get` must not be called any more.
-  void discard() { made = {}; }
+  void discard() { created = {}; }
 
 private:
   size_t index, count, place = 0, bytes = 0;
   const T *constant = nullptr;
   Load<Stored<T>> load = nullptr;
-  library::AlignedBytes made;
+  library::AlignedBytes created;
 };
 
 template <class T> class DirectMatmul final : public Kernel {

@@ -189,7 +189,7 @@ private:
                std::byte *out) const {
     const auto count = static_cast<int64_t>(rows.size());
     const auto width = static_cast<size_t>(size);
-    std::vector<float> x(rows.size() * width), gates, made;
+    std::vector<float> x(rows.size() * width), gates, created;
     for (size_t i = 0; i < rows.size(); ++i)
       load(on(ins[tokensOperand], device) + static_cast<size_t>(begin + rows[i] % own) * width * tokenBytes,
            x.data() + i * width, width);
@@ -199,9 +199,9 @@ private:
     for (size_t i = 0; i < rows.size(); ++i)
       for (size_t j = 0; j < half; ++j)
         hidden[i * half + j] = activation(gates[i * 2 * half + j], gates[i * 2 * half + half + j]);
-    last.multiply(on(ins[lastOperand], device), layer, expert, hidden, count, made);
+    last.multiply(on(ins[lastOperand], device), layer, expert, hidden, count, created);
     for (size_t i = 0; i < rows.size(); ++i)
-      store(made.data() + i * width, out + static_cast<size_t>(rows[i]) * width * resultBytes, width);
+      store(created.data() + i * width, out + static_cast<size_t>(rows[i]) * width * resultBytes, width);
   }
 
   std::vector<std::vector<size_t>> groups;

@@ -55,17 +55,17 @@ public:
       weights.shape = c.filter();
       elementBytes = storageBytes(weights.dtype);
       if (const std::byte *constant = library::constantOperand(call, 1)) {
-        made = library::AlignedBytes(weights.bytes());
-        prepared->unpack(constant, made.data(), elementBytes);
-        inner.constantIns[1] = made.data();
+        created = library::AlignedBytes(weights.bytes());
+        prepared->unpack(constant, created.data(), elementBytes);
+        inner.constantIns[1] = created.data();
         inner.constants = nullptr; // the weights lie here
       } else {
         weightsAt = layout.take(weights.bytes());
       }
     }
     convolution = makePlainConvolution(inner, c);
-    if (made && !convolution->reads(1))
-      made = {};
+    if (created && !convolution->reads(1))
+      created = {};
     innerScratch = layout.take(convolution->scratchBytes());
     // Nothing can fail any more.
     if (prepared && call.constants && library::constantOperand(call, 1))
@@ -79,8 +79,8 @@ public:
       images->run(ins[0], buffers.scratch + imagesAt);
       ins[0] = buffers.scratch + imagesAt;
     }
-    if (made) {
-      ins[1] = made.data();
+    if (created) {
+      ins[1] = created.data();
     } else if (prepared && convolution->reads(1)) {
       prepared->unpack(ins[1], buffers.scratch + weightsAt, elementBytes);
       ins[1] = buffers.scratch + weightsAt;
@@ -89,14 +89,14 @@ public:
   }
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
-    return (operand == 0 && images) || (!(operand == 1 && made) && convolution->reads(operand));
+    return (operand == 0 && images) || (!(operand == 1 && created) && convolution->reads(operand));
   }
 
 private:
   std::unique_ptr<Kernel> convolution;
   std::optional<BorderedImages> images;
   std::optional<PreparedVolumes> prepared;
-  library::AlignedBytes made;
+  library::AlignedBytes created;
   ScratchLayout layout;
   size_t elementBytes = 0, imagesAt = 0, weightsAt = 0, innerScratch = 0;
 };

@@ -237,15 +237,15 @@ private:
             sums[p] += from[p][i] * w;
         }
       }
-    Word made[pixelsAtOnce][width];
+    Word created[pixelsAtOnce][width];
 #pragma clang loop unroll(full)
     for (int64_t p = 0; p < pixelsAtOnce; ++p)
-      std::memcpy(made[p], &sums[p], sizeof(made[p]));
+      std::memcpy(created[p], &sums[p], sizeof(created[p]));
     const auto bytes = static_cast<int64_t>(storageBytes(produced));
     for (int64_t p = 0; p < part.pixels; ++p) {
       int64_t values[width];
       for (int64_t j = 0; j < count; ++j)
-        values[j] = static_cast<int32_t>(made[p][j] + (now.bias ? now.bias[out + j] : 0));
+        values[j] = static_cast<int32_t>(created[p][j] + (now.bias ? now.bias[out + j] : 0));
       std::byte *to = now.result + ((line * across.out + part.x + p * part.step) * c.out + out) * bytes;
       store(values, to, static_cast<size_t>(count));
     }

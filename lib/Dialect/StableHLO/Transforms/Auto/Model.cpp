@@ -36,19 +36,19 @@ static int64_t elementBytes(Type type) {
   return type.isIntOrFloat() ? std::clamp<int64_t>(type.getIntOrFloatBitWidth() / 8, 1, 4) : 4;
 }
 
-/// What a chip has of the tensor, as it lies there: in DRAM, in whole tiles.
+/// The part of the tensor on a chip: in DRAM, in whole tiles.
 static PlacedTensor placedTensor(RankedTensorType type, const Dims &dims) {
   const SmallVector<int64_t> sizes = partOf(type, dims);
-  PlacedTensor made;
-  made.memory = ::ttmlir::cost::Memory::DRAM;
-  made.columns = sizeFromEnd(sizes, 0);
-  made.rows = made.columns ? llvm::product_of(sizes) / made.columns : 1;
-  made.tiles = tilesAlong(sizeFromEnd(sizes, 1)) * tilesAlong(made.columns);
+  PlacedTensor created;
+  created.memory = ::ttmlir::cost::Memory::DRAM;
+  created.columns = sizeFromEnd(sizes, 0);
+  created.rows = created.columns ? llvm::product_of(sizes) / created.columns : 1;
+  created.tiles = tilesAlong(sizeFromEnd(sizes, 1)) * tilesAlong(created.columns);
   for (int64_t size : ArrayRef(sizes).drop_back(std::min<size_t>(2, sizes.size())))
-    made.tiles *= size;
-  made.tileBytes = tileSide * tileSide * elementBytes(type.getElementType());
-  made.bytes = made.tiles * made.tileBytes;
-  return made;
+    created.tiles *= size;
+  created.tileBytes = tileSide * tileSide * elementBytes(type.getElementType());
+  created.bytes = created.tiles * created.tileBytes;
+  return created;
 }
 
 /// What is read or written of a tensor, a tile to a page.

@@ -93,11 +93,11 @@ private:
       return success();
     if (op->hasTrait<trait::ChangesSharding>()) {
       Value operand = op->getOperand(0);
-      Value made = collectives.lower(op, operand, shardings.lookup(operand));
-      if (!made)
+      Value created = collectives.lower(op, operand, shardings.lookup(operand));
+      if (!created)
         return failure();
-      shardings[made] = shardingOf(op->getResult(0));
-      op->getResult(0).replaceAllUsesWith(made);
+      shardings[created] = shardingOf(op->getResult(0));
+      op->getResult(0).replaceAllUsesWith(created);
       op->erase();
       return success();
     }

@@ -106,13 +106,13 @@ private:
     Region *region = state.addRegion();
     IRMapping mapping;
     body.getBody().cloneInto(region, mapping);
-    Operation *made = rewriter.create(state);
-    Operation *terminator = made->getRegion(0).front().getTerminator();
+    Operation *created = rewriter.create(state);
+    Operation *terminator = created->getRegion(0).front().getTerminator();
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(terminator);
     stablehlo::ReturnOp::create(rewriter, op.getLoc(), terminator->getOperands());
     rewriter.eraseOp(terminator);
-    rewriter.replaceOp(op, made);
+    rewriter.replaceOp(op, created);
     return success();
   }
 
@@ -162,9 +162,9 @@ private:
     auto algorithm = op->getAttrOfType<stablehlo::RngAlgorithmAttr>("rng_algorithm");
     if (!algorithm || op.getNumOperands() != 2 || op.getNumResults() != 2)
       return rewriter.notifyMatchFailure(op, "expected state, shape, two results and rng_algorithm");
-    auto made =
+    auto created =
         stablehlo::RngBitGeneratorOp::create(rewriter, op.getLoc(), op->getResultTypes(), op->getOperand(0), algorithm);
-    rewriter.replaceOp(op, made);
+    rewriter.replaceOp(op, created);
     return success();
   }
 

@@ -59,8 +59,8 @@ struct QuantizedOpToQDQ : shlo::impl::StablehloLegalizeQuantizedOpToQDQBase<Quan
             isQuantized(operand.getType())
                 ? stablehlo::UniformDequantizeOp::create(builder, op->getLoc(), expressed(operand.getType()), operand)
                 : operand);
-      Operation *made = withTypes(builder, op, operands, llvm::map_to_vector(op->getResultTypes(), expressed));
-      for (auto [before, after] : llvm::zip_equal(op->getResults(), made->getResults())) {
+      Operation *created = withTypes(builder, op, operands, llvm::map_to_vector(op->getResultTypes(), expressed));
+      for (auto [before, after] : llvm::zip_equal(op->getResults(), created->getResults())) {
         Value value = after;
         if (isQuantized(before.getType()))
           value = stablehlo::UniformQuantizeOp::create(builder, op->getLoc(), before.getType(), after);
@@ -99,16 +99,16 @@ private:
     if (dequantizations.empty())
       return;
     OpBuilder builder(quantize);
-    Operation *made = withTypes(builder, op, operands, quantize->getResultTypes());
+    Operation *created = withTypes(builder, op, operands, quantize->getResultTypes());
     {
       // Not every op takes quantized elements, or mixes their scales.
       ScopedDiagnosticHandler silent(op->getContext(), [](Diagnostic &) { return success(); });
-      if (failed(verify(made))) {
-        made->erase();
+      if (failed(verify(created))) {
+        created->erase();
         return;
       }
     }
-    quantize->replaceAllUsesWith(made);
+    quantize->replaceAllUsesWith(created);
     quantize.erase();
     op->erase();
     for (Operation *dequantize : dequantizations)

@@ -154,10 +154,10 @@ private:
     SmallVector<int64_t> shape = {lhs.batchSize, lhs.freeSize, rhs.freeSize};
     RankedTensorType type = result.clone(batch.empty() ? ArrayRef(shape).drop_front() : ArrayRef(shape));
     const bool isLast = type == result;
-    auto made = MatmulOp::create(builder, isLast ? op->getLoc() : inner, type, a, b, builder.getBoolAttr(false),
-                                 builder.getBoolAttr(false));
-    ttcore::passAnnotationsOn(dot, made);
-    return isLast ? Value(made) : reshape(made, result.getShape(), /*isLast=*/true);
+    auto created = MatmulOp::create(builder, isLast ? op->getLoc() : inner, type, a, b, builder.getBoolAttr(false),
+                                    builder.getBoolAttr(false));
+    ttcore::passAnnotationsOn(dot, created);
+    return isLast ? Value(created) : reshape(created, result.getShape(), /*isLast=*/true);
   }
 
   Operation *op;
@@ -179,10 +179,10 @@ struct Decomposition : ttir::impl::TTIRToTTIRDecompositionBase<Decomposition> {
       };
       if (!llvm::all_of(op->getOperandTypes(), hasSizes) || !llvm::all_of(op->getResultTypes(), hasSizes))
         return;
-      Value made = Decomposer(op).run();
-      if (!made)
+      Value created = Decomposer(op).run();
+      if (!created)
         return;
-      op->getResult(0).replaceAllUsesWith(made);
+      op->getResult(0).replaceAllUsesWith(created);
       op->erase();
       changed = true;
     });

@@ -48,7 +48,7 @@ struct ExplicateTMs : ttir::impl::TTIRExplicateTMsBase<ExplicateTMs> {
       if (!result || !result.hasStaticShape() || result.getNumElements() == 0)
         return;
       // One broadcast serves all operands that are the same value.
-      DenseMap<Value, Value> made;
+      DenseMap<Value, Value> created;
       OpBuilder builder(op);
       for (OpOperand &operand : op->getOpOperands()) {
         auto type = dyn_cast<RankedTensorType>(operand.get().getType());
@@ -56,7 +56,7 @@ struct ExplicateTMs : ttir::impl::TTIRExplicateTMsBase<ExplicateTMs> {
         if (!type || !type.hasStaticShape() || type.getShape() == result.getShape() ||
             (type.getEncoding() && !isa<ttcore::TensorMeshAttr>(type.getEncoding())))
           continue;
-        Value &value = made[operand.get()];
+        Value &value = created[operand.get()];
         if (!value)
           value = broadcastTo(builder, ttcore::withoutSourceNumber(op->getLoc()), operand.get(), result.getShape());
         operand.set(value);

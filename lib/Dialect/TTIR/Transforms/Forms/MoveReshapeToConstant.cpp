@@ -22,13 +22,13 @@ static Value reshape(OpBuilder &builder, Location location, Value value, ArrayRe
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getShape() == shape)
     return value;
-  auto made = ttir::ReshapeOp::create(builder, location, type.clone(shape), value,
-                                      builder.getI32ArrayAttr(SmallVector<int32_t>(shape.begin(), shape.end())));
+  auto created = ttir::ReshapeOp::create(builder, location, type.clone(shape), value,
+                                         builder.getI32ArrayAttr(SmallVector<int32_t>(shape.begin(), shape.end())));
   // A constant has the other shape from the start.
   SmallVector<Value> folded;
-  if (failed(builder.tryFold(made, folded)) || folded.size() != 1)
-    return made;
-  made->erase();
+  if (failed(builder.tryFold(created, folded)) || folded.size() != 1)
+    return created;
+  created->erase();
   return folded.front();
 }
 

@@ -25,10 +25,10 @@ std::string ttnn::locationText(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static std::string escaped(StringRef text) {
-  std::string made;
-  llvm::raw_string_ostream out(made);
+  std::string created;
+  llvm::raw_string_ostream out(created);
   llvm::printHTMLEscaped(text, out);
-  return made;
+  return created;
 }
 
 static std::string microseconds(std::optional<double> ns) {

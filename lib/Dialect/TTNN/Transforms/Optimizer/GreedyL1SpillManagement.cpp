@@ -87,7 +87,7 @@ private:
       const auto *next = llvm::upper_bound(each.uses, number);
       // What this op itself reads or makes is needed now.
       const bool isNow = llvm::is_contained(each.uses, number);
-      const unsigned nextUse = isNow ? number : next == each.uses.end() ? each.made : *next;
+      const unsigned nextUse = isNow ? number : next == each.uses.end() ? each.created : *next;
       return std::tuple(nextUse, each.bytes);
     };
     for (unsigned tensor : live)
@@ -97,9 +97,9 @@ private:
       return false;
     const auto [nextUse, bytes] = rank(*victim);
     const L1Tensor &tensor = facts.tensors[*victim];
-    Operation *producer = facts.ops[tensor.made];
+    Operation *producer = facts.ops[tensor.created];
     spills.push_back(
-        {tensor.made, producer->getName().getStringRef().str(), locationText(producer),
+        {tensor.created, producer->getName().getStringRef().str(), locationText(producer),
          llvm::formatv("{0}; of what lies in L1 then, this is needed again last, by op {1}, and takes {2} bytes", why,
                        nextUse, bytes)
              .str()});

@@ -135,7 +135,7 @@ private:
 // Forwards
 //===----------------------------------------------------------------------===//
 
-/// Where an op that does not take an operand as it lies would have it.
+/// The layouts that an op takes of an operand, where it does not take the operand in its own.
 TTNNLayoutAttr Propagation::targetLayout(Operation *op, unsigned index, Value operand,
                                          ArrayRef<TTNNLayoutAttr> results) const {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -144,11 +144,11 @@ TTNNLayoutAttr Propagation::targetLayout(Operation *op, unsigned index, Value op
   if (familyOf(op) == Family::Attention)
     return plain;
   if (!results.empty() && results[0].isSharded() && isTiledInDram(plain))
-    if (TTNNLayoutAttr made = shardedInL1(type, plain, results[0].getMemLayout().getValue(),
-                                          results[0].getGridShape()[0], results[0].getGridShape()[1], memory)) {
-      PlacedTensor lies = *placedTensor(type, made);
+    if (TTNNLayoutAttr created = shardedInL1(type, plain, results[0].getMemLayout().getValue(),
+                                             results[0].getGridShape()[0], results[0].getGridShape()[1], memory)) {
+      PlacedTensor lies = *placedTensor(type, created);
       if (accepts(op, index, lies, {*placedTensor(op->getResult(0).getType(), results[0])}))
-        return made;
+        return created;
     }
   return interleavedInL1(type, plain);
 }
@@ -193,7 +193,7 @@ LogicalResult Propagation::propagate(Operation *op) {
   // Without a choice there is one way, whatever it takes.
   if (node.candidates.size() == 1 && node.candidates[0].pathNs == never)
     node.candidates[0].pathNs = 0;
-  // What is nowhere cheapest may be what a user needs; beyond the beam nobody looks.
+  // What is nowhere cheapest may be what a user needs; the search does not go beyond the beam.
   if (static_cast<int64_t>(node.candidates.size()) > settings.beam) {
     SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(1, node.candidates.size()));
     llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -442,15 +442,15 @@ llvm::json::Object Propagation::trace(StringRef arch) {
       OpTensors tensors(node.op);
       tensors.outs.assign(each.outs.begin(), each.outs.end());
       ::ttmlir::cost::Bound bound = cost.times(node.op, tensors).bound();
-      llvm::json::Object made{{"layout", describe(each.layouts[0])},
-                              {"l1_bytes", each.l1Bytes},
-                              {"bound", textOf(bound)},
-                              {"refused", each.refused}};
+      llvm::json::Object created{{"layout", describe(each.layouts[0])},
+                                 {"l1_bytes", each.l1Bytes},
+                                 {"bound", textOf(bound)},
+                                 {"refused", each.refused}};
       if (each.pathNs != never) {
-        made["ns"] = each.ownNs;
-        made["path_ns"] = each.pathNs;
+        created["ns"] = each.ownNs;
+        created["path_ns"] = each.pathNs;
       }
-      candidates.push_back(std::move(made));
+      candidates.push_back(std::move(created));
     }
     std::string type;
     auto tensor = cast<RankedTensorType>(node.op->getResult(0).getType());

@@ -33,9 +33,9 @@ private:
 struct L1Tensor {
   SmallVector<Value, 2> values;
   int64_t bytes = 0;
-  unsigned made = 0;
+  unsigned created = 0;
   SmallVector<unsigned, 4> uses; // numbers of ops, in order
-  unsigned lastUse() const { return uses.empty() ? made : uses.back(); }
+  unsigned lastUse() const { return uses.empty() ? created : uses.back(); }
 };
 
 /// The tensors of a block that lie in L1, by their ops.

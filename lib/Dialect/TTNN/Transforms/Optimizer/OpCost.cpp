@@ -122,8 +122,8 @@ OpTensors::OpTensors(Operation *op) {
     if (isa<RankedTensorType>(operand.getType()))
       ins.push_back(placedTensor(operand.getType()));
   for (Value result : op->getResults())
-    if (std::optional<PlacedTensor> made = placedTensor(result.getType()))
-      outs.push_back(*made);
+    if (std::optional<PlacedTensor> created = placedTensor(result.getType()))
+      outs.push_back(*created);
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,7 +32,7 @@ StringRef ttnn::nameOf(Location loc) {
 
 FailureOr<Overrides> Overrides::parse(ModuleOp module, StringRef outputLayouts, StringRef memoryReconfigs,
                                       StringRef convConfigs) {
-  Overrides made;
+  Overrides created;
   auto each = [&](StringRef option, StringRef text, StringRef form,
                   function_ref<bool(Row &, StringRef)> take) -> LogicalResult {
     SmallVector<StringRef> entries;
@@ -42,7 +42,7 @@ FailureOr<Overrides> Overrides::parse(ModuleOp module, StringRef outputLayouts, 
       auto [name, value] = entry.trim().split('=');
       if (!names.insert(name).second)
         return module.emitError() << "option " << option << " names '" << name << "' twice";
-      if (name.empty() || value.empty() || !take(made.rows[name], value))
+      if (name.empty() || value.empty() || !take(created.rows[name], value))
         return module.emitError() << "option " << option << ": '" << entry << "' is not " << form;
     }
     return success();
@@ -76,7 +76,7 @@ FailureOr<Overrides> Overrides::parse(ModuleOp module, StringRef outputLayouts, 
       failed(each("override-conv2d-config", convConfigs,
                   "NAME=FIELD#VALUE:FIELD#VALUE..., such as conv2d_1=act_block_h_override#32", areFields)))
     return failure();
-  return made;
+  return created;
 }
 
 static bool isConvolution(Operation *op) {
@@ -103,7 +103,7 @@ LogicalResult Overrides::check(ModuleOp module) const {
     found.conv |= isConvolution(op);
     if (familyOf(op) == Family::None)
       return;
-    // Of what is evaluated once, nobody chooses layouts.
+    // Layouts are not chosen for what is evaluated once.
     if (auto function = op->getParentOfType<func::FuncOp>(); function && !choosesLayouts(function)) {
       found.once = true;
       return;
@@ -227,10 +227,10 @@ FailureOr<TTNNLayoutAttr> Overrides::layoutOf(Operation *op, const ChipMemory &c
     if (where == BufferType::L1)
       return interleavedInL1(type, layout);
   } else if (where == BufferType::L1) {
-    TTNNLayoutAttr made =
+    TTNNLayoutAttr created =
         grid ? shardedInL1(type, layout, kind, grid->first, grid->second, chip) : shardedInL1(type, layout, kind, chip);
-    if (made)
-      return made;
+    if (created)
+      return created;
     return error() << "no shards of " << type.getShape() << " in whole tiles lie on that grid; the chip has "
                    << chip.gridRows << 'x' << chip.gridColumns << " cores";
   }
