@@ -29,7 +29,7 @@ bool accumulatesF32(const Op &op);
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Operands that are there.
+/// Counts the operands that are not absent.
 int64_t present(const Op &op);
 /// A transfer: to or from a memory, over the network.
 void addTransfer(Work &work, const PlacedTensor &tensor);

@@ -90,7 +90,7 @@ void checkChips(const Op &op, std::string_view name, Chips kind, int64_t columns
   const bool eachColumn = kind == Chips::Pairs;
   const Attribute found = op.attribute(name);
   const int64_t width = found.columns ? found.columns : columns;
-  // Of full groups one is there at least: the values of chips in no group would be of nobody.
+  // There is at least one full group: chips outside of all groups would have no values.
   if (found.kind != Attribute::Kind::Integers || width < 1 || (columns && width != columns) ||
       (kind == Chips::FullGroups && found.integers.empty()) || found.integers.size() % static_cast<size_t>(width) != 0)
     failAttribute(op, name, "is no list of ", expected);

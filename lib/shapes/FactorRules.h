@@ -20,7 +20,7 @@ struct FactorRow {
 std::span<const FactorRow> attentionFactorRules();
 std::span<const FactorRow> routingFactorRules();
 
-/// The number of the operand among those that are there, or kNone.
+/// The number of the operand among those that are not absent, or kNone.
 inline int64_t numberOf(const Op &op, std::string_view name) {
   int64_t number = 0;
   for (const Operand &operand : op.operands) {

@@ -4,7 +4,7 @@
 // OpenMPI has a file of some MiB in /dev/shm for each rank, and does not remove
 // those of a job whose mpirun was killed. Here each rank's is in a folder of its
 // own, with a file that the rank has locked: the next rank that begins removes
-// folders whose lock nobody has.
+// folders whose lock no process has.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -62,7 +62,7 @@ std::optional<nb::dlpack::dtype> elementType(DataType type) {
   return std::nullopt;
 }
 
-/// Whether nobody else has the values of a result: neither what the run was given, nor another result.
+/// Whether nothing else has the values of a result: neither what the run was given, nor another result.
 bool isAlone(const Tensor &result, const std::vector<Tensor> &given) {
   const std::byte *begin = result.data(), *end = begin + result.bytes();
   return result.share().use_count() == 2 && std::ranges::none_of(given, [&](const Tensor &tensor) {

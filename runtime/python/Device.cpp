@@ -104,7 +104,7 @@ void bindDevice(nb::module_ &module) {
           "num_hw_cqs", [](const Options &self) { return self.commandQueues; },
           [](Options &self, Int<uint32_t> count) { self.commandQueues = count.in("num_hw_cqs"); })
       .def_rw("enable_program_cache", &Options::programCache,
-              "False prepares programs anew at each submit, which is slow.")
+              "False prepares programs again at each submit, which is slow.")
       .def_prop_rw(
           "mesh_shape", [](const Options &self) { return self.meshShape; },
           [](Options &self, std::optional<Ints<uint32_t>> shape) {

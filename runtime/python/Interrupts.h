@@ -16,7 +16,7 @@ namespace tt::python {
 /// when they raise. Made and destroyed with the interpreter's lock held.
 class SignalScope final : public Interruptible {
 public:
-  /// Throws what a handler raises for a signal that is there already.
+  /// Throws what a handler raises for a pending signal.
   SignalScope();
   /// What to throw for an Interrupted.
   [[noreturn]] void raise();

@@ -12,7 +12,7 @@ using namespace tt;
 
 namespace {
 
-/// A shared library made from emitted C++. It stays loaded as long as one of its programs is known to somebody.
+/// A shared library made from emitted C++. It stays loaded as long as one of its programs is in use.
 class ProgramLibrary {
 public:
   explicit ProgramLibrary(const std::string &path) {
@@ -91,7 +91,7 @@ void python::bindPrograms(nb::module_ &module) {
       "The library of programs at a path.");
   test.def(
       "close_so", [](const std::shared_ptr<ProgramLibrary> &) {}, nb::arg("handle"),
-      "It is closed when nobody has it any more.");
+      "It is closed with the last reference to it.");
   test.def(
       "get_so_programs",
       [](const ProgramLibrary &library, const std::string &) {

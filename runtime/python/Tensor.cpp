@@ -89,7 +89,7 @@ nb::object bytesOf(const Tensor &given) {
   const std::span<const std::byte> values(tensor.data(), tensor.bytes());
   if (tensor.spec().layout != tt::Layout::Tile)
     return nb::bytearray(values.data(), values.size());
-  // Tile order is made only when somebody asks for the bytes.
+  // Tile order is computed only when the caller reads the bytes.
   std::vector<std::byte> tiles(sim::deviceBytes(tensor.spec()));
   sim::encode(tensor.spec(), values, tiles);
   return nb::bytearray(tiles.data(), tiles.size());
@@ -253,7 +253,7 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       .def("get_element_size", [](const Tensor &self) { return storageBytes(self.dtype()); })
       .def("get_tensor_desc", &describe)
       .def("get_data_buffer", &bytesOf, nb::sig("def get_data_buffer(self) -> bytearray"),
-           "The values, row-major; a tensor in tiles gives the bytes as they lie on the device.")
+           "The values, row-major; a tensor in tiles gives the bytes in the device's order.")
       .def(
           "has_layout",
           [](const Tensor &self, const Layout &layout) {

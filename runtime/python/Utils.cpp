@@ -54,7 +54,7 @@ public:
     }
   }
   bool areUnchanged() const {
-    // Each row lies in a line of its own that nobody has read lately: many are fetched at a time.
+    // Each row lies in a line of its own that was not read lately: many are fetched at a time.
     constexpr size_t ahead = 24;
     const std::byte *before = known.data();
     for (size_t i = 0; i < rows.size(); ++i) {

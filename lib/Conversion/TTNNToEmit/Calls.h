@@ -36,7 +36,7 @@ struct Call {
 /// attributes that the library cannot be given, is reported.
 FailureOr<Call> callOf(Operation *op, const Spelling &spelling);
 
-/// The name wished for a constant value that nobody named: what it is to the op that it is made for, "layer_norm_bias".
+/// The name requested for an unnamed constant: its role in the op that uses it, "layer_norm_bias".
 /// Empty when that is not known.
 std::string nameByUse(Value value);
 /// Names of the results of ops that have several, each for its meaning; empty for other ops.

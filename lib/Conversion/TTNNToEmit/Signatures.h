@@ -25,7 +25,7 @@ inline constexpr llvm::StringLiteral elementsAttr = "ttnn.elements";
 /// Replaces tuples in the signatures of functions by their elements. Returns the forms that the functions had, by name.
 FailureOr<llvm::StringMap<TupleForm>> flattenTuples(ModuleOp module);
 
-/// Makes calls of what traces record: programs in C++ and Python run it anew each time.
+/// Makes calls of what traces record: programs in C++ and Python run it again each time.
 LogicalResult callTraced(ModuleOp module);
 
 /// Moves functions out of the files that `ttnn-file-split` has made. Returns whether there were any.

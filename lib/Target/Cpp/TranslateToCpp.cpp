@@ -29,7 +29,7 @@ static constexpr StringLiteral marker = "//@ ";
 // Marking
 //===----------------------------------------------------------------------===//
 
-/// What a variable may be called when nobody wished for a name: as the function that it comes from.
+/// The name of a variable without a requested name: that of the function that returns it.
 static std::string fallbackName(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return "arg" + std::to_string(argument.getArgNumber());

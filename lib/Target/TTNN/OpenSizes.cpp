@@ -191,7 +191,7 @@ Error Comparison::compare() {
     if (file != first && !same(file->system_desc()->mesh_shape(), first->system_desc()->mesh_shape()))
       return decides("the mesh depends on them");
   }
-  // An op that is there for some sizes only can bring programs of constants: the op says more than their number.
+  // An op that exists for some sizes only can bring programs of constants: the op says more than their number.
   for (program = 0; program < least; ++program)
     if (Error error = compareProgram(program))
       return error;

@@ -47,7 +47,7 @@ void checkDistribution(const Callable &callable, const Made &made, std::span<con
                        const Device &device);
 /// That results may go into these tensors.
 void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device);
-/// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each anew.
+/// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each again.
 std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,
                              bool recorded);
 

@@ -53,7 +53,7 @@ Results toDevice(const CallArguments &call) {
   // What is there already stays there.
   if (tensor.device() == call.device && outputOf(call).memory.value_or(tensor.spec().memory) == tensor.spec().memory)
     return {tensor};
-  // The caller may write a host tensor later; constants nobody writes.
+  // The caller may write a host tensor later; constants are never written.
   return {placed(call, tensor.constant() ? tensor : tensor.clone(), call.device)};
 }
 

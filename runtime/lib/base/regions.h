@@ -24,7 +24,7 @@ public:
   static constexpr size_t alignment = 64;
   static constexpr size_t busyBytes = size_t(1) << 20;
 
-  /// leastBytes <= `bytes` <= mostBytes of a region that is there; nullptr when none has room.
+  /// leastBytes <= `bytes` <= mostBytes of an existing region; nullptr when none has room.
   void *take(size_t bytes) noexcept;
   /// Adds memory of regionBytes bytes. Throws std::bad_alloc.
   void add(std::byte *memory);

@@ -55,7 +55,7 @@ void watchSignals(bool (*isOfInterpreter)(int number)) {
     if (!ofInterpreter && isOfInterpreter(number))
       ofInterpreter = action.sa_handler;
     if (action.sa_handler != ofInterpreter)
-      continue; // somebody else's, who may call the one before: leave it alone
+      continue; // of another library, which may call the one before: leave it alone
     action.sa_handler = noteSignal;
     ::sigaction(number, &action, nullptr);
   }

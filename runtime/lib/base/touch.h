@@ -1,4 +1,4 @@
-//===- touch.h - pages that are there before they are needed ------*- C++ -*-===//
+//===- touch.h - pages that are mapped before they are needed -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace tt {
 
-/// Has the system map every page of memory that nobody uses yet, on all threads: a first write costs up to 4 ms for
+/// Has the system map every page of memory that is not in use yet, on all threads: a first write costs up to 4 ms for
 /// 2 MiB, which is more than most runs of a program. What the memory holds is lost.
 inline void touchPages(std::byte *memory, size_t bytes) {
   constexpr size_t page = size_t(1) << 12, piece = size_t(1) << 21;

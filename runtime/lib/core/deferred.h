@@ -30,7 +30,7 @@ public:
 
   /// The innermost scope of this thread, or nullptr.
   static DeferredWork *current();
-  /// Work of somebody else, who may go before it is done.
+  /// Work of another object, which may be destroyed before it is done.
   void add(const std::shared_ptr<const Work> &work) { all.push_back(work); }
   std::span<const std::weak_ptr<const Work>> added() const { return all; }
   /// Does what was added, on all threads.

@@ -38,7 +38,7 @@ public:
   private:
     WeightOrders *const outer;
   };
-  /// Memory for one more order, in the innermost scope of this thread: it stays while somebody uses it, and after that
+  /// Memory for one more order, in the innermost scope of this thread: it stays while it is in use, and after that
   /// as long as there is room for it. Where there is no scope, it goes with the last who uses it.
   static std::shared_ptr<std::byte> takeCurrent(size_t bytes);
 

@@ -106,7 +106,7 @@ std::string stateOf(const fs::path &path) {
          std::to_string(status.st_size);
 }
 
-/// 128 bits as hexadecimal digits; what is hashed is nobody's to choose but the user's.
+/// 128 bits as hexadecimal digits; only the user chooses what is hashed.
 std::string digest(std::string_view text) {
   uint64_t lanes[2] = {0xcbf29ce484222325u, 0x9e3779b97f4a7c15u};
   for (unsigned char c : text) {
@@ -144,7 +144,7 @@ int run(const std::vector<std::string> &command, const fs::path &output) {
     return 127;
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) // somebody else collects children: what it made tells
+    if (errno != EINTR) // another part of the process collects children: the file tells
       return 0;
     try {
       checkInterrupt();
@@ -290,7 +290,7 @@ fs::path compiledLibrary(const KernelSources &sources, const std::string &file) 
   const fs::path made = folder / (digest(identity + sources.text) + ".so");
   try {
     if (fs::is_regular_file(made)) {
-      std::error_code ignored; // of somebody else
+      std::error_code ignored; // of another user
       fs::last_write_time(made, fs::file_time_type::clock::now(), ignored);
       return made;
     }

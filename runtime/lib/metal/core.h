@@ -20,7 +20,7 @@
 
 namespace tt::metal {
 
-/// The L1 of all cores of a chip, one behind the other. Pages that nobody touches take no memory.
+/// The L1 of all cores of a chip, one behind the other. Untouched pages take no memory.
 class L1 {
 public:
   /// Throws OutOfMemoryError.

@@ -39,7 +39,7 @@ inline void loadIntegers(const std::byte *from, DataType dtype, int32_t *to, siz
   }
 }
 
-/// A tile as it lies in L1.
+/// A tile in the order of L1.
 void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to);
 
 } // namespace tt::metal

@@ -83,7 +83,7 @@ void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const
   }
 }
 
-/// Room for the results of an op, as they lie on the chips of this process.
+/// Room for the results of an op on the chips of this process.
 static std::vector<std::vector<std::byte *>> roomFor(std::span<const std::span<std::byte *const>> outs,
                                                      std::span<const size_t> bytes,
                                                      std::vector<std::shared_ptr<std::byte>> &owners) {

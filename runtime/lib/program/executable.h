@@ -90,7 +90,7 @@ private:
   /// empty where all do.
   void rest(std::span<const uint8_t> chips) { resting.assign(chips.begin(), chips.end()); }
   bool rests(const Step &step, uint32_t d) const;
-  /// Zeros for a chip that rests: nobody looks at them.
+  /// Zeros for a chip that rests: nothing reads them.
   void clearResults(const Step &step, const ttnn::Buffers &buffers) const;
   void bindOperands(ConstPointers ins);
   void runWith(ConstPointers ins, Pointers outs);
@@ -181,7 +181,7 @@ struct ExecutableCache {
   std::list<Stages> stages;
 };
 
-/// The program prepared for the device, from the binary's cache or anew.
+/// The program prepared for the device, from the binary's cache or prepared again.
 std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const Device &device, Mode mode,
                                     std::span<const Tensor> inputs);
 

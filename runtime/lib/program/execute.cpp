@@ -349,7 +349,7 @@ Results Executable::evaluate(std::span<const Argument> arguments) {
       if (results.shards[copy.output].size() > 1 && !plan.chips.has(d))
         continue;
       auto &shard = results.shards[copy.output][d];
-      std::shared_ptr<const std::byte> owner; // of values that nobody changes
+      std::shared_ptr<const std::byte> owner; // of values that never change
       if (root.home == Home::Constant)
         owner = root.constant[root.shards == 1 ? 0 : d];
       else if (root.home == Home::Input && !plan.written[value])

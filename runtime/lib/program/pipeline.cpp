@@ -220,7 +220,7 @@ private:
   const Pipeline &pipeline;
   const std::vector<Device> devices;
   std::vector<uint32_t> lastUse;           // per stage: the last one that takes what it gives
-  std::vector<std::vector<Tensors>> given; // by stage and micro-batch, as long as somebody takes it
+  std::vector<std::vector<Tensors>> given; // by stage and micro-batch, as long as a stage takes it
   std::vector<Tensor> inputs;
   Tensors outputs;
 };

@@ -88,7 +88,7 @@ public:
   std::vector<Event> events;            // in order
   std::vector<uint32_t> outputGroups;   // per output; none for a host tensor
   std::vector<sim::Label> outputLabels; // per output, which may stay longer than the plan
-  bool cachedIsResident = false;        // the groups that are cached have been allocated by somebody else
+  bool cachedIsResident = false;        // the groups that are cached have been allocated by another program
 
   struct Blocks {
     std::vector<std::optional<sim::Block>> of; // per group
@@ -152,7 +152,7 @@ struct Plan {
     uint32_t input;
     DataType dtype;
     uint64_t contents, version;
-    std::optional<uint64_t> hash; // of the values, when nobody tells that they were written
+    std::optional<uint64_t> hash; // of the values, where writes to them are not reported
   };
 
   /// Where the values of a root lie. A root is a value that is not a view of another.

@@ -49,7 +49,7 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   std::shared_ptr<Executable> old;
   {
     std::lock_guard lock(cache.mutex);
-    // Programs for devices that are gone go here: nobody else looks at them.
+    // Programs for devices that are gone go here: nothing else looks at them.
     cache.entries.remove_if([&](const ExecutableCache::Entry &entry) {
       const Device owner = entry.owner.lock();
       return !owner || !owner->isOpen() || entry.epoch != owner->programCacheEpoch();

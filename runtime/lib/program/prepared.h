@@ -19,7 +19,7 @@
 namespace tt::runtime {
 
 /// Identifies the values of a constant: a hash of 128 bits, which stands for them, and their size. Whose values they
-/// are does not count: their owner may write them between two programs, and tell nobody.
+/// are does not count: their owner may write them between two programs without notice.
 struct Identity {
   uint64_t low = 0, high = 0;
   size_t bytes = 0;
@@ -37,13 +37,13 @@ public:
 
   /// The form of the values that a kernel keeps, or nullptr.
   std::shared_ptr<std::byte> find(const Identity &values, const Form &form);
-  /// Makes a form known. `isSecond`: the values stay as well, in memory of somebody else.
+  /// Makes a form known. `isSecond`: the values stay as well, in memory of another owner.
   void keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond);
 
-  /// The weights of a program that somebody else owns, by address: they are counted once, however many programs have
+  /// The weights of a program that another owner has, by address: they are counted once, however many programs have
   /// them, until the last of these lets go of what this returns.
   std::shared_ptr<const void> enter(std::vector<std::span<const std::byte>> entered);
-  /// Whether `bytes` more may be kept of weights that somebody else owns. Up to 512 MiB of weights all of them have a
+  /// Whether `bytes` more may be kept of weights of another owner. Up to 512 MiB of weights all of them have a
   /// second form; of more, a fifth, so that the parameters of a large model are not there twice. Products that order
   /// theirs at each run take about a tenth longer.
   bool affords(size_t bytes);

@@ -76,7 +76,7 @@ std::vector<std::string> foldersToRead();
 std::vector<std::string> entriesOf(const std::string &folder);
 /// The process that a file is of by its name, 0 for another file.
 uint32_t processOf(const std::string &name);
-/// Whether nobody holds the file: its process has ended, or is another program now. Then it is removed.
+/// Whether no process holds the file: its process has ended, or is another program now. Then it is removed.
 bool removedAsStale(const File &file, const std::string &path);
 /// Removes files of processes that are gone.
 void clean(const std::string &folder);

@@ -135,10 +135,10 @@ void requestReset(uint32_t process, uint32_t device) {
     Page &page = *static_cast<Page *>(mapped);
     for (Row &row : page.rows)
       if (row.device.load(std::memory_order_acquire) == device + 1) {
-        uint32_t nobody = 0;
+        uint32_t none = 0;
         page.pendingResets.fetch_add(1, std::memory_order_acq_rel);
-        if (!row.reset.compare_exchange_strong(nobody, static_cast<uint32_t>(::getpid())))
-          page.pendingResets.fetch_sub(1, std::memory_order_acq_rel); // somebody has requested it already
+        if (!row.reset.compare_exchange_strong(none, static_cast<uint32_t>(::getpid())))
+          page.pendingResets.fetch_sub(1, std::memory_order_acq_rel); // another process has requested it
         return;
       }
   }

@@ -15,7 +15,7 @@ class StridedCopy {
 public:
   /// dims: those of the result, row-major; strides: of the source, in elements.
   StridedCopy(Shape dims, std::vector<int64_t> strides, int64_t offset, size_t elementBytes);
-  /// The result is a piece of the source, as it lies there.
+  /// The result is a piece of the source, in its order.
   bool isView() const { return dims.size() == 1 && strides[0] == 1; }
   /// Where the first element comes from.
   size_t offsetBytes() const { return static_cast<size_t>(offset) * elementBytes; }

@@ -46,7 +46,7 @@ std::string text(const MemoryConfig &memory);
 nb::object pyShape(const Shape &shape);
 
 void bindTtnnTypes(nb::module_ &module);
-/// Recorded calls, and copies into tensors that are there.
+/// Recorded calls, and copies into existing tensors.
 void bindTtnnTraces(nb::module_ &module);
 /// What TTNN's tensors have, for the class that the runtime module binds.
 void bindTtnnTensor(nb::module_ &module, nb::class_<ttnn::Tensor> &tensor);

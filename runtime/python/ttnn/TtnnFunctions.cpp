@@ -45,12 +45,12 @@ Argument argumentOf(const Callable &callable, const Parameter &parameter) {
 
 std::map<std::string, Function, std::less<>> &publicFunctions() {
   static auto *functions = [] {
-    auto *made = new std::map<std::string, Function, std::less<>>;
+    auto *created = new std::map<std::string, Function, std::less<>>;
     for (const Callable &callable : ttnn::callables()) {
       const std::string_view name = callable.function->name;
-      made->try_emplace(std::string(name), name).first->second.add(callable);
+      created->try_emplace(std::string(name), name).first->second.add(callable);
     }
-    return made;
+    return created;
   }();
   return *functions;
 }
@@ -268,7 +268,7 @@ void bindTtnnFunctions(nb::module_ &module) {
                                         parameter);
                 });
           },
-          "The same with the results in tensors that are there: takes what the caller calls them, and a list of them, "
+          "The same with the results in existing tensors: takes what the caller calls them, and a list of them, "
           "before the arguments.");
   module.def(
       "enums",

@@ -56,7 +56,7 @@ public:
   std::span<const FunctionRow> rows() const { return all; }
   /// Arguments in the order of parameters(); None, and those past the end, are left out.
   nb::object call(std::span<PyObject *const> arguments) const { return call(arguments, {}, {}); }
-  /// The same with results in tensors that are there, which the caller gave as `parameter`; an empty list: new ones.
+  /// The same with results in existing tensors, which the caller gave as `parameter`; an empty list: new ones.
   nb::object call(std::span<PyObject *const> arguments, std::span<const ttnn::Tensor> into,
                   std::string_view parameter) const;
 

@@ -21,7 +21,7 @@ def test_a_run_is_ended(smi, worker, net):
     assert f"device 0: reset; what ran on it in process {one.pid} (" in outcome.out and "has ended" in outcome.out
     message = one.answer()
     assert message.startswith("DeviceError: device 0 (1x1 wormhole_b0) was reset from outside (tt-smi, process ")
-    assert message.endswith("); open it anew")
+    assert message.endswith("); open it again")
     # The process lives, its mesh is closed and says why, and it can open another.
     one.send("submit a")
     assert "is closed: it was reset from outside (tt-smi" in one.answer()

@@ -295,7 +295,7 @@ def ConvertTTNNToEmitC : ConvertTTNN<"convert-ttnn-to-emitc"> {
   let summary = "Convert TTNN programs to C++ functions that call ttnn";
   let description = [{
     As convert-ttnn-to-emitpy, in the emitc dialect. `TTNN_PROGRAM` makes a function known to who loads the compiled
-    library; `main` is there unless target-dylib says that nobody needs it.
+    library; `main` is there unless target-dylib says that it is not needed.
 
     Before:
     ```mlir

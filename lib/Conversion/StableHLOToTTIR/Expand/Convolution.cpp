@@ -48,7 +48,7 @@ Sizes orOnes(std::optional<ArrayRef<int64_t>> attr, size_t count) { return attr 
 
 bool isAbove(int64_t size) { return size > 1; }
 
-/// A convolution to be changed and made anew.
+/// A convolution to change and create again.
 struct Form {
   Expr input, kernel;
   RankedTensorType type;

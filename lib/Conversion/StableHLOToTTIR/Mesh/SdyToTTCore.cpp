@@ -111,7 +111,7 @@ static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// Rows and columns of a mesh. Where `inParts` says that nobody but the caller splits tensors, devices in another order
+/// Rows and columns of a mesh. Where `inParts` says that only the caller splits tensors, devices in another order
 /// or along more axes are one row, whose collectives name them.
 static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op, bool inParts) {
   sdy::MeshAttr mesh = op.getMesh();

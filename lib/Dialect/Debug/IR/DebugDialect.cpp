@@ -16,7 +16,7 @@ void DebugDialect::initialize() {
 }
 
 namespace mlir::tt::debug::detail {
-/// An empty name would be a file or a scope that nobody finds again.
+/// Refuses an empty name: no file or scope can be found by it.
 static LogicalResult verifyNames(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs())
     if (auto text = dyn_cast<StringAttr>(attribute.getValue());

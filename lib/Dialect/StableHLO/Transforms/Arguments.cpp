@@ -35,7 +35,7 @@ struct ApplyArgumentShardStatus : shlo::impl::ApplyArgumentShardStatusBase<Apply
     const StringRef name = hasSdyAnnotations(getOperation()) ? shardingName : gspmdName;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-        // A status that is there is what the caller does.
+        // An existing status says what the caller does.
         if (function.getArgAttr(i, ttcore::shardStatusName))
           continue;
         auto attr = status(context, !!function.getArgAttr(i, name));

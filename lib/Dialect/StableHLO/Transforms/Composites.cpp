@@ -170,7 +170,7 @@ struct ReoutlineComposite : shlo::impl::ReoutlineCompositeBase<ReoutlineComposit
   }
 
 private:
-  /// A place of a list that this pass's sibling wrote, or somebody else; -1 for none.
+  /// A place in a list that the other pass or the user wrote; -1 for none.
   static int64_t placeAt(ArrayAttr places, size_t index) {
     auto place = places && index < places.size() ? dyn_cast<IntegerAttr>(places[index]) : IntegerAttr();
     return place && place.getType().isSignlessInteger(64) ? place.getInt() : -1;

@@ -52,9 +52,9 @@ static bool hasAttribute(Dialect *dialect, StringAttr name) {
                       [&](RegisteredOperationName op) { return llvm::is_contained(op.getAttributeNames(), name); });
 }
 
-/// Warns of attributes other than an op's own that are most likely meant as such: nobody reads them. Other tools attach
-/// what they like; MLIR asks them for a prefix, and without one only names of this dialect, or near those of the op,
-/// count.
+/// Warns of attributes other than an op's own that are most likely meant as such: nothing reads them. Other tools
+/// attach what they like; MLIR asks them for a prefix, and without one only names of this dialect, or near those of the
+/// op, count.
 static void warnOfVanishing(ModuleOp root) {
   static constexpr StringRef dialects[] = {"chlo", "d2m", "stablehlo", "ttir", "ttnn"};
   // What other tools are known to attach.

@@ -48,7 +48,7 @@ struct ConstEvalHoist : ttcore::impl::ConstEvalHoistTransformBase<ConstEvalHoist
 private:
   /// Needs no tensor that differs from run to run, and makes one.
   static bool isEvaluable(Operation *op, const DenseSet<Value> &constants, const ttcore::ObservedSources &observed) {
-    // Calls of what was hoisted before stay, and so does whatever somebody wants to look at.
+    // Calls of what was hoisted before stay, and so do observed values.
     if (op->getNumResults() == 0 || op->getNumRegions() != 0 || !isPure(op) || isa<SymbolUserOpInterface>(op) ||
         op->getName().getDialectNamespace() == "debug" || observed.contains(op))
       return false;

@@ -106,7 +106,7 @@ std::string DescribedOptions::written(double value) {
 }
 
 namespace {
-/// Descriptions are made once, when somebody asks: constructing options takes longer than registering a pipeline.
+/// Creates descriptions once, on the first request: constructing options takes longer than registering a pipeline.
 struct Entry {
   PipelineDescription description;
   std::function<std::vector<OptionDescription>()> options;

@@ -63,13 +63,13 @@ static bool mayDoNothing(Operation *op) {
 static constexpr StringLiteral isCopy = "what it reads or gives is written to, so that both are needed";
 
 namespace {
-/// A pattern for an op whose own value nobody looks at.
+/// A pattern for an op whose own value is not observed.
 template <class Op> struct Erasure : OpRewritePattern<Op> {
   Erasure(MLIRContext *context, ttcore::FusionState &state) : OpRewritePattern<Op>(context), state(state) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     if (state.isObserved(op))
-      return rewriter.notifyMatchFailure(op, "somebody looks at its value");
+      return rewriter.notifyMatchFailure(op, "its value is observed");
     return erase(op, rewriter);
   }
   virtual LogicalResult erase(Op op, PatternRewriter &rewriter) const = 0;

@@ -59,7 +59,7 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
       std::optional<ttcore::DataType> format;
       if (places && !places->isComputedBy(op))
         format = toDataType(targetDtype);
-      // What somebody said of this weight holds, wherever it comes from.
+      // The op's own attribute holds wherever the weight comes from.
       if (Attribute own = op->getDiscardableAttr(ttcore::weightDtypeName)) {
         FailureOr<ttcore::DataType> named = ttcore::weightDtypeOf(own, [&] { return op->emitOpError(); });
         if (failed(named))

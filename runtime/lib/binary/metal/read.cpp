@@ -146,7 +146,7 @@ private:
     place.spend(1, field);
     const auto index = static_cast<uint32_t>(program->buffers.size());
     if (!onHost) {
-      // Those that are there do not overlap: only the last that begins before the end of this one can.
+      // Existing ones do not overlap: only the last that begins before the end of this one can.
       const auto after = live.lower_bound(buffer.address + buffer.bytesPerCore);
       if (after != live.begin()) {
         const Buffer &resident = program->buffers[std::prev(after)->second];

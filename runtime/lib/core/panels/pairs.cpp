@@ -1,7 +1,7 @@
 //===- pairs.cpp - panels of AVX512_BF16 -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs AVX512_BF16, whose products take pairs of bf16 values of k as they lie in
+// Needs AVX512_BF16, whose products take pairs of bf16 values of k directly from
 // the matrix unit's panels. Sums in f32.
 //
 //===----------------------------------------------------------------------===//

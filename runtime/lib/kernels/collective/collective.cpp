@@ -169,7 +169,7 @@ private:
   std::map<size_t, std::vector<size_t>> groups;
 };
 
-/// Of values that were cut anew, in a block format.
+/// For values that were cut again, in a block format.
 void requantise(const TensorSpec &spec, std::byte *values) {
   if (!values || !sim::isBlockFormat(spec.dtype) || spec.shape.empty() || spec.shape.back() == 0)
     return;

@@ -219,7 +219,7 @@ private:
     c.window = {1, c.window.channels, {{1, 1, 1, 1, 0, 0, 1}, {pixels, 1, 1, 1, 0, 0, pixels}}};
   }
 
-  /// The weights as they lie in memory. The library names output channels first, also where the input's come first.
+  /// The weights in memory order. The library names output channels first, also where the input's come first.
   static memory::desc filterOf(const Convolution &c, DataType type) {
     const int64_t in = c.window.channels / c.groups, out = c.out / c.groups;
     int64_t inner = 1; // stride of the next dimension outwards

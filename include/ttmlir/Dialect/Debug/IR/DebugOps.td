@@ -11,7 +11,7 @@ include "ttmlir/Dialect/Families/Facts.td"
 
 def Debug_Dialect : Dialect {
   let name = "debug";
-  let summary = "Places in a program where somebody wants to look.";
+  let summary = "Marks places of a program to look at.";
   let description = [{
     The ops stand among those of TTIR or TTNN, survive the lowering, and are part of the compiled program. They change no
     value. What happens at them is the business of whoever runs the program; a run without anybody looking passes them at

@@ -194,7 +194,7 @@ def InlineCalls : StableHLO_Pass<"stablehlo-inline-calls"> {
   let summary = "Put the bodies of functions in the place of their calls, in loops and branches too";
   let description = [{
     MLIR's inliner leaves calls in regions of StableHLO, and of functions that have ops of CHLO. Functions that call
-    themselves are errors; private ones that nobody uses any more are removed. Named computations of Shardy are inlined
+    themselves are errors; private ones without uses are removed. Named computations of Shardy are inlined
     as well; their shardings become constraints.
   }];
 }

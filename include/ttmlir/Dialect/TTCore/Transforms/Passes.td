@@ -84,7 +84,7 @@ def TTCoreCheckModules : Pass<"ttcore-check-modules", "::mlir::ModuleOp"> {
   let description = [{
     Passes lower the functions of one module, and leave those of modules inside of it as they are. A module inside is an
     error, unless a device module or a host module holds it, and with `flat` also then. An attribute in addition to those of an
-    op of ours gets a warning where it has the name of another op's, or one near those of the op: nobody would read it.
+    op of ours gets a warning where it has the name of another op's, or one near those of the op: nothing would read it.
     Pipelines begin with this pass.
   }];
   let options = [Option<"isFlat", "flat", "bool", "false", "Device modules and host modules are errors, too">];

@@ -265,7 +265,7 @@ def TTIRIntegerProducts : Pass<"ttir-integer-products", "::mlir::func::FuncOp"> 
     A `matmul` or `conv2d` of two tensors of f32 that are integers of 8 bits or less, minus a zero point, times a scale,
     becomes the product of these integers in 32 bits, times both scales. A scale is one number for all that is summed
     up: of a row, a column or an output channel at most. Sums that 32 bits might not hold, and products of too few
-    values to gain anything, stay as they are, as do products of values that somebody wants to see.
+    values to gain anything, stay as they are, as do products of observed values.
 
     Before:
     ```mlir

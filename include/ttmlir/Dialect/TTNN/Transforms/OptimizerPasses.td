@@ -22,7 +22,7 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
     the op's family have them). Op by op in the order of the program, each possible layout gets the least time of the op
     with any layouts of its operands, and of what leads to these; from the end of the program on, a value gets the layout
     that is cheapest for it and for all that read it. Times are those of the cost model that the runtime's clock has
-    (docs/cost-model.md). Where an op does not take an operand as it lies, a `ttnn.to_memory_config` is inserted, if that
+    (docs/cost-model.md). Where an op does not take an operand in its layout, a `ttnn.to_memory_config` is inserted, if that
     pays. What a program returns, what is written to, and what calls, loops and collectives use, stays in DRAM. Products
     get a program config.
 

@@ -166,7 +166,7 @@ private:
     operand.set(value);
   }
 
-  /// Combines the partial values that nobody wants.
+  /// Combines the partial values that no user takes.
   Value reduceUnrequested(OpBuilder &builder, Value value, const MaybeSharding &have, const MaybeSharding &requested) {
     if (!have || have->unreduced.empty())
       return value;

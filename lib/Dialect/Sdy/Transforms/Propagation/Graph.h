@@ -83,7 +83,7 @@ private:
   DenseMap<Value, int> slotOf;
 };
 
-/// Rules of ops as attributes; those that are there are kept.
+/// Rules of ops as attributes; existing ones are kept.
 void populateShardingRules(Operation *root, FactorMode mode);
 /// Removes them, but for those of a user.
 void dropShardingRules(Operation *root);

@@ -22,7 +22,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
 //===----------------------------------------------------------------------===//
-// Ops that give a value that is there
+// Ops that give an existing value
 //===----------------------------------------------------------------------===//
 
 /// The number that all elements of a constant are, or null.

@@ -51,7 +51,7 @@ static bool sharesBuffer(Operation *op, const ChipMemory &chip) {
     return false;
   if (!ttcore::isBlockFormat(a.getDataType()))
     return true;
-  // Rows of a block format that begin elsewhere are rounded anew.
+  // Rows of a block format that begin elsewhere are rounded again.
   auto width = [](RankedTensorType type) { return type.getRank() ? type.getShape().back() : 1; };
   return op->getName().stripDialect() == "reshape" &&
          (width(from) == width(to) || (width(from) % 16 == 0 && width(to) % 16 == 0));

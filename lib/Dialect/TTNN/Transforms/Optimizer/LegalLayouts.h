@@ -36,7 +36,7 @@ bool isTiledInDram(TTNNLayoutAttr layout);
 TTNNLayoutAttr interleavedInL1(RankedTensorType type, TTNNLayoutAttr layout);
 TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind,
                            const ChipMemory &chip);
-/// The same with a grid that somebody asks for.
+/// The same with a requested grid.
 TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind, int64_t gridRows,
                            int64_t gridColumns, const ChipMemory &chip);
 
@@ -51,7 +51,7 @@ bool isPlaceable(Operation *op);
 SmallVector<SmallVector<TTNNLayoutAttr, 1>> legalLayouts(Operation *op, const ChipMemory &chip, bool sharded,
                                                          int64_t most);
 
-/// Whether an op whose results lie so takes operand `index` as it lies.
+/// Whether an op whose results lie so takes operand `index` in its layout.
 bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::PlacedTensor &operand,
              ArrayRef<::ttmlir::cost::PlacedTensor> results);
 

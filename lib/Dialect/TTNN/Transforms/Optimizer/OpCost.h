@@ -25,7 +25,7 @@ inline std::optional<::ttmlir::cost::PlacedTensor> placedTensor(Type type) {
   return placedTensor(type, TTNNLayoutAttr::of(type));
 }
 
-/// Operands and results of an op as they lie, or would.
+/// Operands and results of an op with layouts that they have, or may get.
 struct OpTensors {
   SmallVector<std::optional<::ttmlir::cost::PlacedTensor>, 4> ins;
   SmallVector<::ttmlir::cost::PlacedTensor, 1> outs;

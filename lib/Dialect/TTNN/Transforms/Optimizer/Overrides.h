@@ -30,7 +30,7 @@ public:
   ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
   /// Gives convolutions the fields that are requested.
   LogicalResult applyConvConfigs(ModuleOp module) const;
-  /// A warning where the result of the op, which is taken out of L1, is one that somebody requested.
+  /// A warning where the result of the op, which is taken out of L1, was requested by the user.
   void warnOfMove(Operation *op, StringRef why) const;
 
 private:
