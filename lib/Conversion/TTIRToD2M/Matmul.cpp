@@ -18,8 +18,9 @@ using namespace mlir;
 using namespace mlir::tt;
 
 static constexpr int64_t tileSize = 32;
-/// Bytes of L1 that the circular buffers of a product's operands take at most, if one tile of K fits.
-static constexpr int64_t ringBytes = 512 << 10;
+/// Bytes of the L1 of a core that a product may take, and its circular buffers for operands at most.
+static constexpr int64_t coreBytes = 1280 << 10, ringBytes = 512 << 10;
+static constexpr int64_t f32TileBytes = 4096;
 
 /// All dimensions but the last two.
 static ArrayRef<int64_t> batchOf(RankedTensorType type) { return type.getShape().drop_back(2); }
@@ -72,10 +73,25 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     const int64_t bBatch = ShapedType::getNumElements(batchOf(b));
     const bool isFlat = isOneProduct(a, b, out);
     Product product;
-    const int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
+    int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
     const int64_t blockColumns = target.tiles[1];
+    const auto tileBytes = static_cast<int64_t>(left.tile().getSizeBytes());
+    // What is left of L1 beside the parts of the operands and of the result.
+    const auto partBytes = [](const Placement &placed) {
+      return placed.tiles[0] * placed.tiles[1] * static_cast<int64_t>(placed.tile().getSizeBytes());
+    };
+    int64_t room = coreBytes - partBytes(left) - partBytes(placeOf(types, b)) - partBytes(target);
+    if ((blockRows + blockColumns) * inner * tileBytes > std::min(room, ringBytes)) {
+      // Sums of several blocks of K are kept in f32, of as many rows at a time as leave room for the operands.
+      const auto sumBytes = [&] { return blockRows * blockColumns * f32TileBytes; };
+      for (int64_t rowsThere = blockRows; sumBytes() > room / 2 && blockRows > 1;)
+        do
+          --blockRows;
+        while (rowsThere % blockRows);
+      room -= sumBytes();
+    }
     const int64_t blockInner =
-        innerBlock(inner, blockRows, blockColumns, static_cast<int64_t>(left.tile().getSizeBytes()));
+        innerBlock(inner, (blockRows + blockColumns) * tileBytes, std::clamp<int64_t>(room, 0, ringBytes));
     product.steps = inner / blockInner;
     product.transposeB = op.getTransposeB();
     product.isShared = isFlat;
@@ -106,10 +122,10 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   }
 
 private:
-  /// The most tiles of K that leave room for the circular buffers of both operands.
-  static int64_t innerBlock(int64_t inner, int64_t rows, int64_t columns, int64_t tileBytes) {
+  /// The most tiles of K, of `bytes` each in both operands, for which circular buffers have room.
+  static int64_t innerBlock(int64_t inner, int64_t bytes, int64_t room) {
     // All of K is one block, and otherwise there is room for the next one, too.
-    const int64_t fitting = ringBytes / ((rows + columns) * tileBytes);
+    const int64_t fitting = room / bytes;
     int64_t block = fitting >= inner ? inner : std::clamp<int64_t>(fitting / 2, 1, inner);
     while (inner % block)
       --block;

@@ -74,6 +74,12 @@ def test_products(dtype: torch.dtype) -> None:
     check([(f"{a} x {b} {ta} {tb}", (a, b), product(ta, tb)) for a, b, ta, tb in PRODUCTS], dtype)
 
 
+def test_a_product_that_fills_the_memories_of_cores() -> None:
+    """Operands and result of 30 MB: sums of blocks of K are kept for some rows at a time."""
+    shapes = [(3072, 2048), (2048, 3072)]
+    check([("large", shapes, lambda b, x, y: b.matmul(x, y))], torch.bfloat16)
+
+
 def test_linear_has_a_bias() -> None:
     cases = [((5, 40), (40, 33), (33,)), ((2, 3, 64), (64, 96), (1, 96))]
     check([(str(shapes), shapes, lambda b, x, w, bias: b.linear(x, w, bias=bias)) for shapes in cases], torch.float32)
