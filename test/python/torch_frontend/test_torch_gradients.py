@@ -69,6 +69,9 @@ POOLS: dict[str, tuple[Callable[..., torch.Tensor], Sequence[tuple[int, ...]]]] 
     "greatest of volumes that overlap": (
         lambda x: F.max_pool3d(x, (3, 2, 2), (1, 2, 1), (1, 0, 1), (1, 2, 2), ceil_mode=True), [(2, 2, 4, 6, 5)],
     ),
+    "greatest of a volume that is smaller than a window": (
+        lambda x: F.max_pool3d(x, (5, 2, 4), 2, (2, 1, 0), ceil_mode=True), [(1, 2, 3, 3, 3)],
+    ),
     "greatest of a volume without a batch": (lambda x: F.max_pool3d(x, (1, 3, 2), 2), [(3, 5, 4, 4)]),
     "means of parts of volumes": (lambda x: F.adaptive_avg_pool3d(x, (2, 1, 3)), [(2, 2, 3, 4, 5)]),
     "means of parts": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), [(2, 3, 4, 6)]),
