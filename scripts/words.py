@@ -10,7 +10,8 @@ Without arguments it checks every tracked file, and the subjects of the last com
 names.
   A row in lower case applies to every part of a name (`isWanted`, `WANTED`); one that begins with a capital applies to
   that spelling only (the type `Finally`, not the adverb). The last column has what stays allowed.
-* A construction of the table "Constructions to avoid" is an error in pages, and in Python files of FOLDERS.
+* A construction of the table "Constructions to avoid" is an error in pages, in Python files of FOLDERS, in .td files
+  and in .cpp files of SOURCES.
 * The docstring of a public function in FOLDERS begins with a verb in the third person, as "Returns". VERBS has them; a
   verb that is not there yet is added.
 * A subject of a commit has at most 72 characters.
@@ -28,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 GLOSSARY = "docs/glossary.md"
-# Titles of the tables, and whether a table is for pages and Python files of FOLDERS only.
+# Titles of the tables, and whether a table is for the files of `is_prose` only.
 TABLES = {"## Words to avoid": False, "## Constructions to avoid": True}
 # Parts of names: `isWanted` -> is, Wanted; `HTTPServer` -> HTTP, Server.
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -39,6 +40,8 @@ COMMITS, LONGEST = 20, 72
 
 # Folders whose public functions have docstrings that begin with a verb.
 FOLDERS = ("frontends/", "python/", "scripts/", "tools/")
+# Folders whose C++ files have no constructions that read as translated.
+SOURCES = ("lib/", "runtime/")
 TEXT = """
 Adds Allocates Answers Applies Asks Assigns Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears
 Closes Collects Combines Compares Compiles Computes Connects Continues Converts Convolves Copies Counts Creates Cuts
@@ -59,8 +62,8 @@ class Rule:
     """One row of a table.
 
     parts: the word, or words that follow each other, split as names are. exact: whether capitals count. instead: the
-    words of the field. allowed: texts in which the word may stand. prose: whether the row is for pages and Python files
-    of FOLDERS only.
+    words of the field. allowed: texts in which the word may stand. prose: whether the row is for the files of
+    `is_prose` only.
     """
 
     word: str
@@ -94,9 +97,18 @@ def rules() -> list[Rule]:
     return found
 
 
+def is_prose(path: str) -> bool:
+    """Returns whether a file is checked for constructions, too."""
+    return (
+        path.endswith((".md", ".td"))
+        or (path.endswith(".py") and path.startswith(FOLDERS))
+        or (path.endswith(".cpp") and path.startswith(SOURCES))
+    )
+
+
 def wrong_words(path: str, text: str, table: Sequence[Rule]) -> Iterator[str]:
     """Yields an error for each place of a word of the tables, in the name of the file or its text."""
-    if not (path.endswith(".md") or (path.endswith(".py") and path.startswith(FOLDERS))):
+    if not is_prose(path):
         table = [rule for rule in table if not rule.prose]
     quick = re.compile("|".join(sorted({rule.parts[0] for rule in table})), re.I)
     for number, line in enumerate([path, *text.splitlines()]):

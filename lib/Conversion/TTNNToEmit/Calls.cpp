@@ -65,8 +65,7 @@ namespace {
 /// Makes the call of one op.
 class CallBuilder {
 public:
-  CallBuilder(Operation *op, const api::Function &row, const Spelling &spelling)
-      : op(op), row(row), spelling(spelling) {}
+  CallBuilder(Operation *op, const api::Function &row, const Syntax &syntax) : op(op), row(row), syntax(syntax) {}
   FailureOr<Call> run();
   /// The public name of the parameter that takes a value; empty when none does.
   StringRef parameterOf(Value value) {
@@ -95,7 +94,7 @@ private:
   Operation *op;
   const api::Function &row;
   const api::Op *described = api::findOp(row.op);
-  const Spelling &spelling;
+  const Syntax &syntax;
   Call call;
   bool keywords = false;
   llvm::StringMap<SmallVector<Value, 1>> tensors; // by public name
@@ -232,36 +231,36 @@ void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument)
       areAlike &= isPlain;
       // Where the library derives a type, and where rows cannot have the format, the type is written.
       differs |= type != layout.getDataType() || !isPlain || isInRows(layout);
-      given.push_back(spelling.dataType(layout.getDataType()));
+      given.push_back(syntax.dataType(layout.getDataType()));
     } else if (name == "layout") {
       differs |= (firstTensor() || !row.defaultLayout().empty()) && defaultLayout() != layout.getLayout();
-      given.push_back(spelling.layout(layout.getLayout()));
+      given.push_back(syntax.layout(layout.getLayout()));
     } else {
       differs |= isOnDevice(layout) && (layout.isSharded() || layout.getBufferType() != defaultBuffer());
-      given.push_back(spelling.memory(layout));
+      given.push_back(syntax.memory(layout));
     }
   }
-  argument.text = spelling.none();
+  argument.text = syntax.none();
   if (!differs)
     return;
   argument.kind = Argument::Kind::Text;
   // One type is that of the results that have the operand's; indices keep their own.
   const bool isOne = llvm::all_equal(given) && llvm::all_equal(defaults) && (areAlike || given.size() == 1);
-  argument.text = isOne ? given.front() : spelling.list(given);
+  argument.text = isOne ? given.front() : syntax.list(given);
 }
 
 /// What stands for an argument that is left out.
-static std::string defaultText(const api::Parameter &parameter, const api::Function &row, const Spelling &spelling) {
+static std::string defaultText(const api::Parameter &parameter, const api::Function &row, const Syntax &syntax) {
   if (!parameter.hasDefault)
-    return spelling.none();
+    return syntax.none();
   const api::Op *op = api::findOp(row.op);
   const api::AttributeSpec *attribute = op ? op->find(parameter.ods) : nullptr;
   const std::string_view text = parameter.defaultValue, type = attribute ? attribute->type : std::string_view();
-  return spelling.defaultValue({text.data(), text.size()}, {type.data(), type.size()});
+  return syntax.defaultValue({text.data(), text.size()}, {type.data(), type.size()});
 }
 
 LogicalResult CallBuilder::addValue(const api::Parameter &parameter, Argument &argument) {
-  argument.text = defaultText(parameter, row, spelling);
+  argument.text = defaultText(parameter, row, syntax);
   if (isTensor(parameter)) {
     argument.operands = tensors.lookup(argument.name);
     if (parameter.variadic)
@@ -273,7 +272,7 @@ LogicalResult CallBuilder::addValue(const api::Parameter &parameter, Argument &a
   Attribute attr = op->getAttr(ref(parameter.ods));
   if (!attr || (parameter.hasDefault && isDefault(attr, ref(parameter.defaultValue))))
     return success();
-  FailureOr<std::string> text = spelling.attribute(attr);
+  FailureOr<std::string> text = syntax.attribute(attr);
   if (failed(text))
     return op->emitOpError() << "attribute '" << ref(parameter.ods) << "' is " << attr
                              << ", which a program cannot write";
@@ -291,7 +290,7 @@ LogicalResult CallBuilder::add(const api::Parameter &parameter) {
       return failure();
     break;
   case api::Role::Device:
-    argument.text = spelling.none();
+    argument.text = syntax.none();
     if (givesDevice)
       argument.kind = Argument::Kind::Device;
     break;
@@ -299,7 +298,7 @@ LogicalResult CallBuilder::add(const api::Parameter &parameter) {
     addResult(argument.name, !parameter.omissible(), argument);
     break;
   case api::Role::Fixed:
-    argument.text = spelling.defaultValue(ref(parameter.defaultValue), "");
+    argument.text = syntax.defaultValue(ref(parameter.defaultValue), "");
     if (parameter.defaultValue != "false")
       argument.kind = Argument::Kind::Text;
     break;
@@ -336,7 +335,7 @@ FailureOr<Call> CallBuilder::run() {
                                << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
   if (failed(matchOperands()))
     return failure();
-  call.callee = spelling.path(ref(row.name));
+  call.callee = syntax.path(ref(row.name));
 
   // The device is named where nothing else says on which one the results lie.
   bool fromHost = llvm::none_of(op->getOperands(),
@@ -358,7 +357,7 @@ FailureOr<Call> CallBuilder::run() {
     // One of another op under this name.
     Argument left;
     left.name = ref(parameter.name);
-    left.text = defaultText(parameter, signature, spelling);
+    left.text = defaultText(parameter, signature, syntax);
     keywords = true;
     call.arguments.push_back(std::move(left));
   }
@@ -391,7 +390,7 @@ std::string emit::nameByUse(Value value) {
     const api::Function *row = api::findFunction({name.data(), name.size()});
     if (!row)
       return "";
-    StringRef parameter = CallBuilder(*user, *row, Spelling(Language::Python)).parameterOf(value);
+    StringRef parameter = CallBuilder(*user, *row, Syntax(Language::Python)).parameterOf(value);
     if (parameter == "input_tensor_b" && isa<ttnn::MatmulOp, ttnn::LinearOp>(*user))
       parameter = "weight";
     parameter.consume_back("_tensor");
@@ -404,12 +403,12 @@ std::string emit::nameByUse(Value value) {
   return "";
 }
 
-FailureOr<Call> emit::callOf(Operation *op, const Spelling &spelling) {
+FailureOr<Call> emit::callOf(Operation *op, const Syntax &syntax) {
   StringRef name = op->getName().getStringRef();
   const api::Function *row = api::findFunction({name.data(), name.size()});
   if (!row || !op->isRegistered())
     return op->emitError() << "'" << name << "' has no function in the TTNN library; a program cannot call it";
-  FailureOr<Call> call = CallBuilder(op, *row, spelling).run();
+  FailureOr<Call> call = CallBuilder(op, *row, syntax).run();
   // The library frees what is not held elsewhere, too; programs say just `deallocate(x)`.
   if (succeeded(call) && isa<ttnn::DeallocateOp>(op))
     call->arguments.truncate(1);

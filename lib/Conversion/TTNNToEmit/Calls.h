@@ -3,7 +3,7 @@
 #ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 #define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_CALLS_H
 
-#include "Spelling.h"
+#include "Syntax.h"
 
 namespace mlir::tt::emit {
 
@@ -34,7 +34,7 @@ struct Call {
 
 /// The call that does what an op of TTNN does, by the op's function (tools/opgen). An op without one, or with
 /// attributes that the library cannot be given, is reported.
-FailureOr<Call> callOf(Operation *op, const Spelling &spelling);
+FailureOr<Call> callOf(Operation *op, const Syntax &syntax);
 
 /// The name requested for an unnamed constant: its role in the op that uses it, "layer_norm_bias".
 /// Empty when that is not known.

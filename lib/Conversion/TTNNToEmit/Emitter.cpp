@@ -113,7 +113,7 @@ func::FuncOp Emitter::hoistConstants(func::FuncOp program) {
 }
 
 LogicalResult Emitter::collect() {
-  NameScope names(spelling.language);
+  NameScope names(syntax.language);
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())
       return function.emitOpError() << "has no body; a program cannot call it";
@@ -214,7 +214,7 @@ LogicalResult Emitter::run() {
   if (failed(forms))
     return failure();
   tuples = std::move(*forms);
-  if (failed(checkLowered(module, spelling.language == Language::Python ? Written::Python : Written::Cpp,
+  if (failed(checkLowered(module, syntax.language == Language::Python ? Written::Python : Written::Cpp,
                           /*stillTTNN=*/true)))
     return failure();
   for (func::FuncOp function : module.getOps<func::FuncOp>())
@@ -375,7 +375,7 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertControl(op);
   if (isNative(&op))
     return convertHostCall(cast<debug::HostCallOp>(op));
-  FailureOr<Call> created = callOf(&op, spelling);
+  FailureOr<Call> created = callOf(&op, syntax);
   if (failed(created))
     return failure();
   // Inputs read from files are named relative to the program.
@@ -438,7 +438,7 @@ LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
     state.addAttribute("file_path", builder.getStringAttr(file));
   }
   Operation *stand = OpBuilder(op).create(state);
-  FailureOr<Call> created = callOf(stand, spelling);
+  FailureOr<Call> created = callOf(stand, syntax);
   stand->erase();
   if (failed(created))
     return failure();

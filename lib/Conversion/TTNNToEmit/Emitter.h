@@ -30,7 +30,7 @@ struct EmitOptions {
 class Emitter {
 public:
   Emitter(ModuleOp module, Language language, const EmitOptions &options)
-      : module(module), builder(module.getContext()), spelling(language), options(options) {}
+      : module(module), builder(module.getContext()), syntax(language), options(options) {}
   virtual ~Emitter() = default;
 
   LogicalResult run();
@@ -87,7 +87,7 @@ protected:
 
   ModuleOp module;
   OpBuilder builder;
-  Spelling spelling;
+  Syntax syntax;
   EmitOptions options;
   /// Rows and columns of the mesh.
   SmallVector<int64_t> mesh = {1, 1};

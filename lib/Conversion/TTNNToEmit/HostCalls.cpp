@@ -26,12 +26,12 @@ LogicalResult Emitter::convertHostCall(debug::HostCallOp op) {
                               << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
     SmallVector<std::string> shape = llvm::map_to_vector(cast<RankedTensorType>(result.getType()).getShape(),
                                                          [](int64_t size) { return std::to_string(size); });
-    results.push_back(spelling.make("HostResult", {spelling.list(shape), spelling.dataType(layout.getDataType()),
-                                                   spelling.layout(layout.getLayout()), spelling.memory(layout)}));
+    results.push_back(syntax.make("HostResult", {syntax.list(shape), syntax.dataType(layout.getDataType()),
+                                                 syntax.layout(layout.getLayout()), syntax.memory(layout)}));
   }
   Call created;
-  created.callee = spelling.path("host_call");
-  if (spelling.language == Language::Cpp && op->getNumResults() != 1)
+  created.callee = syntax.path("host_call");
+  if (syntax.language == Language::Cpp && op->getNumResults() != 1)
     created.callee += "<" + std::to_string(op->getNumResults()) + ">";
   auto add = [&](StringRef name, Argument::Kind kind, std::string text = "") {
     Argument &argument = created.arguments.emplace_back();
@@ -40,9 +40,9 @@ LogicalResult Emitter::convertHostCall(debug::HostCallOp op) {
     argument.text = std::move(text);
   };
   add("library", Argument::Kind::Text, tensorPath(hostFunctionsFile));
-  add("function", Argument::Kind::Text, spelling.string(op.getFunction()));
+  add("function", Argument::Kind::Text, syntax.string(op.getFunction()));
   add("tensors", Argument::Kind::Tensors);
-  add("results", Argument::Kind::Text, spelling.list(results));
+  add("results", Argument::Kind::Text, syntax.list(results));
   add("device", Argument::Kind::Device);
   SmallVector<SmallVector<Value, 1>> operands(created.arguments.size());
   llvm::append_range(operands[2], llvm::map_range(op.getOperands(), [&](Value value) { return values.lookup(value); }));

@@ -45,7 +45,7 @@ private:
     return adjacentPath((options.tensorDirectory + "/" + file).str());
   }
   std::string adjacentPath(StringRef file) const override {
-    return "ttnn::beside(__FILE__, " + spelling.string(file) + ")";
+    return "ttnn::beside(__FILE__, " + syntax.string(file) + ")";
   }
 };
 } // namespace

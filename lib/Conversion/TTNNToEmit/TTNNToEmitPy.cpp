@@ -38,8 +38,8 @@ private:
   SmallVector<Value> callControl(Location location, Value index, ArrayRef<const Function *> callees,
                                  ArrayRef<Value> operands, Value device, unsigned count,
                                  ArrayRef<std::string> names) override;
-  std::string tensorPath(StringRef file) const override { return "TENSORS / " + spelling.string(file); }
-  std::string adjacentPath(StringRef file) const override { return "Path(__file__).parent / " + spelling.string(file); }
+  std::string tensorPath(StringRef file) const override { return "TENSORS / " + syntax.string(file); }
+  std::string adjacentPath(StringRef file) const override { return "Path(__file__).parent / " + syntax.string(file); }
 
   void beginFile(bool usesPath, bool hasTensorFiles);
   bool isOneDevice() const { return mesh[0] == 1 && mesh[1] == 1; }

@@ -23,7 +23,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// Kernels kept; a cache starts anew when it is full, which a program with fixed shapes never sees.
+/// Kernels kept; a cache starts again when it is full, which a program with fixed shapes never sees.
 constexpr size_t cacheLimit = 4096;
 
 //===----------------------------------------------------------------------===//

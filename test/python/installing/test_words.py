@@ -53,12 +53,14 @@ def test_other_words_pass(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize("path", ["docs/a.md", "python/a.py", "frontends/torch/a.py"])
-def test_constructions_in_pages_and_python(path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["docs/a.md", "python/a.py", "frontends/torch/a.py", "lib/a.cpp", "runtime/a.cpp", "include/a.td"]
+)
+def test_constructions_in_prose(path: str) -> None:
     (error,) = found("takes a tensor\nthat is there, and frees it\n", path)
     assert error == f"{path}:2: 'that is there': say 'existing' (docs/glossary.md)"
     assert len(found("Nobody reads the weights as they lie.", path)) == 2
-    assert found("Is somebody there? The caller is.", "lib/a.cpp") == []
+    assert found("Is somebody there? The caller is.", "include/a.h") == []
 
 
 def test_names_of_files() -> None:

@@ -1,7 +1,7 @@
-//===- Spelling.cpp - literals of the target language ---------------------===//
+//===- Syntax.cpp - literals of the target language ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Spelling.h"
+#include "Syntax.h"
 
 #include "ttmlir/Target/TTNN/Api.h"
 #include "ttmlir/Target/TTNN/AttributeVisitor.h"
@@ -32,7 +32,7 @@ static StringRef publicName(const api::Struct &row, StringRef name) {
   return name;
 }
 
-std::string Spelling::path(StringRef dotted) const {
+std::string Syntax::path(StringRef dotted) const {
   std::string text = "ttnn." + dotted.str();
   if (isPython())
     return text;
@@ -42,15 +42,15 @@ std::string Spelling::path(StringRef dotted) const {
   return out;
 }
 
-std::string Spelling::dataType(ttcore::DataType type) const {
+std::string Syntax::dataType(ttcore::DataType type) const {
   return enumeration(ttnn::enumName<ttcore::DataType>, stringifyEnum(type));
 }
 
-std::string Spelling::layout(ttnn::Layout layout) const {
+std::string Syntax::layout(ttnn::Layout layout) const {
   return enumeration(ttnn::enumName<ttnn::Layout>, stringifyEnum(layout));
 }
 
-std::string Spelling::enumeration(StringRef type, StringRef symbol) const {
+std::string Syntax::enumeration(StringRef type, StringRef symbol) const {
   const api::Enum *row = api::findEnum({type.data(), type.size()});
   StringRef name = symbol;
   if (row)
@@ -69,11 +69,11 @@ std::string Spelling::enumeration(StringRef type, StringRef symbol) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-std::string Spelling::boolean(bool value) const {
+std::string Syntax::boolean(bool value) const {
   return isPython() ? (value ? "True" : "False") : (value ? "true" : "false");
 }
 
-std::string Spelling::string(StringRef text) const {
+std::string Syntax::string(StringRef text) const {
   std::string out = "\"";
   llvm::raw_string_ostream stream(out);
   for (unsigned char c : text) {
@@ -90,20 +90,20 @@ std::string Spelling::string(StringRef text) const {
   return out;
 }
 
-std::string Spelling::list(ArrayRef<std::string> items) const {
+std::string Syntax::list(ArrayRef<std::string> items) const {
   return (isPython() ? "[" : "{") + llvm::join(items, ", ") + (isPython() ? "]" : "}");
 }
 
-std::string Spelling::make(StringRef name, ArrayRef<std::string> fields) const {
+std::string Syntax::make(StringRef name, ArrayRef<std::string> fields) const {
   const std::string joined = llvm::join(fields, ", ");
   return path(name) + (isPython() ? "(" + joined + ")" : "{" + joined + "}");
 }
 
-std::string Spelling::field(StringRef name, StringRef value) const {
+std::string Syntax::field(StringRef name, StringRef value) const {
   return ((isPython() ? "" : ".") + name + (isPython() ? "=" : " = ") + value).str();
 }
 
-std::string Spelling::memory(ttnn::TTNNLayoutAttr layout) const {
+std::string Syntax::memory(ttnn::TTNNLayoutAttr layout) const {
   if (!layout.isSharded()) {
     StringRef buffer = ttnn::stringifyBufferType(layout.getBufferType());
     if (layout.getBufferType() == ttnn::BufferType::DRAM || layout.getBufferType() == ttnn::BufferType::L1)
@@ -130,7 +130,7 @@ std::string Spelling::memory(ttnn::TTNNLayoutAttr layout) const {
   return text + "}";
 }
 
-FailureOr<std::string> Spelling::attribute(Attribute attr) const {
+FailureOr<std::string> Syntax::attribute(Attribute attr) const {
   if (auto value = dyn_cast<BoolAttr>(attr))
     return boolean(value.getValue());
   if (auto value = dyn_cast<IntegerAttr>(attr)) {
@@ -177,7 +177,7 @@ template <class T> struct IsArray : std::false_type {};
 template <class T> struct IsArray<ArrayRef<T>> : std::true_type {};
 } // namespace
 
-FailureOr<std::string> Spelling::structure(Attribute attr) const {
+FailureOr<std::string> Syntax::structure(Attribute attr) const {
   SmallVector<std::string> fields;
   bool known = true;
   // Sets of cores have other names in Python, and theirs is given although it may be empty.
@@ -231,7 +231,7 @@ static SmallVector<StringRef> listed(StringRef text) {
   return items;
 }
 
-std::string Spelling::defaultValue(StringRef text, StringRef type) const {
+std::string Syntax::defaultValue(StringRef text, StringRef type) const {
   if (text.starts_with("{"))
     return list(llvm::map_to_vector(listed(text), [&](StringRef item) { return defaultValue(item, type); }));
   if (text == "true" || text == "false")

@@ -1,7 +1,7 @@
-//===- Spelling.h - literals of the target language -------------*- C++ -*-===//
+//===- Syntax.h - literals of the target language -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
-#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
+#ifndef TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SYNTAX_H
+#define TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SYNTAX_H
 
 #include "ttmlir/Dialect/TTNN/IR/TTNN.h"
 #include "ttmlir/Target/Emit/Text.h"
@@ -9,9 +9,9 @@
 namespace mlir::tt::emit {
 
 /// How a language writes values that the TTNN library takes.
-class Spelling {
+class Syntax {
 public:
-  explicit Spelling(Language language) : language(language) {}
+  explicit Syntax(Language language) : language(language) {}
 
   std::string boolean(bool value) const;
   std::string none() const { return isPython() ? "None" : "std::nullopt"; }
@@ -46,4 +46,4 @@ bool isDefault(Attribute attr, llvm::StringRef text);
 
 } // namespace mlir::tt::emit
 
-#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SPELLING_H
+#endif // TTMLIR_LIB_CONVERSION_TTNNTOEMIT_SYNTAX_H
