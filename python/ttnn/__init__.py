@@ -93,6 +93,7 @@ from .library import fabric as _fabric
 from .library import kernels as _kernels
 from .library import multicast as _multicast
 from .library import plans as _plans
+from .library import settings as _settings
 from .library import sockets as _sockets
 from .library.cores import (
     corerange_to_cores,
@@ -144,6 +145,7 @@ from .library.sessions import (
     record_event,
     wait_for_event,
 )
+from .library.settings import *
 from .library.sockets import *
 from .library.specs import NdShardSpec, TensorSpec
 from .library.specs import extend_tensors as _extend_tensors
@@ -308,7 +310,7 @@ _extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
-for _part in (_fabric, _kernels, _multicast, _plans, _sockets):
+for _part in (_fabric, _kernels, _multicast, _plans, _settings, _sockets):
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})

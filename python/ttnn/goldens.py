@@ -61,6 +61,7 @@ def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
     Raises:
         RuntimeError: there is none.
     """
+    operation = getattr(operation, "__wrapped__", operation)  # of a function whose calls are watched
     if attached := getattr(operation, "golden_function", None):
         found: Callable[..., Any] = attached
         return found

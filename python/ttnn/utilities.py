@@ -91,7 +91,8 @@ def attach_golden_function(operation: Callable[..., Any], golden_function: Calla
     for name, value in (("operation", operation), ("golden_function", golden_function)):
         if not callable(value):
             raise TypeError(f"ttnn.attach_golden_function: {name} is {value!r}; expected a function")
-    operation.golden_function = golden_function  # type: ignore[attr-defined]
+    own: Any = getattr(operation, "__wrapped__", operation)  # of a function whose calls are watched
+    own.golden_function = golden_function
 
 
 def register_python_operation(
