@@ -10,6 +10,7 @@ except ModuleNotFoundError as error:
 
 from . import config, op, optimizers, pybudaglobal, schedulers, torch_schedulers, verify
 from ._C import backend_api, placer
+from .capture.formats import DataFormat, MathFidelity
 from .compile import CompileDepth, CompileResults, compile_torch, pybuda_compile
 from .config import (
     CompilerConfig,
@@ -26,9 +27,6 @@ from .cpudevice import CPUDevice, GPUDevice
 from .device import Device
 from .enums import BackendDevice, BackendType, DeviceMode, PerfTraceLevel
 from .errors import FormatError, OptionError, PyBudaError, ShapeError
-from .formats import DataFormat, MathFidelity
-from .image import PYBUDA_VERSION as __version__
-from .image import ImageError, TTDeviceImage
 from .module import Module, PyBudaModule, PyTorchModule
 from .optimizers import LAMB, LARS, SGD, Adam, AdamW
 from .other_modules import JaxModule, OnnxModule, TFGraphDefModule, TFLiteModule, TFModule
@@ -52,6 +50,8 @@ from .run import (
     update_device_parameters,
 )
 from .tensor import Parameter, Tensor
+from .tenstorrent.image import PYBUDA_VERSION as __version__
+from .tenstorrent.image import ImageError, TTDeviceImage
 from .ttdevice import TTDevice, detect_available_devices
 from .verify import VerifyConfig
 

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from ttmlir.torch import Options, backend
 
+from .capture.formats import FLOATS, DataFormat
 from .config import CompilerConfig, _get_global_compiler_config
 from .enums import CompileDepth
 from .errors import VerificationError
-from .formats import FLOATS, DataFormat
 from .op.eval import compare_tensor_to_golden
 from .tensor import Tensor, to_torch
 from .ttdevice import TTDevice

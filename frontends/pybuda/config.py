@@ -16,13 +16,13 @@ import torch
 from ttmlir.options import CompileOptions
 from ttmlir.torch.cache import Cache
 
+from .capture.formats import DataFormat, MathFidelity, check_fidelity, check_float, check_format
+from .capture.trace import InputFormat, Precision
 from .enums import EPOCH_TYPES, CompileDepth, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
-from .environment import AMP_SWITCHES, VARIABLES
 from .errors import OptionError, PyBudaError
-from .formats import DataFormat, MathFidelity, check_fidelity, check_float, check_format
-from .overrides import ATTRIBUTES, FractureFactors, is_number, number
+from .options.environment import AMP_SWITCHES, VARIABLES
+from .options.overrides import ATTRIBUTES, FractureFactors, is_number, number
 from .tensor import OPS
-from .trace import InputFormat, Precision
 
 
 @dataclass

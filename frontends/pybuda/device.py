@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
+from .capture.trace import Trace
 from .errors import PyBudaError, ShapeError
 from .module import API, Module, PyTorchModule
 from .placement import Result
 from .tensor import Tensor, to_torch
-from .trace import Trace
 
 
 class Stopped(Exception):

@@ -12,9 +12,9 @@ import torch
 from torch.func import functional_call
 from torch.utils._pytree import tree_leaves
 
+from .capture.trace import Rounding, Trace
 from .errors import PyBudaError
 from .tensor import Parameter, Tensor, to_torch, write
-from .trace import Rounding, Trace
 
 # Functions of the run API by name, which methods of modules and devices call; `run` fills it.
 API: dict[str, Callable[..., Any]] = {}

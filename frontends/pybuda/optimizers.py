@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from ttmlir.torch.options import Options
 
+from .capture.formats import FLOATS, DataFormat
+from .capture.graph import OnChip
 from .enums import OPTIMIZER
 from .errors import PyBudaError
-from .formats import FLOATS, DataFormat
-from .graph import OnChip
 from .placement.computing import Computing
 from .tensor import Parameter, Tensor
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from .capture.formats import INTEGERS, DataFormat, check_format, data_format_of
 from .errors import FormatError, PyBudaError, ShapeError
-from .formats import INTEGERS, DataFormat, check_format, data_format_of
 
 # Op name -> the function that takes the op's name and operands; pybuda.op fills it.
 OPS: dict[str, Callable[..., Tensor]] = {}

@@ -13,21 +13,21 @@ from _ttmlir_runtime import runtime
 from ttmlir.options import CompileOptions
 from ttmlir.torch.options import Options
 
+from .capture.formats import FLOATS, DataFormat, check_float, data_format_of
+from .capture.graph import Compiled, Parts, accumulate
+from .capture.trace import Formats, Trace
 from .config import _get_global_compiler_config, cache_of_programs, check_device_mode, precisions
 from .device import loss_arguments, through
 from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
-from .formats import FLOATS, DataFormat, check_float, data_format_of
-from .graph import Compiled, Parts, accumulate
-from .image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .module import Module
 from .optimizers import Optimizer
 from .placement import Optimizing, Traced, place, program_of, spills, write
 from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.requests import Requests
-from .reports import Reports
-from .trace import Formats, Trace
+from .tenstorrent.image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
+from .tenstorrent.reports import Reports
 
 AVAILABLE = 8  # simulated chips
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
+from ..capture.trace import Trace, among, current, marked
 from ..errors import PyBudaError, ShapeError
 from ..tensor import OPS, Parameter, Tensor
-from ..trace import Trace, among, current, marked
 
 # Parameters that are dimensions of the first operand; of the result in ops that make one more.
 DIMENSIONS = ("dim", "axis", "dim0", "dim1")

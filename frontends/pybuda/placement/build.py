@@ -13,10 +13,10 @@ from torch.fx import Graph as FxGraph
 from torch.fx.experimental.proxy_tensor import make_fx
 from ttmlir.torch.decompositions import decompositions
 
+from ..capture.formats import DataFormat, MathFidelity
+from ..capture.trace import Formats
 from ..config import CompilerConfig
 from ..enums import BACKWARD, FORWARD, OPTIMIZER, BackendDevice
-from ..formats import DataFormat, MathFidelity
-from ..trace import Formats
 from .chip import chip_of, host_chips
 from .fracture import fracture
 from .graph import TILE, Graph, Op, PlacementError, Queue

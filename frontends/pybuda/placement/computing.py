@@ -10,10 +10,10 @@ from typing import Any
 from torch.fx import Graph, Node
 from ttmlir.torch.importer import OP_ATTRIBUTES, is_call
 
+from ..capture.formats import DataFormat, MathFidelity
+from ..capture.trace import Formats, Precision, last_said
 from ..config import CompilerConfig
 from ..enums import BACKWARD, OPTIMIZER
-from ..formats import DataFormat, MathFidelity
-from ..trace import Formats, Precision, last_said
 from .lower import function_of, label_of, source_of
 from .recipes import MANIPULATIONS, SAME
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 
+from ..capture.formats import DataFormat
 from ..enums import FORWARD
 from ..errors import PyBudaError
-from ..formats import DataFormat
 
 TILE = 32
 BITS = {

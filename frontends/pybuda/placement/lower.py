@@ -16,8 +16,8 @@ from torch.utils._pytree import tree_leaves
 from ttmlir.torch.importer import ON_HOST, is_call, is_known, is_supported, is_write, op_name
 from ttmlir.torch.saved import MODEL_OUTPUTS
 
-from ..formats import FLOATS, PRODUCTS, DataFormat, data_format_of
-from ..trace import SOURCE, SOURCE_TYPE
+from ..capture.formats import FLOATS, PRODUCTS, DataFormat, data_format_of
+from ..capture.trace import SOURCE, SOURCE_TYPE
 from .graph import Graph, Op, Operand, Queue
 from .recipes import CONSTANTS, MANIPULATIONS, MOVING, RECIPES, REDUCTIONS, SAME, SIMPLE, manipulation
 from .values import Builder, Precisions, Value, constant, in_epoch

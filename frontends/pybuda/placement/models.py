@@ -11,8 +11,8 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 
+from ..capture.formats import DataFormat
 from ..config import CompilerConfig
-from ..formats import DataFormat
 from .chip import Chip
 from .graph import TILE, Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles, ttnn_name
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..capture.formats import DataFormat
 from ..enums import FORWARD
-from ..formats import DataFormat
 from .graph import TILE, Graph, Node, Op, Operand, Queue
 
 Shape = tuple[int, ...]

@@ -13,9 +13,9 @@ from ..device import Device, devices
 from ..enums import SEQUENTIAL, DeviceMode
 from ..errors import PyBudaError
 from ..module import API, Module
-from ..pipeline import Pipeline
 from ..tensor import Tensor
 from ..ttdevice import TTDevice, detect_available_devices
+from .pipeline import Pipeline
 
 __all__ = [
     "detect_available_devices", "error_raised", "get_intermediates_queue", "get_loss_queue", "get_parameter_checkpoint",

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
+from ..capture.formats import DataFormat
 from ..errors import PyBudaError
-from ..formats import DataFormat
 from ..module import PyTorchModule
 from ..run import run_inference, shutdown
 from ..ttdevice import TTDevice

@@ -10,12 +10,13 @@ from typing import Any
 
 import torch
 
+from ..capture.formats import DataFormat
+from ..capture.trace import Formats, Trace
 from ..config import _get_global_compiler_config, set_configuration_options
 from ..cpudevice import CPUDevice, GPUDevice
 from ..device import Device, loss_arguments
 from ..enums import BackendType, CompileDepth, DeviceMode
 from ..errors import PyBudaError, VerificationError
-from ..formats import DataFormat
 from ..module import Module, PyBudaModule, PyTorchModule
 from ..op.eval import compare_tensor_to_golden
 from ..optimizers import Optimizer, get_optimizer_type_from_string
@@ -32,7 +33,6 @@ from ..run import (
     sync,
 )
 from ..tensor import Parameter, Tensor, to_torch
-from ..trace import Formats, Trace
 from ..ttdevice import TTDevice
 from .config import VerifyConfig
 

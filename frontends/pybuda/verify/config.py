@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from ..capture.formats import DataFormat, check_float
 from ..enums import BackendDevice, BackendType, DeviceMode, Named
 from ..errors import OptionError
-from ..formats import DataFormat, check_float
 
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16)
 

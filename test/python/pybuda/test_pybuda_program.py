@@ -16,8 +16,8 @@ from _ttmlir_runtime import runtime
 from modules import Function
 from netlists import check_program
 from pybuda import op
+from pybuda.capture.graph import OnChip
 from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
-from pybuda.graph import OnChip
 from pybuda.placement.chip import SIMULATED, chip_of
 from pybuda.placement.computing import AS_BY_DEFAULT
 from pybuda.placement.graph import OF_TTNN, TYPES

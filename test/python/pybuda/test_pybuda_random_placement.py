@@ -13,9 +13,9 @@ import torch
 from modules import read
 from netlists import check_netlist, check_program
 from pybuda import op
+from pybuda.capture.formats import DataFormat
 from pybuda.config import PIPELINE, _get_global_compiler_config
 from pybuda.enums import BACKWARD, FORWARD, BackendDevice, DRAMPlacementAlgorithm
-from pybuda.formats import DataFormat
 from pybuda.placement.build import chip_order
 from pybuda.placement.chip import chip_of
 from pybuda.placement.graph import TILE, Graph, Op, Operand, PlacementError

@@ -13,8 +13,8 @@ from ttmlir import ir
 from ttmlir.dialects import ttir
 from ttmlir.torch.lowering import RULES, Lowering, Value, rule
 
-from .enums import Named
-from .errors import FormatError, OptionError
+from ..enums import Named
+from ..errors import FormatError, OptionError
 
 
 class DataFormat(Named):

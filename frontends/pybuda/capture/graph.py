@@ -18,15 +18,15 @@ from ttmlir.torch.options import Options
 from ttmlir.torch.report import BACKWARD, FORWARD, left_on_host, record
 from ttmlir.torch.saved import partition
 
-from .enums import BACKWARD as BACKWARD_EPOCH
-from .enums import FORWARD as FORWARD_EPOCH
-from .errors import PyBudaError
+from ..enums import BACKWARD as BACKWARD_EPOCH
+from ..enums import FORWARD as FORWARD_EPOCH
+from ..errors import PyBudaError
+from ..placement.computing import AS_BY_DEFAULT, Computing
+from ..placement.program import Executable, equal_nodes
+from ..placement.recipes import MOVES
+from ..placement.requests import NO_REQUESTS, Requests
+from ..tools.reportify import compiling, requested_log
 from .formats import DataFormat, split_products
-from .placement.computing import AS_BY_DEFAULT, Computing
-from .placement.program import Executable, equal_nodes
-from .placement.recipes import MOVES
-from .placement.requests import NO_REQUESTS, Requests
-from .tools.reportify import compiling, requested_log
 
 # PyTorch's tracing keeps state for the process.
 _tracing = threading.RLock()

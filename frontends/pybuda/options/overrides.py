@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any
 
-from .errors import OptionError
+from ..errors import OptionError
 
 Values = dict[str, Any]
 STREAM_DIRECTIONS = ("R", "C", "RZ", "CZ", "Z")

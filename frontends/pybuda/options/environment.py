@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .enums import CompileDepth, Named, PerfTraceLevel
-from .formats import DataFormat, MathFidelity
-from .trace import Precision
+from ..capture.formats import DataFormat, MathFidelity
+from ..capture.trace import Precision
+from ..enums import CompileDepth, Named, PerfTraceLevel
 
 WEIGHTS = r"(^|\.|_)(weights?\d*|bias)$"
 AMP_SWITCHES: dict[str, dict[str, list[Precision]]] = {

@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from .config import _get_global_compiler_config
-from .device import Device, InputQueue, Stopped, elsewhere
-from .errors import PyBudaError
-from .placement import check_names
-from .tensor import Tensor
-from .trace import Formats
+from ..capture.trace import Formats
+from ..config import _get_global_compiler_config
+from ..device import Device, InputQueue, Stopped, elsewhere
+from ..errors import PyBudaError
+from ..placement import check_names
+from ..tensor import Tensor
 
 
 class ResultQueue(queue.Queue):

@@ -26,13 +26,13 @@ from ttmlir.files import write_whole
 from ttmlir.torch.importer import Argument
 from ttmlir.torch.program import form_of, host_tensor, to_torch
 
-from .config import HARVESTABLE, _get_global_compiler_config
-from .enums import BackendDevice, BackendType
-from .errors import PyBudaError
-from .module import Module
-from .placement.chip import descriptor, grid_of
+from ..capture.trace import Trace
+from ..config import HARVESTABLE, _get_global_compiler_config
+from ..enums import BackendDevice, BackendType
+from ..errors import PyBudaError
+from ..module import Module
+from ..placement.chip import descriptor, grid_of
 from .reports import Reports
-from .trace import Trace
 
 VERSION = 3  # runtime/backend/image.cpp reads it, too
 PYBUDA_VERSION = "0.1.0"

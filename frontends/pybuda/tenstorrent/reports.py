@@ -9,16 +9,16 @@ from typing import Any
 
 import torch
 
-from .config import _get_global_compiler_config
-from .device import CompilingDevice, loss_arguments, through
-from .enums import BackendDevice, BackendType
-from .errors import PyBudaError
-from .formats import DataFormat
-from .optimizers import Optimizer
-from .placement.chip import grid_of
-from .tensor import Tensor
-from .tools.reportify import report
-from .trace import Formats, Trace
+from ..capture.formats import DataFormat
+from ..capture.trace import Formats, Trace
+from ..config import _get_global_compiler_config
+from ..device import CompilingDevice, loss_arguments, through
+from ..enums import BackendDevice, BackendType
+from ..errors import PyBudaError
+from ..optimizers import Optimizer
+from ..placement.chip import grid_of
+from ..tensor import Tensor
+from ..tools.reportify import report
 
 
 @dataclass

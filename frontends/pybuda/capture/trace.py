@@ -17,8 +17,8 @@ from torch.fx.traceback import annotate
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
-from .enums import BACKWARD, FORWARD, OPTIMIZER
-from .errors import PyBudaError
+from ..enums import BACKWARD, FORWARD, OPTIMIZER
+from ..errors import PyBudaError
 from .formats import FLOATS, INTEGERS, ROUNDED_ONLY, DataFormat, MathFidelity, as_integers, widened
 
 

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the configuration: what they take, and variables of the environment that set them."""
