@@ -76,7 +76,7 @@ Blocks givenBlocks(const Op &op, const Product &product) {
     return value > 0 ? value : absent;
   };
   Blocks blocks;
-  blocks.in0BlockW = field("in0_block_w", tilesAlong(product.k));
+  blocks.in0BlockW = field("in0_block_w", std::max<int64_t>(1, tilesAlong(product.k)));
   blocks.perCoreM = field("per_core_m", 1);
   blocks.perCoreN = field("per_core_n", 1);
   blocks.outBlockH = std::min(field("out_block_h", blocks.perCoreM), blocks.perCoreM);
