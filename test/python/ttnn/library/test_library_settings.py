@@ -113,3 +113,11 @@ def test_a_socket_sends_tensors(device: ttnn.Device) -> None:
     assert torch.equal(ttnn.to_torch(into), ttnn.to_torch(x))
     with pytest.raises(ValueError, match="mesh_socket is the RECEIVER; expected the SENDER"):
         ttnn.experimental.send_async(x, receiver)
+
+
+def test_host_shards_are_one_tensor() -> None:
+    parts = [ttnn.from_torch(torch.full((2, 3), float(at))) for at in range(2)]
+    whole = ttnn.from_host_shards(parts, ttnn.MeshShape(1, 2))
+    assert [ttnn.to_torch(each)[0, 0].item() for each in ttnn.get_device_tensors(whole)] == [0.0, 1.0]
+    with pytest.raises(ValueError, match="2 tensors; MeshShape\\(2, 2\\) has 4 devices"):
+        ttnn.from_host_shards(parts, ttnn.MeshShape(2, 2))
