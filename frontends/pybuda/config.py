@@ -148,7 +148,7 @@ class CompilerConfig:
 
     @property
     def conv_multi_op_fracture_factor_override(self) -> MutableMapping[str, int]:
-        """Into how many ops an op of several is cut, by its name."""
+        """Returns into how many ops an op of several is cut, by its name."""
         return FractureFactors(self.op_overrides)
 
     @conv_multi_op_fracture_factor_override.setter
@@ -160,7 +160,7 @@ class CompilerConfig:
 
     @property
     def harvesting_mask(self) -> int:
-        """The harvested rows, a bit each."""
+        """Returns the harvested rows, a bit each."""
         return sum(1 << row for row in self.harvested_rows)
 
     @harvesting_mask.setter

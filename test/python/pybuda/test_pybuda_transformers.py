@@ -89,9 +89,9 @@ def test_logits_of_an_encoder(tokenizer: Any) -> None:
     plain = copy.deepcopy(model)
     on_device = pipeline("fill-mask", model=model, tokenizer=tokenizer, pybuda_max_length=32, device="cpu")
     expected = transformers.pipeline("fill-mask", model=plain, tokenizer=tokenizer, device="cpu")
-    for found, wanted in zip(on_device("a b [MASK] d"), expected("a b [MASK] d"), strict=True):
-        assert found["token_str"] == wanted["token_str"]
-        assert found["score"] == pytest.approx(wanted["score"], rel=1e-3)
+    for found, reference in zip(on_device("a b [MASK] d"), expected("a b [MASK] d"), strict=True):
+        assert found["token_str"] == reference["token_str"]
+        assert found["score"] == pytest.approx(reference["score"], rel=1e-3)
 
 
 def test_a_function_instead_of_a_device(tokenizer: Any) -> None:
