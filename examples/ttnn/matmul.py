@@ -28,10 +28,10 @@ def main() -> None:
     left = ttnn.from_torch(a, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
     right = ttnn.from_torch(b, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
 
-    def check(name: str, product: ttnn.Tensor, wanted: torch.Tensor = expected, tolerance: float = 0.05) -> None:
+    def check(name: str, product: ttnn.Tensor, reference: torch.Tensor = expected, tolerance: float = 0.05) -> None:
         found = ttnn.to_torch(product).float()
-        torch.testing.assert_close(found, wanted, atol=tolerance, rtol=0.05)
-        print(f"{name}: PCC {pcc(wanted, found):.6f}, {product.memory_config()}")
+        torch.testing.assert_close(found, reference, atol=tolerance, rtol=0.05)
+        print(f"{name}: PCC {pcc(reference, found):.6f}, {product.memory_config()}")
 
     check("operator", left @ right)
     check("cores", ttnn.matmul(left, right, memory_config=ttnn.L1_MEMORY_CONFIG, core_grid=ttnn.CoreGrid(y=8, x=8)))

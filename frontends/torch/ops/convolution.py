@@ -111,7 +111,7 @@ def transposed(
     g: Lowering, x: Value, weight: Value, bias: Value | None, stride: Sequence[int], padding: Sequence[int],
     output_padding: Sequence[int], dilation: Sequence[int], groups: int,
 ) -> Value:  # fmt: skip
-    """Of images or volumes; a bias is [1, 1, 1, channels], of images only."""
+    """Returns a transposed convolution of images or volumes; a bias is [1, 1, 1, channels], of images only."""
     sizes = [i32_array(values) for values in (stride, padding, output_padding, dilation)]
     if weight.rank == 5:
         return g.value(ttir.conv_transpose3d(x.ir, weight.ir, *sizes, groups, **NCDHW), x.dtype)
@@ -120,7 +120,7 @@ def transposed(
 
 
 def window(g: Lowering, x: Value, dim: int, begin: int, size: int) -> Value:
-    """`size` places of a dimension from `begin` on, with zeros outside of the tensor."""
+    """Returns `size` places of a dimension from `begin` on, with zeros outside of the tensor."""
     if begin >= x.shape[dim] or begin + size <= 0:
         return g.full((*x.shape[:dim], size, *x.shape[dim + 1 :]), 0, x.dtype)
     return constant_pad(g, x, [*[0, 0] * (x.rank - 1 - dim), -begin, begin + size - x.shape[dim]])

@@ -76,7 +76,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
     const int64_t blockColumns = target.tiles[1];
     const auto tileBytes = static_cast<int64_t>(left.tile().getSizeBytes());
-    // What is left of L1 beside the parts of the operands and of the result.
+    // What the parts of the operands and of the result leave of L1.
     const auto partBytes = [](const Placement &placed) {
       return placed.tiles[0] * placed.tiles[1] * static_cast<int64_t>(placed.tile().getSizeBytes());
     };

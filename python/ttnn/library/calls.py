@@ -30,14 +30,14 @@ def _settings() -> Any:
 def watch() -> None:
     """Begins or ends to watch calls, as hooks and settings require."""
     settings = _settings()
-    wanted = bool(_before or _after or settings.enable_comparison_mode or settings.enable_logging)
-    if wanted and not _own:
+    needed = bool(_before or _after or settings.enable_comparison_mode or settings.enable_logging)
+    if needed and not _own:
         for name in sys.modules["ttnn"].__dict__["query_registered_operations"](True):
             module, _, last = name.rpartition(".")
             function = getattr(sys.modules[module], last)
             _own[module, last] = function
             setattr(sys.modules[module], last, _watched(name, function))
-    elif not wanted:
+    elif not needed:
         for (module, last), function in _own.items():
             setattr(sys.modules[module], last, function)
         _own.clear()

@@ -86,7 +86,7 @@ class CBFormatDescriptor(Record):
 
     @property
     def data_format_as_uint8(self) -> int:
-        """The chip's number of the format."""
+        """Returns the chip's number of the format."""
         if self.data_format.name not in _FORMATS:
             raise ValueError(f"ttnn.CBFormatDescriptor: data_format {self.data_format!r} has no number on the chip")
         return _FORMATS[self.data_format.name]
@@ -114,7 +114,7 @@ class CBDescriptor(Record):
         return None if self._tensor is None else int(self._tensor.buffer_address())
 
     def set_buffer_from_cb(self, other: CBDescriptor) -> None:
-        """Lays the buffer into the tensor of another one."""
+        """Places the buffer in the tensor of another one."""
         self._tensor = _of("CBDescriptor.set_buffer_from_cb", other, CBDescriptor)._tensor
 
     def has_global_circular_buffer(self) -> bool:

@@ -41,7 +41,7 @@ class McastExplicitFixedSenderConfig(Record):
 
 
 class McastRotatingSenderConfig(Record):
-    """Says that the cores of a group send by turns."""
+    """Says that the cores of a group send in turn."""
 
     sender_cores = field(CoreRangeSet, None)
     sender_order = field(McastCoreOrder, None, by_name=True)

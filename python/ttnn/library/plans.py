@@ -63,7 +63,7 @@ _LAYER_NORM_SHARDED = CONFIGS["ttnn.layernorm_sharded_multicore_program_config"]
 
 
 class ProgramConfig(Record):
-    """Base of what `program_config` takes beside the configs of the dialect."""
+    """Base of the program configs that are not attributes of the dialect."""
 
 
 class ChunkGdnMonoProgramConfig(ProgramConfig):

@@ -70,7 +70,7 @@ class Config(Record):
 
     @property
     def report_path(self) -> Path | None:
-        """The folder of the report; None without a name."""
+        """Returns the folder of the report; None without a name."""
         return None if self.report_name is None else Path(self.root_report_path) / self.report_name
 
     def keys(self) -> list[str]:
