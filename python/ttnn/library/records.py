@@ -16,6 +16,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from _ttmlir_runtime.ttnn import CoreCoord
+
 _REQUIRED = inspect.Parameter.empty
 
 
@@ -32,7 +34,7 @@ class Field:
         self.name = ""
 
     def checked(self, owner: str, value: Any) -> Any:
-        """Returns a value as it is kept; a sequence becomes a list.
+        """Returns a value as it is kept; a sequence becomes a list, a pair a core.
 
         Raises:
             TypeError: the value, or an element, is of another type.
@@ -41,6 +43,8 @@ class Field:
         if value is None and self.optional:
             return None
         if not self.elements:
+            if CoreCoord in self.kinds and isinstance(value, tuple) and len(value) == 2:
+                value = CoreCoord(*value)
             self._check(owner, self.name, value)
             return value
         if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -83,7 +87,7 @@ def field(
 
 
 class _LazySignature:
-    """Makes the signature of a class when it is asked for."""
+    """Makes the signature of a class when it is requested."""
 
     def __get__(self, instance: Any, owner: type[Record]) -> inspect.Signature:
         places = [each for each in owner._fields.values() if not each.by_name]

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -103,6 +104,9 @@ struct MemoryConfig {
   MemoryLayout layout = MemoryLayout::Unset;
   std::vector<int64_t> grid;       // cores, [y, x]
   std::vector<int64_t> shardShape; // elements, [height, width]
+  /// Rectangles of cores [first x, first y, last x, last y], unless they are the grid from the first core on.
+  std::vector<std::array<int64_t, 4>> cores = {};
+  bool byColumns = false; // the order of shards over the cores
   bool operator==(const MemoryConfig &) const = default;
 };
 

@@ -70,6 +70,11 @@ public:
     add(memory.layout);
     add(memory.grid);
     add(memory.shardShape);
+    add(memory.cores.size());
+    for (const auto &rectangle : memory.cores)
+      for (int64_t corner : rectangle)
+        add(corner);
+    add(memory.byColumns);
   }
   void add(const Output &output) {
     add(output.dtype);

@@ -104,6 +104,17 @@ StructAttribute coreAttribute(const CoreRangeSet &set) {
   return {"ttnn.core_range_set", {{"core_ranges", {std::move(ranges)}}}};
 }
 
+StructAttribute memoryAttribute(const MemoryConfig &memory) {
+  const auto named = [](const char *type, std::string name, int64_t value) {
+    return Attribute{EnumAttribute{type, std::move(name), value}};
+  };
+  return {"ttnn.memory_config",
+          {{"tensor_memory_layout", named("ttnn.tensor_memory_layout", lower(memoryLayoutName(memory.layout)),
+                                          static_cast<int64_t>(memory.layout))},
+           {"buffer_type",
+            named("ttnn.buffer_type", lower(bufferTypeName(memory.buffer)), static_cast<int64_t>(memory.buffer))}}};
+}
+
 bool anyAttribute(PyObject *object, Attribute &attribute);
 
 /// In UTF-8; raises what a string without such a form does.
@@ -176,6 +187,8 @@ bool nativeAttribute(nb::handle value, Attribute &attribute) {
     attribute.value = coreAttribute(nb::cast<CoreRange>(value));
   else if (nb::isinstance<CoreRangeSet>(value))
     attribute.value = coreAttribute(nb::cast<CoreRangeSet>(value));
+  else if (nb::isinstance<MemoryConfig>(value))
+    attribute.value = memoryAttribute(nb::cast<MemoryConfig>(value));
   else
     return false;
   return true;
@@ -275,6 +288,8 @@ std::string className(std::string_view attributeType) {
     return std::string(row->name);
   if (const ttnn::api::Struct *row = ttnn::api::findStruct(attributeType))
     return std::string(row->name);
+  if (attributeType == "ttnn.memory_config")
+    return "MemoryConfig";
   return "Any";
 }
 

@@ -61,18 +61,35 @@ std::string text(const CoreRangeSet &set) {
   return "{" + ranges + "}";
 }
 
-/// The simulated chip counts a shard's cores from the first one, as rows and columns.
-std::vector<int64_t> gridOf(const ShardSpec &shard) {
-  if (shard.grid.ranges.size() != 1)
-    throw nb::value_error(("ShardSpec: grid " + text(shard.grid) + " has " + std::to_string(shard.grid.ranges.size()) +
-                           " rectangles of cores; expected one")
+int64_t coresOf(const CoreRangeSet &set) {
+  int64_t cores = 0;
+  for (const auto &[start, end] : set.ranges)
+    cores += (end.x - start.x + 1) * (end.y - start.y + 1);
+  return cores;
+}
+
+/// Writes the cores of shards to a memory: their number as rows and columns of shards, and where they are.
+void placeShards(const ShardSpec &shard, MemoryConfig &memory) {
+  const std::vector<CoreRange> &ranges = shard.grid.ranges;
+  const bool block = memory.layout == MemoryLayout::BlockSharded;
+  memory.byColumns = shard.orientation == Orientation::ColumnMajor;
+  memory.shardShape = shard.shape;
+  if (ranges.size() == 1) {
+    const auto &[start, end] = ranges[0];
+    memory.grid = {end.y - start.y + 1, end.x - start.x + 1};
+    if (block && memory.byColumns)
+      std::swap(memory.grid[0], memory.grid[1]);
+    if (start == CoreCoord{0, 0})
+      return;
+  } else if (block || ranges.empty()) {
+    throw nb::value_error(("ShardSpec: grid " + text(shard.grid) + " has " + std::to_string(ranges.size()) +
+                           " rectangles of cores; expected one" + (ranges.empty() ? " or more" : " for blocks"))
                               .c_str());
-  const CoreRange &range = shard.grid.ranges[0];
-  if (range.start.x != 0 || range.start.y != 0)
-    throw nb::value_error(
-        ("ShardSpec: grid " + text(shard.grid) + " does not begin at core (x=0, y=0), where shards are placed from")
-            .c_str());
-  return {range.end.y + 1, range.end.x + 1};
+  } else {
+    memory.grid = {1, coresOf(shard.grid)};
+  }
+  for (const auto &[start, end] : ranges)
+    memory.cores.push_back({start.x, start.y, end.x, end.y});
 }
 
 MemoryConfig makeMemoryConfig(std::optional<MemoryLayout> layout, BufferType buffer,
@@ -89,10 +106,8 @@ MemoryConfig makeMemoryConfig(std::optional<MemoryLayout> layout, BufferType buf
   if (shard && !sharded)
     throw nb::value_error(
         (std::string("MemoryConfig: ") + memoryLayoutName(memory.layout) + " takes no shard_spec").c_str());
-  if (shard) {
-    memory.grid = gridOf(*shard);
-    memory.shardShape = shard->shape;
-  }
+  if (shard)
+    placeShards(*shard, memory);
   return memory;
 }
 
@@ -101,14 +116,22 @@ std::optional<ShardSpec> shardSpecOf(const MemoryConfig &memory) {
     return std::nullopt;
   ShardSpec shard;
   shard.shape = memory.shardShape;
-  const int64_t rows = memory.grid.empty() ? 1 : memory.grid[0];
-  const int64_t columns = memory.grid.size() < 2 ? 1 : memory.grid[1];
+  shard.orientation = memory.byColumns ? Orientation::ColumnMajor : Orientation::RowMajor;
+  for (const auto &[left, top, right, bottom] : memory.cores)
+    shard.grid.ranges.push_back({{left, top}, {right, bottom}});
+  if (!memory.cores.empty())
+    return shard;
+  int64_t rows = memory.grid.empty() ? 1 : memory.grid[0];
+  int64_t columns = memory.grid.size() < 2 ? 1 : memory.grid[1];
+  if (memory.byColumns && memory.layout == MemoryLayout::BlockSharded)
+    std::swap(rows, columns);
   shard.grid.ranges = {{{0, 0}, {columns - 1, rows - 1}}};
   return shard;
 }
 
 std::string text(const ShardSpec &shard) {
-  return "ShardSpec(grid=" + text(shard.grid) + ", shape=" + toString(shard.shape) + ", orientation=ROW_MAJOR)";
+  return "ShardSpec(grid=" + text(shard.grid) + ", shape=" + toString(shard.shape) +
+         ", orientation=" + (shard.orientation == Orientation::RowMajor ? "ROW_MAJOR)" : "COL_MAJOR)");
 }
 
 /// Far more than a chip has, and little enough that cores can be counted.
@@ -124,8 +147,6 @@ CoreRange makeRange(CoreCoord start, CoreCoord end) {
 
 ShardSpec makeShardSpec(CoreRangeSet grid, Ints<int64_t> given, Orientation orientation) {
   std::vector<int64_t> shape = given.in("ShardSpec: shape");
-  if (orientation != Orientation::RowMajor)
-    throw nb::value_error("ShardSpec: orientation COL_MAJOR; the simulated chip places shards in ROW_MAJOR order");
   if (shape.size() < 2 || std::ranges::any_of(shape, [](int64_t size) { return size < 1; }))
     throw nb::value_error(
         ("ShardSpec: shape " + toString(shape) + "; expected two positive sizes, (height, width)").c_str());
@@ -227,13 +248,7 @@ void bindTtnnTypes(nb::module_ &module) {
           },
           nb::arg("grid"))
       .def("ranges", [](const CoreRangeSet &self) { return self.ranges; })
-      .def("num_cores",
-           [](const CoreRangeSet &self) {
-             int64_t cores = 0;
-             for (const auto &[start, end] : self.ranges)
-               cores += (end.x - start.x + 1) * (end.y - start.y + 1);
-             return cores;
-           })
+      .def("num_cores", [](const CoreRangeSet &self) { return coresOf(self); })
       .def(
           "__eq__", [](const CoreRangeSet &self, const CoreRangeSet &other) { return self == other; },
           nb::is_operator())
@@ -251,7 +266,7 @@ void bindTtnnTypes(nb::module_ &module) {
       .def_ro("grid", &ShardSpec::grid)
       .def_ro("shape", &ShardSpec::shape)
       .def_ro("orientation", &ShardSpec::orientation)
-      .def("num_cores", [](const ShardSpec &self) { return volume(gridOf(self)); })
+      .def("num_cores", [](const ShardSpec &self) { return coresOf(self.grid); })
       .def(
           "__eq__", [](const ShardSpec &self, const ShardSpec &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const ShardSpec &self) { return self.shape.front() << 20 ^ self.shape.back(); })

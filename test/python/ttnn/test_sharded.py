@@ -320,3 +320,59 @@ def test_places_in_a_mesh() -> None:
 def test_shapes_of_sharded_configs_are_integers(shape):
     with pytest.raises(TypeError, match=r"create_sharded_memory_config: shape is .*; expected at least one integer"):
         ttnn.create_sharded_memory_config(shape, ttnn.CoreGrid(y=2, x=1), ttnn.ShardStrategy.HEIGHT)
+
+
+def test_cores_of_shards(device: ttnn.Device) -> None:
+    """Shards are on the cores that are named, by rows or by columns; a block's rows go along the columns then."""
+    coord, block = ttnn.CoreCoord, ttnn.TensorMemoryLayout.BLOCK_SHARDED
+    apart = ttnn.CoreRangeSet([ttnn.CoreRange(coord(1, 1), coord(2, 1)), ttnn.CoreRange(coord(4, 0), coord(4, 1))])
+    for layout, cores, shape, orientation in [
+        (ttnn.TensorMemoryLayout.HEIGHT_SHARDED, apart, [32, 64], ttnn.ShardOrientation.ROW_MAJOR),
+        (
+            block,
+            ttnn.CoreRangeSet([ttnn.CoreRange(coord(1, 2), coord(4, 3))]),
+            [32, 32],
+            ttnn.ShardOrientation.COL_MAJOR,
+        ),
+        (block, ttnn.CoreGrid(y=2, x=4), [32, 32], ttnn.ShardOrientation.COL_MAJOR),
+    ]:
+        spec = ttnn.ShardSpec(cores, shape, orientation)
+        config = ttnn.MemoryConfig(layout, ttnn.BufferType.L1, spec)
+        assert config.shard_spec == spec and spec.num_cores() == spec.grid.num_cores()
+        assert f"orientation={orientation.name}" in str(config)
+        values = torch.rand(128, 64)
+        x = ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
+        assert x.memory_config() == config and hash(x.memory_config()) == hash(config)
+        plain = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
+        assert torch.equal(ttnn.to_torch(ttnn.to_memory_config(plain, config)), values)
+    first = ttnn.MemoryConfig(block, ttnn.BufferType.L1, ttnn.ShardSpec(ttnn.CoreGrid(y=2, x=4), [32, 32]))
+    assert first != config
+    with pytest.raises(ValueError, match="has 2 rectangles of cores; expected one for blocks"):
+        ttnn.MemoryConfig(block, ttnn.BufferType.L1, ttnn.ShardSpec(apart, [32, 32]))
+    with pytest.raises(ttnn.Error, match=r"has 4 shards of \[32, 32\] along its rows; expected at most 2"):
+        ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=first)
+
+
+def test_weights_are_prepared_for_a_memory(device: ttnn.Device) -> None:
+    sizes = {"in_channels": 8, "out_channels": 8, "batch_size": 1, "input_height": 8, "input_width": 8}
+    weight = ttnn.from_torch(torch.rand(8, 8, 3, 3))
+    window = {"kernel_size": (3, 3), "stride": (1, 1), "padding": (1, 1), "dilation": (1, 1), "groups": 1}
+    given = {"weights_format": "OIHW", "has_bias": False, "input_dtype": ttnn.float32, "device": device}
+    prepared = ttnn.prepare_conv_weights(
+        weight_tensor=weight,
+        input_memory_config=ttnn.L1_HEIGHT_SHARDED_MEMORY_CONFIG,
+        input_layout=ttnn.TILE_LAYOUT,
+        **sizes,
+        **window,
+        **given,
+    )
+    x = ttnn.from_torch(torch.rand(1, 1, 64, 8), device=device)
+    both = [
+        ttnn.to_torch(ttnn.conv2d(input_tensor=x, weight_tensor=each, device=device, **sizes, **window))
+        for each in (weight, prepared)
+    ]
+    torch.testing.assert_close(*both)
+    with pytest.raises(TypeError, match=r"input_memory_config is 'L1' of type str; expected ttnn\.MemoryConfig"):
+        ttnn.prepare_conv_weights(
+            weight_tensor=weight, input_memory_config="L1", input_layout=ttnn.TILE_LAYOUT, **sizes, **window, **given
+        )
