@@ -23,7 +23,10 @@ else
   .venv/bin/ruff format --check .
   [ -e build/python_packages/ttmlir/ir.pyi ] || { echo "lint: type stubs are not there; run make build" >&2; exit 1; }
   .venv/bin/mypy
-  .venv/bin/mypy scripts/spdx.py examples/digits/*.py examples/meshes/*.py examples/models/*.py examples/torch/*.py examples/ttnn/*.py
+  .venv/bin/mypy scripts/spdx.py
+  for folder in digits meshes models torch ttnn; do # some have programs of the same name
+    .venv/bin/mypy examples/$folder/*.py
+  done
   scripts/spdx.py
   scripts/words.py
   echo "lint: clean"

@@ -77,9 +77,9 @@ def main() -> None:
     ttnn.synchronize_device(device)
     ttnn.release_trace(device, trace)
 
-    for index, (wanted, output) in enumerate(zip(expected, found, strict=True)):
-        torch.testing.assert_close(ttnn.to_torch(output).float(), wanted, atol=5e-4, rtol=0.02)
-        print(f"batch {index}: largest error {float((ttnn.to_torch(output).float() - wanted).abs().max()):.6f}")
+    for index, (reference, output) in enumerate(zip(expected, found, strict=True)):
+        torch.testing.assert_close(ttnn.to_torch(output).float(), reference, atol=5e-4, rtol=0.02)
+        print(f"batch {index}: largest error {float((ttnn.to_torch(output).float() - reference).abs().max()):.6f}")
     ttnn.close_device(device)
 
 
