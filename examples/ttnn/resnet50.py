@@ -78,7 +78,7 @@ def custom_preprocessor(model: torch.nn.Module, name: str, ttnn_module_args: Any
         return parameters
     if isinstance(model, ResNet50):
         stages = {
-            index: {at: custom_preprocessor(block, "", None) for at, block in enumerate(stage)}  # type: ignore[arg-type]
+            index: {at: custom_preprocessor(block, "", None) for at, block in enumerate(stage)}  # type: ignore[arg-type, var-annotated]
             for index, stage in enumerate(model.stages)
         }
         fc = {

@@ -24,12 +24,13 @@ def main() -> None:
         expected = [model(batch) for batch in batches]
 
     device: Any = ttnn.open_device(device_id=0, trace_region_size=1 << 20, num_command_queues=2)
+    layers: tuple[Any, ...] = (model[0], model[2])
     up, down = (
         (
             ttnn.from_torch(layer.weight.detach().T, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device),
             ttnn.from_torch(layer.bias.detach(), dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device),
         )
-        for layer in (model[0], model[2])
+        for layer in layers
     )
 
     def network(x: ttnn.Tensor) -> ttnn.Tensor:
@@ -48,7 +49,7 @@ def main() -> None:
     ttnn.copy_host_to_device_tensor(inputs[0], in_dram, cq_id=1)
     written = ttnn.record_event(device, 1)
     ttnn.wait_for_event(0, written)
-    in_l1 = ttnn.to_memory_config(in_dram, shards)
+    in_l1: Any = ttnn.to_memory_config(in_dram, shards)
     spec = in_l1.spec
     computed = ttnn.record_event(device, 0)
     network(in_l1).deallocate(True)  # compiles

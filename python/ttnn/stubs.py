@@ -73,7 +73,8 @@ def main(folder: Path) -> None:
         *[f"from . import {name} as {name}\n" for name in submodules],
     ]
     parts += ["\n_bool = builtins.bool\n"]
-    parts += map(enum_stub, [*ENUMS.values(), *MODES.values()])
+    parts += [f"from .library.modes import {mode.__name__} as {mode.__name__}\n" for mode in MODES.values()]
+    parts += map(enum_stub, ENUMS.values())
     parts += map(config_stub, CONFIGS.values())
     parts += function_stubs(f for f in functions if "." not in f.name)
     parts += [written_stub(function) for name, function in made.items() if "." not in name]
