@@ -153,7 +153,7 @@ COMPARED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", COMPARED, ids=str)
+@pytest.mark.parametrize("case", COMPARED, ids=range(len(COMPARED)))
 def test_comparison(case: Any) -> None:
     golden, found, keywords, is_near = case
     assert compare_tensor_to_golden("x", torch.tensor(golden), torch.tensor(found), **keywords) is is_near
