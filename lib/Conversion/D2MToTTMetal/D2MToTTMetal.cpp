@@ -114,7 +114,12 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
                                                       static_cast<uint32_t>(index)));
     }
     for (auto [port, operand] : llvm::enumerate(cbOperands.asArrayRef())) {
-      cbs.push_back(operands[operand]);
+      if (operand < 0 || static_cast<size_t>(operand) >= operands.size())
+        return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+          reason << d2m::cbOperandsName << "[" << port << "] is " << operand << "; expected an operand, 0 to "
+                 << operands.size() - 1;
+        });
+      cbs.push_back(operands[static_cast<size_t>(operand)]);
       ports.push_back(static_cast<int64_t>(port));
       arguments.push_back(
           ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(port)));

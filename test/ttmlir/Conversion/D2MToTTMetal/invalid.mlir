@@ -27,6 +27,17 @@ func.func @thread(%a: !t) {
 
 // -----
 
+!t = memref<1x1x1x1x!ttcore.tile<32x32, f32>, #ttcore.shard<4096x4096, 1>, #ttcore.memory_space<l1>>
+func.func @buffer(%a: !t) {
+  // expected-error @+1 {{cb_operands[1] is 3; expected an operand, 0 to 0}}
+  d2m.generic {block_factors = [], cb_operands = array<i64: 0, 3>, grid = #ttcore.grid<1x1>, indexing_maps = [], iterator_types = [], threads = [#d2m.thread<compute>]}
+      ins() outs(%a : !t) {
+  }
+  return
+}
+
+// -----
+
 !t = !ttcore.tile<32x32, f32>
 func.func private @registers(%a: !t) attributes {d2m.thread = #d2m.thread<compute>} {
   // expected-error @+1 {{has an operand outside of the registers; run d2m-insert-dst-register-access-unscheduled first}}
