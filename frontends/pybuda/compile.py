@@ -93,6 +93,8 @@ def pybuda_compile(
     Raises:
         PyBudaError: modules that do not compile. VerificationError: outputs that differ from PyTorch's.
     """
+    if not isinstance(dev, TTDevice):
+        raise TypeError(f"pybuda_compile gets {type(dev).__name__}; expected a TTDevice with the modules")
     with options_of(compiler_cfg) as config:
         given = [to_torch(x, "an input") for x in inputs]
         expected = [to_torch(x, "a target") for x in targets]

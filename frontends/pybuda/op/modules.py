@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,16 +13,20 @@ import torch
 from ..errors import PyBudaError
 from ..module import PyBudaModule
 from ..tensor import OPS, Parameter, Tensor
+from .window import pair
 
 
 class _OfOneOp(PyBudaModule):
-    """A module that gives its inputs to one op, of the module's name."""
+    """A module that gives its input to one op, of the module's name. Its arguments are the op's, behind the input."""
 
     op: ClassVar[str]
 
-    def __init__(self, name: str, **attributes: Any) -> None:
+    def __init__(self, name: str, *args: Any, **attributes: Any) -> None:
         super().__init__(name)
-        self.kwargs = attributes
+        taken = [*inspect.signature(OPS[self.op]).parameters][2:]
+        if len(args) > len(taken):
+            raise TypeError(f"{type(self).__name__} {name!r} gets {len(args)} arguments; expected {', '.join(taken)}")
+        self.kwargs = {**dict(zip(taken, args, strict=False)), **attributes}
 
     def forward(self, activations: Tensor) -> Tensor:
         return OPS[self.op](self.name, activations, **self.kwargs)
@@ -32,44 +37,17 @@ class MaxPool1dModule(_OfOneOp):
 
     op = "MaxPool1d"
 
-    def __init__(
-        self, name: str, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            name, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode,
-            return_indices=return_indices,
-        )  # fmt: skip
-
 
 class MaxPool2dModule(_OfOneOp):
     """`MaxPool2d` as a module."""
 
     op = "MaxPool2d"
 
-    def __init__(
-        self, name: str, kernel_size: Any, stride: int = 1, padding: Any = "same", dilation: int = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            name, kernel_size=kernel_size, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode,
-            return_indices=return_indices,
-        )  # fmt: skip
-
 
 class AvgPool2dModule(_OfOneOp):
     """`AvgPool2d` as a module."""
 
     op = "AvgPool2d"
-
-    def __init__(
-        self, name: str, kernel_size: Any, stride: int = 1, padding: Any = "same", ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: float | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            name, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad, divisor_override=divisor_override,
-        )  # fmt: skip
 
 
 class _Weighted(PyBudaModule):
@@ -90,14 +68,13 @@ class _Convolution(_Weighted):
     op: ClassVar[str]
 
     def __init__(
-        self, name: str, shape: Sequence[int], out_channels: int, kernel_size: Sequence[int], bias: bool,
+        self, name: str, shape: Sequence[int], out_channels: int, kernel_size: Any, bias: bool,
         attributes: dict[str, Any],
     ) -> None:  # fmt: skip
         super().__init__(name)
-        if len(kernel_size) != 2:
-            raise PyBudaError(f"module {name!r}: kernel_size is {kernel_size!r}; expected (vertical, horizontal)")
         self.kwargs = attributes
-        self.draw((*shape, *kernel_size), out_channels if bias else None)
+        kernel = pair(kernel_size, f"module {name!r}: kernel_size")
+        self.draw((*shape, *kernel), out_channels if bias else None)
 
     def forward(self, activations: Tensor) -> Tensor:
         return OPS[self.op](self.name, activations, self.weights, self.bias, **self.kwargs)
@@ -119,7 +96,7 @@ class Conv2dModule(_Convolution):
     op = "Conv2d"
 
     def __init__(
-        self, name: str, in_channels: int, out_channels: int, kernel_size: Sequence[int], stride: int = 1,
+        self, name: str, in_channels: int, out_channels: int, kernel_size: Any, stride: int = 1,
         padding: Any = "same", dilation: int = 1, groups: int = 1, bias: bool = True,
         t_stream_workaround: bool = False,
     ) -> None:  # fmt: skip
@@ -144,7 +121,7 @@ class ConvTranspose2dModule(_Convolution):
     op = "Conv2dTranspose"
 
     def __init__(
-        self, name: str, in_channels: int, out_channels: int, kernel_size: Sequence[int], stride: int = 1,
+        self, name: str, in_channels: int, out_channels: int, kernel_size: Any, stride: int = 1,
         padding: Any = "same", output_padding: int = 0, groups: int = 1, bias: bool = True, dilation: int = 1,
         padding_mode: str = "zeros",
     ) -> None:  # fmt: skip

@@ -70,6 +70,23 @@ def flat(bias: torch.Tensor | None) -> torch.Tensor | None:
     return None if bias is None else bias.reshape(-1)
 
 
+CONVOLUTIONS = {2: F.conv2d, 3: F.conv3d}
+
+
+def convolved(
+    count: int, x: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor | None, stride: Any, padding: Any,
+    dilation: Any, groups: int, channel_last: bool,
+) -> torch.Tensor:  # fmt: skip
+    """Returns a convolution with windows of `count` dimensions."""
+    strides, dilations = numbers(stride, "stride", count), numbers(dilation, "dilation", count)
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        x = padded(x, padding, weights.shape[-count:], strides, dilations)
+        return CONVOLUTIONS[count](x, weights, flat(bias), strides, 0, dilations, groups)
+
+    return channels_first(x, channel_last, compute, count + 2)
+
+
 @op
 def Conv2d(
     activations: torch.Tensor,
@@ -82,13 +99,7 @@ def Conv2d(
     channel_last: bool = False,
 ) -> torch.Tensor:
     """Returns a convolution with weights [Cout, Cin / groups, kH, kW] and a bias of Cout elements."""
-    strides, dilations = pair(stride, "stride"), pair(dilation, "dilation")
-
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        x = padded(x, padding, weights.shape[-2:], strides, dilations)
-        return F.conv2d(x, weights, flat(bias), strides, 0, dilations, groups)
-
-    return channels_first(activations, channel_last, compute)
+    return convolved(2, activations, weights, bias, stride, padding, dilation, groups, channel_last)
 
 
 @op
@@ -120,6 +131,29 @@ def Conv2dTranspose(
     return channels_first(activations, channel_last, compute)
 
 
+MAX_POOLS = {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d}
+
+
+def largest(
+    x: torch.Tensor, count: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    return_indices: bool, channel_last: bool = False, surround: float = 0.0,
+) -> torch.Tensor:  # fmt: skip
+    """Returns the largest element of each window of `count` dimensions. surround: added before, subtracted after."""
+    if return_indices:
+        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
+    kernel, strides = numbers(kernel_size, "kernel_size", count), numbers(stride, "stride", count)
+    dilations = numbers(dilation, "dilation", count)
+
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        x = x + surround if surround else x
+        simple = padding if isinstance(padding, int) else 0
+        x = x if isinstance(padding, int) else padded(x, padding, kernel, strides, dilations, float("-inf"))
+        pooled = MAX_POOLS[count](x, kernel, strides, simple, dilations, ceil_mode)
+        return pooled - surround if surround else pooled
+
+    return channels_first(x, channel_last, compute, count + 2)
+
+
 @op
 def MaxPool2d(
     activations: torch.Tensor,
@@ -138,24 +172,15 @@ def MaxPool2d(
     max_pool_add_sub_surround: adds the value before and subtracts it behind, as the configuration's option of the
         same name does. Borders are -inf, so results are those without it but for the rounding of the sum.
     """
-    if return_indices:
-        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
-    kernel, strides, dilations = pair(kernel_size, "kernel_size"), pair(stride, "stride"), pair(dilation, "dilation")
     config = _get_global_compiler_config()
     surround = 0.0
     if max_pool_add_sub_surround:
         surround = max_pool_add_sub_surround_value
     elif config.max_pool_add_sub_surround:
         surround = config.max_pool_add_sub_surround_value
-
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        x = x + surround if surround else x
-        simple = padding if isinstance(padding, int) else 0
-        x = x if isinstance(padding, int) else padded(x, padding, kernel, strides, dilations, float("-inf"))
-        pooled = F.max_pool2d(x, kernel, strides, simple, dilations, ceil_mode)
-        return pooled - surround if surround else pooled
-
-    return channels_first(activations, channel_last, compute)
+    return largest(
+        activations, 2, kernel_size, stride, padding, dilation, ceil_mode, return_indices, channel_last, surround
+    )
 
 
 @op
@@ -204,13 +229,7 @@ def Conv3d(
 ) -> torch.Tensor:
     """Returns a convolution of [N, C, D, H, W] with weights [Cout, Cin / groups, kD, kH, kW] and a bias of Cout
     elements."""
-    strides, dilations = numbers(stride, "stride", 3), numbers(dilation, "dilation", 3)
-
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        x = padded(x, padding, weights.shape[-3:], strides, dilations)
-        return F.conv3d(x, weights, flat(bias), strides, 0, dilations, groups)
-
-    return channels_first(activations, channel_last, compute, 5)
+    return convolved(3, activations, weights, bias, stride, padding, dilation, groups, channel_last)
 
 
 @op
@@ -224,17 +243,7 @@ def MaxPool1d(
     return_indices: bool = False,
 ) -> torch.Tensor:
     """Returns the largest element of each window of [N, C, W]."""
-    if return_indices:
-        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
-    (kernel,), (step,) = numbers(kernel_size, "kernel_size", 1), numbers(stride, "stride", 1)
-    (reach,) = numbers(dilation, "dilation", 1)
-
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        simple = padding if isinstance(padding, int) else 0
-        x = x if isinstance(padding, int) else padded(x, padding, (kernel,), (step,), (reach,), float("-inf"))
-        return F.max_pool1d(x, kernel, step, simple, reach, ceil_mode)
-
-    return channels_first(activations, False, compute, 3)
+    return largest(activations, 1, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @op
@@ -251,18 +260,10 @@ def MaxPool3d(
     channel_last: bool = False,
 ) -> torch.Tensor:
     """Returns the largest element of each window of [N, C, D, H, W]. max_pool_add_sub_surround: as in `MaxPool2d`."""
-    if return_indices:
-        raise PyBudaError("return_indices is True; positions of the largest elements are not computed")
-    kernel, strides = numbers(kernel_size, "kernel_size", 3), numbers(stride, "stride", 3)
-    dilations = numbers(dilation, "dilation", 3)
     surround = max_pool_add_sub_surround_value if max_pool_add_sub_surround else 0.0
-
-    def compute(x: torch.Tensor) -> torch.Tensor:
-        x = padded(x + surround if surround else x, padding, kernel, strides, dilations, float("-inf"))
-        pooled = F.max_pool3d(x, kernel, strides, 0, dilations, ceil_mode)
-        return pooled - surround if surround else pooled
-
-    return channels_first(activations, channel_last, compute, 5)
+    return largest(
+        activations, 3, kernel_size, stride, padding, dilation, ceil_mode, return_indices, channel_last, surround
+    )
 
 
 @op

@@ -1,46 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run API: functions over the pipeline of the devices that were made."""
 
-from .api import (
-    detect_available_devices,
-    error_raised,
-    get_intermediates_queue,
-    get_loss_queue,
-    get_parameter_checkpoint,
-    get_parameter_gradients,
-    initialize_pipeline,
-    reset,
-    run_backward,
-    run_forward,
-    run_generate,
-    run_inference,
-    run_optimizer,
-    run_schedulers,
-    run_training,
-    running,
-    shutdown,
-    sync,
-    update_device_parameters,
-)
-
-__all__ = [
-    "detect_available_devices",
-    "error_raised",
-    "get_intermediates_queue",
-    "get_loss_queue",
-    "get_parameter_checkpoint",
-    "get_parameter_gradients",
-    "initialize_pipeline",
-    "reset",
-    "run_backward",
-    "run_forward",
-    "run_generate",
-    "run_inference",
-    "run_optimizer",
-    "run_schedulers",
-    "run_training",
-    "running",
-    "shutdown",
-    "sync",
-    "update_device_parameters",
-]
+from .api import *  # noqa: F403
+from .api import __all__ as __all__

@@ -138,8 +138,15 @@ def random_inputs(
 ) -> Tensors:
     """Returns random tensors: floats as `verify_module_pipeline` says, integers from 0 to `INTEGERS`."""
 
+    if not isinstance(shapes, list | tuple) or not all(
+        isinstance(shape, list | tuple | torch.Size) for shape in shapes
+    ):
+        raise PyBudaError(f"input_shapes is {shapes!r}; expected a shape for each input, such as [(1, 32)]")
+
     def draw(shape: Sequence[int], about: Mapping[str, Any]) -> torch.Tensor:
         dtype = about.get("data_format", torch.float32)
+        if not isinstance(dtype, torch.dtype):
+            raise PyBudaError(f"input_params has the data_format {dtype}; expected a type of PyTorch")
         if not dtype.is_floating_point:
             return torch.randint(INTEGERS if dtype.itemsize > 1 else torch.iinfo(dtype).max, tuple(shape), dtype=dtype)
         if uniform:
@@ -202,8 +209,11 @@ def place(
 
 
 def optimizer_of(device: TTDevice, about: Mapping[str, Any]) -> Optimizer:
-    kind = get_optimizer_type_from_string(about["type"])
-    return kind(device_params=True, **about.get("params", {}))
+    kind = get_optimizer_type_from_string(about.get("type", ""))
+    try:
+        return kind(device_params=True, **about.get("params", {}))
+    except TypeError as error:
+        raise PyBudaError(f"VerifyConfig: params of optimizer {about['type']!r}: {error}") from None
 
 
 def reference_optimizer(parameters: Iterator[torch.Tensor], verify_cfg: VerifyConfig) -> torch.optim.Optimizer | None:

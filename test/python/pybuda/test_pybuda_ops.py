@@ -471,6 +471,16 @@ def test_modules_of_one_op(name: str) -> None:
     torch.testing.assert_close(result.value(), expected, rtol=2e-4, atol=2e-5)
 
 
+def test_wrong_arguments_of_modules() -> None:
+    with pytest.raises(pybuda.PyBudaError, match=r"module 'c': kernel_size is \(1, 2, 3\); expected a number, or two"):
+        op.nn.Conv2dModule("c", 2, 4, (1, 2, 3))
+    assert op.nn.Conv2dModule("c", 2, 4, 3).weights.shape == (4, 2, 3, 3)
+    with pytest.raises(pybuda.PyBudaError, match="module 'c': groups is 3; expected a divisor of in_channels, 4"):
+        op.nn.Conv2dModule("c", 4, 4, 3, groups=3)
+    with pytest.raises(TypeError, match="MaxPool1dModule 'm' gets 7 arguments; expected kernel_size, stride"):
+        op.nn.MaxPool1dModule("m", 2, 1, 0, 1, False, False, 7)
+
+
 @pytest.mark.parametrize("threshold", [0.0, 0.5])
 def test_relu_keeps_nan(threshold: float) -> None:
     x = torch.tensor([[math.nan, math.inf, -math.inf, 0.25, 0.5, 2.0]])

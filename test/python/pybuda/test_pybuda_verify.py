@@ -220,6 +220,18 @@ def test_wrong_calls() -> None:
         verify_module(product(), [(4, 32)], VerifyConfig(), inputs=[])
     with pytest.raises(pybuda.PyBudaError, match="verify_cfg is NoneType; expected a VerifyConfig"):
         verify_module(product(), [(4, 32)], None)  # type: ignore[arg-type]
+    with pytest.raises(pybuda.PyBudaError, match=r"input_shapes is \[4, 32\]; expected a shape for each input"):
+        verify_module(product(), [4, 32], VerifyConfig())  # type: ignore[list-item]
+    about = [{"data_format": pybuda.DataFormat.Float32}]
+    with pytest.raises(pybuda.PyBudaError, match=r"data_format DataFormat\.Float32; expected a type of PyTorch"):
+        verify_module(product(), [(4, 32)], VerifyConfig(), input_params=about)
+    with pytest.raises(TypeError, match="pybuda_compile gets Product; expected a TTDevice"):
+        pybuda.pybuda_compile(product(), "graph", torch.ones(4, 32))  # type: ignore[arg-type]
+    for wrong, text in (({"params": {}}, "type is ''"), ({"type": "sgd", "params": {"lr": 1}}, "argument 'lr'")):
+        pybuda.pybuda_reset()
+        with pytest.raises(pybuda.PyBudaError, match=text):
+            verify_module(product(), [(4, 32)], VerifyConfig(test_kind=TestKind.TRAINING, optimizer=wrong))
+    pybuda.pybuda_reset()
     with pytest.raises(pybuda.PyBudaError, match="an optimizer's type is 'rprop'; expected one of sgd, adam"):
         verify_module(
             product(), [(4, 32)], VerifyConfig(test_kind=TestKind.TRAINING, optimizer={"type": "rprop", "params": {}})
