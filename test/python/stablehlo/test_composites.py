@@ -78,6 +78,7 @@ CASES: dict[str, tuple[str, list[torch.Tensor], Expected]] = {
     "topk_indices": (
         "k = 3 : i64, dim = 1 : i64, largest = true, sorted = true", [X], lambda x: x.topk(3, 1).indices.int()
     ),
+    "topk_values by other types": ("k = 3 : ui8, dim = 1 : si16", [X], lambda x: x.topk(3, 1).values),
     "topk_values of another dimension": ("k = 2 : i64, dim = 0 : i64", [X], lambda x: x.topk(2, 0).values),
     "topk_values smallest": (
         "k = 3 : i64, dim = -1 : i64, largest = false", [X], lambda x: x.topk(3, -1, largest=False).values
@@ -122,6 +123,10 @@ def test_topk_gives_both() -> None:
 def test_what_the_op_does_not_compute_is_decomposed() -> None:
     for name, attributes in (
         ("gelu", 'approximate = "sigmoid"'), ("group_norm", "num_groups = 5 : i64"), ("topk_values", "k = 99 : i64"),
+        ("topk_values", "k = 36893488147419103264 : i128"), ("group_norm", "num_groups = 36893488147419103233 : i128"),
+        ("argmax", "dim = 18446744073709551615 : ui64"),
+        ("rms_norm", "normalized_shape = [36893488147419103264 : i128]"),
+        ("rms_norm", "normalized_shape = dense<36893488147419103264> : tensor<1xi128>"),
     ):  # fmt: skip
         (found,) = run(name, attributes, [X], [type_of(X)])
         assert torch.equal(found, torch.full_like(X, 77))

@@ -4,6 +4,7 @@
 #include "Expressions.h"
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
+#include "ttmlir/Dialect/StableHLO/Transforms/Attributes.h"
 #include "ttmlir/Dialect/StableHLO/Transforms/Sharding.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeshShardOp.h"
 
@@ -168,15 +169,15 @@ private:
 
   static LogicalResult expandTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
-    auto k = attributes ? attributes.getAs<IntegerAttr>("k") : IntegerAttr();
+    const std::optional<int64_t> k = attributes ? shlo::integerOf(attributes.get("k")) : std::nullopt;
     auto largest = attributes ? attributes.getAs<BoolAttr>("largest") : BoolAttr();
-    if (!k || op.getNumOperands() != 1 || op.getNumResults() != 2 || k.getInt() < 0)
+    if (!k || op.getNumOperands() != 1 || op.getNumResults() != 2 || *k < 0)
       return rewriter.notifyMatchFailure(op, "expected one operand, two results and the attribute k");
     auto operand = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-    if (!operand || operand.getRank() == 0 || k.getInt() > operand.getShape().back())
+    if (!operand || operand.getRank() == 0 || *k > operand.getShape().back())
       return failure();
     if (!largest || largest.getValue()) {
-      rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), k.getInt());
+      rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), *k);
       return success();
     }
     // The least are the greatest where the order is turned: by the sign, or, for integers, by all bits.
@@ -186,8 +187,8 @@ private:
       Expr x(builder, value);
       return (isFloat ? -x : ~x).value();
     };
-    auto top = chlo::TopKOp::create(builder, op->getResultTypes(), turned(op->getOperand(0)),
-                                    static_cast<uint64_t>(k.getInt()));
+    auto top =
+        chlo::TopKOp::create(builder, op->getResultTypes(), turned(op->getOperand(0)), static_cast<uint64_t>(*k));
     rewriter.replaceOp(op, {turned(top.getResult(0)), top.getResult(1)});
     return success();
   }

@@ -95,28 +95,26 @@ Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, Dic
 
 /// A dimension that an attribute names, counted from the front; nothing where the tensor does not have it.
 std::optional<int64_t> dimensionOf(RankedTensorType type, IntegerAttr given, int64_t otherwise) {
-  if (given && !given.getValue().isSignedIntN(32))
+  const std::optional<int64_t> value = given ? shlo::integerOf(given) : otherwise;
+  if (!value || *value < -type.getRank() || *value >= type.getRank())
     return std::nullopt;
-  int64_t dim = given ? given.getInt() : otherwise;
-  dim += dim < 0 ? type.getRank() : 0;
-  return dim < 0 || dim >= type.getRank() ? std::nullopt : std::optional(dim);
+  return *value + (*value < 0 ? type.getRank() : 0);
 }
 
 /// The greatest or least, in order, along a dimension; with `only`, one of values and positions.
 template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
-  auto k = attributes.getAs<IntegerAttr>("k");
+  const std::optional<int64_t> k = shlo::integerOf(attributes.get("k"));
   if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1))
     return {};
   RankedTensorType type = typeOf(op->getOperand(0));
   std::optional<int64_t> dim = dimensionOf(type, attributes.getAs<IntegerAttr>("dim"), -1);
-  if (!k || !dim || k.getInt() < 1 ||
-      k.getInt() > std::min<int64_t>(type.getDimSize(*dim), std::numeric_limits<int32_t>::max()))
+  if (!k || !dim || *k < 1 || *k > std::min<int64_t>(type.getDimSize(*dim), std::numeric_limits<int32_t>::max()))
     return {};
   SmallVector<int64_t> shape(type.getShape());
-  shape[*dim] = k.getInt();
+  shape[*dim] = *k;
   // In the order of PyTorch, whose op this was, and not in that of chlo.
   auto top = ttir::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
-                                  op->getOperand(0), static_cast<int32_t>(k.getInt()), static_cast<int32_t>(*dim),
+                                  op->getOperand(0), static_cast<int32_t>(*k), static_cast<int32_t>(*dim),
                                   flag(attributes, "largest", true), flag(attributes, "sorted", false));
   Results results;
   for (int i = 0; i < 2; ++i)
@@ -157,11 +155,8 @@ Results makeGather(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr 
 
 /// Of rank 4: missing dimensions of size 1 are added at the end.
 Results makeGroupNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
-  std::optional<int64_t> groups;
-  if (auto number = attributes.getAs<IntegerAttr>("num_groups"))
-    groups = number.getInt();
-  else if (std::optional<SmallVector<int64_t>> all = shlo::integersOf(attributes.get("num_groups"));
-           all && all->size() == 1)
+  std::optional<int64_t> groups = shlo::integerOf(attributes.get("num_groups"));
+  if (std::optional<SmallVector<int64_t>> all = shlo::integersOf(attributes.get("num_groups")); all && all->size() == 1)
     groups = all->front();
   const unsigned count = op->getNumOperands();
   if (!groups || count < 1 || count > 3 || op->getResult(0).getType() != op->getOperand(0).getType())
