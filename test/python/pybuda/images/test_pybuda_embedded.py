@@ -452,18 +452,22 @@ def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
         return started(embedded, image, "create", "get-numbers", output, f"pop-{next(logs):04}", "all")
 
     pushing, popping = [pushes() for _ in range(3)], pops()
+    # A fast machine may pass all tensors before a process is killed.
+    kills = 0
     try:
-        while sum(word == "done" for log in logged("push-*") for word, _ in log) < count:
+        while kills < 3 or sum(word == "done" for log in logged("push-*") for word, _ in log) < count:
             time.sleep(draw.uniform(0.01, 0.08))
             victim = draw.randrange(4)
             if victim == 3:
                 popping.kill()
                 popping.communicate()
                 popping = pops()
+                kills += 1
             elif pushing[victim].poll() is None or pushing[victim].returncode == 0:
                 pushing[victim].kill()
                 pushing[victim].communicate()
                 pushing[victim] = pushes()
+                kills += 1
             assert runtime.poll() is None
         for process in pushing:
             process.kill()
@@ -478,7 +482,6 @@ def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
             process.kill()
             process.communicate()
     pushed, popped = logged("push-*"), logged("pop-*")
-    assert len(pushed) + len(popped) > 4  # some were killed
     begun = {number for log in pushed for word, number in log if word == "begin"}
     done = {number for log in pushed for word, number in log if word == "done"}
     got: list[int] = []
