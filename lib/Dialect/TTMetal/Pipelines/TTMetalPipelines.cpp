@@ -15,12 +15,13 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options) {
+void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MFrontendPipelineOptions &options) {
   ttnn::addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   manager.addPass(createTTIRToD2M());
+  manager.nest<func::FuncOp>().addPass(d2m::createD2MGenericFusion({options.generics.elementwiseFusion}));
 }
 
 void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
@@ -46,8 +47,8 @@ void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOpti
 
 void ttmetal::registerTTMetalPipelines() {
   using ttcore::Inside;
-  ttcore::registerPipeline<ttnn::TTNNDeviceOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
-                                                    Inside::Device, createD2MFrontendPipeline);
+  ttcore::registerPipeline<D2MFrontendPipelineOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
+                                                       Inside::Device, createD2MFrontendPipeline);
   ttcore::registerPipeline<>("d2m-be-pipeline", "Lower generics to threads with addresses and registers", Inside::None,
                              createD2MBackendPipeline);
   ttcore::registerPipeline<D2MToTTMetalPipelineOptions>(

@@ -6,6 +6,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def D2MGenericFusion : Pass<"d2m-generic-fusion", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise generics, whose values between stay in registers";
+  let description = [{
+    A generic that makes tiles from tiles at the same place takes in the generics whose results it alone reads, if both
+    run on one grid, the registers are enough and hold the values between with the bits that buffers would: chains have
+    one width of numbers, and casts between. A generic without inputs (a constant) is made again for each user. What
+    makes values that nothing reads is erased.
+
+    Before:
+    ```mlir
+    d2m.generic {...} ins(%a, %b : ...) outs(%sum : ...) { ... "d2m.tile_add" ... }
+    d2m.generic {...} ins(%sum : ...) outs(%out : ...) { ... "d2m.tile_exp" ... }
+    ```
+    After:
+    ```mlir
+    d2m.generic {...} ins(%a, %b : ...) outs(%out : ...) { ... "d2m.tile_add" ... "d2m.tile_exp" ... }
+    ```
+  }];
+  let options = [Option<"enableElementwiseFusion", "enable-elementwise-fusion", "bool", "true",
+                        "Fuse elementwise generics; otherwise only what nothing reads is erased">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def D2MAllocate : Pass<"d2m-allocate"> {
   let summary = "Assign addresses to device buffers and free them after their last use";
   let description = [{

@@ -20,16 +20,28 @@ struct MetalOptions {
   ttcore::DescribedOptions::Option<MathFidelity> mathFidelity;
 };
 
+/// How generics are formed.
+struct GenericOptions {
+  explicit GenericOptions(ttcore::DescribedOptions &owner)
+      : elementwiseFusion(owner, "enable-elementwise-fusion",
+                          llvm::cl::desc("Compute chains of elementwise ops in one kernel"), llvm::cl::init(true)) {}
+
+  ttcore::DescribedOptions::Option<bool> elementwiseFusion;
+};
+
 // Each pipeline takes what its passes read.
+struct D2MFrontendPipelineOptions : ttnn::TTNNDeviceOptions {
+  GenericOptions generics{*this};
+};
 struct D2MToTTMetalPipelineOptions : ttcore::PipelineOptions<D2MToTTMetalPipelineOptions> {
   MetalOptions metal{*this};
 };
-struct TTMetalPipelineOptions : ttnn::TTNNDeviceOptions {
+struct TTMetalPipelineOptions : D2MFrontendPipelineOptions {
   MetalOptions metal{*this};
 };
 
 /// TTIR to generics on buffers.
-void createD2MFrontendPipeline(OpPassManager &manager, const ttnn::TTNNDeviceOptions &options);
+void createD2MFrontendPipeline(OpPassManager &manager, const D2MFrontendPipelineOptions &options);
 /// Those to functions of threads, with addresses and registers.
 void createD2MBackendPipeline(OpPassManager &manager);
 /// Those to commands and kernels in C++.

@@ -1,0 +1,93 @@
+//===- DstRegisters.cpp - use of the destination registers ----------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "DstRegisters.h"
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::d2m;
+
+bool d2m::isTileOp(Operation &op) {
+  return op.getNumResults() == 1 && isa<ttcore::TileType>(op.getResult(0).getType()) &&
+         isa_and_nonnull<D2MDialect>(op.getDialect());
+}
+
+bool d2m::readsRegisters(Operation &op) { return isTileOp(op) && !isa<TileBcastOp>(op); }
+
+bool d2m::isLoadedTile(Value tile) { return tile.getDefiningOp<memref::LoadOp>() != nullptr; }
+
+/// Whether no tile op after this one reads a tile from a register.
+static bool isOver(Value tile, Operation *op) {
+  return llvm::none_of(tile.getUsers(), [&](Operation *user) {
+    return readsRegisters(*user) && user->getBlock() == op->getBlock() && op->isBeforeInBlock(user);
+  });
+}
+
+FailureOr<int64_t> RegisterAssignment::take() {
+  for (int64_t slot = 0; slot < registerCount; ++slot)
+    if (!used[slot]) {
+      used[slot] = true;
+      return slot;
+    }
+  return failure();
+}
+
+FailureOr<RegisterAssignment::Access> RegisterAssignment::assign(Operation *op,
+                                                                 llvm::function_ref<InFlightDiagnostic()> emitError) {
+  const auto tooMany = [&]() -> LogicalResult {
+    if (emitError)
+      return emitError() << "needs more than the " << registerCount << " registers there are";
+    return failure();
+  };
+  Access access;
+  if (readsRegisters(*op))
+    for (Value tile : op->getOperands()) {
+      if (!isa<ttcore::TileType>(tile.getType()))
+        continue;
+      auto held = holds.find(tile);
+      access.copied.push_back(held == holds.end());
+      if (held == holds.end()) {
+        FailureOr<int64_t> slot = take();
+        if (failed(slot))
+          return tooMany();
+        held = holds.try_emplace(tile, *slot).first;
+      }
+      access.read.push_back(held->second);
+    }
+  // What is not read any more has left its register; an op of one operand works in it.
+  std::optional<int64_t> reused;
+  for (auto [tile, slot] : llvm::to_vector(holds)) {
+    if (!isOver(tile, op))
+      continue;
+    if (!reused && llvm::is_contained(access.read, slot))
+      reused = slot;
+    else
+      used[slot] = false;
+    holds.erase(tile);
+  }
+  if (!reused && access.read.size() == 1) {
+    // The op takes a copy of its operand.
+    Value tile = *llvm::find_if(op->getOperands(), [](Value each) { return isa<ttcore::TileType>(each.getType()); });
+    if (!isLoadedTile(tile)) {
+      if (emitError)
+        return LogicalResult(emitError() << "computes in the place of its operand, which is used again");
+      return failure();
+    }
+    if (access.copied.front()) { // the later ones copy it again
+      holds.erase(tile);
+      reused = access.read.front();
+    } else {
+      FailureOr<int64_t> slot = take();
+      if (failed(slot))
+        return tooMany();
+      access.read.front() = *slot;
+      access.copied.front() = true;
+      reused = *slot;
+    }
+  }
+  FailureOr<int64_t> slot = reused ? FailureOr<int64_t>(*reused) : take();
+  if (failed(slot))
+    return tooMany();
+  holds[op->getResult(0)] = access.written = *slot;
+  return access;
+}

@@ -1,0 +1,42 @@
+//===- DstRegisters.h - use of the destination registers --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_DSTREGISTERS_H
+#define TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_DSTREGISTERS_H
+
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+
+namespace mlir::tt::d2m {
+
+/// Tiles of f32 that the registers hold while the packer has the other half.
+inline constexpr int64_t registerCount = 4;
+
+/// Whether an op computes a tile from tiles.
+bool isTileOp(Operation &op);
+
+/// Whether an op reads its operands from registers. The others read circular buffers, or nothing.
+bool readsRegisters(Operation &op);
+
+/// Whether a tile comes from a circular buffer, so that it can be copied to a register again.
+bool isLoadedTile(Value tile);
+
+/// Assigns registers to the tiles of a block, in the order of its ops.
+class RegisterAssignment {
+public:
+  struct Access {
+    SmallVector<int64_t> read; // registers of the operands
+    SmallVector<bool> copied;  // whether an operand is copied there for this op
+    int64_t written = 0;
+  };
+
+  /// Assigns the operands and the result of the next tile op; fails if there are not enough registers.
+  FailureOr<Access> assign(Operation *op, llvm::function_ref<InFlightDiagnostic()> emitError = nullptr);
+
+private:
+  FailureOr<int64_t> take();
+  llvm::MapVector<Value, int64_t> holds;
+  bool used[registerCount] = {};
+};
+
+} // namespace mlir::tt::d2m
+
+#endif // TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_DSTREGISTERS_H

@@ -1,0 +1,549 @@
+//===- GenericFusion.cpp - fusion of elementwise generics -----------------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value between fused generics stays in a register. Generics are fused where
+// the register holds the value exactly as the buffer would: results have the
+// same bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DstRegisters.h"
+
+#include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::tt::d2m {
+#define GEN_PASS_DEF_D2MGENERICFUSION
+#include "ttmlir/Dialect/D2M/Transforms/Passes.h.inc"
+} // namespace mlir::tt::d2m
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::d2m;
+
+/// Circular buffers of a core.
+static constexpr size_t portCount = 32;
+/// Bytes of L1 per core by which moving work to a later place may lengthen the use of buffers.
+static constexpr uint64_t heldBytes = 32 << 10;
+
+static ttcore::DataType dataTypeOf(Value tile) { return cast<ttcore::TileType>(tile.getType()).getDataType(); }
+static bool isFloat(ttcore::DataType type) {
+  return type == ttcore::DataType::Float32 || type == ttcore::DataType::BFloat16;
+}
+
+namespace {
+/// A generic that makes each tile of its output from tiles of its inputs at the same place, or from its streams.
+struct Elementwise {
+  GenericOp generic;
+  SmallVector<scf::ForOp> loops; // over the tiles of the output, outermost first
+  memref::StoreOp store;         // the only one of the innermost loop
+  ReserveOp reserve;
+
+  Value output() { return generic.getOutputs().front(); }
+  Block &body() { return generic.getRegion(0).front(); }
+
+  static std::optional<Elementwise> of(Operation *op) {
+    auto generic = dyn_cast_or_null<GenericOp>(op);
+    if (!generic || generic.getNumRegions() != 1 || generic.getOutputs().size() != 1 || generic.getNumResults() ||
+        !generic.getRegion(0).hasOneBlock() || generic.getIteratorTypes().empty() ||
+        generic.threadOf(generic.getRegion(0)).getThreadType() != ThreadType::Unified)
+      return std::nullopt;
+    for (Attribute iterator : generic.getIteratorTypes())
+      if (cast<ttcore::IteratorTypeAttr>(iterator).getValue() != ttcore::IteratorType::Parallel)
+        return std::nullopt;
+    for (Attribute factor : generic.getBlockFactors())
+      if (cast<IntegerAttr>(factor).getInt() != 1)
+        return std::nullopt;
+    Elementwise found{generic, {}, {}, {}};
+    // Outside of the loops, a thread only hands over blocks.
+    for (Operation &each : found.body()) {
+      if (auto loop = dyn_cast<scf::ForOp>(each)) {
+        if (!found.loops.empty())
+          return std::nullopt;
+        found.loops.push_back(loop);
+      } else if (auto reserve = dyn_cast<ReserveOp>(each)) {
+        if (found.reserve)
+          return std::nullopt;
+        found.reserve = reserve;
+      } else if (!isa<WaitOp, PushOp, PopOp, RemoteLoadOp, CoreIndexOp, arith::ConstantOp>(each)) {
+        return std::nullopt;
+      }
+    }
+    if (!found.reserve || found.loops.empty())
+      return std::nullopt;
+    const int64_t rank = cast<MemRefType>(found.output().getType()).getRank() / 2;
+    while (static_cast<int64_t>(found.loops.size()) < rank) {
+      scf::ForOp inner;
+      for (Operation &each : found.loops.back().getBody()->without_terminator()) {
+        if (auto loop = dyn_cast<scf::ForOp>(each); loop && !inner)
+          inner = loop;
+        else if (!isa<arith::ConstantOp>(each))
+          return std::nullopt;
+      }
+      if (!inner)
+        return std::nullopt;
+      found.loops.push_back(inner);
+    }
+    for (Operation &each : found.loops.back().getBody()->without_terminator()) {
+      if (auto store = dyn_cast<memref::StoreOp>(each)) {
+        if (found.store || store.getMemRef() != found.reserve.getResult() || !found.isPlace(store.getIndices()) ||
+            !store.getValueToStore().getDefiningOp() || !isTileOp(*store.getValueToStore().getDefiningOp()))
+          return std::nullopt;
+        found.store = store;
+      } else if (!isa<memref::LoadOp, arith::ConstantOp>(each) && !isTileOp(each)) {
+        return std::nullopt;
+      }
+    }
+    return found.store ? std::optional(found) : std::nullopt;
+  }
+
+  /// Whether indices are those of the loops.
+  bool isPlace(ValueRange indices) const {
+    return llvm::equal(indices, loops, [](Value index, scf::ForOp loop) { return index == loop.getInductionVar(); });
+  }
+
+  Value tile() { return store.getValueToStore(); }
+
+  /// The number of an input that is read tile by tile at the place of the output's tile, or nothing.
+  std::optional<unsigned> inputOf(Value buffer) {
+    for (auto [number, input] : llvm::enumerate(generic.getInputs()))
+      if (input == buffer)
+        return static_cast<unsigned>(number);
+    return std::nullopt;
+  }
+
+  /// Whether all that is read of an input is the tile at the output's place.
+  bool readsInPlace(unsigned input) {
+    for (Operation *user : body().getArgument(input).getUsers()) {
+      if (isa<PopOp>(user))
+        continue;
+      auto wait = dyn_cast<WaitOp>(user);
+      if (!wait)
+        return false;
+      for (Operation *reader : wait.getResult().getUsers())
+        if (auto load = dyn_cast<memref::LoadOp>(reader); !load || !isPlace(load.getIndices()))
+          return false;
+    }
+    return true;
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Whether registers hold what buffers would
+//===----------------------------------------------------------------------===//
+
+static bool isWide(Type type) {
+  auto buffer = ttmetal::DeviceBuffer::of(type);
+  if (!buffer)
+    return true;
+  const ttcore::DataType data = buffer->dataType();
+  return data == ttcore::DataType::Float32 || data == ttcore::DataType::Int32 || data == ttcore::DataType::UInt32;
+}
+
+/// Whether a register holds the result of an op as a buffer of its type would. `wide`: it has 32 bits.
+static bool isExact(Operation *op, bool wide) {
+  const ttcore::DataType type = dataTypeOf(op->getResult(0));
+  if (isa<TileTypecastOp, TileBcastOp>(op))
+    return type != ttcore::DataType::Float32 || wide;
+  if (!isFloat(type))
+    return false;
+  if (auto fill = dyn_cast<TileFillOp>(op)) {
+    FloatAttr value;
+    if (wide && type == ttcore::DataType::Float32)
+      return true;
+    if (!matchPattern(fill.getValue(), m_Constant(&value)))
+      return false;
+    APFloat number = value.getValue();
+    bool loses = false;
+    number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
+    return !loses;
+  }
+  for (Value operand : op->getOperands())
+    if (!isa<ttcore::TileType>(operand.getType()) || !isFloat(dataTypeOf(operand)))
+      return false;
+  return wide == (type == ttcore::DataType::Float32);
+}
+
+//===----------------------------------------------------------------------===//
+// Order of tile ops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Orders the ops of a block so that few tiles are live at a time (Sethi and Ullman).
+class Order {
+public:
+  explicit Order(Block &block) : block(block) {}
+
+  void apply(Value root, Operation *before) { visit(root.getDefiningOp(), before); }
+
+private:
+  int64_t need(Operation *op) {
+    if (!op || op->getBlock() != &block || !isTileOp(*op))
+      return 1;
+    if (auto known = needs.find(op); known != needs.end())
+      return known->second;
+    SmallVector<int64_t> operands;
+    for (Value operand : op->getOperands())
+      if (isa<ttcore::TileType>(operand.getType()))
+        operands.push_back(need(operand.getDefiningOp()));
+    llvm::sort(operands, std::greater<>());
+    int64_t most = 1;
+    for (auto [held, each] : llvm::enumerate(operands))
+      most = std::max(most, each + static_cast<int64_t>(held));
+    return needs[op] = most;
+  }
+
+  void visit(Operation *op, Operation *before) {
+    if (!op || op->getBlock() != &block || !seen.insert(op).second)
+      return;
+    SmallVector<std::pair<int64_t, unsigned>> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      operands.emplace_back(-need(operand.get().getDefiningOp()), operand.getOperandNumber());
+    llvm::sort(operands);
+    for (auto [need, number] : operands)
+      visit(op->getOperand(number).getDefiningOp(), before);
+    op->moveBefore(before);
+  }
+
+  Block &block;
+  DenseMap<Operation *, int64_t> needs;
+  DenseSet<Operation *> seen;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Fusion {
+public:
+  Fusion(Elementwise producer, Elementwise consumer) : producer(producer), consumer(consumer) {}
+
+  /// Makes the fused generic, before the consumer; the two stay. Null if they cannot be one.
+  GenericOp fuse() {
+    Value between = producer.output();
+    if (consumer.generic.getGrid() != producer.generic.getGrid() || between == consumer.output() ||
+        cast<MemRefType>(between.getType()).getShape() != cast<MemRefType>(consumer.output().getType()).getShape())
+      return {};
+    std::optional<unsigned> input = consumer.inputOf(between);
+    if (!input)
+      return {};
+    for (auto [number, each] : llvm::enumerate(consumer.generic.getInputs()))
+      if (each == between && !consumer.readsInPlace(static_cast<unsigned>(number)))
+        return {};
+
+    SmallVector<Value> inputs, rings;
+    const auto add = [&](GenericOp generic) {
+      for (Value each : generic.getInputs())
+        if (each != between && !llvm::is_contained(inputs, each))
+          inputs.push_back(each);
+      llvm::append_range(rings, generic.getAdditionalArgs());
+    };
+    add(producer.generic);
+    add(consumer.generic);
+    if (inputs.size() + rings.size() + 1 > portCount)
+      return {};
+    build(inputs, rings);
+    if (!settle()) {
+      fused.erase();
+      return {};
+    }
+    return fused;
+  }
+
+private:
+  void build(ArrayRef<Value> inputs, ArrayRef<Value> rings) {
+    GenericOp last = consumer.generic;
+    OpBuilder builder(last);
+    SmallVector<Attribute> maps;
+    for (Value input : inputs)
+      maps.push_back(mapOf(input));
+    maps.push_back(last.getIndexingMaps()[last.getInputs().size()]);
+    fused =
+        GenericOp::create(builder, builder.getFusedLoc({producer.generic.getLoc(), last.getLoc()}), TypeRange(), inputs,
+                          consumer.output(), rings, last.getGrid(), last.getBlockFactors(), builder.getArrayAttr(maps),
+                          last.getIteratorTypes(), last.getThreads(), last.getFabricConnectionConfigAttr(), 1);
+    Block *block = builder.createBlock(&fused.getRegion(0));
+    DenseMap<Value, Value> arguments; // of operands
+    const auto argument = [&](Value operand, Value of) {
+      Value &made = arguments[operand];
+      if (!made)
+        made = block->addArgument(of.getType(), operand.getLoc());
+      return made;
+    };
+    IRMapping mapping;
+    const auto argumentOf = [&](GenericOp generic, Value operand) {
+      for (auto [number, each] : llvm::enumerate(generic->getOperands()))
+        if (each == operand)
+          return generic.getRegion(0).getArgument(static_cast<unsigned>(number));
+      return BlockArgument();
+    };
+    for (Value operand : fused->getOperands()) {
+      BlockArgument of = argumentOf(producer.generic, operand);
+      argument(operand, of ? of : argumentOf(last, operand));
+    }
+    for (GenericOp generic : {producer.generic, last})
+      for (auto [number, operand] : llvm::enumerate(generic->getOperands()))
+        if (Value made = arguments.lookup(operand))
+          mapping.map(generic.getRegion(0).getArgument(static_cast<unsigned>(number)), made);
+
+    // Blocks are waited for once, and given back once.
+    DenseMap<Value, Value> waited;
+    for (Elementwise *part : {&producer, &consumer})
+      for (Operation &op : part->body()) {
+        if (&op == part->loops.front())
+          break;
+        if (auto wait = dyn_cast<WaitOp>(op)) {
+          Value cb = mapping.lookupOrNull(wait.getCb());
+          if (!cb)
+            continue; // what is between them
+          Value &block = waited[cb];
+          if (!block)
+            block = WaitOp::create(builder, wait.getLoc(), wait.getResult().getType(), cb);
+          mapping.map(wait.getResult(), block);
+        } else if (auto reserve = dyn_cast<ReserveOp>(op)) {
+          if (part == &consumer)
+            builder.clone(op, mapping);
+        } else if (auto load = dyn_cast<RemoteLoadOp>(op)) {
+          if (!waited.contains(mapping.lookup(load.getCb())))
+            builder.clone(op, mapping);
+        } else {
+          builder.clone(op, mapping);
+        }
+      }
+    cloneLoops(builder, mapping);
+    builder.setInsertionPointToEnd(block);
+    SmallVector<Value> popped;
+    for (Elementwise *part : {&consumer, &producer})
+      for (Operation &op : llvm::make_range(std::next(part->loops.front()->getIterator()), part->body().end())) {
+        Value cb = isa<PushOp, PopOp>(op) ? mapping.lookupOrNull(op.getOperand(0)) : Value();
+        if (cb && !llvm::is_contained(popped, cb)) {
+          builder.clone(op, mapping);
+          popped.push_back(cb);
+        }
+      }
+  }
+
+  void cloneLoops(OpBuilder &builder, IRMapping &mapping) {
+    for (auto [inner, outer] : llvm::zip_equal(producer.loops, consumer.loops)) {
+      // Bounds are constants in front of a loop.
+      for (Value bound : {outer.getLowerBound(), outer.getUpperBound(), outer.getStep()})
+        if (!mapping.contains(bound))
+          mapping.map(bound, builder.clone(*bound.getDefiningOp(), mapping)->getResult(0));
+      auto loop = scf::ForOp::create(builder, outer.getLoc(), mapping.lookup(outer.getLowerBound()),
+                                     mapping.lookup(outer.getUpperBound()), mapping.lookup(outer.getStep()));
+      mapping.map(inner.getInductionVar(), loop.getInductionVar());
+      mapping.map(outer.getInductionVar(), loop.getInductionVar());
+      builder.setInsertionPointToStart(loop.getBody());
+    }
+    for (Operation &op : producer.loops.back().getBody()->without_terminator())
+      if (&op != producer.store)
+        builder.clone(op, mapping);
+    Value tile = mapping.lookup(producer.tile());
+    for (Operation &op : consumer.loops.back().getBody()->without_terminator()) {
+      if (auto load = dyn_cast<memref::LoadOp>(op);
+          load && !mapping.contains(load.getMemRef()) && isBetween(load.getMemRef()))
+        mapping.map(load.getResult(), tile);
+      else
+        builder.clone(op, mapping);
+    }
+  }
+
+  bool isBetween(Value block) {
+    auto wait = block.getDefiningOp<WaitOp>();
+    auto argument = wait ? dyn_cast<BlockArgument>(wait.getCb()) : BlockArgument();
+    return argument && consumer.generic->getOperand(argument.getArgNumber()) == producer.output();
+  }
+
+  Attribute mapOf(Value input) {
+    for (Elementwise *part : {&producer, &consumer})
+      if (std::optional<unsigned> number = part->inputOf(input))
+        return part->generic.getIndexingMaps()[*number];
+    llvm_unreachable("an input of neither");
+  }
+
+  /// Orders the fused ops. Returns whether registers hold their tiles exactly, and are enough.
+  bool settle() {
+    std::optional<Elementwise> made = Elementwise::of(fused);
+    if (!made)
+      return false;
+    Block &body = *made->loops.back().getBody();
+    Order(body).apply(made->tile(), made->store);
+    // What a later op does not need is gone.
+    bool wide = producer.generic->hasAttr(f32RegistersName) || consumer.generic->hasAttr(f32RegistersName);
+    for (Value operand : fused->getOperands())
+      wide |= isWide(operand.getType());
+    for (Operation &op : body)
+      if (isTileOp(op) && &op != made->tile().getDefiningOp())
+        wide |= dataTypeOf(op.getResult(0)) == ttcore::DataType::Float32;
+    if (wide)
+      fused->setAttr(f32RegistersName, UnitAttr::get(fused.getContext()));
+    RegisterAssignment registers;
+    for (Operation &op : body)
+      if (isTileOp(op)) {
+        if (failed(registers.assign(&op)))
+          return false;
+        if (&op != made->tile().getDefiningOp() && !isExact(&op, wide))
+          return false;
+      }
+    return true;
+  }
+
+  Elementwise producer, consumer;
+  GenericOp fused;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+/// Whether an op only writes a buffer that it uses.
+static bool onlyWrites(Operation *op, Value buffer) {
+  if (auto generic = dyn_cast<GenericOp>(op)) {
+    if (generic.getOutputs().size() != 1 || generic.getOutputs().front() != buffer)
+      return false;
+    return llvm::count(generic->getOperands(), buffer) == 1;
+  }
+  if (auto write = dyn_cast<ToDeviceOp>(op))
+    return write.getOutput() == buffer && write.getInput() != buffer;
+  return false;
+}
+
+/// Erases what makes values that nothing reads.
+static void eraseUnread(func::FuncOp function) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<Operation *> makers;
+    for (Operation &op : function.getBody().front())
+      if (isa<memref::AllocOp, ViewLayoutOp, memref::GetGlobalOp>(op))
+        makers.push_back(&op);
+    for (Operation *maker : llvm::reverse(makers)) {
+      Value buffer = maker->getResult(0);
+      if (!llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+            return isa<memref::AllocOp>(maker) && user->getParentOp() == function && onlyWrites(user, buffer);
+          }))
+        continue;
+      for (Operation *user : llvm::make_early_inc_range(buffer.getUsers()))
+        user->erase();
+      maker->erase();
+      changed = true;
+    }
+  }
+}
+
+namespace {
+struct GenericFusion : d2m::impl::D2MGenericFusionBase<GenericFusion> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function.getBody().hasOneBlock())
+      return;
+    eraseUnread(function);
+    if (!enableElementwiseFusion)
+      return;
+    SmallVector<GenericOp> generics(function.getOps<GenericOp>());
+    for (GenericOp generic : generics) {
+      GenericOp current = generic;
+      while (GenericOp fused = fuseInto(current))
+        current = fused;
+    }
+    eraseUnread(function);
+  }
+
+private:
+  /// Fuses one producer into a generic, which is replaced; null if there is none.
+  static GenericOp fuseInto(GenericOp generic) {
+    std::optional<Elementwise> consumer = Elementwise::of(generic);
+    if (!consumer)
+      return {};
+    for (Value input : generic.getInputs()) {
+      std::optional<Elementwise> producer = producerOf(input, generic);
+      if (!producer)
+        continue;
+      // What takes no inputs is made again for each user.
+      const bool isAlone =
+          llvm::all_of(input.getUsers(), [&](Operation *user) { return user == producer->generic || user == generic; });
+      if (!isAlone && !producer->generic.getInputs().empty())
+        continue;
+      if (!canMove(*producer, generic))
+        continue;
+      if (GenericOp fused = Fusion(*producer, *consumer).fuse()) {
+        generic.erase();
+        if (isAlone) {
+          producer->generic.erase();
+          input.getDefiningOp()->erase();
+        }
+        return fused;
+      }
+    }
+    return {};
+  }
+
+  /// The one generic that writes a buffer, before it is read.
+  static std::optional<Elementwise> producerOf(Value buffer, GenericOp consumer) {
+    if (!buffer.getDefiningOp<memref::AllocOp>())
+      return std::nullopt;
+    GenericOp producer;
+    for (Operation *user : buffer.getUsers()) {
+      auto generic = dyn_cast<GenericOp>(user);
+      if (!generic || generic->getBlock() != consumer->getBlock())
+        return std::nullopt;
+      if (llvm::is_contained(generic.getInputs(), buffer))
+        continue;
+      if (producer || !onlyWrites(generic, buffer))
+        return std::nullopt;
+      producer = generic;
+    }
+    if (!producer || !producer->isBeforeInBlock(consumer))
+      return std::nullopt;
+    return Elementwise::of(producer);
+  }
+
+  /// Whether a producer can be computed where its consumer is: nothing writes its inputs before, and the memory that
+  /// they keep until then is little more than what its result takes.
+  static bool canMove(Elementwise producer, GenericOp consumer) {
+    uint64_t held = 0;
+    bool isNext = true;
+    for (Operation *op = producer.generic->getNextNode(); op != consumer; op = op->getNextNode()) {
+      isNext &= isa<memref::AllocOp, ViewLayoutOp>(op);
+      for (Value input : producer.generic.getInputs())
+        if (writes(op, sourceOf(input)))
+          return false;
+    }
+    if (isNext)
+      return true;
+    for (Value input : producer.generic.getInputs())
+      if (isLastRead(sourceOf(input), producer.generic))
+        held += bytesOf(sourceOf(input));
+    return held <= bytesOf(producer.output()) + heldBytes;
+  }
+
+  static Value sourceOf(Value buffer) {
+    while (auto view = buffer.getDefiningOp<ViewLayoutOp>())
+      buffer = view.getInput();
+    return buffer;
+  }
+  static bool writes(Operation *op, Value buffer) {
+    if (auto generic = dyn_cast<GenericOp>(op))
+      return llvm::any_of(generic.getOutputs(), [&](Value output) { return sourceOf(output) == buffer; });
+    auto write = dyn_cast<ToDeviceOp>(op);
+    return write && write.getOutput() == buffer;
+  }
+  static bool isLastRead(Value buffer, Operation *reader) {
+    return llvm::none_of(buffer.getUsers(), [&](Operation *user) {
+      return isa<ViewLayoutOp>(user) || (user->getBlock() == reader->getBlock() && reader->isBeforeInBlock(user));
+    });
+  }
+  static uint64_t bytesOf(Value buffer) {
+    auto placed = ttmetal::DeviceBuffer::of(buffer.getType());
+    return placed ? placed->shardBytes() : 0;
+  }
+};
+} // namespace
