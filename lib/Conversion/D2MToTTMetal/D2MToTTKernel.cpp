@@ -154,6 +154,7 @@ private:
           return success();
         })
         .Case([&](TileMatmulBlockOp matmul) { return convertMatmul(matmul); })
+        .Case([&](TileBcastOp bcast) { return convertBcast(bcast); })
         .Case<TileReduceSumOp, TileReduceMaxOp>([&](auto reduce) { return convertReduce(reduce); })
         .Case([&](SetL1AccumulateOp accumulate) {
           Value enable = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), accumulate.getEnable());
@@ -366,6 +367,19 @@ private:
     ttkernel::ReduceInitOp::create(builder, loc, in, scaler, scaler, type, dim);
     ttkernel::ReduceTileOp::create(builder, loc, in, scaler, tile, scalerTile, *slot, type, dim);
     ttkernel::ReduceUninitOp::create(builder, loc);
+    return success();
+  }
+
+  LogicalResult convertBcast(TileBcastOp op) {
+    auto [in, tile] = placeOf(op.getLoc(), op.getInput());
+    FailureOr<Value> slot = resultSlot(op);
+    if (failed(slot))
+      return failure();
+    if (!in)
+      return op.emitOpError("expected a tile of a circular buffer");
+    const auto type = static_cast<ttkernel::BcastType>(op.getBcastType()); // the same values
+    ttkernel::UnaryBcastInitOp::create(builder, op.getLoc(), in, in, type);
+    ttkernel::UnaryBcastOp::create(builder, op.getLoc(), in, tile, *slot, type);
     return success();
   }
 

@@ -43,6 +43,21 @@ template <class Op> static std::pair<StringRef, StringRef> reductionOf(Op op) {
                                   : "ReduceDim::REDUCE_SCALAR"};
 }
 
+/// The template argument of unary_bcast and its init.
+static StringRef broadcastOf(ttkernel::BcastType type) {
+  switch (type) {
+  case ttkernel::BcastType::None:
+    return "BroadcastType::NONE";
+  case ttkernel::BcastType::Col:
+    return "BroadcastType::COL";
+  case ttkernel::BcastType::Row:
+    return "BroadcastType::ROW";
+  case ttkernel::BcastType::Scalar:
+    return "BroadcastType::SCALAR";
+  }
+  llvm_unreachable("a part of a tile that is none of the enum's");
+}
+
 namespace {
 /// An op is a call of the function of its name.
 struct CallPattern : ConversionPattern {
@@ -78,6 +93,8 @@ struct CallPattern : ConversionPattern {
           auto [type, dim] = reductionOf(reduce);
           templates.append({opaque(type), opaque(dim)});
         })
+        .Case<ttkernel::UnaryBcastInitOp, ttkernel::UnaryBcastOp>(
+            [&](auto bcast) { templates.push_back(opaque(broadcastOf(bcast.getBcastType()))); })
         .Case([&](ttkernel::PackTileOp) { templates.push_back(opaque("true")); })
         .Case([&](ttkernel::ClampTileOp clamp) { arguments.append({bits(clamp.getMin()), bits(clamp.getMax())}); })
         .Case([&](ttkernel::FillTileOp fill) {

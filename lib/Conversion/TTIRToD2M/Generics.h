@@ -23,6 +23,20 @@ struct Stream {
   AffineMap map;
 };
 
+/// An operand of an elementwise generic: a buffer whose tiles lie where the output's do, or blocks that every core
+/// reads. A block of one row (or column) of tiles serves all rows (or columns) of the core's.
+struct TileOperand {
+  Stream stream;
+  bool isStream = false;
+  std::array<bool, 2> isShared = {}; // whether all cores of a dimension read one block
+  d2m::TileBcastType bcast = d2m::TileBcastType::None;
+
+  static TileOperand inPlace(Value buffer) { return {{buffer, {}, {}, {}}, false, {}, d2m::TileBcastType::None}; }
+};
+/// Every core makes each of its tiles of `output` from those of the operands.
+void createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOperand> operands, Value output,
+                           TileBody body);
+
 /// A product of blocks: for each of the core's blocks of output rows, the sum over `steps` of products of a block of
 /// `a` and one of `b`.
 struct Product {

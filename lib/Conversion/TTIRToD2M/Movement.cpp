@@ -80,15 +80,6 @@ static AffineMap reshapeMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCo
   return AffineMap::get(static_cast<unsigned>(from.size()), 0, indices, context);
 }
 
-AffineMap tt::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context) {
-  SmallVector<AffineExpr> indices;
-  for (auto [dim, size] : llvm::enumerate(to)) {
-    auto at = static_cast<unsigned>(from.size() - to.size() + dim);
-    indices.push_back(size == 1 ? getAffineConstantExpr(0, context) : getAffineDimExpr(at, context));
-  }
-  return AffineMap::get(static_cast<unsigned>(from.size()), 0, indices, context);
-}
-
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -173,10 +164,6 @@ static AffineMap mapOf(ttir::SliceStaticOp op) {
   return AffineMap::get(static_cast<unsigned>(indices.size()), 0, indices, op.getContext());
 }
 
-static AffineMap mapOf(ttir::BroadcastOp op) {
-  return broadcastMap(op.getType().getShape(), op.getInput().getType().getShape(), op.getContext());
-}
-
 static AffineMap mapOf(ttir::RepeatOp op) {
   SmallVector<AffineExpr> indices;
   for (auto [dim, size] : llvm::enumerate(op.getInput().getType().getShape()))
@@ -214,6 +201,29 @@ template <class OpT> struct LowerMovement : TilePattern<OpT> {
                                 ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, pull(rewriter, op.getLoc(), this->types, adaptor.getInput(), op.getInput().getType(),
                                 op.getType(), mapOf(op)));
+    return success();
+  }
+};
+
+struct LowerBroadcast : TilePattern<ttir::BroadcastOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::BroadcastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType to = op.getType();
+    TileOperand operand =
+        broadcastOperand(rewriter, op.getLoc(), types, adaptor.getInput(), op.getInput().getType(), to);
+    // A kernel repeats rows and columns within tiles; whole tiles are copied.
+    if (operand.isStream && operand.bcast != d2m::TileBcastType::None) {
+      Value output = memref::AllocOp::create(rewriter, op.getLoc(), placeOf(types, to).tiled);
+      createElementwiseFrom(rewriter, op.getLoc(), operand, output,
+                            [](OpBuilder &, Location, ValueRange tiles) { return tiles.front(); });
+      rewriter.replaceOp(op, output);
+    } else if (operand.isStream) {
+      rewriter.replaceOp(op, pull(rewriter, op.getLoc(), types, adaptor.getInput(), op.getInput().getType(), to,
+                                  broadcastMap(to.getShape(), op.getInput().getType().getShape(), op.getContext())));
+    } else {
+      rewriter.replaceOp(op, operand.stream.buffer);
+    }
     return success();
   }
 };
@@ -317,9 +327,8 @@ private:
 } // namespace
 
 void tt::addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  patterns.add<LowerConcat, LowerMovement<ttir::BroadcastOp>, LowerMovement<ttir::PermuteOp>,
-               LowerMovement<ttir::RepeatInterleaveOp>, LowerMovement<ttir::RepeatOp>, LowerMovement<ttir::ReverseOp>,
-               LowerMovement<ttir::SliceStaticOp>, LowerMovement<ttir::TransposeOp>, LowerPad,
-               LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>, LowerReshape<ttir::UnsqueezeOp>>(
-      types, patterns.getContext());
+  patterns.add<LowerConcat, LowerBroadcast, LowerMovement<ttir::PermuteOp>, LowerMovement<ttir::RepeatInterleaveOp>,
+               LowerMovement<ttir::RepeatOp>, LowerMovement<ttir::ReverseOp>, LowerMovement<ttir::SliceStaticOp>,
+               LowerMovement<ttir::TransposeOp>, LowerPad, LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>,
+               LowerReshape<ttir::UnsqueezeOp>>(types, patterns.getContext());
 }

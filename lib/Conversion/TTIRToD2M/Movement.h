@@ -3,12 +3,18 @@
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_MOVEMENT_H
 #define TTMLIR_LIB_CONVERSION_TTIRTOD2M_MOVEMENT_H
 
+#include "Generics.h"
 #include "Patterns.h"
 
 namespace mlir::tt {
 
 /// Indices of a tensor of shape `from` -> those of one of shape `to` that is broadcast to it.
 AffineMap broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext *context);
+
+/// A tensor of type `from` as an operand of an elementwise generic whose result has the shape of `to`, to which it is
+/// broadcast.
+TileOperand broadcastOperand(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled,
+                             RankedTensorType from, RankedTensorType to);
 
 /// The elements of a tensor in rows.
 Value rowsOf(OpBuilder &builder, Location loc, Value tiled, const Placement &placement);

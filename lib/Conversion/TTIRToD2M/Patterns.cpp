@@ -45,13 +45,11 @@ Value tt::toDevice(OpBuilder &builder, Location loc, Value host, const Placement
 static LogicalResult lowerElementwise(ConversionPatternRewriter &rewriter, const TileTypes &types, Operation *op,
                                       ValueRange inputs, TileBody body) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  SmallVector<Value> operands(inputs);
-  for (auto [value, operand] : llvm::zip_equal(operands, op->getOperandTypes()))
-    if (auto from = cast<RankedTensorType>(operand); from.getShape() != type.getShape())
-      value = pull(rewriter, op->getLoc(), types, value, from, type.clone(from.getElementType()),
-                   broadcastMap(type.getShape(), from.getShape(), op->getContext()));
+  SmallVector<TileOperand> operands;
+  for (auto [value, operand] : llvm::zip_equal(inputs, op->getOperandTypes()))
+    operands.push_back(broadcastOperand(rewriter, op->getLoc(), types, value, cast<RankedTensorType>(operand), type));
   Value output = memref::AllocOp::create(rewriter, op->getLoc(), placeOf(types, type).tiled);
-  createElementwise(rewriter, op->getLoc(), operands, output, body);
+  createElementwiseFrom(rewriter, op->getLoc(), operands, output, body);
   rewriter.replaceOp(op, output);
   return success();
 }

@@ -83,6 +83,11 @@ public:
     ringBlocks.push_back(blockType(stream.block, element));
     return views.size() - 1;
   }
+  /// An input whose tiles lie where the output's do; added behind all streams.
+  size_t addInPlace(Value buffer) {
+    views.push_back(buffer);
+    return views.size() - 1;
+  }
   /// A buffer that the computation alone uses.
   void addScratch(std::array<int64_t, 2> block, Type element) {
     rings.push_back(createRing(builder, loc, grid, block, 1, element));
@@ -90,7 +95,8 @@ public:
   }
 
   /// Begins the thread; the builder is left within.
-  void begin(ArrayRef<int64_t> factors, ArrayRef<AffineMap> maps, ArrayRef<ttcore::IteratorType> iterators) {
+  void begin(ArrayRef<int64_t> factors, ArrayRef<AffineMap> maps, ArrayRef<ttcore::IteratorType> iterators,
+             bool f32Registers = true) {
     MLIRContext *context = builder.getContext();
     SmallVector<Attribute> iteratorAttrs;
     for (ttcore::IteratorType iterator : iterators)
@@ -100,7 +106,8 @@ public:
         ttcore::GridAttr::get(context, grid, AffineMap::get(context), AffineMap::get(context)),
         builder.getI64ArrayAttr(factors), builder.getAffineMapArrayAttr(maps), builder.getArrayAttr(iteratorAttrs),
         builder.getArrayAttr(d2m::ThreadAttr::get(context, d2m::ThreadType::Unified, SymbolRefAttr(), -1)), nullptr, 1);
-    generic->setAttr(d2m::f32RegistersName, builder.getUnitAttr());
+    if (f32Registers)
+      generic->setAttr(d2m::f32RegistersName, builder.getUnitAttr());
     Block *body = builder.createBlock(&generic.getRegion(0));
     const auto argument = [&](MemRefType block) { body->addArgument(d2m::CBType::get(context, block), loc); };
     for (Value view : views)
@@ -111,6 +118,7 @@ public:
       argument(block);
   }
 
+  Value in(size_t number) { return generic.getRegion(0).getArgument(static_cast<unsigned>(number)); }
   Value out() { return generic.getRegion(0).getArgument(static_cast<unsigned>(views.size())); }
   /// The circular buffer of a stream, or, behind those, of the scratch.
   Value ring(size_t number) {
@@ -339,6 +347,72 @@ void tt::createAccumulation(OpBuilder &builder, Location loc, const Stream &inpu
         Value before = registers.get(0, tile), next = registers.get(1, tile);
         registers.set(0, join(builder, loc, before, next));
       });
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOperand> operands, Value output,
+                               TileBody body) {
+  if (llvm::none_of(operands, [](const TileOperand &operand) { return operand.isStream; })) {
+    SmallVector<Value> inputs;
+    for (const TileOperand &operand : operands)
+      inputs.push_back(operand.stream.buffer);
+    return createElementwise(builder, loc, inputs, output, body);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  MLIRContext *context = builder.getContext();
+  auto buffer = *ttmetal::DeviceBuffer::of(output.getType());
+  StreamGeneric made(builder, loc, output, {buffer.shard[0], buffer.shard[1]});
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  SmallVector<AffineMap> maps;
+  SmallVector<size_t> numbers(operands.size());
+  for (bool streams : {true, false})
+    for (auto [number, operand] : llvm::zip_equal(numbers, operands)) {
+      if (operand.isStream != streams)
+        continue;
+      number = streams ? made.add(operand.stream, 1) : made.addInPlace(operand.stream.buffer);
+      SmallVector<AffineExpr> block;
+      for (unsigned dim : {0, 1})
+        block.push_back(operand.isShared[dim] ? zero : getAffineDimExpr(dim, context));
+      maps.push_back(AffineMap::get(2, 0, block, context));
+    }
+  maps.push_back(AffineMap::getMultiDimIdentityMap(2, context));
+  using ttcore::IteratorType;
+  made.begin({1, 1}, maps, {IteratorType::Parallel, IteratorType::Parallel}, /*f32Registers=*/false);
+  SmallVector<Value> blocks;
+  for (auto [number, operand] : llvm::zip_equal(numbers, operands)) {
+    if (!operand.isStream) {
+      blocks.push_back(made.wait(made.in(number)));
+      continue;
+    }
+    SmallVector<Value> at;
+    for (int64_t dim : {0, 1})
+      at.push_back(operand.isShared[static_cast<size_t>(dim)] ? createIndex(builder, loc, 0) : made.core(dim));
+    blocks.push_back(made.load(number, at));
+  }
+  Value room = made.reserve(made.out());
+  {
+    OpBuilder::InsertionGuard inner(builder);
+    Value r = createFor(builder, loc, 0, buffer.shard[0]).getInductionVar();
+    Value c = createFor(builder, loc, 0, buffer.shard[1]).getInductionVar();
+    SmallVector<Value> tiles;
+    for (auto [block, operand] : llvm::zip_equal(blocks, operands)) {
+      SmallVector<Value> at = {r, c};
+      for (size_t dim : {0, 1})
+        if (operand.isShared[dim])
+          at[dim] = createIndex(builder, loc, 0);
+      Value tile = memref::LoadOp::create(builder, loc, block, at);
+      if (operand.bcast != d2m::TileBcastType::None)
+        tile = d2m::TileBcastOp::create(builder, loc, tile.getType(), tile, operand.bcast);
+      tiles.push_back(tile);
+    }
+    memref::StoreOp::create(builder, loc, body(builder, loc, tiles), room, ValueRange{r, c});
+  }
+  made.push(made.out());
+  for (auto [number, operand] : llvm::zip_equal(numbers, operands))
+    made.pop(operand.isStream ? made.ring(number) : made.in(number));
 }
 
 //===----------------------------------------------------------------------===//

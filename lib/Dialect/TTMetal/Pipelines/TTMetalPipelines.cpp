@@ -20,6 +20,7 @@ void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MFronten
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
   manager.addPass(createTTIRToD2M());
   manager.nest<func::FuncOp>().addPass(d2m::createD2MGenericFusion({options.generics.elementwiseFusion}));
 }

@@ -24,11 +24,11 @@
 // CPP: copy_tile(
 // CPP: clamp_tile_init();
 // CPP-NEXT: clamp_tile(v{{[0-9]+}}, 0xbf800000u, 0x40c00000u);
+// CPP-NEXT: typecast_tile_init<0u, 2u>();
+// CPP-NEXT: typecast_tile<0u, 2u>(
 // CPP: pack_tile<true>(
 // CPP: {{^}}}
 // CPP-NEXT: } // namespace NAMESPACE
-// CPP: typecast_tile_init<0u, 2u>();
-// CPP-NEXT: typecast_tile<0u, 2u>(
 module {
   func.func @f(%x: tensor<32x32xf32>) -> tensor<32x32xbf16> {
     %0 = "ttir.clamp_scalar"(%x) <{min = -1.0 : f32, max = 6.0 : f32}> : (tensor<32x32xf32>) -> tensor<32x32xf32>

@@ -95,3 +95,24 @@ func.func @sum(%x: tensor<64x96xf32>) -> tensor<64x1xf32> {
   %0 = "ttir.sum"(%x) <{dim_arg = [1 : i32], keep_dim = true}> : (tensor<64x96xf32>) -> tensor<64x1xf32>
   return %0 : tensor<64x1xf32>
 }
+
+// -----
+
+// Each core reads its column of the row's tiles once, and the unpacker repeats their first row.
+// FE-LABEL: func.func @bias
+// FE: %[[ROW:.*]] = d2m.view_layout %{{.*}} : memref<1x3x1x1x!ttcore.tile<32x32, bf16>{{.*}} -> memref<1x3x1x1x
+// FE: d2m.generic {block_factors = [1, 1], grid = #ttcore.grid<2x3>, indexing_maps = [#[[ONE:.*]], #[[ALL:.*]], #[[ALL]]]
+// FE-NEXT: ins(%[[ROW]], %{{.*}} :
+// FE: d2m.remote_load %[[ROW]][%c0{{.*}}, %{{.*}}] into %[[RING:.*]] :
+// FE: d2m.wait %[[RING]]
+// FE: %[[TILE:.*]] = "d2m.tile_bcast"(%{{.*}}) <{bcast_type = #d2m.tile_bcast_type<row>}>
+// FE: "d2m.tile_add"(%{{.*}}, %[[TILE]])
+// KERNEL-LABEL: func.func @bias
+// KERNEL: ttkernel.tile_regs_acquire()
+// KERNEL: ttkernel.unary_bcast_init(%[[CB:.*]], %[[CB]])
+// KERNEL-NEXT: ttkernel.unary_bcast(%[[CB]], %{{.*}}, %{{.*}})
+// KERNEL: ttkernel.add_binary_tile(
+func.func @bias(%x: tensor<64x96xbf16>, %row: tensor<96xbf16>) -> tensor<64x96xbf16> {
+  %0 = "ttir.add"(%x, %row) : (tensor<64x96xbf16>, tensor<96xbf16>) -> tensor<64x96xbf16>
+  return %0 : tensor<64x96xbf16>
+}

@@ -17,4 +17,10 @@ def TTKernel_ReduceType : I32EnumAttr<"ReduceType", "How the values of a tile ar
   let cppNamespace = "::mlir::tt::ttkernel";
 }
 
+def TTKernel_BcastType : I32EnumAttr<"BcastType", "Which part of a tile is repeated.", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Col", 1, "col">, I32EnumAttrCase<"Row", 2, "row">,
+    I32EnumAttrCase<"Scalar", 3, "scalar">]> {
+  let cppNamespace = "::mlir::tt::ttkernel";
+}
+
 #endif // TTMLIR_DIALECT_TTKERNEL_IR_TTKERNELENUMS_TD

@@ -159,6 +159,12 @@ def TTKernel_ReduceTileOp
                        TTKernel_ReduceType:$reduce_type, TTKernel_ReduceDim:$reduce_dim)>;
 def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Ends what reduce_init set up.">;
 
+def TTKernel_UnaryBcastInitOp : TTKernel_Op<"unary_bcast_init", "Sets unpacker and math up for unary_bcast.",
+                                            (ins TTKernel_CB:$icb, TTKernel_CB:$ocb, TTKernel_BcastType:$bcast_type)>;
+def TTKernel_UnaryBcastOp : TTKernel_Op<"unary_bcast", "Copies a tile that repeats its column, row or value.",
+                                        (ins TTKernel_CB:$icb, Index:$tile, Index:$dst,
+                                             TTKernel_BcastType:$bcast_type)>;
+
 //===----------------------------------------------------------------------===//
 // Math on registers
 //===----------------------------------------------------------------------===//
