@@ -194,7 +194,7 @@ class TTDevice(Reports):
                 function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
-                computing=computing, requests=Requests.of(config),
+                computing=computing, requests=Requests.of(config, SIMULATED[self.arch]),
             )  # fmt: skip
             # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
             buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]

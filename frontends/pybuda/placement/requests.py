@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the configuration requests of ops by their names, as attributes of the compiler's ops: where epochs begin, and
-which ops are not fused."""
+"""What the configuration requests of ops by their names, as attributes of the compiler's ops: where epochs begin, which
+ops are not fused, and on which grids of cores they compute."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from _ttmlir_runtime import runtime
 from torch.fx import Graph
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
@@ -16,7 +17,7 @@ from ..enums import FORWARD
 from .lower import node_names, source_of
 from .passes import requested_copies
 
-EPOCH_BREAK, FUSION_GROUP = "ttcore.epoch_break", "ttcore.fusion_group"
+EPOCH_BREAK, FUSION_GROUP, GRID = "ttcore.epoch_break", "ttcore.fusion_group", "ttcore.grid"
 
 
 def whole(names: Iterable[str]) -> frozenset[str]:
@@ -29,17 +30,25 @@ class Requests:
     """What was requested; nothing, as it is made without arguments.
 
     breaks: groups of ops; the first op of each begins an epoch. alone: ops that are not fused with others.
-    fused: ops that are fused; empty: all.
+    fused: ops that are fused; empty: all. grids: rows and columns of cores.
     """
 
     breaks: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     fused: frozenset[str] = frozenset()
+    grids: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, config: CompilerConfig) -> Requests:
+    def of(cls, config: CompilerConfig, arch: str) -> Requests:
+        """Returns what a configuration requests of a simulated chip. Grids that it does not have are those of another
+        chip, in the netlist alone."""
         groups = (*config.op_names_to_epoch_break, *config.op_names_to_chip_break)
-        return cls(tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse))
+        rows, columns = runtime.chip_figures(arch)["grid"]
+        sizes = {name: x["grid_shape"] for name, x in config.op_overrides.items() if "grid_shape" in x}
+        grids = {name: (r, c) for name, (r, c) in sizes.items() if r <= rows and c <= columns}
+        return cls(
+            tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse), grids
+        )
 
     def apply(self, graph: Graph, epoch_type: str) -> None:
         """Marks the nodes of a graph with the attributes of their ops."""
@@ -56,6 +65,8 @@ class Requests:
                 found[EPOCH_BREAK] = json.dumps(labels)
             if name in self.alone or source in self.alone or (self.fused and name not in self.fused):
                 found[FUSION_GROUP] = json.dumps(name)
+            if name in self.grids:
+                found[GRID] = "#ttcore.grid<{}x{}>".format(*self.grids[name])
             if found:
                 node.meta.setdefault(OP_ATTRIBUTES, {}).update(found)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from pybuda.placement.graph import OF_TTNN, TYPES
 from pybuda.placement.models import work_ns
 from pybuda.placement.program import CONVERSION, moving_ops
 from pybuda.placement.summary import Result
+from pybuda.pybudaglobal import pybuda_reset
 
 ARCH = SIMULATED[pybuda.BackendDevice.Wormhole_B0]
 
@@ -269,6 +271,59 @@ def test_requests_hold_for_the_program(name: str) -> None:
     rows = rows_of(Two("two"), MATRIX, MATRIX)
     assert [row[:2] for row in rows] == expected
     assert "epoch" not in name or all(len(epochs) == 1 for _, _, epochs in rows)
+
+
+# Sizes that are requested -> the cores on which ops of the program compute.
+SIZES: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[int, ...]]]] = {
+    "none": ({}, {"product": (), "other": (), "last": ()}),
+    "a product": ({"product": (2, 1)}, {"product": (2, 1), "gelu": (), "other": (), "last": ()}),
+    "an activation": ({"relu": (1, 2)}, {"product": (), "other": (), "relu": (1, 2), "last": ()}),
+    "a result": ({"last": (2, 2)}, {"product": (), "other": (), "last": (2, 2)}),
+    "a chain": (
+        {"other": (1, 1), "relu": (1, 1), "gelu": (2, 2)},
+        {"product": (), "other": (1, 1), "gelu": (2, 2), "relu": (1, 1), "last": ()},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_requested_sizes_are_those_of_the_program(name: str, float32: None) -> None:
+    requested, expected = SIZES[name]
+    for of, size in requested.items():
+        pybuda.override_op_size(of, size)
+    device = compiled(Two("two"), MATRIX, MATRIX)
+    result = placement_of(device)
+    check_program(result)
+    rows = [x for program in result.programs for x in program.ops if x.computes]
+    assert {x.computes[0]: x.grid for x in rows} == expected
+    for x in rows:
+        if x.computes[0] in requested:
+            assert x.grid == result.placed(x.computes[0]).model.grid
+            assert math.prod(x.grid) * math.prod(x.shard) == MATRIX.numel()
+    device.push_to_inputs(MATRIX, MATRIX)
+    (output,) = pybuda.run_inference().get()
+    product = MATRIX @ MATRIX
+    golden = torch.nn.functional.gelu(product) @ torch.relu(product)
+    assert torch.allclose(output.value(), golden, rtol=1e-3)
+
+
+def test_fewer_cores_take_longer() -> None:
+    cycles = []
+    for size in ((1, 1), (2, 2), (8, 8)):
+        pybuda_reset()
+        pybuda.override_op_size("the_op", size)
+        device = compiled(Function("single", SINGLE["matmul"][0]), torch.rand(512, 512), torch.rand(512, 512))
+        (row,) = [x for x in placement_of(device).programs[0].ops if x.computes == ("the_op",)]
+        assert row.grid == size
+        cycles.append(row.cycles)
+    assert cycles[0] > 2 * cycles[1] > 4 * cycles[2]
+
+
+def test_a_size_that_a_kernel_does_not_have() -> None:
+    pybuda.override_op_size("the_op", (1, 1))
+    with pytest.warns(UserWarning, match="ttcore.grid is 1x1, and its kernel has no shards"):
+        device = compiled(Function("single", SINGLE["reduce_sum"][0]), X)
+    check_program(placement_of(device))
 
 
 def test_equal_ops_run_once() -> None:

@@ -35,19 +35,33 @@ static bool haveSame(StringRef name, Operation *lhs, Operation *rhs) {
   return lhs->getDiscardableAttr(name) == rhs->getDiscardableAttr(name);
 }
 
-/// Ops that passes create may have no number: they join the epoch of their neighbours.
-static bool mayShareEpoch(Operation *lhs, Operation *rhs) {
-  Attribute left = lhs->getDiscardableAttr(ttcore::epochName), right = rhs->getDiscardableAttr(ttcore::epochName);
+/// An op that requests nothing joins what its neighbours request: ops that passes create may have no number of an
+/// epoch.
+static bool mayShare(StringRef name, Operation *lhs, Operation *rhs) {
+  Attribute left = lhs->getDiscardableAttr(name), right = rhs->getDiscardableAttr(name);
   return !left || !right || left == right;
 }
 
+static bool mayShareCores(Operation *lhs, Operation *rhs) {
+  return mayShare(ttcore::epochName, lhs, rhs) && mayShare(ttcore::gridName, lhs, rhs);
+}
+
+FailureOr<ttcore::GridAttr> ttcore::requestedGrid(Operation *op) {
+  Attribute value = op->getDiscardableAttr(gridName);
+  auto grid = dyn_cast_or_null<GridAttr>(value);
+  if (value && (!grid || grid.getShape().size() != 2 || llvm::any_of(grid.getShape(), [](int64_t n) { return n < 1; })))
+    return op->emitOpError() << gridName << " is " << value
+                             << "; expected a grid of rows and columns of cores, such as #ttcore.grid<2x4>";
+  return grid;
+}
+
 bool ttcore::mayFuse(Operation *lhs, Operation *rhs) {
-  return haveSame(computeConfigName, lhs, rhs) && haveSame(fusionGroupName, lhs, rhs) && mayShareEpoch(lhs, rhs);
+  return haveSame(computeConfigName, lhs, rhs) && haveSame(fusionGroupName, lhs, rhs) && mayShareCores(lhs, rhs);
 }
 
 bool ttcore::mayJoin(Operation *op, Operation *product) {
   return (!op->getDiscardableAttr(computeConfigName) || haveSame(computeConfigName, op, product)) &&
-         haveSame(fusionGroupName, op, product) && mayShareEpoch(op, product);
+         haveSame(fusionGroupName, op, product) && mayShareCores(op, product);
 }
 
 bool ttcore::hasRequests(Operation *op) {

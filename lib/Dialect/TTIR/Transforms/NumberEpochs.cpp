@@ -33,6 +33,8 @@ static FailureOr<SmallVector<StringAttr>> labelsOf(Operation *op) {
 }
 
 static LogicalResult check(Operation *op) {
+  if (failed(ttcore::requestedGrid(op)))
+    return failure();
   if (Attribute group = op->getDiscardableAttr(ttcore::fusionGroupName); group && !isa<StringAttr>(group))
     return op->emitOpError() << ttcore::fusionGroupName << " is " << group << "; expected a name in quotes";
   Attribute epoch = op->getDiscardableAttr(ttcore::epochName);

@@ -41,11 +41,17 @@ void ttnn::addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &opti
   manager.addPass(ttcore::createTTCoreRegisterDevicePass(device));
 }
 
-/// Layouts of results, by their estimated times and the room in L1.
+/// Layouts of results: those that ops request; with a level, also by their estimated times and the room in L1.
 static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
   const int level = options.level();
-  if (level == 0)
+  manager.addPass(ttnn::createTTNNRequestedGrids());
+  if (level == 0) {
+    ttnn::TTNNGreedyL1SpillManagementOptions spills;
+    spills.tensorL1UsageCap = options.tensorL1UsageCap;
+    spills.onlyRequestedGrids = true;
+    manager.addPass(ttnn::createTTNNGreedyL1SpillManagement(spills));
     return;
+  }
   ttnn::TTNNGreedyMemoryLayoutPropagationOptions layouts;
   layouts.maxLegalLayouts = options.maxLegalLayouts;
   layouts.maxReshardCandidatesPerType = level > 1 ? 4 : 0;
@@ -165,8 +171,7 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
     manager.addPass(createTTNNTraceHoistTransform());
     addOptimizer(manager, options);
     // Changes of layout that it made.
-    if (options.level() > 0)
-      manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
+    manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   }
   if (options.perfMetrics) {
     TTNNCollectPerfMetricsOptions figures;

@@ -38,11 +38,16 @@ inline constexpr llvm::StringLiteral epochBreakName = "ttcore.epoch_break";
 inline constexpr llvm::StringLiteral epochName = "ttcore.epoch";
 /// Of an op: a name. The op is fused only with ops that have the same name.
 inline constexpr llvm::StringLiteral fusionGroupName = "ttcore.fusion_group";
+/// Of an op: the #ttcore.grid of cores that it is to compute on (ttnn-requested-grids).
+inline constexpr llvm::StringLiteral gridName = "ttcore.grid";
+/// The grid that an op requests, of rows and columns of at least 1; null where it requests none, failure after an
+/// error.
+FailureOr<GridAttr> requestedGrid(Operation *op);
 /// What is requested of an op, and holds for the ops that it is lowered to or fused into.
-inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName};
+inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName, gridName};
 
-/// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and are not
-/// in different epochs.
+/// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and do not
+/// request different epochs or grids.
 bool mayFuse(Operation *lhs, Operation *rhs);
 /// Whether a product may do what `op` does with its result: as `mayFuse`, but `op` may have no config.
 bool mayJoin(Operation *op, Operation *product);

@@ -30,8 +30,8 @@ def TTIRNumberEpochs : Pass<"ttir-number-epochs", "::mlir::func::FuncOp"> {
   let description = [{
     `ttcore.epoch_break` of an op holds a label, or several. The first op with a label begins an epoch. If the function
     has a break, each of its ops gets the number of its epoch as `ttcore.epoch`. Passes that fuse ops keep ops of
-    different epochs apart, and TTNN ops have the numbers, too. The pass also checks `ttcore.epoch` and
-    `ttcore.fusion_group`.
+    different epochs apart, and TTNN ops have the numbers, too. The pass also checks `ttcore.epoch`,
+    `ttcore.fusion_group` and `ttcore.grid`.
 
     Before:
     ```mlir

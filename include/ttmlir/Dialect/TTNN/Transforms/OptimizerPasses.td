@@ -14,6 +14,35 @@ defvar TTNN_RequestedLayouts = [
          "Operands whose layout is changed before the op: NAME=0:1,...">
 ];
 
+// On modules: looks at the chip.
+def TTNNRequestedGrids : Pass<"ttnn-requested-grids", "::mlir::ModuleOp"> {
+  let summary = "Compute ops on the grids of cores that are requested";
+  let description = [{
+    The result of an op with `ttcore.grid` gets shards in L1 on so many rows and columns of cores: by blocks if the kernel
+    of the op has them, else by height (one column) or by width (one row). A product gets a program config for this
+    grid. Users that do not take the shards read a copy in DRAM, and so do callers of the program.
+
+    A grid that the chip does not have is an error. If the kernel has no such shards, cores would have none, or the shards
+    and the circular buffers do not fit into L1, a warning gives the reason, and the op remains as it is. Ops that move
+    values ignore the attribute.
+
+    Before:
+    ```mlir
+    #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>
+    %0 = "ttnn.exp"(%x) {ttcore.grid = #ttcore.grid<1x2>} : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #dram>
+    return %0 : tensor<64x128xbf16, #dram>
+    ```
+    After:
+    ```mlir
+    #blocks = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x2>, memref<2x2x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<l1>>, <block_sharded>, core_ranges = <[<(0, 0), (1, 0)>]>>
+    %0 = "ttnn.exp"(%x) {ttcore.grid = #ttcore.grid<1x2>} : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #blocks>
+    %1 = "ttnn.to_memory_config"(%0) : (tensor<64x128xbf16, #blocks>) -> tensor<64x128xbf16, #dram>
+    return %1 : tensor<64x128xbf16, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
 // On modules: looks at the chip, and reports once.
 def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagation", "::mlir::ModuleOp"> {
   let summary = "Choose layouts of results by estimated time";
@@ -98,6 +127,8 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
            "Folder of these files">,
     Option<"useMockAllocatorState", "use-mock-allocator-state", "bool", "true",
            "Only true: addresses are those of an empty chip">,
+    Option<"onlyRequestedGrids", "only-requested-grids", "bool", "false",
+           "Look only at functions with an op that has ttcore.grid">,
     Option<"tensorL1UsageCap", "tensor-l1-usage-cap", "Share", "0.95f", "Share of L1 that tensors may take">
   ] # TTNN_RequestedLayouts;
 }

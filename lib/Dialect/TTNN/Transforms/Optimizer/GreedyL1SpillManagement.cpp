@@ -179,7 +179,8 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
       return signalPassFailure();
     SymbolTableCollection symbols;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal() || !function.getBody().hasOneBlock() || !hasL1(function))
+      if (function.isExternal() || !function.getBody().hasOneBlock() || !hasL1(function) ||
+          (onlyRequestedGrids && !hasGrids(function)))
         continue;
       SmallVector<Spill> spills;
       int64_t peak = 0;
@@ -197,6 +198,10 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
   }
 
 private:
+  static bool hasGrids(func::FuncOp function) {
+    return llvm::any_of(function.getBody().front(), [](Operation &op) { return op.hasAttr(ttcore::gridName); });
+  }
+
   static bool hasL1(func::FuncOp function) {
     return llvm::any_of(function.getBody().front().without_terminator(), [](Operation &op) {
       return llvm::any_of(op.getResultTypes(), [](Type type) {

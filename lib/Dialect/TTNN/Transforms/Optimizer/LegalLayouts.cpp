@@ -218,6 +218,25 @@ SmallVector<SmallVector<TTNNLayoutAttr, 1>> ttnn::legalLayouts(Operation *op, co
   return found;
 }
 
+TTNNLayoutAttr ttnn::layoutOnGrid(Operation *op, int64_t gridRows, int64_t gridColumns, const ChipMemory &chip) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  std::optional<std::array<int64_t, 2>> matrix = collapsedShape(type.getShape(), Layout::Tile);
+  // Each row and each column of the grid has a shard.
+  auto isBusy = [](int64_t tiles, int64_t cores) {
+    return tiles > 0 && llvm::divideCeil(tiles, llvm::divideCeil(tiles, cores)) == static_cast<uint64_t>(cores);
+  };
+  if (!matrix || gridRows < 1 || gridColumns < 1 || !isBusy((*matrix)[0] / tileHeight, gridRows) ||
+      !isBusy((*matrix)[1] / tileWidth, gridColumns))
+    return {};
+  ArrayRef<TensorMemoryLayout> kinds = shardKinds(op);
+  for (auto [kind, isOfKind] : {std::pair(TensorMemoryLayout::BlockSharded, true),
+                                std::pair(TensorMemoryLayout::HeightSharded, gridColumns == 1),
+                                std::pair(TensorMemoryLayout::WidthSharded, gridRows == 1)})
+    if (isOfKind && llvm::is_contained(kinds, kind))
+      return shardedInL1(type, TTNNLayoutAttr::of(type), kind, gridRows, gridColumns, chip);
+  return {};
+}
+
 bool ttnn::accepts(Operation *op, unsigned index, const PlacedTensor &operand, ArrayRef<PlacedTensor> results) {
   if (operand.memory != Memory::L1)
     return true;

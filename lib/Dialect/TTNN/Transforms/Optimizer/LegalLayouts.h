@@ -51,6 +51,10 @@ bool isPlaceable(Operation *op);
 SmallVector<SmallVector<TTNNLayoutAttr, 1>> legalLayouts(Operation *op, const ChipMemory &chip, bool sharded,
                                                          int64_t most);
 
+/// The layout in L1 of the result of an op in shards over a requested grid, by blocks if its kernel has them. Null
+/// where it has no such shards, or cores of the grid would have none.
+TTNNLayoutAttr layoutOnGrid(Operation *op, int64_t gridRows, int64_t gridColumns, const ChipMemory &chip);
+
 /// Whether an op whose results lie so takes operand `index` in its layout.
 bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::PlacedTensor &operand,
              ArrayRef<::ttmlir::cost::PlacedTensor> results);

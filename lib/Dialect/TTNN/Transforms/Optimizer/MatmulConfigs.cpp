@@ -29,7 +29,7 @@ static int64_t divisor(int64_t size, int64_t most) {
   return found;
 }
 
-Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
+Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip, std::optional<std::array<int64_t, 2>> requested) {
   if (familyOf(op) != Family::Product || op->getAttr("matmul_program_config"))
     return {};
   auto left = dyn_cast<RankedTensorType>(op->getOperand(0).getType()),
@@ -46,11 +46,12 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
                 inner = ::ttmlir::cost::tilesAlong(left.getShape().back());
   if (inner == 0)
     return {};
-  Blocks best{llvm::divideCeilSigned(rows, chip.gridRows), llvm::divideCeilSigned(columns, chip.gridColumns),
+  const auto [gridRows, gridColumns] = requested.value_or(std::array{chip.gridRows, chip.gridColumns});
+  Blocks best{llvm::divideCeilSigned(rows, gridRows), llvm::divideCeilSigned(columns, gridColumns),
               Blocks::Along::Both};
   for (Blocks other : {Blocks{rows, llvm::divideCeilSigned(columns, chip.cores()), Blocks::Along::Columns},
                        Blocks{llvm::divideCeilSigned(rows, chip.cores()), columns, Blocks::Along::Rows}})
-    if (other.tiles() < best.tiles())
+    if (!requested && other.tiles() < best.tiles())
       best = other;
 
   // What a core has at a time: its part of the result, or as much of it as has room.
@@ -74,7 +75,7 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip) {
   // Four tiles in f32 fit into the registers at a time.
   const int64_t subColumns = divisor(blockColumns, 4), subRows = divisor(blockRows, 4 / subColumns);
   MLIRContext *context = op->getContext();
-  auto grid = CoreCoordAttr::get(context, chip.gridColumns, chip.gridRows);
+  auto grid = CoreCoordAttr::get(context, gridColumns, gridRows);
   if (best.along == Blocks::Along::Both)
     return MatmulMultiCoreReuseMultiCastProgramConfigAttr::get(
         context, grid, depth, subRows, subColumns, blockRows, blockColumns, best.rows, best.columns,

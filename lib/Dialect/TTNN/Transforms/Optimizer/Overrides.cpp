@@ -3,6 +3,7 @@
 
 #include "Overrides.h"
 
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ToMemoryConfigOp.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -157,6 +158,8 @@ ArrayRef<int64_t> Overrides::reconfiguredOperands(Operation *op) const {
 }
 
 void Overrides::warnOfMove(Operation *op, StringRef why) const {
+  if (op->hasAttr(ttcore::gridName))
+    op->emitWarning() << ttcore::gridName << ": the result cannot stay in L1, and goes back to DRAM: " << why;
   const Row *row = find(op);
   if (!row)
     return;
