@@ -57,6 +57,9 @@ struct Blocks {
   int64_t outSubblockH = 1, outSubblockW = 1; // in the destination at a time
   int64_t in0BlockW = 1;                      // of K, between two rounding points
   int64_t count = 1;                          // blocks of K
+  /// A convolution's block of K: these channels, with padding, of each pixel in a row of the window. Blocks with the
+  /// other channels of a row follow each other, then those of the next row. 0: the K of a product.
+  int64_t channels = 0;
   /// Where they are the result of the same kernel: partial sums in L1.
   Format partials = Format::Float16B;
 };

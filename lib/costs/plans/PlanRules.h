@@ -37,6 +37,10 @@ struct Product {
 std::optional<Product> productOf(const Op &op);
 Blocks chosenBlocks(const Product &product, Format a, Format b, Format out, const Compute &compute, int64_t biasTile,
                     const Chip &chip, bool &isOneDimensional);
+/// Partial sums: as wide as the packer adds them, or as they leave the destination.
+Format partialsOf(const Compute &compute, Format out, int64_t blocks);
+/// The first that divides a block of the result and fits in the destination: eight tiles, or four of f32.
+void chooseSubblock(Blocks &blocks, bool f32Destination);
 Step productStep(const Blocks &blocks, Format a, Format b, Format out, const Compute &compute,
                  std::optional<Format> bias);
 

@@ -17,24 +17,6 @@ bool isBlockFormat(Format format) {
 
 bool isGiven(const Op &op) { return op.attribute(config).kind != ::tt::shapes::Attribute::Kind::Absent; }
 
-/// Partial sums: as wide as the packer adds them, or as they leave the destination.
-Format partialsOf(const Compute &compute, Format out, int64_t blocks) {
-  return compute.f32Destination ? Format::Float32 : compute.addsInL1 && blocks > 1 ? Format::Float16B : out;
-}
-
-/// The first that divides a block of the result and fits in the destination: eight tiles, or four of f32.
-void chooseSubblock(Blocks &blocks, bool f32Destination) {
-  static constexpr int64_t shapes[][2] = {{4, 2}, {2, 4}, {8, 1}, {1, 8}, {7, 1}, {1, 7}, {3, 2},
-                                          {2, 3}, {6, 1}, {1, 6}, {5, 1}, {1, 5}, {2, 2}, {4, 1},
-                                          {1, 4}, {3, 1}, {1, 3}, {2, 1}, {1, 2}, {1, 1}};
-  for (const auto &[height, width] : shapes)
-    if (height * width <= (f32Destination ? 4 : 8) && blocks.outBlockH % height == 0 && blocks.outBlockW % width == 0) {
-      blocks.outSubblockH = height;
-      blocks.outSubblockW = width;
-      return;
-    }
-}
-
 /// No more tiles of any format than this fit in L1.
 int64_t mostTiles(int64_t usable) { return std::max<int64_t>(1, usable / tileBytes(Format::BFP2B)); }
 
@@ -124,6 +106,22 @@ std::optional<Chosen> chosenOf(const Op &op, const Compute &compute, const Chip 
 }
 
 } // namespace
+
+Format partialsOf(const Compute &compute, Format out, int64_t blocks) {
+  return compute.f32Destination ? Format::Float32 : compute.addsInL1 && blocks > 1 ? Format::Float16B : out;
+}
+
+void chooseSubblock(Blocks &blocks, bool f32Destination) {
+  static constexpr int64_t shapes[][2] = {{4, 2}, {2, 4}, {8, 1}, {1, 8}, {7, 1}, {1, 7}, {3, 2},
+                                          {2, 3}, {6, 1}, {1, 6}, {5, 1}, {1, 5}, {2, 2}, {4, 1},
+                                          {1, 4}, {3, 1}, {1, 3}, {2, 1}, {1, 2}, {1, 1}};
+  for (const auto &[height, width] : shapes)
+    if (height * width <= (f32Destination ? 4 : 8) && blocks.outBlockH % height == 0 && blocks.outBlockW % width == 0) {
+      blocks.outSubblockH = height;
+      blocks.outSubblockW = width;
+      return;
+    }
+}
 
 /// The result is cut among rows and columns of cores, and K into as many blocks as there are columns, or into tiles.
 /// Matrices of a row or column of tiles, and narrow ones, are cut along one dimension among all cores, and K into pairs

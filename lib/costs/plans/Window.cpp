@@ -234,6 +234,15 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   const int64_t kernelHeight = (images.kernelHeight - 1) / std::max<int64_t>(1, images.dilationHeight) + 1;
   const auto stepOf = [&](int64_t blockRows) {
     Step step{"Conv2dDeviceOperation", "Conv2dShardedProgramFactory", compute};
+    Blocks &blocks = step.blocks.emplace();
+    blocks.perCoreM = rowsOfCore;
+    blocks.outBlockH = blockRows;
+    blocks.perCoreN = blocks.outBlockW = parts.outTiles;
+    blocks.in0BlockW = depth;
+    blocks.count = kernelHeight * divided(channels, parts.inChannels);
+    blocks.channels = parts.inChannels;
+    blocks.partials = partialsOf(compute, made, blocks.count);
+    chooseSubblock(blocks, wide);
     auto &buffers = step.buffers;
     // Blocks of rows meet the same weights again, which stay.
     const int64_t weightBlocks = columns == 1 && blockRows < rowsOfCore ? kernelHeight : 1;

@@ -22,7 +22,8 @@ void writeStep(Json &json, const Step &step) {
   }
   if (const auto &blocks = step.blocks) {
     json.key("blocks").begin('{').key("batch").number(blocks->batches).key("num_blocks").number(blocks->count);
-    json.key("in0_block_w").number(blocks->in0BlockW);
+    json.key("in0_block_w").number(blocks->in0BlockW).key("channels").number(blocks->channels);
+    json.key("partials").string(formatName(blocks->partials));
     json.key("per_core_M").number(blocks->perCoreM).key("per_core_N").number(blocks->perCoreN);
     json.key("out_block_h").number(blocks->outBlockH).key("out_block_w").number(blocks->outBlockW);
     json.key("out_subblock_h").number(blocks->outSubblockH).key("out_subblock_w").number(blocks->outSubblockW);

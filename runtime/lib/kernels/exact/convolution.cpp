@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A product of window contents and weights: K is the window's places, row by row,
-// and the channels of each. Groups are products of their own.
+// and the channels of each, in blocks as the library plans. Groups are products
+// of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// Windows of a pixel are products, which the library cuts. Of others, all of K stays in the destination.
+/// Nothing is known of groups and of configs with blocks: then all of K stays in the destination.
 ttmlir::plan::Blocks blocksOf(const OpCall &call) {
   for (const ttmlir::plan::Step &step : planOf(sim::chip(Arch::WormholeB0), call))
     if (step.blocks)
@@ -25,12 +26,29 @@ ttmlir::plan::Blocks blocksOf(const OpCall &call) {
   return {.in0BlockW = 0};
 }
 
+/// The order of K: blocks of `size` elements, with `channels` of each of `places` in the window; zeros fill the rest.
+struct Order {
+  int64_t places, channels, size;
+  int64_t parts = 1; // among which all channels are divided
+
+  Order(const Convolution &c, const ttmlir::plan::Blocks &blocks)
+      : places(c.window.area()), channels(c.window.channels / c.groups), size(places * channels) {
+    if (blocks.channels <= 0)
+      return;
+    places = c.window.axes.back().kernel;
+    parts = (channels + blocks.channels - 1) / blocks.channels;
+    channels = blocks.channels;
+    size = blocks.in0BlockW * MatrixProduct::tile;
+  }
+  int64_t elements(const Convolution &c) const { return c.window.area() / places * parts * size; }
+};
+
 class ExactConvolution final : public Kernel {
 public:
   ExactConvolution(const OpCall &call, Convolution given, const ttmlir::plan::Blocks &blocks)
-      : c(std::move(given)), compute(reducing(call)), finish(call, compute, activationOf(call)),
-        product(c.window.positions(), c.out / c.groups, c.window.channels / c.groups * c.window.area(), compute,
-                blocks.in0BlockW, finish.fusesBias(), partialsPacker(blocks, result(call).dtype, compute)),
+      : c(std::move(given)), compute(reducing(call)), finish(call, compute, activationOf(call)), order(c, blocks),
+        product(c.window.positions(), c.out / c.groups, order.elements(c), compute, blocks.in0BlockW,
+                finish.fusesBias(), partialsPacker(blocks, result(call).dtype, compute)),
         in(operand(call, 0).dtype), weights(operand(call, 1).dtype) {}
 
   void run(const Buffers &buffers) const override {
@@ -59,31 +77,49 @@ private:
     int64_t start[3], rest = position;
     for (size_t d = axes.size(); d-- > 0; rest /= axes[d].out)
       start[d] = rest % axes[d].out * axes[d].stride - axes[d].low;
-    for (int64_t place = 0; place < c.window.area(); ++place, to += channels) {
-      int64_t pixel = 0, step = 1, within = place;
-      bool inside = true;
-      for (size_t d = axes.size(); d-- > 0; within /= axes[d].kernel, step *= axes[d].size) {
-        const int64_t at = start[d] + within % axes[d].kernel * axes[d].dilation;
-        inside = inside && at >= 0 && at < axes[d].size;
-        pixel += at * step;
+    for (int64_t first = 0; first < c.window.area(); first += order.places)
+      for (int64_t part = 0; part < order.parts; ++part, to += order.size) {
+        std::fill_n(to, order.size, 0.0f);
+        const int64_t channel = part * order.channels, count = std::min(order.channels, channels - channel);
+        for (int64_t place = 0; place < order.places; ++place) {
+          const int64_t pixel = pixelOf(start, first + place, rest);
+          if (pixel < 0)
+            continue;
+          float *const values = to + place * order.channels;
+          load(from + (pixel * c.window.channels + group * channels + channel) * bytes, values,
+               static_cast<size_t>(count));
+          for (int64_t i = 0; i < count; ++i)
+            values[i] = unpacked(values[i], in, compute.width);
+        }
       }
-      if (!inside) {
-        std::fill_n(to, channels, 0.0f);
-        continue;
-      }
-      pixel += rest * step;
-      load(from + (pixel * c.window.channels + group * channels) * bytes, to, static_cast<size_t>(channels));
-      for (int64_t i = 0; i < channels; ++i)
-        to[i] = unpacked(to[i], in, compute.width);
+  }
+
+  /// The pixel of an image at a place of a window that begins at `start`; -1 in the padding.
+  int64_t pixelOf(const int64_t (&start)[3], int64_t place, int64_t image) const {
+    const auto &axes = c.window.axes;
+    int64_t pixel = 0, step = 1;
+    for (size_t d = axes.size(); d-- > 0; place /= axes[d].kernel, step *= axes[d].size) {
+      const int64_t at = start[d] + place % axes[d].kernel * axes[d].dilation;
+      if (at < 0 || at >= axes[d].size)
+        return -1;
+      pixel += at * step;
     }
+    return pixel + image * step;
   }
 
   void filter(const std::byte *from, int64_t k, int64_t out, int64_t count, float *to) const {
     const int64_t channels = c.window.channels / c.groups, area = c.window.area();
     const auto load = loader<float>(weights);
     const auto bytes = static_cast<int64_t>(storageBytes(weights));
+    const int64_t block = k / order.size, within = k % order.size;
+    const int64_t place = block / order.parts * order.places + within / order.channels;
+    const int64_t channel = block % order.parts * order.channels + within % order.channels;
+    if (within >= order.places * order.channels || channel >= channels) {
+      std::fill_n(to, count, 0.0f);
+      return;
+    }
     for (int64_t i = 0; i < count; ++i) {
-      load(from + (((out + i) * channels + k % channels) * area + k / channels) * bytes, to + i, 1);
+      load(from + (((out + i) * channels + channel) * area + place) * bytes, to + i, 1);
       to[i] = unpacked(to[i], weights, compute.width);
     }
   }
@@ -91,6 +127,7 @@ private:
   Convolution c;
   Compute compute;
   Finish finish;
+  Order order;
   MatrixProduct product;
   DataType in, weights;
 };

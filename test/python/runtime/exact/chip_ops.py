@@ -93,12 +93,11 @@ class Cut:
 
     @staticmethod
     def of(plan: dict[str, Any]) -> Cut:
-        """Reads the plan of a call (`runtime.observe_calls`): of the four buffers, the last one has partial sums."""
+        """Reads the plan of a program (`runtime.observe_calls`)."""
         formats = {"Float32": "float32", "Float16_b": "bfloat16", "Bfp8_b": "bfloat8_b", "Bfp4_b": "bfloat4_b",
                    "Bfp2_b": "bfloat2_b"}  # fmt: skip
-        return Cut(
-            plan["blocks"]["in0_block_w"], bool(plan["compute"]["packer_l1_acc"]), formats[plan["buffers"][3]["format"]]
-        )
+        blocks = plan["blocks"]
+        return Cut(blocks["in0_block_w"], bool(plan["compute"]["packer_l1_acc"]), formats[blocks["partials"]])
 
 
 WHOLE = Cut()
@@ -299,6 +298,20 @@ def windows(
             for z in range(0, w - kernel[1] + 1, stride[1]):
                 rows.append(x[image, y : y + kernel[0], z : z + kernel[1]].reshape(-1))
     return np.stack(rows)
+
+
+def in_blocks(rows: Bits, kernel: tuple[int, int], blocks: dict[str, int]) -> Bits:
+    """Windows [positions, kernel places * channels] in the order of a plan's blocks of K, with zeros for what is padded.
+
+    A block has `channels` channels of each place in a row of the window, and then zeros up to its `in0_block_w` tiles.
+    """
+    count, height, width, channels = len(rows), *kernel, blocks["channels"]
+    x = rows.reshape(count, height, width, -1)
+    x = np.pad(x, [(0, 0)] * 3 + [(0, -x.shape[3] % channels)])
+    parts = x.reshape(count, height, width, -1, channels).transpose(0, 1, 3, 2, 4).reshape(count, -1, width * channels)
+    assert parts.shape[1] == blocks["num_blocks"]
+    filled = np.pad(parts, [(0, 0), (0, 0), (0, 32 * blocks["in0_block_w"] - width * channels)])
+    return np.ascontiguousarray(filled.reshape(count, -1))
 
 
 # ---------------------------------------------------------------------- conversions

@@ -54,15 +54,15 @@ class Chip:
         return tensor, self.bits(tensor) if dtype.endswith("_b") else bits
 
     @staticmethod
-    def planned(call: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
-        """The result of a call, and the plan of the first of its programs (test_library_plans.py)."""
+    def planned(call: Callable[[], Any], operation: str = "") -> tuple[Any, dict[str, Any]]:
+        """Returns the result of a call, and of its programs (test_library_plans.py) the first one of an operation."""
         plans: list[dict[str, Any]] = []
         number = runtime.observe_calls(lambda device, text, perf, begun: plans.extend(json.loads(text)["plan"]))
         try:
             found = call()
         finally:
             runtime.end_observing_calls(number)
-        return found, plans[0]
+        return found, next(plan for plan in plans if plan["operation"].startswith(operation))
 
     @staticmethod
     def bits(tensor: Any) -> np.ndarray:

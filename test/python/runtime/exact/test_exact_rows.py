@@ -14,6 +14,7 @@ from chip_ops import (
     Cut,
     added,
     bf16,
+    in_blocks,
     largest,
     norm,
     packed,
@@ -36,9 +37,9 @@ def wide(dtype: str) -> bool:
     return dtype == "float32"
 
 
-def config(fidelity: str, wide: bool, approximate: bool = False) -> ttnn.WormholeComputeKernelConfig:
+def config(fidelity: str, wide: bool, approximate: bool = False, **more: bool) -> ttnn.WormholeComputeKernelConfig:
     return ttnn.WormholeComputeKernelConfig(
-        math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide, math_approx_mode=approximate
+        math_fidelity=getattr(ttnn.MathFidelity, fidelity), fp32_dest_acc_en=wide, math_approx_mode=approximate, **more
     )
 
 
@@ -114,10 +115,10 @@ def test_norms(chip: Chip, name: str, dtype: str, parameters: int, seed: int) ->
             same(found, packed(dst, dtype, width))
 
 
-@pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("dtype", TYPES)
-def test_convolutions(chip: Chip, dtype: str, groups: int, seed: int) -> None:
-    n, size, channels, out, kernel, stride, padding = 2, 7, 12, 10, (3, 2), (2, 1), (1, 0)
+def test_convolutions_in_groups(chip: Chip, dtype: str, seed: int) -> None:
+    """All of K in the destination: the library's blocks are not known."""
+    n, size, channels, out, kernel, stride, padding, groups = 2, 7, 12, 10, (3, 2), (2, 1), (1, 0), 2
     image = values(seed, "normal", (n, size, size, channels), dtype)
     weights = values(seed + 1, "normal", (out, channels // groups, *kernel), dtype)
     bias = values(seed + 2, "normal", (1, 1, 1, out), dtype)
@@ -138,6 +139,47 @@ def test_convolutions(chip: Chip, dtype: str, groups: int, seed: int) -> None:
         result.append(product(source(rows, dtype, wide(dtype)), source(filters, dtype, wide(dtype)), 4, wide(dtype)))
     dst = with_bias(np.concatenate(result, axis=1), bias.reshape(1, out), dtype, wide(dtype))
     same(found.reshape(dst.shape), packed(dst, dtype, wide(dtype)))
+
+
+# Images [n, h, w, c], channels out, kernel, stride, padding; the plan's blocks of K, and channels in each.
+CONVOLUTIONS = {
+    "windows of two columns": ((2, 7, 7, 12), 10, (3, 2), (2, 1), (1, 0), (6, 8)),
+    "rows": ((1, 32, 32, 16), 9, (3, 3), (1, 1), (1, 1), (3, 16)),
+    "blocks of two tiles": ((1, 48, 16, 8), 9, (3, 5), (1, 1), (1, 1), (3, 8)),
+    "channels among cores": ((1, 6, 6, 256), 40, (3, 3), (1, 1), (1, 1), (24, 32)),
+    "channels that do not divide": ((1, 5, 5, 200), 40, (2, 3), (1, 2), (0, 1), (14, 32)),
+    "one row": ((1, 9, 9, 64), 33, (1, 3), (1, 1), (0, 1), (8, 8)),
+}
+
+
+@pytest.mark.parametrize("in_l1", [False, True], ids=["spilled", "packer_l1_acc"])
+@pytest.mark.parametrize("biased", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat8_b", "float32"])
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolutions(chip: Chip, name: str, dtype: str, biased: bool, in_l1: bool, seed: int) -> None:
+    """K in blocks of a row of the window, or of some channels of it, as the plan says."""
+    (n, height, width, channels), out, kernel, stride, padding, expected = CONVOLUTIONS[name]
+    x, bits = chip.put(values(seed, "normal", (1, 1, n * height * width, channels), dtype), dtype)
+    weights = values(seed + 1, "normal", (out, channels, *kernel), "bfloat16")
+    w, _ = chip.put(weights, "bfloat16")
+    b, bias = chip.put(values(seed + 2, "normal", (1, 1, 1, out), "bfloat16"), "bfloat16")
+    found, plan = chip.planned(
+        lambda: ttnn.conv2d(
+            input_tensor=x, weight_tensor=w, bias_tensor=b if biased else None, device=chip.device, batch_size=n,
+            in_channels=channels, out_channels=out, input_height=height, input_width=width, kernel_size=kernel,
+            stride=stride, padding=padding, compute_config=config("HiFi3", wide(dtype), packer_l1_acc=in_l1),
+        ),
+        "Conv2d",
+    )  # fmt: skip
+    cut, blocks = Cut.of(plan), plan["blocks"]
+    assert dtype != "bfloat16" or (blocks["num_blocks"], blocks["channels"]) == expected
+    rows = in_blocks(windows(bits.reshape(n, height, width, channels), kernel, stride, padding), kernel, blocks)
+    filters = in_blocks(weights.transpose(0, 2, 3, 1).reshape(out, -1), kernel, blocks)
+    dst = product(source(rows, dtype, wide(dtype)), np.ascontiguousarray(filters.T), 3, wide(dtype), cut, biased)
+    if biased:
+        dst = with_bias(dst, bias.reshape(1, out), "bfloat16", wide(dtype))
+    found = found[0] if isinstance(found, (tuple, list)) else found
+    same(Chip.bits(found).reshape(dst.shape), packed(dst, found.dtype.name.lower(), wide(dtype)))
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "bfloat8_b", "float32"])
