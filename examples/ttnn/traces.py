@@ -23,7 +23,7 @@ def main() -> None:
     with torch.no_grad():
         expected = [model(batch) for batch in batches]
 
-    device: Any = ttnn.open_device(device_id=0, trace_region_size=1 << 20, num_command_queues=2)
+    device: Any = ttnn.open_mesh_device(ttnn.MeshShape(1, 1), trace_region_size=1 << 20, num_command_queues=2)
     layers: tuple[Any, ...] = (model[0], model[2])
     up, down = (
         (
@@ -81,7 +81,7 @@ def main() -> None:
     for index, (reference, output) in enumerate(zip(expected, found, strict=True)):
         torch.testing.assert_close(ttnn.to_torch(output).float(), reference, atol=5e-4, rtol=0.02)
         print(f"batch {index}: largest error {float((ttnn.to_torch(output).float() - reference).abs().max()):.6f}")
-    ttnn.close_device(device)
+    ttnn.close_mesh_device(device)
 
 
 if __name__ == "__main__":
