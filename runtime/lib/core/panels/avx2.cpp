@@ -174,7 +174,7 @@ void multiplyRows(const Block &block, const std::byte *panel, int64_t requested,
         break;
       for (int r = 0; r < rows; ++r)
         a[r] += block.partBytes / 4;
-      b += block.k * panelColumns * (narrow ? 2 : 4);
+      b += block.partPanelBytes;
     }
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v)

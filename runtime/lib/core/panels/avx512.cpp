@@ -254,6 +254,61 @@ constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 
 constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
                                                              ofVectors<4>, ofVectors<5>, ofVectors<6>};
 
+/// Rows that the block's offsets place, by a panel of at most 32 columns: it stays in the first cache, and is read for
+/// twice as many rows at a time as one of 64 columns.
+template <int rows, int vectors> void multiplyApart(const Block &block) {
+  constexpr int64_t columns = tileApart512.columns, sums = width(Unit::F32);
+  constexpr int unroll = 4;
+  const float *a[rows];
+  for (int r = 0; r < rows; ++r)
+    a[r] = reinterpret_cast<const float *>(block.a + block.offsets[r]);
+  __m512 sum[rows][vectors];
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v)
+      sum[r][v] = block.accumulate ? _mm512_load_ps(block.c + r * sums + v * 16) : _mm512_setzero_ps();
+  const std::byte *panel = block.panel;
+  auto step = [&](int64_t i, const float *at) __attribute__((always_inline)) {
+    // No load of the next step before: there are registers for those of one.
+    asm volatile("" ::: "memory");
+    __m512 right[vectors];
+    for (int v = 0; v < vectors; ++v)
+      right[v] = _mm512_load_ps(at + v * 16);
+    for (int r = 0; r < rows; ++r) {
+      const __m512 left = _mm512_set1_ps(a[r][i]);
+      for (int v = 0; v < vectors; ++v)
+        sum[r][v] = _mm512_fmadd_ps(left, right[v], sum[r][v]);
+    }
+  };
+  Ahead<_MM_HINT_T1> ahead(block, block.k / unroll * block.parts);
+  for (int64_t part = 0;;) {
+    const auto *b = reinterpret_cast<const float *>(panel);
+    int64_t i = 0;
+    for (; i + unroll <= block.k; i += unroll, b += unroll * columns) {
+      ahead.step();
+#pragma clang loop unroll(full)
+      for (int j = 0; j < unroll; ++j)
+        step(i + j, b + j * columns);
+    }
+    for (; i < block.k; ++i, b += columns)
+      step(i, b);
+    if (++part == block.parts)
+      break;
+    for (int r = 0; r < rows; ++r)
+      a[r] += block.partBytes / 4;
+    panel += block.partPanelBytes;
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v)
+      _mm512_store_ps(block.c + r * sums + v * 16, sum[r][v]);
+}
+
+/// [vectors - 1][rows - 1]
+template <int vectors>
+constexpr Multiply apartOf[tileApart512.rows] = {
+    multiplyApart<1, vectors>, multiplyApart<2, vectors>,  multiplyApart<3, vectors>,  multiplyApart<4, vectors>,
+    multiplyApart<5, vectors>, multiplyApart<6, vectors>,  multiplyApart<7, vectors>,  multiplyApart<8, vectors>,
+    multiplyApart<9, vectors>, multiplyApart<10, vectors>, multiplyApart<11, vectors>, multiplyApart<12, vectors>};
+
 //===----------------------------------------------------------------------===//
 // Rows with rows
 //===----------------------------------------------------------------------===//
@@ -341,6 +396,8 @@ extern const Movement f32 = {pack<Unit::F32>, copyRows, store<Unit::F32>};
 extern const Movement bf16 = {pack<Unit::BF16>, copyGroups, store<Unit::BF16>};
 
 void multiplyF32(const Block &block) {
+  if (block.offsets)
+    return (block.columns > 16 ? apartOf<2> : apartOf<1>)[block.rows - 1](block);
   const int64_t vectors = (block.columns + 15) / 16;
   if (block.panels == 1 && vectors < 4)
     byVectors[block.rows - 1][vectors - 1](block);

@@ -40,6 +40,15 @@ constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
 /// follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
 constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
+/// What a block of F32 with offsets has: the most rows, and the columns of its one panel, whose rows have that many
+/// values. Rows of sums have `width` values as those of other blocks.
+struct TileApart {
+  int64_t rows, columns;
+};
+constexpr TileApart tileApart2 = {6, 64}, tileApart512 = {12, 32};
+/// The one of this machine.
+TileApart tileApart();
+
 /// Whether panels of F32 may hold bf16 values, which are widened as they are read: half the memory, and the same sums,
 /// bit for bit.
 bool narrows(Unit unit);
@@ -94,11 +103,12 @@ struct Block {
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
   bool narrow = false;              // the panels are those of packNarrow
-  const int64_t *offsets = nullptr; // AVX2 only: of each row from `a` on, in bytes, in the place of where.row
-  int64_t parts = 1, partBytes = 0; // AVX2 only: a row has so many parts of k values, that far from each other
-  int64_t panels = 1;               // at most panelsTogether
-  int64_t panelStride;              // bytes from one of them to the next
-  int64_t cStride;                  // and of their sums
+  const int64_t *offsets = nullptr; // F32: of each row from `a` on, in bytes, in the place of where.row (tileApart)
+  // With offsets: a row has so many parts of k values, that far from each other, in the panel as well.
+  int64_t parts = 1, partBytes = 0, partPanelBytes = 0;
+  int64_t panels = 1;  // at most panelsTogether
+  int64_t panelStride; // bytes from one of them to the next
+  int64_t cStride;     // and of their sums
 };
 
 /// The unit of one thread, from construction to destruction.

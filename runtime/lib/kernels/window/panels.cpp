@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A convolution is a product of matrices whose left rows are the windows. What
-// a window has of one line of an image lies together, so that in images with their
-// padding the rows are read where they are, one line of the window after the other.
+// a window has of one line of an image lies together, so that the rows are read where
+// they are, one line of the window after the other. Results whose windows have the
+// same elements outside of the image are computed together, without those elements:
+// images need no border, and products with zeros are not made.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,13 +29,55 @@ using panels::Unit;
 
 constexpr auto floatBytes = static_cast<int64_t>(sizeof(float));
 
+/// Positions [first, last) along an axis whose windows have elements [low, high) in the image.
+struct Run {
+  int64_t first, last, low, high;
+  int64_t taps() const { return high - low; }
+};
+
+std::vector<Run> runsOf(const Axis &axis) {
+  std::vector<Run> runs;
+  for (int64_t at = 0; at < axis.out; ++at) {
+    const int64_t begin = at * axis.stride - axis.low;
+    const int64_t low = begin < 0 ? std::min(axis.kernel, (-begin - 1) / axis.dilation + 1) : 0;
+    const int64_t high = begin < axis.size ? std::min(axis.kernel, (axis.size - begin - 1) / axis.dilation + 1) : 0;
+    const Run run{at, at + 1, low, std::max(low, high)};
+    if (!runs.empty() && runs.back().low == run.low && runs.back().high == run.high)
+      ++runs.back().last;
+    else
+      runs.push_back(run);
+  }
+  return runs;
+}
+
+/// As many runs as there are at most, without going over the positions, which may be very many.
+int64_t mostRuns(const Axis &axis) { return std::min(axis.out, 2 * std::min(axis.kernel, int64_t(1) << 20) + 1); }
+
+/// One run of each axis, in all combinations.
+std::vector<std::vector<Run>> runsOfBoxes(const std::vector<Axis> &axes) {
+  std::vector<std::vector<Run>> boxes = {{}};
+  for (const Axis &axis : axes) {
+    std::vector<std::vector<Run>> longer;
+    for (const auto &box : boxes)
+      for (const Run &run : runsOf(axis)) {
+        longer.push_back(box);
+        longer.back().push_back(run);
+      }
+    boxes = std::move(longer);
+  }
+  return boxes;
+}
+
 class PanelConvolution final : public Kernel {
 public:
   PanelConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
-      : channels(c.window.channels), out(c.out), taps(c.window.area()), panelCount(ceilDivide(out, width)),
-        finish(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))) {
+      : channels(c.window.channels), out(c.out), taps(c.window.area()), tile(panels::tileApart()),
+        panelCount(ceilDivide(out, tile.columns)), finish(unit, produced, activation),
+        producedBytes(static_cast<int64_t>(storageBytes(produced))) {
     placeImages(operand(call, 0).dtype, c.window);
-    cut(c.window);
+    for (const std::vector<Run> &runs : runsOfBoxes(axes))
+      boxes.push_back(boxOf(runs));
+    divide();
     if ((biased = optionalOperand(call, 2) != nullptr))
       bias = library::Packed(call, 2, DataType::Float32, layout);
     placeWeights(call); // nothing can fail any more
@@ -53,7 +97,6 @@ public:
     if (biased)
       now.bias = reinterpret_cast<const float *>(bias.get(buffers.ins[2], buffers.scratch));
     const std::byte *given = buffers.ins[0];
-    const int64_t items = blocks * panelCount;
     for (int64_t piece = 0; piece < pieces; ++piece, given += givenBytes, now.result += rowsOfPiece * resultRow()) {
       now.images = given;
       if (images) {
@@ -64,8 +107,8 @@ public:
         const panels::Session session(unit, rowsOfPiece);
         for (int64_t s = begin; s < end; ++s) {
           std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
-          for (int64_t i = items * s / slots; i < items * (s + 1) / slots; ++i)
-            block(session, now, i / panelCount, i % panelCount, scratch);
+          for (int64_t i = firstItems[static_cast<size_t>(s)]; i < firstItems[static_cast<size_t>(s) + 1]; ++i)
+            block(session, now, blocks[static_cast<size_t>(i / panelCount)], i % panelCount, scratch);
         }
       });
     }
@@ -73,96 +116,167 @@ public:
 
 private:
   static constexpr Unit unit = Unit::F32;
-  static constexpr int64_t width = panels::width(unit), step = panels::blockRows(unit), mostRows = 42 * step;
+  static constexpr int64_t width = panels::width(unit), mostRows = 252, chunkBytes = 49152;
+  static_assert(mostRows % panels::tileApart2.rows == 0 && mostRows % panels::tileApart512.rows == 0);
 
   struct Values {
-    const std::byte *images;  // as f32, with their padding
+    const std::byte *images;  // as f32
     const std::byte *weights; // as panels
     const float *bias;
     std::byte *result;
   };
 
+  /// Results that lie in a box, whose windows have the same elements in the image. A window is lines of values that
+  /// lie together; some lines follow each other as parts.
+  struct Box {
+    std::vector<int64_t> first, size; // positions along each axis, of every image
+    int64_t rows = 0, depth = 0;      // of all images; values of a window
+    int64_t image = 0;                // bytes to where the first window begins
+    struct Start {
+      int64_t image;    // bytes from where a window begins
+      int64_t panelRow; // of its first value
+    };
+    std::vector<Start> starts;
+    int64_t parts = 1, line = 0;
+    int64_t depthPerChunk = 0, partsPerChunk = 0; // that are multiplied at a time
+  };
+  /// Rows [first, first + rows) of a box, in steps of a few.
+  struct Rows {
+    size_t box;
+    int64_t first, rows, steps;
+  };
+
   int64_t resultRow() const { return out * producedBytes; }
 
-  /// Some images at a time, so that their copies stay in cache: a divisor of the batch.
+  /// Some images at a time, so that they stay in cache: a divisor of the batch.
   void placeImages(DataType type, Window window) {
     constexpr int64_t cacheBytes = 1 << 20;
-    bool copied = type != DataType::Float32;
+    axes = window.axes;
+    pitches.resize(axes.size());
     imageBytes = channels * floatBytes;
-    for (const Axis &a : window.axes) {
-      imageBytes *= a.size + a.low + a.high;
-      copied |= a.low > 0 || a.high > 0;
-    }
+    for (size_t d = axes.size(); d-- > 0; imageBytes *= axes[d].size)
+      pitches[d] = imageBytes;
     int64_t together = std::clamp<int64_t>(cacheBytes / imageBytes, 1, window.batch);
     while (window.batch % together != 0)
       --together;
     pieces = window.batch / together;
-    window.batch = together;
+    window.batch = imagesOfPiece = together;
     givenBytes = window.sources() * channels * static_cast<int64_t>(storageBytes(type));
     rowsOfPiece = window.positions();
-    if (!copied)
+    if (type == DataType::Float32)
       return;
+    for (Axis &a : window.axes)
+      a.low = a.high = 0;
     images.emplace(window, /*repeatsEdges=*/false, type, DataType::Float32);
     imagesPlace = layout.take(static_cast<size_t>(together * imageBytes));
   }
 
-  /// Where windows and their lines begin, and how the work is divided. The sums of a value of the result are made in
-  /// the same order whatever that is.
-  void cut(const Window &window) {
-    constexpr int64_t mostDepth = 192; // of a chunk of a panel, which has 48 KB
-    axes = window.axes;
-    pitches.resize(axes.size());
-    int64_t pitch = channels * floatBytes;
-    for (size_t d = axes.size(); d-- > 0; pitch *= axes[d].size + axes[d].low + axes[d].high)
-      pitches[d] = pitch;
-
+  Box boxOf(const std::vector<Run> &runs) {
+    const int64_t mostDepth = chunkBytes / (tile.columns * floatBytes); // of a chunk of a panel
+    Box box;
+    box.rows = imagesOfPiece;
+    box.depth = channels;
+    std::vector<int64_t> tapRows(axes.size()); // rows of a panel from one element along an axis to the next
+    int64_t tap = channels;
+    for (size_t d = axes.size(); d-- > 0; tap *= axes[d].kernel)
+      tapRows[d] = tap;
+    int64_t panelRow = 0;
+    for (size_t d = 0; d < axes.size(); ++d) {
+      const Run &run = runs[d];
+      box.first.push_back(run.first);
+      box.size.push_back(run.last - run.first);
+      box.rows *= run.last - run.first;
+      box.depth *= run.taps();
+      box.image += (run.first * axes[d].stride - axes[d].low + run.low * axes[d].dilation) * pitches[d];
+      panelRow += run.low * tapRows[d];
+    }
+    if (box.depth == 0)
+      return box;
     const size_t apart = axes.size() - (axes.back().dilation == 1 ? 1 : 0); // axes along which there are gaps
-    line = apart < axes.size() ? axes.back().kernel * channels : channels;
-    if (apart > 0) {
-      parts = axes[apart - 1].kernel;
-      partBytes = axes[apart - 1].dilation * pitches[apart - 1];
-    }
+    box.line = apart < axes.size() ? runs.back().taps() * channels : channels;
+    if (apart > 0)
+      box.parts = runs[apart - 1].taps();
+    box.starts = {{0, panelRow}};
     for (size_t d = 0; d + 1 < apart; ++d) {
-      std::vector<int64_t> all;
-      for (int64_t start : starts)
-        for (int64_t i = 0; i < axes[d].kernel; ++i)
-          all.push_back(start + i * axes[d].dilation * pitches[d]);
-      starts = std::move(all);
+      std::vector<typename Box::Start> all;
+      for (const auto &start : box.starts)
+        for (int64_t i = 0; i < runs[d].taps(); ++i)
+          all.push_back({start.image + i * axes[d].dilation * pitches[d], start.panelRow + i * tapRows[d]});
+      box.starts = std::move(all);
     }
-    depthPerChunk = ceilDivide(line, ceilDivide(line, mostDepth));
-    partsPerChunk = std::clamp<int64_t>(mostDepth / line, 1, parts);
+    if (apart > 0) {
+      partBytes = axes[apart - 1].dilation * pitches[apart - 1];
+      partRows = tapRows[apart - 1];
+    }
+    box.depthPerChunk = ceilDivide(box.line, ceilDivide(box.line, mostDepth));
+    box.partsPerChunk = std::clamp<int64_t>(mostDepth / box.line, 1, box.parts);
+    return box;
+  }
 
-    steps = ceilDivide(rowsOfPiece, step);
-    blocks = ceilDivide(steps, mostRows / step);
-    // Many blocks, or as many for each thread.
-    slots = std::min<int64_t>(threads(), steps * panelCount);
-    while (blocks < steps && blocks * panelCount < 8 * slots && blocks * panelCount % slots != 0)
-      ++blocks;
-    slots = std::min(slots, blocks * panelCount);
-    sumsPlace = slot.take(static_cast<size_t>(ceilDivide(steps, blocks) * step * width * floatBytes));
+  /// Divides the work. The sums of a value of the result are made in the same order whatever that is.
+  void divide() {
+    const auto cost = [&](const Box &box, int64_t rows) { return rows * std::max(box.depth, channels); };
+    int64_t all = 0, most = 1;
+    for (const Box &box : boxes)
+      all += cost(box, box.rows);
+    slots = threads();
+    // Many items for each thread, each of rows that stay in cache.
+    const int64_t each = std::max<int64_t>(1, all * panelCount / (8 * slots));
+    std::vector<int64_t> costs;
+    for (size_t b = 0; b < boxes.size(); ++b) {
+      const int64_t steps = ceilDivide(boxes[b].rows, tile.rows);
+      const int64_t mostSteps = std::clamp<int64_t>(each / cost(boxes[b], tile.rows), 1, mostRows / tile.rows);
+      const int64_t count = ceilDivide(steps, mostSteps);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t first = steps * i / count * tile.rows;
+        const int64_t rows = std::min(steps * (i + 1) / count * tile.rows, boxes[b].rows) - first;
+        blocks.push_back({b, first, rows, ceilDivide(rows, tile.rows)});
+        costs.push_back(cost(boxes[b], rows));
+        most = std::max(most, rows);
+      }
+    }
+    const auto items = static_cast<int64_t>(blocks.size()) * panelCount;
+    slots = std::min(slots, items);
+    firstItems = {0};
+    for (int64_t i = 0, done = 0; i < items; ++i) {
+      // The slot in which the middle of the item is.
+      const int64_t now = costs[static_cast<size_t>(i / panelCount)];
+      const int64_t slotOf = std::min(slots - 1, (2 * done + now) * slots / (2 * all * panelCount));
+      while (static_cast<int64_t>(firstItems.size()) <= slotOf)
+        firstItems.push_back(i);
+      done += now;
+    }
+    firstItems.resize(static_cast<size_t>(slots) + 1, items);
+    sumsPlace = slot.take(static_cast<size_t>(most * width * floatBytes));
     perSlot = slot.bytes();
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
   }
 
-  /// Where the windows of rows of the result begin among the images.
-  void locate(int64_t row, std::span<int64_t> offsets) const {
-    const Axis &along = axes.back();
-    int64_t x = row % along.out;
+  /// Where the windows of rows of a box begin among the images, and which rows of the result they are.
+  void locate(const Box &box, int64_t row, std::span<int64_t> offsets, std::span<int64_t> results) const {
+    const size_t innermost = axes.size() - 1;
+    const int64_t length = box.size[innermost], along = axes[innermost].stride * pitches[innermost];
+    int64_t x = row % length;
     for (size_t i = 0; i < offsets.size(); x = 0) {
-      int64_t rest = (row + static_cast<int64_t>(i)) / along.out, from = 0;
-      for (size_t d = axes.size() - 1; d-- > 0; rest /= axes[d].out)
-        from += rest % axes[d].out * axes[d].stride * pitches[d];
+      int64_t rest = (row + static_cast<int64_t>(i)) / length, from = box.image, to = 0, pitch = axes[innermost].out;
+      for (size_t d = innermost; d-- > 0; rest /= box.size[d], pitch *= axes[d].out) {
+        from += rest % box.size[d] * axes[d].stride * pitches[d];
+        to += (box.first[d] + rest % box.size[d]) * pitch;
+      }
       from += rest * imageBytes;
-      for (; x < along.out && i < offsets.size(); ++x, ++i)
-        offsets[i] = from + x * along.stride * pitches.back();
+      to += rest * pitch + box.first[innermost];
+      for (; x < length && i < offsets.size(); ++x, ++i) {
+        offsets[i] = from + x * along;
+        results[i] = to + x;
+      }
     }
   }
 
   void placeWeights(const OpCall &call) {
-    narrow = storageType(operand(call, 1).dtype) == StorageType::BF16;
+    narrow = panels::narrows(unit) && storageType(operand(call, 1).dtype) == StorageType::BF16;
     weights = library::Packed(call, 1, narrow ? DataType::BFloat16 : DataType::Float32, layout);
     weightBytes = narrow ? panels::elementBytes(Unit::BF16) : panels::elementBytes(unit);
-    rowBytes = width * weightBytes;
+    rowBytes = tile.columns * weightBytes;
     panelBytes = taps * channels * rowBytes;
     const auto all = static_cast<size_t>(panelCount * panelBytes);
     const std::byte *constant = library::constantOperand(call, 1), *values = weights.constantValues();
@@ -178,12 +292,12 @@ private:
       // What has been packed is let go: both forms of all the weights need not be there at once.
       const ConstantStore *store = weights.storeOf(call.constants);
       const int64_t filterBytes = channels * taps * weightBytes;
-      const int64_t atOnce = std::max<int64_t>(1, (int64_t(1) << 22) / (width * filterBytes));
+      const int64_t atOnce = std::max<int64_t>(1, (int64_t(1) << 22) / (tile.columns * filterBytes));
       for (int64_t panel = 0; panel < panelCount; panel += atOnce) {
         const int64_t last = std::min(panelCount, panel + atOnce);
         pack(values, panel, last, packed.data());
         if (store)
-          store->release({values, static_cast<size_t>(std::min(last * width, out) * filterBytes)});
+          store->release({values, static_cast<size_t>(std::min(last * tile.columns, out) * filterBytes)});
       }
       if (call.constants)
         call.constants->shareForm(constant, form, packed.share());
@@ -199,76 +313,89 @@ private:
       alignas(64) std::byte rows[atOnce * width * floatBytes];
       for (int64_t i = begin; i < end; ++i) {
         const int64_t panel = first + i / pieces, row = i % pieces * atOnce, count = std::min(atOnce, depth - row);
-        const std::byte *from = values + (panel * width * depth + row) * weightBytes;
-        const int64_t columns = std::min(width, out - panel * width);
+        const std::byte *from = values + (panel * tile.columns * depth + row) * weightBytes;
+        const int64_t columns = std::min(tile.columns, out - panel * tile.columns);
         if (narrow)
           panels::packNarrow(from, {1, depth}, count, columns, rows, panelBytes);
         else
           panels::pack(unit, from, {1, depth}, count, columns, rows, panelBytes);
         std::byte *target = to + panel * panelBytes;
         for (int64_t r = 0; r < count; ++r)
-          std::memcpy(target + ((row + r) % taps * channels + (row + r) / taps) * rowBytes, rows + r * rowBytes,
-                      static_cast<size_t>(rowBytes));
+          std::memcpy(target + ((row + r) % taps * channels + (row + r) / taps) * rowBytes,
+                      rows + r * width * weightBytes, static_cast<size_t>(rowBytes));
       }
     });
   }
 
-  /// Some rows of the result, in the columns of a panel.
-  void block(const panels::Session &session, const Values &now, int64_t index, int64_t panel,
+  /// Rows of the result, in the columns of a panel.
+  void block(const panels::Session &session, const Values &now, const Rows &which, int64_t panel,
              std::byte *scratch) const {
-    constexpr int64_t ahead = 49152; // bytes
     auto *sums = reinterpret_cast<float *>(scratch + sumsPlace);
-    const int64_t firstStep = steps * index / blocks, count = steps * (index + 1) / blocks - firstStep;
-    const int64_t firstRow = firstStep * step, rows = std::min(count * step, rowsOfPiece - firstRow);
-    const int64_t columns = std::min(width, out - panel * width);
-    int64_t offsets[mostRows];
-    locate(firstRow, {offsets, static_cast<size_t>(rows)});
+    const Box &box = boxes[which.box];
+    const int64_t rows = which.rows, atOnce = ceilDivide(rows, which.steps);
+    const int64_t firstColumn = panel * tile.columns, columns = std::min(tile.columns, out - firstColumn);
+    int64_t offsets[mostRows], results[mostRows];
+    locate(box, which.first, {offsets, static_cast<size_t>(rows)}, {results, static_cast<size_t>(rows)});
+    const float *bias = now.bias ? now.bias + firstColumn : nullptr;
+    const auto finishRows = [&](int64_t at, int64_t count) {
+      // Results that follow each other at one distance are written together.
+      for (const int64_t end = at + count; at < end; at += count) {
+        const int64_t apart = at + 1 < end ? results[at + 1] - results[at] : 1;
+        for (count = 1; at + count < end && results[at + count] - results[at + count - 1] == apart;)
+          ++count;
+        finish(sums + at * width, bias, count, columns,
+               now.result + results[at] * resultRow() + firstColumn * producedBytes, apart * resultRow());
+      }
+    };
+    if (box.depth == 0) {
+      std::memset(sums, 0, static_cast<size_t>(rows * width * floatBytes));
+      return finishRows(0, rows);
+    }
     panels::Block work{};
     work.columns = columns;
     work.narrow = narrow;
-    const std::byte *chunk = now.weights + panel * panelBytes;
+    const std::byte *weights = now.weights + panel * panelBytes;
     work.partBytes = partBytes;
-    for (int64_t start : starts)
-      for (int64_t part = 0; part < parts; part += work.parts)
-        for (int64_t from = 0; from < line; from += work.k) {
-          work.parts = std::min(partsPerChunk, parts - part);
-          work.k = std::min(depthPerChunk, line - from);
-          const int64_t chunkRows = work.parts * work.k;
-          work.panel = chunk;
-          work.next = chunk + ahead;
-          work.nextBytes = ceilDivide(chunkRows * rowBytes, count * 64) * 64;
-          work.a = now.images + start + part * partBytes + from * floatBytes;
-          chunk += chunkRows * rowBytes;
-          const bool last = chunk == now.weights + (panel + 1) * panelBytes;
-          for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
+    work.partPanelBytes = partRows * rowBytes;
+    for (const auto &start : box.starts)
+      for (int64_t part = 0; part < box.parts; part += work.parts)
+        for (int64_t from = 0; from < box.line; from += work.k) {
+          work.parts = std::min(box.partsPerChunk, box.parts - part);
+          work.k = std::min(box.depthPerChunk, box.line - from);
+          work.panel = weights + (start.panelRow + part * partRows + from) * rowBytes;
+          work.next = work.panel + chunkBytes;
+          work.nextBytes = ceilDivide(work.parts * work.k * rowBytes, which.steps * 64) * 64;
+          work.a = now.images + start.image + part * partBytes + from * floatBytes;
+          const bool last = &start == &box.starts.back() && part + work.parts == box.parts && from + work.k == box.line;
+          for (int64_t at = 0; at < rows; at += atOnce, work.next += work.nextBytes) {
             work.offsets = offsets + at;
-            work.rows = std::min(step, rows - at);
+            work.rows = std::min(atOnce, rows - at);
             work.c = sums + at * width;
             session.multiply(work);
             if (last)
-              finish(work.c, now.bias ? now.bias + panel * width : nullptr, work.rows, columns,
-                     now.result + (firstRow + at) * resultRow() + panel * width * producedBytes, resultRow());
+              finishRows(at, work.rows);
           }
           work.accumulate = true;
         }
   }
 
   int64_t channels, out, taps;
+  panels::TileApart tile;
   int64_t panelCount;
   SumsFinish finish;
   int64_t producedBytes;
   ScratchLayout layout, slot;
-  std::optional<BorderedImages> images; // where they are copied
+  std::optional<BorderedImages> images; // where they are converted
   size_t imagesPlace = 0;
-  int64_t pieces, givenBytes, rowsOfPiece; // of the batch, one after the other
+  int64_t pieces, imagesOfPiece, givenBytes, rowsOfPiece; // of the batch, one after the other
   std::vector<Axis> axes;
   std::vector<int64_t> pitches; // from one element along an axis to the next, in bytes
   int64_t imageBytes;
-  // A window is lines of values that lie together. Some follow each other as parts; where the first of these begin.
-  std::vector<int64_t> starts = {0};
-  int64_t line, parts = 1, partBytes = 0;
-  int64_t depthPerChunk, partsPerChunk; // that are multiplied at a time
-  int64_t steps, blocks, slots;
+  std::vector<Box> boxes;
+  int64_t partBytes = 0, partRows = 0; // from one part of a window to the next: among the images, and in a panel
+  std::vector<Rows> blocks;
+  int64_t slots;
+  std::vector<int64_t> firstItems; // of each slot: blocks by panels
   size_t sumsPlace, perSlot, slotPlace;
   bool biased, narrow;
   library::Packed weights, bias;
@@ -278,21 +405,36 @@ private:
   size_t packedPlace = 0;       // of others
 };
 
-/// Where panels are the faster way: with AVX2, for windows of more than one pixel and not too few channels. The kernel
-/// library does what is left over.
-bool suits(const OpCall &call, const Convolution &c) {
-  constexpr int64_t fewValues = 48; // of a line of a window that lie together
-  constexpr double mostPadding = 16, anyway = 1 << 20;
-  const Axis &along = c.window.axes.back();
-  // In doubles: padding may be anything that an attribute holds.
-  double given = static_cast<double>(c.window.channels) * floatBytes, padded = given;
-  for (const Axis &a : c.window.axes) {
-    given *= static_cast<double>(a.size);
-    padded *= static_cast<double>(a.size) + static_cast<double>(a.low) + static_cast<double>(a.high);
+/// How much longer products take for boxes of few rows, whose sums wait for each other, than for all rows at once.
+double slowdown(const Window &window) {
+  constexpr double fewRows = 4;
+  double time = 0;
+  for (const std::vector<Run> &box : runsOfBoxes(window.axes)) {
+    auto rows = static_cast<double>(window.batch), taps = 1.0;
+    for (const Run &run : box) {
+      rows *= static_cast<double>(run.last - run.first);
+      taps *= static_cast<double>(run.taps());
+    }
+    time += std::max(rows, fewRows) * taps;
   }
-  return units() == Units::AVX2 && !c.transposed && c.groups == 1 && c.window.area() > 1 && c.out >= 16 &&
-         c.window.channels * (along.dilation == 1 ? along.kernel : 1) >= fewValues &&
-         volume(operand(call, 0).shape) > 0 && padded <= mostPadding * given + anyway;
+  return time / (static_cast<double>(window.positions()) * static_cast<double>(window.area()));
+}
+
+/// Where panels are the faster way, or as fast: for windows of more than one pixel and not too few channels, where no
+/// unit multiplies bf16. Nothing is generated for a size that is new. The kernel library does what is left over.
+bool suits(const OpCall &call, const Convolution &c) {
+  constexpr int64_t fewValues = 48, mostBoxes = 1000; // of a line of a window that lie together
+  const Axis &along = c.window.axes.back();
+  const auto isBf16 = [&](size_t i) { return storageType(operand(call, i).dtype) == StorageType::BF16; };
+  if (units() < Units::AVX2 || (usesBf16() && isBf16(0) && isBf16(1)) || c.transposed || c.groups != 1 ||
+      c.window.area() == 1 || c.out < 16 || volume(operand(call, 0).shape) == 0 ||
+      c.window.channels * (along.dilation == 1 ? along.kernel : 1) < fewValues)
+    return false;
+  int64_t boxes = 1;
+  for (const Axis &axis : c.window.axes)
+    if ((boxes *= mostRuns(axis)) > mostBoxes)
+      return false;
+  return slowdown(c.window) < 1.25;
 }
 
 } // namespace
