@@ -85,5 +85,7 @@ void bindArithmetic(nb::module_ &module);
 void bindUtils(nb::module_ &module);
 /// Needs devices and tensors.
 void bindPrograms(nb::module_ &module);
+/// Needs data types and those of ttnn.
+void bindKernels(nb::module_ &module);
 
 } // namespace tt::python

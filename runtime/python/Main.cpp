@@ -62,6 +62,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   nb::module_ runtime = module.def_submodule("runtime", "Devices, tensors, running programs, hooks.");
   nb::module_ utils = module.def_submodule("utils", "Device memory by hand.");
   nb::module_ arithmetic = module.def_submodule("arithmetic", "What the chip's units make of f32 values, bit for bit.");
+  nb::module_ metal = module.def_submodule("metal", "Kernels written by hand, on simulated cores.");
   nb::module_ ttnn = module.def_submodule("ttnn", "What the package ttnn is made of.");
   python::bindTypes(runtime);
   python::bindTtnnTypes(ttnn);
@@ -78,6 +79,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   python::bindUtils(utils);
   python::bindArithmetic(arithmetic);
   python::bindPrograms(runtime);
+  python::bindKernels(metal);
 
   // Python objects in the hooks must not outlive the interpreter.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { runtime::clearHooks(); }));

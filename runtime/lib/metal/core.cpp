@@ -33,18 +33,50 @@ constexpr size_t waitingShown = 16; // lines of a deadlock's message
   return *current;
 }
 
-L1::L1(const sim::ChipDesc &chip) : chip(chip), size(static_cast<size_t>(chip.l1Size)) {
-  void *taken = ::mmap(nullptr, size * static_cast<size_t>(chip.cores()), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+namespace {
+
+constexpr int sparse = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+/// Memory where pointers have 31 bits.
+void *mapLow(size_t bytes) {
+  constexpr uintptr_t first = 0x10000000, end = 0x7f000000, step = 0x1000000;
+  for (uintptr_t at = first; at + bytes <= end; at += step) {
+    void *const wanted = reinterpret_cast<void *>(at); // NOLINT: an address of our choice
+    void *const taken = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, sparse | MAP_FIXED_NOREPLACE, -1, 0);
+    if (taken == wanted)
+      return taken;
+    if (taken != MAP_FAILED) // a kernel that does not know the flag
+      ::munmap(taken, bytes);
+  }
+  return MAP_FAILED;
+}
+
+} // namespace
+
+L1::L1(const sim::ChipDesc &chip, bool pointers) : chip(chip), size(static_cast<size_t>(chip.l1Size)) {
+  const size_t bytes = size * static_cast<size_t>(chip.cores());
+  void *taken = pointers ? mapLow(bytes) : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sparse, -1, 0);
   if (taken == MAP_FAILED)
     throw OutOfMemoryError("no memory for the L1 of " + std::to_string(chip.cores()) + " cores");
   memory = static_cast<std::byte *>(taken);
+  if (pointers)
+    window = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(taken));
 }
+
+Dram::Dram(const sim::ChipDesc &chip)
+    : size(static_cast<size_t>(chip.dramChannelSize)), banks(static_cast<size_t>(chip.dramChannels)) {
+  void *taken = ::mmap(nullptr, size * banks, PROT_READ | PROT_WRITE, sparse, -1, 0);
+  if (taken == MAP_FAILED)
+    throw OutOfMemoryError("no memory for " + std::to_string(banks) + " banks of DRAM");
+  memory = static_cast<std::byte *>(taken);
+}
+
+Dram::~Dram() { ::munmap(memory, size * banks); }
 
 L1::~L1() { ::munmap(memory, size * static_cast<size_t>(chip.cores())); }
 
-KernelRun::KernelRun(Core &core, const Kernel &kernel, void (*entry)())
-    : core(core), kernel(kernel), fiber([this, entry] {
+KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)())
+    : core(core), kernel(kernel), arguments(arguments), fiber([this, entry] {
         try {
           if (!cancelled)
             entry();
@@ -57,13 +89,21 @@ KernelRun::KernelRun(Core &core, const Kernel &kernel, void (*entry)())
 
 void KernelRun::fail(std::string_view function, const std::string &what) const {
   throw Error("program \"" + std::string(core.program) + "\": kernel " + std::string(kernel.symbol) + " on core " +
-              core.name() + ": " + std::string(function) + ": " + what);
+              core.name() + ": " + std::string(function) + ": " + what +
+              (line ? " (line " + std::to_string(line) + ")" : ""));
 }
 
 uint32_t KernelRun::argument(uint32_t index) const {
+  if (index >= arguments.size())
+    fail("get_arg_val",
+         "there is no argument " + std::to_string(index) + "; the kernel has " + std::to_string(arguments.size()));
+  return arguments[index];
+}
+
+uint32_t KernelRun::commonArgument(uint32_t index) const {
   if (index >= kernel.runtimeArgs.size())
-    fail("get_arg_val", "there is no argument " + std::to_string(index) + "; the kernel has " +
-                            std::to_string(kernel.runtimeArgs.size()));
+    fail("get_common_arg_val", "there is no argument " + std::to_string(index) + "; the kernel has " +
+                                   std::to_string(kernel.runtimeArgs.size()));
   return kernel.runtimeArgs[index];
 }
 
@@ -123,6 +163,12 @@ std::exception_ptr Core::error() const {
   return nullptr;
 }
 
+namespace {
+
+std::string lineText(const KernelRun &run) { return run.line ? ", line " + std::to_string(run.line) : ""; }
+
+} // namespace
+
 std::string Core::waiting() const {
   std::string text;
   for (const auto &kernel : kernels)
@@ -130,14 +176,16 @@ std::string Core::waiting() const {
       continue;
     } else if (!kernel->waiting.ring) {
       const KernelRun::Wait &wait = kernel->waiting;
-      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + ": " +
-              (wait.orMore ? "noc_semaphore_wait_min" : "noc_semaphore_wait") + " waits until semaphore " +
-              std::to_string(wait.id) + " is " + std::to_string(wait.value) + (wait.orMore ? " or more" : "") +
-              "; it is " + std::to_string(loadSemaphore(wait.semaphore));
+      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + lineText(*kernel) + ": " +
+              (wait.orMore ? "noc_semaphore_wait_min" : "noc_semaphore_wait") + " waits until " +
+              (wait.address ? "the semaphore at address " + std::to_string(wait.address)
+                            : "semaphore " + std::to_string(wait.id)) +
+              " is " + std::to_string(wait.value) + (wait.orMore ? " or more" : "") + "; it is " +
+              std::to_string(loadSemaphore(wait.semaphore));
     } else {
       const Ring &ring = *kernel->waiting.ring;
       const uint32_t there = kernel->waiting.front ? ring.front() : ring.back();
-      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + ": " +
+      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() + lineText(*kernel) + ": " +
               (kernel->waiting.front ? "cb_wait_front" : "cb_reserve_back") + " of port " + std::to_string(ring.port) +
               " waits for " + std::to_string(kernel->waiting.pages) +
               (kernel->waiting.pages == 1 ? " page, " : " pages, ") + std::to_string(there) + " of " +
@@ -162,11 +210,13 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
                                            const std::function<void (*(uint32_t))()> &entry) {
   std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));
   for (const Kernel &kernel : program.kernels)
-    for (CoreIndex index : kernel.cores) {
+    for (size_t i = 0; i < kernel.cores.size(); ++i) {
+      const CoreIndex index = kernel.cores[i];
       auto &core = byIndex[index];
       if (!core)
         core = std::make_unique<Core>(l1, index, name);
-      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, entry(kernel.entry)));
+      const auto &arguments = kernel.coreArgs.empty() ? kernel.runtimeArgs : kernel.coreArgs[i];
+      core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, arguments, entry(kernel.entry)));
     }
   for (const CircularBuffer &ring : program.rings)
     for (CoreIndex index : ring.ring.cores)
@@ -178,7 +228,7 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
 } // namespace
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                       const std::function<void (*(uint32_t))()> &entry) {
+                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed) {
   auto cores = coresOf(l1, program, name, entry);
   std::vector<Core *> all;
   for (const auto &core : cores)
@@ -187,9 +237,15 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
   for (const auto &core : cores) {
     core->interruptible = Interruptible::current();
     core->all = all;
+    core->dram = dram;
     constexpr uint32_t semaphores = maxSemaphores * semaphoreBytes;
     std::memset(l1.at(core->index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) - semaphores), 0, semaphores);
   }
+  for (const SemaphoreValue &semaphore : program.semaphores)
+    for (CoreIndex index : semaphore.cores)
+      std::memcpy(l1.at(index, static_cast<uint32_t>(l1.chip.l1UnreservedBase) -
+                                   (maxSemaphores - semaphore.id) * semaphoreBytes),
+                  &semaphore.value, sizeof semaphore.value);
   const auto canRun = [](const auto &core) { return core->canRun(); };
   // What a core does may let another go on, mostly in its row of the grid: a thread runs a row until none of it can.
   do
@@ -210,6 +266,9 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
   std::string waiting;
   size_t waitingCores = 0;
   for (const auto &core : cores) {
+    for (const auto &run : core->kernels)
+      if (printed && !run->printed.empty())
+        *printed += run->printed + (run->printed.ends_with('\n') ? "" : "\n");
     if (!error)
       error = core->error();
     if (!core->ended() && ++waitingCores <= waitingShown)

@@ -24,15 +24,45 @@ namespace tt::metal {
 class L1 {
 public:
   /// Throws OutOfMemoryError.
-  explicit L1(const sim::ChipDesc &chip);
+  explicit L1(const sim::ChipDesc &chip) : L1(chip, false) {}
+  /// With `pointers`, the memory lies below 2^31: the addresses that kernels get are pointers, as on the chip, which
+  /// they may read and write through.
+  L1(const sim::ChipDesc &chip, bool pointers);
   L1(const L1 &) = delete;
   L1 &operator=(const L1 &) = delete;
   ~L1();
   std::byte *at(CoreIndex core, uint32_t address) const { return memory + static_cast<size_t>(core) * size + address; }
   const sim::ChipDesc &chip;
+  bool hasPointers() const { return window != 0; }
+  /// What a kernel of the core sees of an address.
+  uint32_t pointer(CoreIndex core, uint32_t address) const {
+    return window ? window + static_cast<uint32_t>(core * size) + address : address;
+  }
+  /// The address that a kernel means: of a pointer that in its core's L1.
+  uint64_t plain(uint64_t address) const {
+    return window && address >= window && address - window < size * static_cast<size_t>(chip.cores())
+               ? (address - window) % size
+               : address;
+  }
 
 private:
   const size_t size; // of one core
+  std::byte *memory;
+  uint32_t window = 0; // where it begins, below 2^31
+};
+
+/// The banks of a chip's DRAM. Untouched pages take no memory.
+class Dram {
+public:
+  /// Throws OutOfMemoryError.
+  explicit Dram(const sim::ChipDesc &chip);
+  Dram(const Dram &) = delete;
+  Dram &operator=(const Dram &) = delete;
+  ~Dram();
+  std::byte *at(uint32_t bank, uint64_t address) const { return memory + bank * size + address; }
+
+private:
+  const size_t size, banks;
   std::byte *memory;
 };
 
@@ -94,10 +124,11 @@ class Core;
 /// A kernel on a core. Functions are those of the kernel API; see kernel_api.h.
 class KernelRun {
 public:
-  KernelRun(Core &core, const Kernel &kernel, void (*entry)());
+  KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t> arguments, void (*entry)());
 
   [[noreturn]] void fail(std::string_view function, const std::string &what) const;
   uint32_t argument(uint32_t index) const;
+  uint32_t commonArgument(uint32_t index) const;
 
   // ring.cpp
   void waitFront(uint32_t cb, uint32_t pages);
@@ -115,6 +146,11 @@ public:
 
   // noc.cpp
   void nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool own);
+  void nocWriteWord(uint64_t to, uint32_t value);
+  /// Banks of DRAM, or of the cores' L1.
+  uint32_t bankCount(bool dram) const;
+  uint32_t bankAlignment(bool dram) const;
+  uint64_t bankAddress(bool dram, uint32_t bank, uint64_t address) const;
   uint32_t semaphoreAddress(uint32_t id) const;
   void semaphoreIncrease(uint64_t to, uint32_t value);
   void semaphoreSet(uint32_t address, uint32_t value);
@@ -153,10 +189,17 @@ public:
   void transposeTile(uint32_t cb, uint32_t tile, uint32_t dst);
   void broadcastTile(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
 
+  // print.cpp
+  void print(std::string_view text);
+  void printTile(uint32_t cb, uint32_t tile, TileSlice slice);
+
   Core &core;
   const Kernel &kernel;
+  const std::span<const uint32_t> arguments; // of this core
   Fiber fiber;
   Work work;
+  uint32_t line = 0;   // of the kernel's source, in a function of the API that knows it
+  std::string printed; // lines of DPRINT
 
   /// What it waits for, when it is suspended.
   struct Wait {
@@ -166,6 +209,7 @@ public:
     const std::byte *semaphore = nullptr; // or this one, for a value
     uint32_t id = 0, value = 0;
     bool orMore = false;
+    uint32_t address = 0; // of a semaphore that is no one of the program's
 
     bool isThere() const { return ring || semaphore; }
     bool over() const {
@@ -191,6 +235,7 @@ private:
   /// The cores of a rectangle, which are as many as the kernel says, with this one or without.
   std::vector<CoreIndex> receivers(uint64_t address, uint32_t count, bool own, std::string_view function) const;
   std::byte *semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const;
+  std::byte *dramBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
   /// What other kernels wait for or read is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
@@ -225,6 +270,7 @@ public:
   const L1 &l1;
   const CoreIndex index;
   const std::string_view program;
+  const Dram *dram = nullptr;                   // where kernels may use it
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
   std::span<Core *const> all;                   // of the chip, by index; null where no kernel runs
   std::array<std::unique_ptr<Ring>, maxPorts> rings;
@@ -240,7 +286,9 @@ struct ProgramWork {
   Work total;
   int64_t cycles = 0; // of the slowest core
 };
+/// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                       const std::function<void (*(uint32_t))()> &entry);
+                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram = nullptr,
+                       std::string *printed = nullptr);
 
 } // namespace tt::metal

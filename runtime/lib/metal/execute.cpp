@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -179,8 +180,16 @@ private:
                [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
     perf.cost.l1Bytes = static_cast<int64_t>(program.buffers[command.to].hostBytes());
   }
+  /// Shows what kernels have printed, also where they fail.
+  struct Written {
+    const std::string &text;
+    ~Written() { std::fwrite(text.data(), 1, text.size(), stdout), text.empty() ? 0 : std::fflush(stdout); }
+  };
   void run(const EnqueueProgram &command, OpPerf &perf) {
-    const ProgramWork work = runKernels(l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); });
+    std::string printed;
+    const Written onEnd{printed};
+    const ProgramWork work =
+        runKernels(l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, nullptr, &printed);
     const ttmlir::cost::Speed &speed = l1.chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));

@@ -37,6 +37,7 @@ CoreIndex KernelRun::coreAt(uint64_t x, uint64_t y, std::string_view function) c
 }
 
 std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  address = core.l1.plain(address);
   const sim::ChipDesc &chip = core.l1.chip;
   const auto base = static_cast<uint64_t>(chip.l1UnreservedBase), end = static_cast<uint64_t>(chip.l1Size);
   if (address < base || address > end || bytes > end - address)
@@ -46,7 +47,45 @@ std::byte *KernelRun::coreBytes(CoreIndex index, uint64_t address, uint32_t byte
   return core.l1.at(index, static_cast<uint32_t>(address));
 }
 
+uint32_t KernelRun::bankCount(bool dram) const {
+  return static_cast<uint32_t>(dram ? core.l1.chip.dramChannels : core.l1.chip.cores());
+}
+
+uint32_t KernelRun::bankAlignment(bool dram) const {
+  return static_cast<uint32_t>(dram ? core.l1.chip.dramAlignment : core.l1.chip.l1Alignment);
+}
+
+uint64_t KernelRun::bankAddress(bool dram, uint32_t bank, uint64_t address) const {
+  if (bank >= bankCount(dram))
+    fail("get_noc_addr_from_bank_id", "there is no bank " + std::to_string(bank) + " of " + (dram ? "DRAM" : "L1") +
+                                          "; there are " + std::to_string(bankCount(dram)));
+  if (address > addressMask)
+    fail("get_noc_addr_from_bank_id",
+         "address " + std::to_string(address) + " has more than " + std::to_string(noc_address_bits) + " bits");
+  if (dram)
+    return noc_dram_bit | uint64_t(bank) << noc_address_bits | address;
+  const auto columns = static_cast<uint32_t>(core.l1.chip.gridColumns);
+  return uint64_t(bank / columns) << (noc_address_bits + noc_coordinate_bits) |
+         uint64_t(bank % columns) << noc_address_bits | address;
+}
+
+std::byte *KernelRun::dramBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+  const sim::ChipDesc &chip = core.l1.chip;
+  const uint64_t bank = coordinateOf(address, 0), at = address & addressMask;
+  const auto size = static_cast<uint64_t>(chip.dramChannelSize);
+  if (!core.dram || address & ~(noc_dram_bit | addressMask | coordinateMask << noc_address_bits) ||
+      bank >= static_cast<uint64_t>(chip.dramChannels))
+    fail(function,
+         "the NOC address is of no bank of DRAM; there are " + std::to_string(core.dram ? chip.dramChannels : 0));
+  if (at > size || bytes > size - at)
+    fail(function, std::to_string(bytes) + " bytes at address " + std::to_string(at) + " are not in bank " +
+                       std::to_string(bank) + " of DRAM, which has " + std::to_string(size));
+  return core.dram->at(static_cast<uint32_t>(bank), at);
+}
+
 std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_view function) const {
+  if (address & noc_dram_bit)
+    return dramBytes(address, bytes, function);
   if (coordinateOf(address, 2) || coordinateOf(address, 3))
     fail(function, "the NOC address is of a rectangle of cores; expected one core");
   return coreBytes(coreAt(coordinateOf(address, 0), coordinateOf(address, 1), function), address & addressMask, bytes,
@@ -54,6 +93,7 @@ std::byte *KernelRun::nocBytes(uint64_t address, uint32_t bytes, std::string_vie
 }
 
 void KernelRun::checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const {
+  address = core.l1.plain(address);
   const Core *target = index < core.all.size() ? core.all[index] : nullptr;
   if (!target)
     return;
@@ -84,14 +124,26 @@ void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
 void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
   const std::byte *source = coreBytes(core.index, from, bytes, "noc_async_write");
   std::byte *target = nocBytes(to, bytes, "noc_async_write");
-  checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_async_write"), to & addressMask, bytes,
-              "noc_async_write");
+  if (!(to & noc_dram_bit))
+    checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_async_write"), to & addressMask, bytes,
+                "noc_async_write");
   std::memmove(target, source, bytes);
   work.movedBytes += bytes;
 }
 
+void KernelRun::nocWriteWord(uint64_t to, uint32_t value) {
+  constexpr std::string_view function = "noc_inline_dw_write";
+  std::byte *target = nocBytes(to, sizeof value, function);
+  if (reinterpret_cast<uintptr_t>(target) % sizeof value)
+    fail(function, "address " + std::to_string(to & addressMask) + " is no multiple of 4");
+  word(target).store(value, std::memory_order_release);
+  work.movedBytes += sizeof value;
+}
+
 std::vector<CoreIndex> KernelRun::receivers(uint64_t address, uint32_t count, bool own,
                                             std::string_view function) const {
+  if (address & noc_dram_bit)
+    fail(function, "the NOC address is of a bank of DRAM; expected a rectangle of cores");
   const uint64_t xEnd = coordinateOf(address, 0), yEnd = coordinateOf(address, 1), xStart = coordinateOf(address, 2),
                  yStart = coordinateOf(address, 3);
   if (xStart > xEnd || yStart > yEnd)
@@ -126,18 +178,24 @@ uint32_t KernelRun::semaphoreAddress(uint32_t id) const {
   if (id >= maxSemaphores)
     fail("get_semaphore",
          "there is no semaphore " + std::to_string(id) + "; there are " + std::to_string(maxSemaphores));
-  return static_cast<uint32_t>(core.l1.chip.l1UnreservedBase) - (maxSemaphores - id) * semaphoreBytes;
+  return core.l1.pointer(core.index,
+                         static_cast<uint32_t>(core.l1.chip.l1UnreservedBase) - (maxSemaphores - id) * semaphoreBytes);
 }
 
 std::byte *KernelRun::semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const {
+  address = core.l1.plain(address);
   const auto end = static_cast<uint64_t>(core.l1.chip.l1UnreservedBase);
   const uint64_t begin = end - maxSemaphores * semaphoreBytes;
+  if (address >= end && core.l1.hasPointers() && address % sizeof(uint32_t) == 0) // in a buffer
+    return coreBytes(index, address, sizeof(uint32_t), function);
   if (address < begin || address >= end || (address - begin) % semaphoreBytes)
     fail(function, "there is no semaphore at address " + std::to_string(address) + "; get_semaphore gives addresses");
   return core.l1.at(index, static_cast<uint32_t>(address));
 }
 
 void KernelRun::semaphoreIncrease(uint64_t to, uint32_t value) {
+  if (to >> (noc_address_bits + 2 * noc_coordinate_bits))
+    fail("noc_semaphore_inc", "the NOC address is of DRAM or of a rectangle of cores; expected one core");
   const CoreIndex index = coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_semaphore_inc");
   word(semaphoreAt(index, to & addressMask, "noc_semaphore_inc")).fetch_add(value, std::memory_order_acq_rel);
 }
@@ -156,7 +214,10 @@ void KernelRun::semaphoreMulticast(uint32_t from, uint64_t to, uint32_t count, b
 void KernelRun::semaphoreWait(uint32_t address, uint32_t value, bool orMore) {
   Wait what;
   what.semaphore = semaphoreAt(core.index, address, orMore ? "noc_semaphore_wait_min" : "noc_semaphore_wait");
-  what.id = (address - semaphoreAddress(0)) / semaphoreBytes;
+  const auto plain = static_cast<uint32_t>(core.l1.plain(address));
+  const uint32_t first = static_cast<uint32_t>(core.l1.chip.l1UnreservedBase) - maxSemaphores * semaphoreBytes;
+  what.id = (plain - first) / semaphoreBytes;
+  what.address = what.id < maxSemaphores ? 0 : plain;
   what.value = value;
   what.orMore = orMore;
   waitFor(what);

@@ -58,6 +58,10 @@ std::string arguments(const Kernel &kernel) {
           std::to_string(count) + ")\n    tt::metal::api->badCompileTimeArgument(index, " + std::to_string(count) +
           ");\n"
           "  return kernel_compile_time_args[index];\n}\n"
+          "template <uint32_t index = 0, uint32_t = 0>\n"
+          "using TensorAccessorArgs = tt::metal::AccessorArgs<kernel_compile_time_args, " +
+          std::to_string(count) +
+          ", index>;\n"
           "[[maybe_unused]] constexpr uint8_t noc_index = " +
           std::to_string(kernel.noc) + ";\n";
   return text;

@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 3;
+inline constexpr uint32_t kernelAbiVersion = 4;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -27,6 +27,11 @@ enum class FpuOp : uint32_t { Add, Subtract, Multiply };
 enum class ReducePool : uint32_t { Sum, Average, Max };
 /// Which dimension is reduced, or broadcast: Row reduces each row to its first element.
 enum class Along : uint32_t { None, Row, Column, Scalar };
+
+/// Rows and columns of a tile from a first one up to an end, every so many.
+struct TileSlice {
+  uint32_t rowBegin, rowEnd, rowStep, columnBegin, columnEnd, columnStep;
+};
 
 /// Functions of the kernel that runs in the calling thread. `function` is the name for messages.
 struct KernelApi {
@@ -88,6 +93,20 @@ struct KernelApi {
                      uint32_t dst);
   void (*transposeTile)(uint32_t cb, uint32_t tile, uint32_t dst);
   void (*broadcastTile)(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
+
+  // Arguments that are alike on all cores.
+  uint32_t (*commonArgument)(uint32_t index);
+  // Banks of memory: DRAM, or the L1 of the cores.
+  uint32_t (*bankCount)(bool dram);
+  uint32_t (*bankAlignment)(bool dram);
+  uint64_t (*bankAddress)(bool dram, uint32_t bank, uint64_t address);
+  /// Four bytes.
+  void (*nocWriteWord)(uint64_t to, uint32_t value);
+  /// The line of the kernel's source that calls the next function; 0 behind it.
+  void (*at)(uint32_t line);
+  // Debugging.
+  void (*print)(const char *text, uint32_t length);
+  void (*printTile)(uint32_t cb, uint32_t tile, TileSlice slice);
 };
 
 /// What the library of a file's kernels offers: `tt_metal_kernels` with C linkage.

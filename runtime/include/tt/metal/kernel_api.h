@@ -5,139 +5,18 @@
 // kernels include (dataflow_api.h, compute_kernel_api/*.h) all lead here.
 // docs/runtime.md, "Metal programs", says what is there and what it checks.
 //
-// Coordinates of the NOC are those of the grid of worker cores. Template
-// arguments that choose between precise and fast variants on the chip are
+// Template arguments that choose between precise and fast variants on the chip are
 // taken and have no effect: results are those of the TTNN simulation.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "tt/metal/kernel_abi.h"
-
-namespace tt::metal {
-/// Of the library that is being compiled.
-inline const KernelApi *api = nullptr;
-
-/// The kernel's core has these circular buffers.
-template <class... Cb> inline void checkBuffers(const char *function, Cb... cbs) { (api->cbCheck(cbs, function), ...); }
-} // namespace tt::metal
-
-#define NAMESPACE kernel_namespace
-#define MAIN kernel_entry()
-#define FORCE_INLINE inline __attribute__((always_inline))
-#define ALWI inline __attribute__((always_inline))
-#define tt_l1_ptr
+#include "tt/metal/kernel_banks.h"
+#include "tt/metal/kernel_noc.h"
+#include "tt/metal/kernel_print.h"
 
 /// As names of kernels that qualify them; others find them without.
 inline namespace ckernel {
-
-//===- Arguments ----------------------------------------------------------===//
-
-template <class T> inline T get_arg_val(uint32_t index) {
-  static_assert(sizeof(T) == sizeof(uint32_t), "arguments have 32 bits");
-  const uint32_t bits = tt::metal::api->argument(index);
-  T value;
-  __builtin_memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-/// Alike on all cores.
-template <class T> inline T get_common_arg_val(uint32_t index) { return get_arg_val<T>(index); }
-
-//===- Circular buffers ---------------------------------------------------===//
-
-inline void cb_wait_front(uint32_t cb, uint32_t pages) { tt::metal::api->cbWaitFront(cb, pages); }
-inline void cb_pop_front(uint32_t cb, uint32_t pages) { tt::metal::api->cbPopFront(cb, pages); }
-inline void cb_reserve_back(uint32_t cb, uint32_t pages) { tt::metal::api->cbReserveBack(cb, pages); }
-inline void cb_push_back(uint32_t cb, uint32_t pages) { tt::metal::api->cbPushBack(cb, pages); }
-inline bool cb_pages_available_at_front(uint32_t cb, uint32_t pages) {
-  return tt::metal::api->cbAvailable(cb, true, "cb_pages_available_at_front") >= pages;
-}
-inline bool cb_pages_reservable_at_back(uint32_t cb, uint32_t pages) {
-  return tt::metal::api->cbAvailable(cb, false, "cb_pages_reservable_at_back") >= pages;
-}
-inline uint32_t get_read_ptr(uint32_t cb) { return tt::metal::api->cbReadAddress(cb); }
-inline uint32_t get_write_ptr(uint32_t cb) { return tt::metal::api->cbWriteAddress(cb); }
-inline uint32_t get_tile_size(uint32_t cb) { return tt::metal::api->cbTileBytes(cb); }
-/// Numbers of tt.target.DataType.
-inline uint32_t get_dataformat(uint32_t cb) { return tt::metal::api->cbDataType(cb); }
-
-//===- Data movement ------------------------------------------------------===//
-
-inline uint32_t get_absolute_logical_x() { return tt::metal::api->coreX(); }
-inline uint32_t get_absolute_logical_y() { return tt::metal::api->coreY(); }
-/// my_x[noc] and my_y[noc]: the same on both NOCs.
-inline constexpr struct CoreX {
-  uint32_t operator[](uint32_t) const { return get_absolute_logical_x(); }
-} my_x = {};
-inline constexpr struct CoreY {
-  uint32_t operator[](uint32_t) const { return get_absolute_logical_y(); }
-} my_y = {};
-
-inline constexpr uint32_t noc_address_bits = 36, noc_coordinate_bits = 6;
-inline uint64_t get_noc_addr(uint32_t x, uint32_t y, uint32_t address, uint8_t = 0) {
-  return (uint64_t(y) << (noc_address_bits + noc_coordinate_bits)) | (uint64_t(x) << noc_address_bits) | address;
-}
-inline uint64_t get_noc_addr(uint32_t address, uint8_t = 0) {
-  return get_noc_addr(get_absolute_logical_x(), get_absolute_logical_y(), address);
-}
-inline void noc_async_read(uint64_t from, uint32_t to, uint32_t bytes, uint8_t = 0) {
-  tt::metal::api->nocRead(from, to, bytes);
-}
-inline void noc_async_write(uint32_t from, uint64_t to, uint32_t bytes, uint8_t = 0) {
-  tt::metal::api->nocWrite(from, to, bytes);
-}
-/// All cores of a rectangle, its first and its last.
-inline uint64_t get_noc_multicast_addr(uint32_t x_start, uint32_t y_start, uint32_t x_end, uint32_t y_end,
-                                       uint32_t address, uint8_t = 0) {
-  const uint64_t first = get_noc_addr(x_end, y_end, address), last = get_noc_addr(x_start, y_start, 0);
-  return first | last << 2 * noc_coordinate_bits;
-}
-inline void noc_async_write_multicast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers, bool = false,
-                                      uint8_t = 0) {
-  tt::metal::api->nocMulticast(from, to, bytes, receivers, false);
-}
-inline void noc_async_write_multicast_loopback_src(uint32_t from, uint64_t to, uint32_t bytes, uint32_t receivers,
-                                                   bool = false, uint8_t = 0) {
-  tt::metal::api->nocMulticast(from, to, bytes, receivers, true);
-}
-
-/// The address of a semaphore of this program, which is 0 when it starts.
-inline uint32_t get_semaphore(uint32_t id) { return tt::metal::api->semaphoreAddress(id); }
-inline void noc_semaphore_inc(uint64_t to, uint32_t value, uint8_t = 0) {
-  tt::metal::api->semaphoreIncrease(to, value);
-}
-inline void noc_semaphore_set(uint32_t address, uint32_t value) { tt::metal::api->semaphoreSet(address, value); }
-inline void noc_semaphore_wait(uint32_t address, uint32_t value) {
-  tt::metal::api->semaphoreWait(address, value, false);
-}
-inline void noc_semaphore_wait_min(uint32_t address, uint32_t value) {
-  tt::metal::api->semaphoreWait(address, value, true);
-}
-// Pointers to L1 are addresses.
-inline void noc_semaphore_set(volatile uint32_t *address, uint32_t value) {
-  noc_semaphore_set(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
-}
-inline void noc_semaphore_wait(volatile uint32_t *address, uint32_t value) {
-  noc_semaphore_wait(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
-}
-inline void noc_semaphore_wait_min(volatile uint32_t *address, uint32_t value) {
-  noc_semaphore_wait_min(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(address)), value);
-}
-inline void noc_semaphore_set_multicast(uint32_t from, uint64_t to, uint32_t receivers, bool = false, uint8_t = 0) {
-  tt::metal::api->semaphoreMulticast(from, to, receivers, false);
-}
-inline void noc_semaphore_set_multicast_loopback_src(uint32_t from, uint64_t to, uint32_t receivers, bool = false,
-                                                     uint8_t = 0) {
-  tt::metal::api->semaphoreMulticast(from, to, receivers, true);
-}
-
-// Transfers are done when they are requested.
-inline void noc_async_atomic_barrier(uint8_t = 0) {}
-inline void noc_async_read_barrier(uint8_t = 0) {}
-inline void noc_async_write_barrier(uint8_t = 0) {}
-inline void noc_async_writes_flushed(uint8_t = 0) {}
-inline void noc_async_full_barrier(uint8_t = 0) {}
 
 //===- Registers ----------------------------------------------------------===//
 
@@ -168,11 +47,16 @@ inline void copy_tile_to_dst_init_short_with_dt(uint32_t before, uint32_t cb, ui
   tt::metal::checkBuffers("copy_tile_to_dst_init_short_with_dt", before, cb);
 }
 inline void copy_tile_init(uint32_t cb) { tt::metal::checkBuffers("copy_tile_init", cb); }
-inline void copy_tile(uint32_t cb, uint32_t tile, uint32_t dst) { tt::metal::api->copyTile(cb, tile, dst); }
+inline void copy_tile(uint32_t cb, uint32_t tile, uint32_t dst, uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
+  tt::metal::api->copyTile(cb, tile, dst);
+}
 
 /// In order: behind the tiles that were packed since the last cb_push_back. Out of order: to page `tile` of those that
 /// are reserved.
-template <bool out_of_order = false> inline void pack_tile(uint32_t dst, uint32_t cb, uint32_t tile = 0) {
+template <bool out_of_order = false>
+inline void pack_tile(uint32_t dst, uint32_t cb, uint32_t tile = 0, uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
   tt::metal::api->packTile(dst, cb, out_of_order, tile);
 }
 // Formats are those of the circular buffers.
@@ -240,7 +124,9 @@ inline void fill_tile(uint32_t dst, float value) { tt::metal::api->fillTile(dst,
   inline void name##_init(uint32_t cb0, uint32_t cb1, bool = false) {                                                  \
     tt::metal::checkBuffers(#name "_init", cb0, cb1);                                                                  \
   }                                                                                                                    \
-  inline void name(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst) {                         \
+  inline void name(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst,                           \
+                   uint32_t line = __builtin_LINE()) {                                                                 \
+    tt::metal::api->at(line);                                                                                          \
     tt::metal::api->fpuTiles(tt::metal::FpuOp::op, cb0, cb1, tile0, tile1, dst);                                       \
   }
 TT_KERNEL_FPU_OP(add_tiles, Add)
@@ -258,7 +144,8 @@ inline void mm_init_short(uint32_t in0, uint32_t in1, uint32_t = 0) {
 }
 /// dst += in0 x in1, or its transpose with `transpose`.
 inline void matmul_tiles(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst,
-                         uint32_t transpose = 0) {
+                         uint32_t transpose = 0, uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
   tt::metal::api->matmulTiles(in0, in1, tile0, tile1, dst, transpose != 0);
 }
 
@@ -295,7 +182,9 @@ inline void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
 /// Joins the reduced tile, times the first element of the scaler's tile, with what is in dst: row r's value lies in
 /// element (r, 0), column c's in (0, c), that of the tile in (0, 0).
 template <PoolType pool = SUM, ReduceDim dim = REDUCE_SCALAR, bool...>
-inline void reduce_tile(uint32_t in, uint32_t scaler, uint32_t tile, uint32_t scaler_tile, uint32_t dst) {
+inline void reduce_tile(uint32_t in, uint32_t scaler, uint32_t tile, uint32_t scaler_tile, uint32_t dst,
+                        uint32_t line = __builtin_LINE()) {
+  tt::metal::api->at(line);
   using tt::metal::Along;
   tt::metal::api->reduceTile(static_cast<tt::metal::ReducePool>(pool),
                              dim == REDUCE_ROW   ? Along::Row

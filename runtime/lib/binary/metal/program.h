@@ -63,7 +63,8 @@ struct Kernel {
   bool f32Dst = false, fullDst = false; // of a compute kernel
   uint32_t noc = 0;                     // of a data movement kernel
   int fidelityPhases = 4;               // passes of the matrix unit
-  std::vector<uint32_t> compileTimeArgs, runtimeArgs;
+  std::vector<uint32_t> compileTimeArgs, runtimeArgs; // alike on all cores
+  std::vector<std::vector<uint32_t>> coreArgs;        // of each of `cores`, or none: as runtimeArgs
   uint32_t entry = 0; // in the library of the binary: kernels that are compiled alike share one
 };
 
@@ -90,8 +91,14 @@ struct WriteBuffer {
 struct ReadBuffer {
   uint32_t from, to;
 };
+/// What a semaphore is when a program begins, where it is not 0.
+struct SemaphoreValue {
+  uint32_t id = 0, value = 0;
+  Cores cores;
+};
 struct EnqueueProgram {
   std::vector<uint32_t> buffers;
+  std::vector<SemaphoreValue> semaphores;
   std::vector<CircularBuffer> rings;
   std::vector<Kernel> kernels;
 };

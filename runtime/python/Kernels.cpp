@@ -1,0 +1,198 @@
+//===- Kernels.cpp - kernels written by hand, for Python ------------------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Bindings.h"
+#include "Interrupts.h"
+
+#include "tt/metal/host.h"
+
+using namespace tt;
+using namespace tt::metal;
+
+namespace {
+
+using Coord = std::pair<uint32_t, uint32_t>; // x, y
+
+std::vector<metal::CoreCoord> coords(const std::vector<Coord> &cores) {
+  std::vector<metal::CoreCoord> result;
+  for (const auto &[x, y] : cores)
+    result.push_back({x, y});
+  return result;
+}
+
+std::span<const std::byte> bytesOf(const nb::bytes &bytes) {
+  return {static_cast<const std::byte *>(bytes.data()), bytes.size()};
+}
+nb::bytes bytesOf(std::span<const std::byte> bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+/// Throws Error for bytes that are not expected.
+std::span<const std::byte> requireContiguous(const python::HostArray &array, const char *what) {
+  if (!array.contiguous)
+    throw Error(std::string(what) + ": expected an array with its values one behind the other");
+  if (array.shape.size() != 2)
+    throw Error(std::string(what) + ": expected a matrix, found an array of " + std::to_string(array.shape.size()) +
+                " dimensions");
+  return {static_cast<const std::byte *>(array.data),
+          static_cast<size_t>(array.elements()) * python::hostBytes(array.type)};
+}
+
+nb::bytes tilesOf(nb::handle object, python::HostType dtype) {
+  const python::HostArray array = python::hostArray(object);
+  const std::span<const std::byte> data = requireContiguous(array, "to_tiles");
+  const auto rows = static_cast<uint32_t>(array.shape[0]), columns = static_cast<uint32_t>(array.shape[1]);
+  const auto count = static_cast<size_t>(array.elements());
+  const DataType type = python::deviceType(dtype);
+  if (array.type == python::HostType::Float32)
+    return bytesOf(toTiles(std::span(reinterpret_cast<const float *>(data.data()), count), rows, columns, type));
+  if (array.type == python::HostType::Int32)
+    return bytesOf(toTiles(std::span(reinterpret_cast<const int32_t *>(data.data()), count), rows, columns, type));
+  throw Error("to_tiles: expected an array of float32 or int32");
+}
+
+/// f32, or int32 of an integer type; row by row.
+nb::bytes rowsOf(const nb::bytes &tiles, uint32_t rows, uint32_t columns, python::HostType dtype) {
+  const DataType type = python::deviceType(dtype);
+  switch (type) {
+  case DataType::UInt32:
+  case DataType::UInt16:
+  case DataType::UInt8:
+  case DataType::Int32:
+  case DataType::Bool:
+    return bytesOf(std::as_bytes(std::span<const int32_t>(integersFromTiles(bytesOf(tiles), rows, columns, type))));
+  default:
+    return bytesOf(std::as_bytes(std::span<const float>(floatsFromTiles(bytesOf(tiles), rows, columns, type))));
+  }
+}
+
+} // namespace
+
+void python::bindKernels(nb::module_ &module) {
+  module.attr("Memory") = nb::type<BufferType>();
+  nb::class_<InterleavedBuffer>(module, "Buffer", "Pages in the banks of a memory by turns, at one address of each.")
+      .def(
+          "__init__",
+          [](InterleavedBuffer *self, BufferType memory, uint64_t address, uint32_t pageBytes, uint32_t pages) {
+            new (self) InterleavedBuffer{memory, address, pageBytes, pages};
+          },
+          nb::arg("memory"), nb::arg("address"), nb::arg("page_bytes"), nb::arg("pages"))
+      .def_ro("memory", &InterleavedBuffer::memory)
+      .def_ro("address", &InterleavedBuffer::address)
+      .def_ro("page_bytes", &InterleavedBuffer::pageBytes)
+      .def_ro("pages", &InterleavedBuffer::pages)
+      .def("accessor_args", &InterleavedBuffer::accessorArgs,
+           "Returns the compile-time arguments that TensorAccessorArgs of a kernel takes.");
+  nb::class_<HostCircularBuffer>(module, "CircularBuffer", "A ring of pages in the L1 of each of some cores.")
+      .def(
+          "__init__",
+          [](HostCircularBuffer *self, uint32_t port, HostType dtype, uint32_t pageBytes, uint32_t pages,
+             const std::vector<Coord> &cores, std::optional<uint32_t> address) {
+            new (self) HostCircularBuffer{port, deviceType(dtype), pageBytes, pages, coords(cores), address};
+          },
+          nb::arg("port"), nb::arg("dtype"), nb::arg("page_bytes"), nb::arg("pages"), nb::arg("cores"),
+          nb::arg("address") = nb::none());
+  nb::class_<HostSemaphore>(module, "Semaphore", "A word at the same address of each of some cores.")
+      .def(
+          "__init__",
+          [](HostSemaphore *self, uint32_t id, const std::vector<Coord> &cores, uint32_t value) {
+            new (self) HostSemaphore{id, value, coords(cores)};
+          },
+          nb::arg("id"), nb::arg("cores"), nb::arg("value") = 0);
+  nb::class_<HostKernel>(module, "Kernel", "C++ text with the cores that run it and what it is given.")
+      .def(
+          "__init__",
+          [](HostKernel *self, std::string name, std::string source, const std::vector<Coord> &cores, bool compute,
+             uint32_t noc, std::vector<uint32_t> compileArgs, std::map<std::string, std::string> defines,
+             std::vector<uint32_t> commonArgs, const std::map<Coord, std::vector<uint32_t>> &args, bool fp32DestAcc,
+             bool dstFull, uint32_t fidelityPhases) {
+            HostKernel kernel;
+            kernel.name = std::move(name);
+            kernel.source = std::move(source);
+            kernel.cores = coords(cores);
+            kernel.compute = compute;
+            kernel.noc = noc;
+            kernel.fp32DestAcc = fp32DestAcc;
+            kernel.dstFull = dstFull;
+            kernel.fidelityPhases = fidelityPhases;
+            kernel.compileTimeArgs = std::move(compileArgs);
+            kernel.defines = std::move(defines);
+            kernel.commonArgs = std::move(commonArgs);
+            for (const auto &[core, values] : args)
+              kernel.args[{core.first, core.second}] = values;
+            new (self) HostKernel(std::move(kernel));
+          },
+          nb::arg("name"), nb::arg("source"), nb::arg("cores"), nb::kw_only(), nb::arg("compute") = false,
+          nb::arg("noc") = 0, nb::arg("compile_args") = std::vector<uint32_t>(),
+          nb::arg("defines") = std::map<std::string, std::string>(), nb::arg("common_args") = std::vector<uint32_t>(),
+          nb::arg("args") = std::map<Coord, std::vector<uint32_t>>(), nb::arg("fp32_dest_acc") = false,
+          nb::arg("dst_full") = false, nb::arg("fidelity_phases") = 4);
+  nb::class_<KernelReport>(module, "KernelReport", "What a run of kernels did.")
+      .def_ro("cycles", &KernelReport::cycles, "Of the slowest core.")
+      .def_ro("device_ns", &KernelReport::deviceNs)
+      .def_ro("matmul_tiles", &KernelReport::matmulTiles)
+      .def_ro("fpu_tiles", &KernelReport::fpuTiles)
+      .def_ro("sfpu_tiles", &KernelReport::sfpuTiles)
+      .def_ro("moved_bytes", &KernelReport::movedBytes)
+      .def_ro("printed", &KernelReport::printed, "Lines of DPRINT, in the order of cores.");
+  nb::class_<Machine>(module, "Machine", "The DRAM and L1 of one simulated chip, and its cores.")
+      .def(
+          "__init__",
+          [](Machine *self, const std::string &arch) { new (self) Machine(sim::chip(sim::parseArch(arch))); },
+          nb::arg("arch") = "wormhole_b0")
+      .def_prop_ro(
+          "grid", [](const Machine &self) { return std::pair(self.chip().gridColumns, self.chip().gridRows); },
+          "Columns and rows of worker cores: x and y.")
+      .def("allocate", &Machine::allocate, nb::arg("memory"), nb::arg("page_bytes"), nb::arg("pages"),
+           "Returns an interleaved Buffer; raises OutOfMemoryError.")
+      .def("deallocate", &Machine::deallocate, nb::arg("buffer"))
+      .def(
+          "write",
+          [](Machine &self, const InterleavedBuffer &buffer, const nb::bytes &bytes) {
+            self.write(buffer, bytesOf(bytes));
+          },
+          nb::arg("buffer"), nb::arg("data"), "Writes all pages of a buffer.")
+      .def(
+          "read",
+          [](const Machine &self, const InterleavedBuffer &buffer) {
+            std::vector<std::byte> bytes(size_t(buffer.pageBytes) * buffer.pages);
+            self.read(buffer, bytes);
+            return bytesOf(bytes);
+          },
+          nb::arg("buffer"), "Returns all pages of a buffer.")
+      .def(
+          "read_l1",
+          [](const Machine &self, const Coord &core, uint64_t address, uint64_t bytes) {
+            return bytesOf(self.l1({core.first, core.second}, address, bytes));
+          },
+          nb::arg("core"), nb::arg("address"), nb::arg("bytes"), "Returns bytes of a core's L1.")
+      .def(
+          "run",
+          [](Machine &self, std::vector<HostKernel> kernels, std::vector<HostCircularBuffer> buffers,
+             std::vector<HostSemaphore> semaphores, std::string name) {
+            const HostProgram program{std::move(name), std::move(buffers), std::move(semaphores), std::move(kernels)};
+            std::string printed;
+            try {
+              return interruptibly([&] { return self.run(program, &printed); });
+            } catch (const Error &error) { // what was printed may say why
+              if (printed.empty())
+                throw;
+              throw Error(std::string(error.what()) + "\nprinted before:\n" + printed);
+            }
+          },
+          nb::arg("kernels"), nb::arg("circular_buffers") = std::vector<HostCircularBuffer>(),
+          nb::arg("semaphores") = std::vector<HostSemaphore>(), nb::arg("name") = "program",
+          "Compiles kernels and runs them until all have ended; raises Error with what was wrong, or with what every "
+          "kernel waits for.");
+  module.def(
+      "core_range",
+      [](const Coord &first, const Coord &last) {
+        std::vector<Coord> cores;
+        for (const metal::CoreCoord core : coreRange({first.first, first.second}, {last.first, last.second}))
+          cores.emplace_back(core.x, core.y);
+        return cores;
+      },
+      nb::arg("first"), nb::arg("last"), "Returns all cores of a rectangle, (x, y), row by row.");
+  module.def("to_tiles", &tilesOf, nb::arg("matrix"), nb::arg("dtype"),
+             "Returns a matrix of float32 or int32 as tiles of 32x32 of a type.");
+  module.def("from_tiles", &rowsOf, nb::arg("tiles"), nb::arg("rows"), nb::arg("columns"), nb::arg("dtype"),
+             "Returns the rows of a matrix of tiles as bytes: float32, or int32 of an integer type.");
+}
