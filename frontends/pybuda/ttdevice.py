@@ -22,7 +22,7 @@ from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, place, program_of, spills, write
+from .placement import Optimizing, Traced, place, program_of, running_nodes, spills, write
 from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.requests import Requests
@@ -235,6 +235,7 @@ class TTDevice(Reports):
             first.input_names(len(inputs)), [f"target_{i}" for i in range(len(targets))], self._results, self._saved,
             inputs[0].shape[0] if inputs and inputs[0].dim() > 1 else 1, self.training, bool(targets),
             self.compiled.graphs, set(self.used_nops), self.op_names, optimizing,
+            running_nodes(self.compiled.executables),
         )  # fmt: skip
         self.placement = place(traced, config)
         self._looped = {}

@@ -4,10 +4,10 @@
 from .build import Optimizing, Traced, place, spills
 from .graph import PlacementError
 from .names import check_names
-from .program import Executable, program_of
+from .program import Executable, program_of, running_nodes
 from .summary import Result, write
 
 __all__ = [
-    "Executable", "Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "program_of", "spills",
-    "write",
+    "Executable", "Optimizing", "PlacementError", "Result", "Traced", "check_names", "place", "program_of",
+    "running_nodes", "spills", "write",
 ]  # fmt: skip

@@ -45,7 +45,8 @@ class Traced:
 
     states: shape and whether it is trained of each parameter and buffer. inputs, targets: names.
     results: how many the modules give. saved: names of the ops whose results are kept, behind the results.
-    used_nops: numbers of the nops that are in the graphs.
+    used_nops: numbers of the nops that are in the graphs. running: epoch types and names of nodes that are computed in
+        each run.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Traced:
     used_nops: set[int] = field(default_factory=set)
     op_names: Mapping[str, str] = field(default_factory=dict)
     optimizing: Optimizing | None = None
+    running: frozenset[tuple[str, str]] = frozenset()
 
 
 def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Precisions:
@@ -274,7 +276,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
     graph = graph_of(traced, config)
     kept = requested_copies(config)
     if config.enable_consteval:
-        evaluate_constants(graph, traced.training, kept)
+        evaluate_constants(graph, traced.training, traced.running)
     if config.enable_conv_prestride:
         prestride(graph)
     if config.tti_dump_format == "backend" and config.enable_device_tilize:

@@ -26,9 +26,11 @@ def requested_copies(config: CompilerConfig) -> set[str]:
     return found
 
 
-def evaluate_constants(graph: Graph, training: bool, kept: Collection[str]) -> None:
-    """Computes once what depends on constants only, in inference of parameters, too, is computed once and is a
-    constant."""
+def evaluate_constants(graph: Graph, training: bool, running: Collection[tuple[str, str]]) -> None:
+    """Makes constants of ops on constants (in inference, also on parameters) that the program evaluates once.
+
+    running: epoch types and names of the nodes that it computes in each run.
+    """
     kinds = ("constant",) if training else ("constant", "parameter")
     written, known = graph.written(), dict[Op, Queue]()
     left: list[Op] = []
@@ -36,7 +38,7 @@ def evaluate_constants(graph: Graph, training: bool, kept: Collection[str]) -> N
         for operand in op.operands:
             operand.source = known.get(operand.source, operand.source)  # type: ignore[call-overload]
         constant = op.operands and all(isinstance(x.source, Queue) and x.source.kind in kinds for x in op.operands)
-        if not constant or op.name in kept or op in written or op.type == "embedding":
+        if not constant or (op.epoch_type, op.node) in running or op in written or op.type == "embedding":
             left.append(op)
             continue
         known[op] = Queue(op.name, op.shape, op.df, "constant")

@@ -22,6 +22,7 @@ from .graph import COPIES, MOVES, Op
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
+LOADING = "ttcore.load_cached"  # gives what was evaluated once
 CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
 
 
@@ -105,6 +106,24 @@ def moving_ops() -> frozenset[str]:
     """Returns the names of the ops that only move values, by the facts on their rows."""
     ops = json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))["ops"]
     return frozenset(name for name, row in ops.items() if "moves_values" in row.get("facts", ()))
+
+
+def running_nodes(executables: Sequence[Executable]) -> frozenset[tuple[str, str]]:
+    """Returns the epoch types and names of the nodes whose values are computed in each run, and not once."""
+    found: set[tuple[str, str]] = set()
+    for executable in executables:
+        binary = executable.binary
+        run, *once = [
+            [(x["name"], node_of(x["loc"])) for x in json.loads(binary.get_program_ops_as_json(number)) if x["outs"]]
+            for number in range(binary.get_num_programs())
+        ]
+        evaluated = {node for program in once for _, node in program}
+        # What is evaluated once may be loaded, moved and converted in each run.
+        computing = {node for name, node in run if name not in moving_ops() | {CONVERSION, LOADING}}
+        nodes = computing | {node for _, node in run if node not in evaluated}
+        nodes |= {node for node, first in executable.equal.items() if first in nodes}
+        found |= {(executable.epoch_type, node) for node in nodes}
+    return frozenset(found)
 
 
 def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, str, Op]]:

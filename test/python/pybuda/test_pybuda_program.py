@@ -21,7 +21,7 @@ from pybuda.capture.graph import OnChip
 from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
 from pybuda.placement.chip import SIMULATED, chip_of
 from pybuda.placement.computing import AS_BY_DEFAULT
-from pybuda.placement.graph import OF_TTNN, TYPES
+from pybuda.placement.graph import OF_TTNN, TYPES, PlacementError
 from pybuda.placement.models import work_ns
 from pybuda.placement.program import CONVERSION, moving_ops
 from pybuda.placement.summary import Result
@@ -199,6 +199,21 @@ def test_options_of_the_pipeline_hold_for_netlist_and_program(name: str) -> None
     check_program(placement_of(device))
     (program,) = placement_of(device).programs
     assert [(x.name, x.computes) for x in program.ops if x.computes] == expected
+
+
+@pytest.mark.parametrize("request_one", [pybuda.set_epoch_break, lambda name: pybuda.override_op_size(name, (1, 1))],
+                         ids=["an epoch", "a size"])  # fmt: skip
+def test_what_is_evaluated_once_has_no_cores(request_one: Callable[[str], None]) -> None:
+    """A request for an op that the program evaluates before it runs is refused; without constants, it holds."""
+    request_one("of_w")
+    with pytest.raises(PlacementError, match="'of_w' is no op of the netlist: it is computed once, of constants"):
+        compiled(Layer(), torch.rand(32, 64))
+    pybuda_reset()
+    request_one("of_w")
+    result = placement_of(compiled(Layer(), torch.rand(32, 64), enable_consteval=False))
+    check_program(result)
+    (row,) = [x for x in result.programs[0].ops if x.computes == ("of_w",)]
+    assert row.name == "ttnn.exp"
 
 
 def test_each_option_of_the_pipeline_is_one() -> None:
