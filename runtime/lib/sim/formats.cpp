@@ -14,9 +14,12 @@ void bf16ToF32(const uint16_t *from, float *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
     to[i] = bf16ToF32(from[i]);
 }
+// NaN keeps the digits that bf16 has, which block formats have as well.
 void f32ToBf16(const float *from, uint16_t *to, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    to[i] = f32ToBf16(from[i]);
+  for (size_t i = 0; i < n; ++i) {
+    const auto kept = static_cast<uint16_t>(std::bit_cast<uint32_t>(from[i]) >> 16);
+    to[i] = (kept & 0x7fff) > 0x7f80 ? kept : f32ToBf16(from[i]);
+  }
 }
 void roundToBf16(float *values, size_t n) {
   for (size_t i = 0; i < n; ++i)
@@ -95,7 +98,8 @@ uint8_t magnitude(const BlockFormat &format, float value, int exponent) {
   const int own = std::max(static_cast<int>(bits >> 23), 1), shift = exponent - own;
   if (shift < 0)
     return static_cast<uint8_t>(format.largest());
-  const uint32_t whole = (bits & 0x7fffff) | (bits >> 23 ? 0x800000 : 0), mantissa = shift < 24 ? whole >> shift : 0;
+  const uint32_t whole = bits >> 23 ? (bits & 0x7fffff) | 0x800000 : 0; // denormals are zeros
+  const uint32_t mantissa = shift < 24 ? whole >> shift : 0;
   const int below = 24 - format.magnitudeBits;
   const uint32_t rounded = (mantissa + (1u << (below - 1)) - 1 + (mantissa >> below & 1)) >> below;
   return static_cast<uint8_t>(std::min<uint32_t>(rounded, static_cast<uint32_t>(format.largest())));
@@ -105,9 +109,9 @@ float valueOf(const BlockFormat &format, int storedExponent, uint8_t magnitude, 
   float value;
   if (magnitude == 0)
     return 0.0f;
-  if (storedExponent == format.exponentMax && magnitude >= format.integerBit())
-    value = magnitude == format.integerBit() ? std::numeric_limits<float>::infinity()
-                                             : std::numeric_limits<float>::quiet_NaN();
+  if (storedExponent == format.exponentMax && magnitude >= format.integerBit()) // Inf, and NaN with its digits
+    value =
+        std::bit_cast<float>(0x7f800000u | uint32_t(magnitude - format.integerBit()) << (24 - format.magnitudeBits));
   else
     value = std::ldexp(static_cast<float>(magnitude),
                        storedExponent + format.exponentShift - 127 - (format.magnitudeBits - 1));
@@ -148,10 +152,10 @@ void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
   const float unit = powerOfTwo(exponent + up - (format.magnitudeBits - 1));
   const float shift = 1.5f * 0x1p23f * unit, limit = static_cast<float>(format.largest()) * unit;
   for (size_t i = 0; i < n; ++i) {
-    // The bits that a shift to the shared exponent drops.
+    // The bits that a shift to the shared exponent drops; denormals are zeros.
     const uint32_t bits = std::bit_cast<uint32_t>(values[i]);
-    const int own = std::max(static_cast<int>(bits >> 23 & 255), 1), dropped = std::clamp(exponent - own, 0, 23);
-    const float scaled = std::bit_cast<float>(bits & (~0u << dropped)) * scale;
+    const int own = static_cast<int>(bits >> 23 & 255), dropped = std::clamp(exponent - own, 0, 23);
+    const float scaled = std::bit_cast<float>(bits & (own ? ~0u << dropped : 0u)) * scale;
     // Saturate first: past the limit only the largest element of the group, or a 5-bit exponent's overflow, can be.
     const float clamped = scaled > limit ? limit : scaled < -limit ? -limit : scaled;
     const float rounded = (clamped + shift) - shift;

@@ -78,6 +78,23 @@ for file, dtype, layout, shape in names():
 """
 
 
+def run_library(python: str, folder: Path, program: str, *arguments: str) -> None:
+    """Runs a program with the library, which is installed into the folder; exits with its messages where it fails."""
+    subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
+    own = folder / "venv/bin/python"
+    subprocess.run([own, "-m", "pip", "install", "-q", "ttnn==0.81.1"], check=True)
+    (folder / "chip.yaml").write_text(CHIP)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(__file__).parent),
+        "TT_METAL_MOCK_CLUSTER_DESC_PATH": str(folder / "chip.yaml"),
+        "HOME": str(folder),
+    }
+    done = subprocess.run([own, "-c", program, *arguments], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr[-4000:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("python")
@@ -96,19 +113,7 @@ def main() -> None:
                 values = torch.tensor(numbers(shape), dtype=torch.float32).reshape(shape)
                 tensor = ttnn.from_torch(values, getattr(ttnn, dtype), layout=getattr(ttnn, f"{layout}_LAYOUT"))
                 ttnn.dump_tensor(str(ours / file), tensor)
-        subprocess.run([given.python, "-m", "venv", folder / "venv"], check=True)
-        python = folder / "venv/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "-q", "ttnn==0.81.1"], check=True)
-        (folder / "chip.yaml").write_text(CHIP)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(Path(__file__).parent),
-            "TT_METAL_MOCK_CLUSTER_DESC_PATH": str(folder / "chip.yaml"),
-            "HOME": str(folder),
-        }
-        done = subprocess.run([python, "-c", LIBRARY, theirs, ours], env=environment, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr[-4000:])
+        run_library(given.python, folder, LIBRARY, str(theirs), str(ours))
         for file, dtype, layout, shape in names():
             read = ttnn.load_tensor(str(theirs / file))
             assert (read.layout.name, tuple(read.shape)) == (layout, shape), file
