@@ -93,6 +93,20 @@ def test_chains_of_integers() -> None:
     check([(name, shapes, build) for name, shapes, build in CHAINS if name.startswith("shared")], torch.int32)
 
 
+@pytest.mark.parametrize("name", ["sum", "max"])
+def test_more_tiles_of_a_core_than_its_buffers_hold(name: str) -> None:
+    """Each core joins many pairs of tiles, whose order the loads keep."""
+    shapes = [(2, 352, 3), (3, 544, 40), (33, 2, 16, 3)]
+    dims = [0, 0, 1]
+    check(
+        [
+            (f"{name} {shape}", [shape], lambda b, x, dim=dim: getattr(b, name)(x, dim_arg=[dim], keep_dim=True))
+            for shape, dim in zip(shapes, dims, strict=True)
+        ],
+        torch.float32,
+    )
+
+
 def test_numbers_of_kernels() -> None:
     """Softmax, a norm and a biased activation take few kernels besides those that make and undo tiles."""
 

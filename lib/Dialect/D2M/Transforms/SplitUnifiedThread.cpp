@@ -25,12 +25,12 @@ static bool isOutput(GenericOp generic, Value cb) {
   return !isInput(generic, cb) && number < generic.getInputs().size() + generic.getOutputs().size();
 }
 
-/// Leaves every second load of a block, beginning with the first for the mover of inputs, and the other side of what a
-/// thread does with the circular buffers of inputs (or of outputs): in the same loops, room for each block that it
-/// waits for, and a push; or a wait for each block that it pushes, and a pop.
+/// Leaves the loads of every second circular buffer, beginning with the first for the mover of inputs, and the other
+/// side of what a thread does with the circular buffers of inputs (or of outputs): in the same loops, room for each
+/// block that it waits for, and a push; or a wait for each block that it pushes, and a pop.
 static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
   SmallVector<Operation *> ops;
-  size_t loads = 0;
+  SmallVector<Value> loaded; // all loads to a circular buffer are of one mover, so that blocks keep their order
   region.walk<WalkOrder::PostOrder>([&](Operation *op) {
     OpBuilder builder(op);
     if (auto wait = dyn_cast<WaitOp>(op); wait && inputs && isInput(generic, wait.getCb())) {
@@ -41,8 +41,14 @@ static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
       WaitOp::create(builder, op->getLoc(), block, push.getCb());
       PopOp::create(builder, op->getLoc(), push.getCb());
     }
-    if (isa<RemoteLoadOp>(op) && loads++ % 2 == (inputs ? 0 : 1))
-      return;
+    if (auto load = dyn_cast<RemoteLoadOp>(op)) {
+      auto known = llvm::find(loaded, load.getCb());
+      const auto number = static_cast<size_t>(std::distance(loaded.begin(), known));
+      if (known == loaded.end())
+        loaded.push_back(load.getCb());
+      if (number % 2 == (inputs ? 0 : 1))
+        return;
+    }
     ops.push_back(op);
   });
   // Users come after what they use, and what is in a loop before the loop: backwards, all uses are gone. Loops stay as
