@@ -51,7 +51,8 @@ static int64_t divisorUpTo(int64_t size, int64_t most) {
 namespace {
 class KernelConverter {
 public:
-  explicit KernelConverter(func::FuncOp function) : function(function), builder(function.getContext()) {}
+  KernelConverter(func::FuncOp function, int64_t subblockTiles)
+      : function(function), builder(function.getContext()), subblockTiles(subblockTiles) {}
 
   LogicalResult run() {
     SmallVector<Operation *> ops;
@@ -320,7 +321,7 @@ private:
     if (shapeOf(op.getA())[0] != rows || shapeOf(op.getB())[0] != inner || shapeOf(op.getB())[1] != columns)
       return op.emitOpError() << "multiplies " << op.getA().getType() << " and " << op.getB().getType() << " to "
                               << op.getOutput().getType();
-    const int64_t ct = divisorUpTo(columns, registerCount), rt = divisorUpTo(rows, registerCount / ct);
+    const int64_t ct = divisorUpTo(columns, subblockTiles), rt = divisorUpTo(rows, subblockTiles / ct);
     Value transpose = index(loc, op.getTransposeB()), cts = index(loc, ct), rts = index(loc, rt),
           kts = index(loc, inner), zero = index(loc, 0);
     ttkernel::MatmulBlockInitOp::create(builder, loc, a, b, out, transpose, cts, rts, kts);
@@ -489,6 +490,7 @@ private:
 
   func::FuncOp function;
   OpBuilder builder;
+  const int64_t subblockTiles;
   DenseMap<Value, Value> cbs;       // !d2m.cb to !ttkernel.cb
   DenseMap<Value, Value> addresses; // of buffers, and of room that was reserved
   DenseMap<Value, Value> blocks;    // memrefs that were waited for, or reserved, to their buffers
@@ -497,8 +499,12 @@ private:
 };
 
 struct ConvertD2MToTTKernel : tt::impl::ConvertD2MToTTKernelBase<ConvertD2MToTTKernel> {
+  using Base::Base;
+
   void runOnOperation() override {
-    if (getOperation()->hasAttr(ttkernel::threadName) && failed(KernelConverter(getOperation()).run()))
+    const int64_t most = maxDstPhysicalSizeTiles ? maxDstPhysicalSizeTiles : registerCount;
+    if (getOperation()->hasAttr(ttkernel::threadName) &&
+        failed(KernelConverter(getOperation(), std::min(most, registerCount)).run()))
       signalPassFailure();
   }
 };

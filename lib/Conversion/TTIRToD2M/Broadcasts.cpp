@@ -32,9 +32,10 @@ AffineMap tt::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCon
 
 /// The value of a buffer that a generic fills, or nothing.
 static std::optional<FloatAttr> filledWith(Value tiled) {
-  for (Operation *user : tiled.getUsers()) {
+  Value made = producedBuffer(tiled);
+  for (Operation *user : made.getUsers()) {
     auto generic = dyn_cast<d2m::GenericOp>(user);
-    if (!generic || generic.getOutputs().front() != tiled)
+    if (!generic || generic.getOutputs().front() != made)
       continue;
     FloatAttr value;
     if (!generic.getInputs().empty())

@@ -21,6 +21,7 @@ struct Stream {
   Value buffer;
   std::array<int64_t, 2> blocks, block; // in all; tiles of one
   AffineMap map;
+  int64_t buffers = 2; // blocks that are read ahead, with the one in use
 };
 
 /// An operand of an elementwise generic: a buffer whose tiles lie where the output's do, or blocks that every core
@@ -31,7 +32,7 @@ struct TileOperand {
   std::array<bool, 2> isShared = {}; // whether all cores of a dimension read one block
   d2m::TileBcastType bcast = d2m::TileBcastType::None;
 
-  static TileOperand inPlace(Value buffer) { return {{buffer, {}, {}, {}}, false, {}, d2m::TileBcastType::None}; }
+  static TileOperand inPlace(Value buffer) { return {{buffer, {}, {}, {}, 1}, false, {}, d2m::TileBcastType::None}; }
 };
 /// Every core makes each of its tiles of `output` from those of the operands.
 void createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOperand> operands, Value output,

@@ -90,8 +90,8 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
         while (rowsThere % blockRows);
       room -= sumBytes();
     }
-    const int64_t blockInner =
-        innerBlock(inner, (blockRows + blockColumns) * tileBytes, std::clamp<int64_t>(room, 0, ringBytes));
+    const int64_t blockInner = innerBlock(inner, (blockRows + blockColumns) * tileBytes,
+                                          std::clamp<int64_t>(room, 0, ringBytes), types.options.streamBuffers);
     product.steps = inner / blockInner;
     product.transposeB = op.getTransposeB();
     product.isShared = isFlat;
@@ -115,6 +115,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
                  AffineMap::get(4, 0, {bRow, bColumn}, context)};
     AffineExpr number = (dim(0) * blockRows).floorDiv(rows);
     product.bRow = AffineMap::get(2, 0, batchExpr(number, batchOf(out), batchOf(b)) * product.steps + dim(1), context);
+    product.a.buffers = product.b.buffers = types.options.streamBuffers;
     Value output = memref::AllocOp::create(rewriter, op.getLoc(), target.tiled);
     createMatmul(rewriter, op.getLoc(), product, output);
     rewriter.replaceOp(op, output);
@@ -123,10 +124,10 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
 
 private:
   /// The most tiles of K, of `bytes` each in both operands, for which circular buffers have room.
-  static int64_t innerBlock(int64_t inner, int64_t bytes, int64_t room) {
-    // All of K is one block, and otherwise there is room for the next one, too.
+  static int64_t innerBlock(int64_t inner, int64_t bytes, int64_t room, int64_t buffers) {
+    // All of K is one block, and otherwise there is room for the next ones, too.
     const int64_t fitting = room / bytes;
-    int64_t block = fitting >= inner ? inner : std::clamp<int64_t>(fitting / 2, 1, inner);
+    int64_t block = fitting >= inner ? inner : std::clamp<int64_t>(fitting / buffers, 1, inner);
     while (inner % block)
       --block;
     return block;

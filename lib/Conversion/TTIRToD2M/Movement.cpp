@@ -84,11 +84,24 @@ static AffineMap reshapeMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCo
 // Copies
 //===----------------------------------------------------------------------===//
 
-Value tt::rowsOf(OpBuilder &builder, Location loc, Value tiled, const Placement &placement) {
+Value tt::producedBuffer(Value tiled) {
+  Value made = tiled;
+  while (auto cast = made.getDefiningOp<UnrealizedConversionCastOp>()) {
+    if (cast.getInputs().size() != 1)
+      break;
+    made = cast.getInputs().front();
+  }
+  return made.getType() == tiled.getType() ? made : tiled;
+}
+
+Value tt::rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement) {
   // Tiles that were made of rows have these still.
-  for (Operation *user : tiled.getUsers()) {
+  Value made = producedBuffer(tiled);
+  for (Operation *user : made.getUsers()) {
+    if (!types.options.foldsLayouts)
+      break;
     auto generic = dyn_cast<d2m::GenericOp>(user);
-    if (generic && generic.getOutputs().front() == tiled && generic.getInputs().size() == 1 &&
+    if (generic && generic.getOutputs().front() == made && generic.getInputs().size() == 1 &&
         cast<MemRefType>(generic.getInputs().front().getType()) == placement.rowMajor)
       return generic.getInputs().front();
   }
@@ -106,7 +119,7 @@ static Value tilesOf(OpBuilder &builder, Location loc, Value rows, const Placeme
 Value tt::pull(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, RankedTensorType from,
                RankedTensorType to, AffineMap map) {
   Placement source = placeOf(types, from), target = placeOf(types, to);
-  Value input = rowsOf(builder, loc, tiled, source);
+  Value input = rowsOf(builder, loc, types, tiled, source);
   Value output = memref::AllocOp::create(builder, loc, target.rowMajor);
   createCopy(builder, loc, output, collapsed(to.getShape()), input, matrixMap(to.getShape(), from.getShape(), map),
              /*read=*/true);
@@ -126,7 +139,7 @@ struct Part {
 static void push(OpBuilder &builder, Location loc, const TileTypes &types, ArrayRef<Part> parts, Value rows,
                  RankedTensorType to) {
   for (const Part &part : parts)
-    createCopy(builder, loc, rowsOf(builder, loc, part.tiled, placeOf(types, part.type)),
+    createCopy(builder, loc, rowsOf(builder, loc, types, part.tiled, placeOf(types, part.type)),
                collapsed(part.type.getShape()), rows, matrixMap(part.type.getShape(), to.getShape(), part.map),
                /*read=*/false);
 }

@@ -16,8 +16,11 @@ AffineMap broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRContext
 TileOperand broadcastOperand(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled,
                              RankedTensorType from, RankedTensorType to);
 
+/// The buffer that an op made, behind casts to the tensor and back.
+Value producedBuffer(Value tiled);
+
 /// The elements of a tensor in rows.
-Value rowsOf(OpBuilder &builder, Location loc, Value tiled, const Placement &placement);
+Value rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement);
 
 /// Tiles of a tensor of type `to`, each of whose elements is the one of `tiled` that `map` says, from indices to
 /// indices.

@@ -196,7 +196,7 @@ struct LowerReturn : TilePattern<func::ReturnOp> {
     SmallVector<Value> results;
     for (auto [value, tiled] : llvm::zip_equal(op.getOperands(), adaptor.getOperands())) {
       Placement placement = placeOf(types, value.getType());
-      Value rows = rowsOf(rewriter, op.getLoc(), tiled, placement);
+      Value rows = rowsOf(rewriter, op.getLoc(), types, tiled, placement);
       Value result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host);
       d2m::ToHostOp::create(rewriter, op.getLoc(), TypeRange(), rows, result, placement.layout);
       results.push_back(result);

@@ -10,10 +10,15 @@
 
 namespace mlir::tt {
 
+struct LoweringOptions {
+  int64_t streamBuffers = 2; // of a circular buffer that is read from other cores
+  bool foldsLayouts = true;  // rows that tiles were made of are used again
+};
+
 /// A tensor becomes a buffer of its tiles.
 class TileTypes : public TypeConverter {
 public:
-  explicit TileTypes(ArrayRef<int64_t> workerGrid) : workerGrid(workerGrid) {
+  TileTypes(ArrayRef<int64_t> workerGrid, LoweringOptions options) : options(options), workerGrid(workerGrid) {
     addConversion([](Type type) { return type; });
     addConversion([this](RankedTensorType type) -> std::optional<Type> {
       std::string reason;
@@ -28,6 +33,8 @@ public:
     llvm::raw_string_ostream(reason) << "'" << type << "' is no ranked tensor";
     return failure();
   }
+
+  const LoweringOptions options;
 
 private:
   SmallVector<int64_t> workerGrid;

@@ -179,7 +179,8 @@ private:
                        {tiled,
                         {rows, columns * count},
                         {1, 1},
-                        AffineMap::get(4, 0, {place % count * rows + row, place.floorDiv(count)}, context)},
+                        AffineMap::get(4, 0, {place % count * rows + row, place.floorDiv(count)}, context),
+                        this->types.options.streamBuffers},
                        count, output,
                        [](OpBuilder &b, Location loc, Value x, Value y) { return Joining<OpT>::join(b, loc, x, y); });
     Value result =
@@ -236,7 +237,8 @@ private:
     reduction.input = {tiled,
                        {target.grid[0] * target.tiles[0], target.grid[1] * target.tiles[1] * reduction.steps},
                        {1, 1},
-                       AffineMap::get(4, 0, {row, place}, context)};
+                       AffineMap::get(4, 0, {row, place}, context),
+                       this->types.options.streamBuffers};
     Placement one = placeOf(this->types, RankedTensorType::get({tileSize, tileSize}, rewriter.getF32Type()));
     reduction.scaler = memref::AllocOp::create(rewriter, loc, one.tiled);
     createElementwise(rewriter, loc, {}, reduction.scaler, [&](OpBuilder &b, Location loc, ValueRange) -> Value {

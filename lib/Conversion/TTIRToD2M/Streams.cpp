@@ -63,7 +63,8 @@ static Value createRing(OpBuilder &builder, Location loc, std::array<int64_t, 2>
   return memref::AllocOp::create(builder, loc, deviceType(grid, {block[0] * count, block[1]}, element));
 }
 
-static constexpr int64_t blocksInFlight = 2;
+/// Tiles that a buffer of a reduction's stream has.
+static constexpr int64_t reducedTiles = 4;
 
 namespace {
 /// A generic with one thread and circular buffers of blocks: those of the rings for streams, and the output's own.
@@ -76,7 +77,7 @@ public:
   }
 
   /// Returns the number of the stream.
-  size_t add(const Stream &stream, int64_t count = blocksInFlight) {
+  size_t add(const Stream &stream, int64_t count) {
     views.push_back(createView(builder, loc, stream));
     Type element = cast<MemRefType>(stream.buffer.getType()).getElementType();
     rings.push_back(createRing(builder, loc, grid, stream.block, count, element));
@@ -202,8 +203,9 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
   const int64_t rows = product.a.block[0], columns = buffer.shard[1];
   const int64_t groups = buffer.shard[0] / rows;
   StreamGeneric made(builder, loc, output, {rows, columns});
-  const int64_t inFlight = product.steps * groups > 1 ? blocksInFlight : 1;
-  const size_t a = made.add(product.a, inFlight), b = made.add(product.b, inFlight);
+  const bool isOne = product.steps * groups == 1;
+  const size_t a = made.add(product.a, isOne ? 1 : product.a.buffers),
+               b = made.add(product.b, isOne ? 1 : product.b.buffers);
   MLIRContext *context = builder.getContext();
   Type partial = ttcore::TileType::get(context, ttcore::DataType::Float32);
   const bool inParts = product.steps > 1;
@@ -302,9 +304,9 @@ void tt::createReduction(OpBuilder &builder, Location loc, const Reduction &redu
   OpBuilder::InsertionGuard guard(builder);
   MLIRContext *context = builder.getContext();
   StreamGeneric made(builder, loc, output, {1, 1});
-  const size_t input = made.add(reduction.input, 8);
+  const size_t input = made.add(reduction.input, reducedTiles * reduction.input.buffers);
   AffineExpr zero = getAffineConstantExpr(0, context);
-  const size_t scaler = made.add({reduction.scaler, {1, 1}, {1, 1}, AffineMap::get(4, 0, {zero, zero}, context)}, 1);
+  const size_t scaler = made.add({reduction.scaler, {1, 1}, {1, 1}, AffineMap::get(4, 0, {zero, zero}, context), 1}, 1);
   Type tile = cast<MemRefType>(reduction.input.buffer.getType()).getElementType();
   Value factor;
   createJoined(
@@ -332,7 +334,7 @@ void tt::createAccumulation(OpBuilder &builder, Location loc, const Stream &inpu
                             JoinBody join) {
   OpBuilder::InsertionGuard guard(builder);
   StreamGeneric made(builder, loc, output, {1, 1});
-  const size_t stream = made.add(input, 8);
+  const size_t stream = made.add(input, reducedTiles * input.buffers);
   Type tile = cast<MemRefType>(input.buffer.getType()).getElementType();
   createJoined(
       made, steps, [] {},

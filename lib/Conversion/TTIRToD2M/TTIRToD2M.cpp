@@ -8,6 +8,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_TTIRTOD2M
@@ -19,6 +20,8 @@ using namespace mlir::tt;
 
 namespace {
 struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ttcore::DeviceOp device = ttcore::lookupDevice(module);
@@ -28,7 +31,11 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
       return signalPassFailure();
     }
     warnOfHost(module);
-    TileTypes types(device.getDeviceAttr().getWorkerGrid().getShape());
+    ArrayRef<int64_t> grid = device.getDeviceAttr().getWorkerGrid().getShape();
+    if (failed(checkOptions(module, grid)))
+      return signalPassFailure();
+    const SmallVector<int64_t> chosen(overrideDeviceShape.begin(), overrideDeviceShape.end());
+    TileTypes types(chosen.empty() ? grid : ArrayRef(chosen), {numStreamBuffers, !disableToLayoutFolding});
     SymbolTable symbols(module);
     RewritePatternSet set(&getContext());
     addPatterns(set, types, symbols);
@@ -49,6 +56,26 @@ struct TTIRToD2M : tt::impl::TTIRToD2MBase<TTIRToD2M> {
   }
 
 private:
+  LogicalResult checkOptions(ModuleOp module, ArrayRef<int64_t> grid) {
+    const bool isGrid =
+        overrideDeviceShape.empty() || (overrideDeviceShape.size() == grid.size() &&
+                                        llvm::all_of(llvm::zip(overrideDeviceShape, grid), [](auto sizes) {
+                                          return std::get<0>(sizes) >= 1 && std::get<0>(sizes) <= std::get<1>(sizes);
+                                        }));
+    if (!isGrid)
+      return module.emitError() << "override-device-shape="
+                                << llvm::formatv("{0:$[,]}", llvm::make_range(overrideDeviceShape.begin(),
+                                                                              overrideDeviceShape.end()))
+                                       .str()
+                                << " is no grid of the device; expected rows and columns, 1,1 to "
+                                << llvm::formatv("{0:$[,]}", llvm::make_range(grid.begin(), grid.end())).str();
+    constexpr unsigned most = 64;
+    if (numStreamBuffers < 1 || numStreamBuffers > most)
+      return module.emitError() << "num-stream-buffers=" << numStreamBuffers.getValue() << " is not between 1 and "
+                                << most;
+    return success();
+  }
+
   /// An op that is marked for the host is computed all the same, which its user should know.
   static void warnOfHost(ModuleOp module) {
     module.walk([](Operation *op) {

@@ -23,6 +23,8 @@ def ConvertD2MToTTKernel : Pass<"convert-d2m-to-ttkernel", "::mlir::func::FuncOp
     ttkernel.cb_wait_front(%0, %c1) : (!ttkernel.cb<1024, !ttcore.tile<32x32, f32>>, index) -> ()
     ```
   }];
+  let options = [Option<"maxDstPhysicalSizeTiles", "max-dst-physical-size-tiles", "unsigned", "0",
+                        "Tiles of the destination registers that a subblock of a product may take; 0: all">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tt::ttkernel::TTKernelDialect"];
 }
 

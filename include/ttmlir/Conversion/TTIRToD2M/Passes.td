@@ -29,6 +29,14 @@ def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
       d2m.generic {...} ins(%tiles : !tiles) outs(%result : !tiles) { ... d2m.tile_sigmoid ... }
     ```
   }];
+  let options = [
+    ListOption<"overrideDeviceShape", "override-device-shape", "int64_t",
+               "Rows and columns of cores to use, instead of the whole worker grid">,
+    Option<"numStreamBuffers", "num-stream-buffers", "unsigned", "2",
+           "Buffers of a circular buffer that is read from other cores">,
+    Option<"disableToLayoutFolding", "disable-tolayout-folding", "bool", "false",
+           "Make rows of tiles anew, also where the tiles were made of rows">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tt::d2m::D2MDialect"];
 }

@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::tt::d2m {
@@ -24,6 +25,8 @@ struct Lifetime {
 };
 
 struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
+  using Base::Base;
+
   void runOnOperation() override {
     Operation *root = getOperation();
     ModuleOp module = isa<ModuleOp>(root) ? cast<ModuleOp>(root) : root->getParentOfType<ModuleOp>();
@@ -36,9 +39,11 @@ struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
       root->emitError() << ttcore::systemDescName << " has noc_l1_address_align_bytes = 0; expected 1 or more";
       return signalPassFailure();
     }
+    FailureOr<Range> range = rangeOf(system.getChipDescs().front());
+    if (failed(range))
+      return signalPassFailure();
     WalkResult result = root->walk([&](func::FuncOp function) {
-      return function.getBody().hasOneBlock() &&
-                     failed(allocate(function.getBody().front(), system.getChipDescs().front()))
+      return function.getBody().hasOneBlock() && failed(allocate(function.getBody().front(), *range))
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
@@ -47,7 +52,36 @@ struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
   }
 
 private:
-  static LogicalResult allocate(Block &block, ttcore::ChipDescAttr chip) {
+  /// The part of L1 that buffers lie in, from `begin` up to `end`, and what their addresses are multiples of.
+  struct Range {
+    uint64_t begin, end, alignment;
+  };
+
+  FailureOr<Range> rangeOf(ttcore::ChipDescAttr chip) {
+    const uint64_t base = chip.getL1UnreservedBase(), size = chip.getL1Size();
+    if (testAssumel1Capacity < 0 || static_cast<uint64_t>(testAssumel1Capacity) > size)
+      return getOperation()->emitError() << "test-assume-l1-capacity=" << testAssumel1Capacity.getValue()
+                                         << " is not between 0 and the " << size << " bytes of L1";
+    Range range{base, testAssumel1Capacity ? static_cast<uint64_t>(testAssumel1Capacity) : size, alignmentOf(chip)};
+    if (!availableL1AddrRange.empty()) {
+      const auto isAddress = [&](int64_t address) {
+        return address >= 0 && static_cast<uint64_t>(address) >= base && static_cast<uint64_t>(address) <= size;
+      };
+      if (availableL1AddrRange.size() != 2 || !llvm::all_of(availableL1AddrRange, isAddress) ||
+          availableL1AddrRange[0] > availableL1AddrRange[1])
+        return getOperation()->emitError()
+               << "available-l1-addr-range="
+               << llvm::formatv("{0:$[,]}", llvm::make_range(availableL1AddrRange.begin(), availableL1AddrRange.end()))
+                      .str()
+               << " is no range of L1; expected two addresses from " << base << " to " << size;
+      range.begin = static_cast<uint64_t>(availableL1AddrRange[0]);
+      range.end = std::min(range.end, static_cast<uint64_t>(availableL1AddrRange[1]));
+    }
+    range.begin = llvm::alignTo(range.begin, range.alignment);
+    return range;
+  }
+
+  static LogicalResult allocate(Block &block, const Range &range) {
     // Those that live, by address.
     SmallVector<Lifetime> live;
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -55,8 +89,8 @@ private:
         auto buffer = ttmetal::DeviceBuffer::of(alloc.getType());
         if (!buffer)
           continue;
-        Lifetime next{alloc, lastUseOf(alloc, block), llvm::alignTo(buffer->shardBytes(), alignmentOf(chip))};
-        if (failed(findRoom(next, live, chip)))
+        Lifetime next{alloc, lastUseOf(alloc, block), llvm::alignTo(buffer->shardBytes(), range.alignment)};
+        if (failed(findRoom(next, live, range)))
           return failure();
         alloc->setAttr(addressName, Builder(alloc.getContext()).getI64IntegerAttr(next.address));
         auto place = llvm::find_if(live, [&](const Lifetime &other) { return other.address > next.address; });
@@ -88,8 +122,8 @@ private:
     return last;
   }
 
-  static LogicalResult findRoom(Lifetime &next, ArrayRef<Lifetime> live, ttcore::ChipDescAttr chip) {
-    uint64_t address = llvm::alignTo(chip.getL1UnreservedBase(), alignmentOf(chip)), used = 0;
+  static LogicalResult findRoom(Lifetime &next, ArrayRef<Lifetime> live, const Range &range) {
+    uint64_t address = range.begin, used = 0;
     for (const Lifetime &other : live) {
       if (address + next.bytes <= other.address)
         break;
@@ -97,9 +131,9 @@ private:
     }
     for (const Lifetime &other : live)
       used += other.bytes;
-    if (address + next.bytes > chip.getL1Size())
+    if (address + next.bytes > range.end)
       return next.alloc->emitError() << "a buffer of " << next.bytes << " bytes per core does not fit in L1: of "
-                                     << chip.getL1Size() - chip.getL1UnreservedBase() << " bytes others take " << used
+                                     << range.end - std::min(range.begin, range.end) << " bytes others take " << used
                                      << " at this point";
     next.address = address;
     return success();

@@ -91,3 +91,48 @@ FailureOr<RegisterAssignment::Access> RegisterAssignment::assign(Operation *op,
   holds[op->getResult(0)] = access.written = *slot;
   return access;
 }
+
+namespace {
+/// Orders the ops of a block so that few tiles are live at a time (Sethi and Ullman).
+class Order {
+public:
+  explicit Order(Block &block) : block(block) {}
+
+  void apply(memref::StoreOp store) { visit(store.getValueToStore().getDefiningOp(), store); }
+
+private:
+  int64_t need(Operation *op) {
+    if (!op || op->getBlock() != &block || !isTileOp(*op))
+      return 1;
+    if (auto known = needs.find(op); known != needs.end())
+      return known->second;
+    SmallVector<int64_t> operands;
+    for (Value operand : op->getOperands())
+      if (isa<ttcore::TileType>(operand.getType()))
+        operands.push_back(need(operand.getDefiningOp()));
+    llvm::sort(operands, std::greater<>());
+    int64_t most = 1;
+    for (auto [held, each] : llvm::enumerate(operands))
+      most = std::max(most, each + static_cast<int64_t>(held));
+    return needs[op] = most;
+  }
+
+  void visit(Operation *op, Operation *before) {
+    if (!op || op->getBlock() != &block || !isTileOp(*op) || !seen.insert(op).second)
+      return;
+    SmallVector<std::pair<int64_t, unsigned>> operands;
+    for (OpOperand &operand : op->getOpOperands())
+      operands.emplace_back(-need(operand.get().getDefiningOp()), operand.getOperandNumber());
+    llvm::sort(operands);
+    for (auto [need, number] : operands)
+      visit(op->getOperand(number).getDefiningOp(), before);
+    op->moveBefore(before);
+  }
+
+  Block &block;
+  DenseMap<Operation *, int64_t> needs;
+  DenseSet<Operation *> seen;
+};
+} // namespace
+
+void d2m::scheduleTiles(memref::StoreOp store) { Order(*store->getBlock()).apply(store); }

@@ -19,6 +19,10 @@ bool readsRegisters(Operation &op);
 /// Whether a tile comes from a circular buffer, so that it can be copied to a register again.
 bool isLoadedTile(Value tile);
 
+/// Moves the ops that make a stored tile before its store, in the order in which the fewest tiles are live at a time
+/// (Sethi and Ullman).
+void scheduleTiles(memref::StoreOp store);
+
 /// Assigns registers to the tiles of a block, in the order of its ops.
 class RegisterAssignment {
 public:

@@ -16,6 +16,8 @@ using namespace mlir::tt::d2m;
 
 namespace {
 struct LowerMulticastLoads : d2m::impl::D2MLowerMulticastLoadsBase<LowerMulticastLoads> {
+  using Base::Base;
+
   void runOnOperation() override {
     SmallVector<RemoteLoadOp> loads;
     getOperation()->walk([&](RemoteLoadOp load) {
@@ -29,7 +31,7 @@ struct LowerMulticastLoads : d2m::impl::D2MLowerMulticastLoadsBase<LowerMulticas
 
 private:
   /// The group of a core are those that differ in the dimensions of the grid that are not named; its first one reads.
-  static LogicalResult lower(RemoteLoadOp load) {
+  LogicalResult lower(RemoteLoadOp load) {
     auto generic = load->getParentOfType<GenericOp>();
     ArrayRef<int64_t> grid = generic ? generic.getGrid().getShape() : ArrayRef<int64_t>();
     SmallVector<bool> isFixed(grid.size());
@@ -55,7 +57,7 @@ private:
                           : index(0));
     }
     load.getMcastDimsMutable().clear();
-    if (cores > 1 && grid.size() == 2) {
+    if (enableMulticastInference && cores > 1 && grid.size() == 2) {
       load.getMcastStartIndexMutable().assign(start);
       load.getMcastShapeMutable().assign(shape);
     }

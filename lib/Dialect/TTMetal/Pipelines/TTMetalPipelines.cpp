@@ -15,53 +15,85 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MFrontendPipelineOptions &options) {
+void ttmetal::createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {
   ttnn::addDevicePasses(manager, options);
   manager.addPass(ttir::createTTIRDecomposeComposites());
   manager.addPass(ttir::createTTIRInlineFunctions());
   manager.addPass(ttir::createTTIRElementTypeNormalization());
   manager.addNestedPass<func::FuncOp>(ttir::createTTIRImplicitBroadcastFold());
-  manager.addPass(createTTIRToD2M());
-  manager.nest<func::FuncOp>().addPass(d2m::createD2MGenericFusion({options.generics.elementwiseFusion}));
+  if (!options.globalDataFormat.empty())
+    manager.addPass(ttir::createTTIRGlobalDataFormatConversion({options.globalDataFormat}));
+  TTIRToD2MOptions lowering;
+  lowering.overrideDeviceShape.assign(options.overrideDeviceShape.begin(), options.overrideDeviceShape.end());
+  lowering.numStreamBuffers = options.numStreamBuffers;
+  lowering.disableToLayoutFolding = options.disableToLayoutFolding;
+  manager.addPass(createTTIRToD2M(lowering));
+  manager.addNestedPass<func::FuncOp>(d2m::createD2MGenericFusion({options.elementwiseFusion}));
 }
 
-void ttmetal::createD2MBackendPipeline(OpPassManager &manager) {
+void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {
   OpPassManager &functions = manager.nest<func::FuncOp>();
-  functions.addPass(d2m::createD2MAllocate());
-  functions.addPass(d2m::createD2MLowerMulticastLoads());
+  d2m::D2MAllocateOptions allocation;
+  allocation.availableL1AddrRange.assign(options.availableL1AddrRange.begin(), options.availableL1AddrRange.end());
+  allocation.testAssumel1Capacity = options.testAssumeL1Capacity;
+  functions.addPass(d2m::createD2MAllocate(allocation));
+  functions.addPass(d2m::createD2MLowerMulticastLoads({options.multicastInference}));
   functions.addPass(d2m::createD2MSplitUnifiedThread());
   functions.addPass(d2m::createD2MLowerLoadStoreOpsToDMA());
+  functions.addPass(d2m::createD2MOpScheduler({options.opScheduler}));
   functions.addPass(d2m::createD2MInsertDstRegisterAccessUnscheduled());
   functions.addPass(createCSEPass());
   manager.addPass(d2m::createD2MGenericRegionsToFuncs());
 }
 
-void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options) {
-  OpPassManager &functions = manager.nest<func::FuncOp>();
-  functions.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
-  functions.addPass(createConvertD2MToTTKernel());
+static void addKernelPasses(OpPassManager &functions, const ttmetal::D2MPipelineOptions &options) {
+  functions.addPass(createConvertD2MToTTKernel({options.maxDstTiles}));
   functions.addPass(ttkernel::createTTKernelControlDstSection());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
-  functions.addPass(createConvertTTKernelToEmitC());
+  functions.addPass(ttkernel::createTTKernelHoistInits());
+  functions.addPass(ttkernel::createTTKernelDedupInits());
+}
+
+void ttmetal::createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipelineOptions &options) {
+  OpPassManager &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createConvertD2MToTTMetal({options.mathFidelity}));
+  addKernelPasses(functions, options);
+  createD2MEmitCPipeline(manager);
+}
+
+void ttmetal::createD2MEmitCPipeline(OpPassManager &manager) {
+  manager.addNestedPass<func::FuncOp>(createConvertTTKernelToEmitC());
 }
 
 void ttmetal::registerTTMetalPipelines() {
   using ttcore::Inside;
-  ttcore::registerPipeline<D2MFrontendPipelineOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
-                                                       Inside::Device, createD2MFrontendPipeline);
-  ttcore::registerPipeline<>("d2m-be-pipeline", "Lower generics to threads with addresses and registers", Inside::None,
-                             createD2MBackendPipeline);
-  ttcore::registerPipeline<D2MToTTMetalPipelineOptions>(
-      "d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels", Inside::None,
-      [](OpPassManager &manager, const D2MToTTMetalPipelineOptions &options) {
-        createD2MToTTMetalPipeline(manager, options.metal);
-      });
-  ttcore::registerPipeline<TTMetalPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
-                                                   Inside::Device,
-                                                   [](OpPassManager &manager, const TTMetalPipelineOptions &options) {
-                                                     createD2MFrontendPipeline(manager, options);
-                                                     createD2MBackendPipeline(manager);
-                                                     createD2MToTTMetalPipeline(manager, options.metal);
-                                                   });
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-fe-pipeline", "Lower TTIR to generics on buffers of cores",
+                                               Inside::Device, createD2MFrontendPipeline);
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-be-pipeline",
+                                               "Lower generics to threads with addresses and registers", Inside::None,
+                                               createD2MBackendPipeline);
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-to-ttkernel-pre-emitc-pipeline",
+                                               "Lower threads to kernels of TTKernel", Inside::None,
+                                               [](OpPassManager &manager, const D2MPipelineOptions &options) {
+                                                 addKernelPasses(manager.nest<func::FuncOp>(), options);
+                                               });
+  ttcore::registerPipeline<D2MPipelineOptions>(
+      "d2m-emitc-pipeline", "Lower kernels to C++", Inside::None,
+      [](OpPassManager &manager, const D2MPipelineOptions &) { createD2MEmitCPipeline(manager); });
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-to-ttkernel-pipeline", "Lower threads to kernels in C++",
+                                               Inside::None,
+                                               [](OpPassManager &manager, const D2MPipelineOptions &options) {
+                                                 addKernelPasses(manager.nest<func::FuncOp>(), options);
+                                                 createD2MEmitCPipeline(manager);
+                                               });
+  ttcore::registerPipeline<D2MPipelineOptions>("d2m-to-ttmetal-pipeline", "Lower threads to commands and kernels",
+                                               Inside::None, createD2MToTTMetalPipeline);
+  ttcore::registerPipeline<D2MPipelineOptions>("ttir-to-ttmetal-pipeline", "Lower TTIR to commands and kernels",
+                                               Inside::Device,
+                                               [](OpPassManager &manager, const D2MPipelineOptions &options) {
+                                                 createD2MFrontendPipeline(manager, options);
+                                                 createD2MBackendPipeline(manager, options);
+                                                 createD2MToTTMetalPipeline(manager, options);
+                                               });
 }

@@ -46,7 +46,34 @@ def D2MAllocate : Pass<"d2m-allocate"> {
     memref.dealloc %0 : memref<...>
     ```
   }];
+  let options = [
+    ListOption<"availableL1AddrRange", "available-l1-addr-range", "int64_t",
+               "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves">,
+    Option<"testAssumel1Capacity", "test-assume-l1-capacity", "int64_t", "0",
+           "Bytes of L1 that a core is taken to have; 0: those of the chip">
+  ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def D2MOpScheduler : Pass<"d2m-op-scheduler"> {
+  let summary = "Order tile ops so that few tiles are live at a time";
+  let description = [{
+    Of the operands of an op, the one whose computation needs more registers is computed first (Sethi and Ullman).
+
+    Before:
+    ```mlir
+    %a = "d2m.tile_exp"(%x) : (!tile) -> !tile
+    %b = "d2m.tile_add"(%x, %y) : (!tile, !tile) -> !tile
+    %c = "d2m.tile_mul"(%a, %b) : (!tile, !tile) -> !tile
+    ```
+    After:
+    ```mlir
+    %b = "d2m.tile_add"(%x, %y) : (!tile, !tile) -> !tile
+    %a = "d2m.tile_exp"(%x) : (!tile) -> !tile
+    %c = "d2m.tile_mul"(%a, %b) : (!tile, !tile) -> !tile
+    ```
+  }];
+  let options = [Option<"enableOpScheduler", "enable-op-scheduler", "bool", "true", "Order tile ops">];
 }
 
 def D2MSplitUnifiedThread : Pass<"d2m-split-unified-thread"> {
@@ -114,6 +141,8 @@ def D2MLowerMulticastLoads : Pass<"d2m-lower-multicast-loads"> {
     d2m.remote_load %a[%m, %k] into %cb mcore[%y, %c0] mshape[%c1, %c8] : ...
     ```
   }];
+  let options = [Option<"enableMulticastInference", "enable-multicast-inference", "bool", "true",
+                        "Send blocks to rectangles of cores; otherwise each core reads for itself">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 

@@ -27,4 +27,46 @@ def TTKernelControlDstSection : Pass<"ttkernel-control-dst-section", "::mlir::fu
   }];
 }
 
+def TTKernelHoistInits : Pass<"ttkernel-hoist-inits", "::mlir::func::FuncOp"> {
+  let summary = "Move what sets a unit up out of loops that set it up in one way";
+  let description = [{
+    A loop whose inits of a unit are all the same one, with operands from outside of it, keeps the unit as it is. The
+    units are unpacker with matrix unit (`copy_tile_init`, `reduce_init`, ...) and vector unit (`sigmoid_tile_init`).
+
+    Before:
+    ```mlir
+    scf.for %i = %c0 to %c4 step %c1 {
+      ttkernel.sigmoid_tile_init() : () -> ()
+      ttkernel.sigmoid_tile(%c0) : (index) -> ()
+    }
+    ```
+    After:
+    ```mlir
+    ttkernel.sigmoid_tile_init() : () -> ()
+    scf.for %i = %c0 to %c4 step %c1 {
+      ttkernel.sigmoid_tile(%c0) : (index) -> ()
+    }
+    ```
+  }];
+}
+
+def TTKernelDedupInits : Pass<"ttkernel-dedup-inits", "::mlir::func::FuncOp"> {
+  let summary = "Erase inits that set a unit up as it is";
+  let description = [{
+    Before:
+    ```mlir
+    ttkernel.exp_tile_init() : () -> ()
+    ttkernel.exp_tile(%c0) : (index) -> ()
+    ttkernel.exp_tile_init() : () -> ()
+    ttkernel.exp_tile(%c1) : (index) -> ()
+    ```
+    After:
+    ```mlir
+    ttkernel.exp_tile_init() : () -> ()
+    ttkernel.exp_tile(%c0) : (index) -> ()
+    ttkernel.exp_tile(%c1) : (index) -> ()
+    ```
+  }];
+}
+
 #endif // TTMLIR_DIALECT_TTKERNEL_TRANSFORMS_PASSES_TD

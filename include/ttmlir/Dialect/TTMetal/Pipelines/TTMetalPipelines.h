@@ -8,47 +8,56 @@
 
 namespace mlir::tt::ttmetal {
 
-/// What commands and kernels are made with.
-struct MetalOptions {
-  explicit MetalOptions(ttcore::DescribedOptions &owner)
-      : mathFidelity(owner, "math-fidelity", llvm::cl::desc("Phases of a product"),
-                     llvm::cl::values(
-                         clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
-                         clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
-                     llvm::cl::init(MathFidelity::HiFi4)) {}
-
-  ttcore::DescribedOptions::Option<MathFidelity> mathFidelity;
-};
-
-/// How generics are formed.
-struct GenericOptions {
-  explicit GenericOptions(ttcore::DescribedOptions &owner)
-      : elementwiseFusion(owner, "enable-elementwise-fusion",
-                          llvm::cl::desc("Compute chains of elementwise ops in one kernel"), llvm::cl::init(true)) {}
-
-  ttcore::DescribedOptions::Option<bool> elementwiseFusion;
-};
-
-// Each pipeline takes what its passes read.
-struct D2MFrontendPipelineOptions : ttnn::TTNNDeviceOptions {
-  GenericOptions generics{*this};
-};
-struct D2MToTTMetalPipelineOptions : ttcore::PipelineOptions<D2MToTTMetalPipelineOptions> {
-  MetalOptions metal{*this};
-};
-struct TTMetalPipelineOptions : D2MFrontendPipelineOptions {
-  MetalOptions metal{*this};
+/// All pipelines of kernels take the same options; each uses those of its passes.
+struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
+  ListOption<int64_t> overrideDeviceShape{
+      *this, "override-device-shape",
+      llvm::cl::desc("Rows and columns of cores to use, instead of the whole worker grid")};
+  Option<std::string, ttnn::TargetFormatParser> globalDataFormat{
+      *this, "global-data-format-target",
+      llvm::cl::desc("The one float format to compute in; none: the module's own formats"), llvm::cl::init("")};
+  Option<unsigned> numStreamBuffers{*this, "num-stream-buffers",
+                                    llvm::cl::desc("Buffers of a circular buffer that is read from other cores"),
+                                    llvm::cl::init(2)};
+  Option<bool> disableToLayoutFolding{*this, "disable-tolayout-folding",
+                                      llvm::cl::desc("Make rows of tiles anew, also where the tiles were made of rows"),
+                                      llvm::cl::init(false)};
+  Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
+                                 llvm::cl::desc("Compute chains of elementwise ops in one kernel"),
+                                 llvm::cl::init(true)};
+  ListOption<int64_t> availableL1AddrRange{
+      *this, "available-l1-addr-range",
+      llvm::cl::desc(
+          "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves")};
+  Option<int64_t> testAssumeL1Capacity{*this, "test-assume-l1-capacity",
+                                       llvm::cl::desc("Bytes of L1 that a core is taken to have; 0: those of the chip"),
+                                       llvm::cl::init(0)};
+  Option<bool> multicastInference{
+      *this, "enable-multicast-inference",
+      llvm::cl::desc("Send blocks to rectangles of cores; otherwise each core reads for itself"), llvm::cl::init(true)};
+  Option<bool> opScheduler{*this, "enable-op-scheduler",
+                           llvm::cl::desc("Order tile ops so that few tiles are live at a time"), llvm::cl::init(true)};
+  Option<unsigned> maxDstTiles{
+      *this, "max-dst-physical-size-tiles",
+      llvm::cl::desc("Tiles of the destination registers that a subblock of a product may take; 0: all"),
+      llvm::cl::init(0)};
+  Option<MathFidelity> mathFidelity{
+      *this, "set-math-fidelity", llvm::cl::desc("Phases of a product"),
+      llvm::cl::values(clEnumValN(MathFidelity::LoFi, "LoFi", "1"), clEnumValN(MathFidelity::HiFi2, "HiFi2", "2"),
+                       clEnumValN(MathFidelity::HiFi3, "HiFi3", "3"), clEnumValN(MathFidelity::HiFi4, "HiFi4", "4")),
+      llvm::cl::init(MathFidelity::HiFi4)};
 };
 
 /// TTIR to generics on buffers.
-void createD2MFrontendPipeline(OpPassManager &manager, const D2MFrontendPipelineOptions &options);
+void createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
 /// Those to functions of threads, with addresses and registers.
-void createD2MBackendPipeline(OpPassManager &manager);
-/// Those to commands and kernels in C++.
-void createD2MToTTMetalPipeline(OpPassManager &manager, const MetalOptions &options);
+void createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
+/// Those to kernels, and what is left to commands.
+void createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
+/// Kernels to C++.
+void createD2MEmitCPipeline(OpPassManager &manager);
 
-/// Registers d2m-fe-pipeline, d2m-be-pipeline, d2m-to-ttmetal-pipeline and ttir-to-ttmetal-pipeline, which is all of
-/// them. docs/pipelines.md draws it.
+/// Registers ttir-to-ttmetal-pipeline and its parts. docs/pipelines.md draws them.
 void registerTTMetalPipelines();
 
 } // namespace mlir::tt::ttmetal
