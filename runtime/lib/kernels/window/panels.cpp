@@ -5,7 +5,8 @@
 // a window has of one line of an image lies together, so that the rows are read where
 // they are, one line of the window after the other. Results whose windows have the
 // same elements outside of the image are computed together, without those elements:
-// images need no border, and products with zeros are not made.
+// images need no border, and products with zeros are not made. Where these would be
+// few results at a time, an element outside of the image is read from a line of zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +51,20 @@ std::vector<Run> runsOf(const Axis &axis) {
   return runs;
 }
 
-/// As many runs as there are at most, without going over the positions, which may be very many.
+/// The most runs of an axis.
 int64_t mostRuns(const Axis &axis) { return std::min(axis.out, 2 * std::min(axis.kernel, int64_t(1) << 20) + 1); }
+
+/// The part of the elements of all windows that lie in images.
+double partInside(const std::vector<Axis> &axes) {
+  double part = 1;
+  for (const Axis &axis : axes) {
+    double inside = 0;
+    for (const Run &run : runsOf(axis))
+      inside += static_cast<double>(run.last - run.first) * static_cast<double>(run.taps());
+    part *= inside / (static_cast<double>(axis.out) * static_cast<double>(axis.kernel));
+  }
+  return part;
+}
 
 /// One run of each axis, in all combinations.
 std::vector<std::vector<Run>> runsOfBoxes(const std::vector<Axis> &axes) {
@@ -68,15 +81,45 @@ std::vector<std::vector<Run>> runsOfBoxes(const std::vector<Axis> &axes) {
   return boxes;
 }
 
+/// Whether boxes would be so small, or so many, that windows are read element by element instead. The sums of few rows
+/// wait for each other.
+bool gathersWindows(const Window &window) {
+  constexpr double fewRows = 4;
+  constexpr int64_t mostBoxes = 1000;
+  int64_t count = 1;
+  for (const Axis &axis : window.axes)
+    if ((count *= mostRuns(axis)) > mostBoxes)
+      return true;
+  double time = 0;
+  for (const std::vector<Run> &box : runsOfBoxes(window.axes)) {
+    auto rows = static_cast<double>(window.batch), taps = 1.0;
+    for (const Run &run : box) {
+      rows *= static_cast<double>(run.last - run.first);
+      taps *= static_cast<double>(run.taps());
+    }
+    time += std::max(rows, fewRows) * taps;
+  }
+  return time > static_cast<double>(window.positions()) * static_cast<double>(window.area());
+}
+
 class PanelConvolution final : public Kernel {
 public:
   PanelConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
       : channels(c.window.channels), out(c.out), taps(c.window.area()), tile(panels::tileApart()),
-        panelCount(ceilDivide(out, tile.columns)), finish(unit, produced, activation),
-        producedBytes(static_cast<int64_t>(storageBytes(produced))) {
+        mostDepth(chunkBytes / (tile.columns * floatBytes)), panelCount(ceilDivide(out, tile.columns)),
+        finish(unit, produced, activation), producedBytes(static_cast<int64_t>(storageBytes(produced))) {
     placeImages(operand(call, 0).dtype, c.window);
-    for (const std::vector<Run> &runs : runsOfBoxes(axes))
-      boxes.push_back(boxOf(runs));
+    gathers = gathersWindows(c.window);
+    if (gathers) {
+      std::vector<Run> all;
+      for (const Axis &axis : axes)
+        all.push_back({0, axis.out, 0, axis.kernel});
+      boxes = {boxOf(all)};
+      zeros.resize(static_cast<size_t>(channels));
+    } else {
+      for (const std::vector<Run> &runs : runsOfBoxes(axes))
+        boxes.push_back(boxOf(runs));
+    }
     divide();
     if ((biased = optionalOperand(call, 2) != nullptr))
       bias = library::Packed(call, 2, DataType::Float32, layout);
@@ -172,7 +215,6 @@ private:
   }
 
   Box boxOf(const std::vector<Run> &runs) {
-    const int64_t mostDepth = chunkBytes / (tile.columns * floatBytes); // of a chunk of a panel
     Box box;
     box.rows = imagesOfPiece;
     box.depth = channels;
@@ -272,6 +314,24 @@ private:
     }
   }
 
+  /// Where rows of the result find an element of their windows, from `images` on: the element by its place along each
+  /// axis, a row of zeros where it lies outside.
+  void locateElement(int64_t row, const std::vector<int64_t> &element, const std::byte *images,
+                     std::span<int64_t> offsets) const {
+    const int64_t outside = reinterpret_cast<const std::byte *>(zeros.data()) - images;
+    for (int64_t &offset : offsets) {
+      int64_t rest = row++, from = 0;
+      bool inside = true;
+      for (size_t d = axes.size(); d-- > 0; rest /= axes[d].out) {
+        const Axis &axis = axes[d];
+        const int64_t at = rest % axis.out * axis.stride - axis.low + element[d] * axis.dilation;
+        inside &= at >= 0 && at < axis.size;
+        from += at * pitches[d];
+      }
+      offset = inside ? from + rest * imageBytes : outside;
+    }
+  }
+
   void placeWeights(const OpCall &call) {
     narrow = panels::narrows(unit) && storageType(operand(call, 1).dtype) == StorageType::BF16;
     weights = library::Packed(call, 1, narrow ? DataType::BFloat16 : DataType::Float32, layout);
@@ -354,33 +414,56 @@ private:
     panels::Block work{};
     work.columns = columns;
     work.narrow = narrow;
-    const std::byte *weights = now.weights + panel * panelBytes;
+    // Of `parts` lines or parts of them, from a row of the panel on.
+    const auto multiply = [&](const std::byte *a, int64_t panelRow, int64_t parts, int64_t depth, bool last) {
+      work.a = a;
+      work.parts = parts;
+      work.k = depth;
+      work.panel = now.weights + panel * panelBytes + panelRow * rowBytes;
+      work.next = work.panel + chunkBytes;
+      work.nextBytes = ceilDivide(parts * depth * rowBytes, which.steps * 64) * 64;
+      for (int64_t at = 0; at < rows; at += atOnce, work.next += work.nextBytes) {
+        work.offsets = offsets + at;
+        work.rows = std::min(atOnce, rows - at);
+        work.c = sums + at * width;
+        session.multiply(work);
+        if (last)
+          finishRows(at, work.rows);
+      }
+      work.accumulate = true;
+    };
+    if (gathers) {
+      std::vector<int64_t> element(axes.size(), 0);
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        int64_t rest = tap;
+        for (size_t d = axes.size(); d-- > 0; rest /= axes[d].kernel)
+          element[d] = rest % axes[d].kernel;
+        locateElement(which.first, element, now.images, {offsets, static_cast<size_t>(rows)});
+        for (int64_t from = 0, depth; from < channels; from += depth) {
+          depth = std::min(mostDepth, channels - from);
+          multiply(now.images + from * floatBytes, tap * channels + from, 1, depth,
+                   tap + 1 == taps && from + depth == channels);
+        }
+      }
+      return;
+    }
     work.partBytes = partBytes;
     work.partPanelBytes = partRows * rowBytes;
     for (const auto &start : box.starts)
-      for (int64_t part = 0; part < box.parts; part += work.parts)
-        for (int64_t from = 0; from < box.line; from += work.k) {
-          work.parts = std::min(box.partsPerChunk, box.parts - part);
-          work.k = std::min(box.depthPerChunk, box.line - from);
-          work.panel = weights + (start.panelRow + part * partRows + from) * rowBytes;
-          work.next = work.panel + chunkBytes;
-          work.nextBytes = ceilDivide(work.parts * work.k * rowBytes, which.steps * 64) * 64;
-          work.a = now.images + start.image + part * partBytes + from * floatBytes;
-          const bool last = &start == &box.starts.back() && part + work.parts == box.parts && from + work.k == box.line;
-          for (int64_t at = 0; at < rows; at += atOnce, work.next += work.nextBytes) {
-            work.offsets = offsets + at;
-            work.rows = std::min(atOnce, rows - at);
-            work.c = sums + at * width;
-            session.multiply(work);
-            if (last)
-              finishRows(at, work.rows);
-          }
-          work.accumulate = true;
+      for (int64_t part = 0, parts; part < box.parts; part += parts) {
+        parts = std::min(box.partsPerChunk, box.parts - part);
+        for (int64_t from = 0, depth; from < box.line; from += depth) {
+          depth = std::min(box.depthPerChunk, box.line - from);
+          multiply(now.images + start.image + part * partBytes + from * floatBytes,
+                   start.panelRow + part * partRows + from, parts, depth,
+                   &start == &box.starts.back() && part + parts == box.parts && from + depth == box.line);
         }
+      }
   }
 
   int64_t channels, out, taps;
   panels::TileApart tile;
+  int64_t mostDepth; // of a chunk of a panel
   int64_t panelCount;
   SumsFinish finish;
   int64_t producedBytes;
@@ -391,6 +474,8 @@ private:
   std::vector<Axis> axes;
   std::vector<int64_t> pitches; // from one element along an axis to the next, in bytes
   int64_t imageBytes;
+  bool gathers;
+  std::vector<float> zeros; // a pixel
   std::vector<Box> boxes;
   int64_t partBytes = 0, partRows = 0; // from one part of a window to the next: among the images, and in a panel
   std::vector<Rows> blocks;
@@ -405,36 +490,18 @@ private:
   size_t packedPlace = 0;       // of others
 };
 
-/// How much longer products take for boxes of few rows, whose sums wait for each other, than for all rows at once.
-double slowdown(const Window &window) {
-  constexpr double fewRows = 4;
-  double time = 0;
-  for (const std::vector<Run> &box : runsOfBoxes(window.axes)) {
-    auto rows = static_cast<double>(window.batch), taps = 1.0;
-    for (const Run &run : box) {
-      rows *= static_cast<double>(run.last - run.first);
-      taps *= static_cast<double>(run.taps());
-    }
-    time += std::max(rows, fewRows) * taps;
-  }
-  return time / (static_cast<double>(window.positions()) * static_cast<double>(window.area()));
-}
-
-/// Where panels are the faster way, or as fast: for windows of more than one pixel and not too few channels, where no
-/// unit multiplies bf16. Nothing is generated for a size that is new. The kernel library does what is left over.
+/// Where panels are the faster way, or as fast: not for too few channels, for neighbouring pixels one by one, nor where
+/// a unit multiplies bf16. Nothing is generated for a size that is new. The kernel library does what is left over.
 bool suits(const OpCall &call, const Convolution &c) {
-  constexpr int64_t fewValues = 48, mostBoxes = 1000; // of a line of a window that lie together
+  constexpr int64_t fewValues = 48; // of a line of a window that lie together
   const Axis &along = c.window.axes.back();
   const auto isBf16 = [&](size_t i) { return storageType(operand(call, i).dtype) == StorageType::BF16; };
-  if (units() < Units::AVX2 || (usesBf16() && isBf16(0) && isBf16(1)) || c.transposed || c.groups != 1 ||
-      c.window.area() == 1 || c.out < 16 || volume(operand(call, 0).shape) == 0 ||
-      c.window.channels * (along.dilation == 1 ? along.kernel : 1) < fewValues)
-    return false;
-  int64_t boxes = 1;
-  for (const Axis &axis : c.window.axes)
-    if ((boxes *= mostRuns(axis)) > mostBoxes)
-      return false;
-  return slowdown(c.window) < 1.25;
+  const bool onePixel =
+      c.window.area() == 1 &&
+      (units() == Units::AVX2 || std::ranges::all_of(c.window.axes, [](auto &a) { return a.stride == 1; }));
+  return units() >= Units::AVX2 && !(usesBf16() && isBf16(0) && isBf16(1)) && !c.transposed && c.groups == 1 &&
+         !onePixel && c.out >= 16 && volume(operand(call, 0).shape) > 0 &&
+         c.window.channels * (along.dilation == 1 ? along.kernel : 1) >= fewValues && partInside(c.window.axes) > 0.2;
 }
 
 } // namespace
