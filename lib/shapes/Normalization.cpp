@@ -24,6 +24,13 @@ void expectValues(const Op &op, std::string_view name, View expected) {
     failOperand(op, name, "has shape ", found->shape, "; expected ", expected);
 }
 
+/// Weights and biases have `count` values, in any shape: the chip's library keeps them in rows of a tile's width.
+void expectWeights(const Op &op, int64_t count) {
+  for (const std::string_view name : {"weight", "bias"})
+    if (const Operand *found = optionalOperand(op, name); found && volume(op, found->shape) != count)
+      failOperand(op, name, "has shape ", found->shape, "; expected ", View(Sizes{count}));
+}
+
 void layerNorm(const Op &op, Results &results) {
   const View input = shapeOf(op, "input");
   const Sizes normalized = integers(op, "normalized_shape");
@@ -41,12 +48,10 @@ View rows(const Op &op) {
   return input.shape;
 }
 
-/// Over the last dimension; weights may lie in rows of a tile's width.
+/// Over the last dimension.
 void layerNormLastDim(const Op &op, Results &results) {
   const View input = rows(op);
-  for (const std::string_view name : {"weight", "bias"})
-    if (const Operand *found = optionalOperand(op, name); found && volume(op, found->shape) != input.back())
-      failOperand(op, name, "has shape ", found->shape, "; expected ", input.last(1));
+  expectWeights(op, input.back());
   results.push_back(Sizes(input));
 }
 
@@ -91,8 +96,7 @@ void groupNorm(const Op &op, Results &results) {
   const int64_t channels = input[dim], groups = integer(op, "num_groups");
   if (groups < 1 || channels % groups != 0)
     failAttribute(op, "num_groups", "is ", groups, ", which does not divide ", channels, " channels");
-  expectValues(op, "weight", Sizes{channels});
-  expectValues(op, "bias", Sizes{channels});
+  expectWeights(op, channels);
   results.push_back(Sizes(input));
 }
 

@@ -454,3 +454,23 @@ def test_control_names_what_is_wrong(device: ttnn.Device, call: Any, message: st
 def test_bytes_that_no_number_counts_are_refused(shape: list[int]) -> None:
     with pytest.raises(RuntimeError, match=r"has more than 2\^59 elements"):
         ttnn.full(shape, -1.0, dtype=ttnn.float32)
+
+
+@pytest.mark.parametrize("columns", [8, 32, 64])
+def test_weights_of_norms_in_rows(device: ttnn.Device, columns: int) -> None:
+    x, weight, bias = torch.randn(1, 1, 40, 64), torch.randn(64), torch.randn(64)
+    chip = tensor(x, device, ttnn.float32)
+    rows = [tensor(each.reshape(1, 1, -1, columns), device, ttnn.float32) for each in (weight, bias)]
+    found = ttnn.group_norm(chip, num_groups=4, epsilon=1e-5, weight=rows[0], bias=rows[1], inplace=False)
+    expected = torch.nn.functional.group_norm(x.transpose(1, 3), 4, weight, bias, 1e-5).transpose(1, 3)
+    torch.testing.assert_close(ttnn.to_torch(found), expected, atol=1e-4, rtol=1e-4)
+    found = ttnn.layer_norm(chip, epsilon=1e-5, weight=rows[0], bias=rows[1])
+    expected = torch.nn.functional.layer_norm(x, (64,), weight, bias)
+    torch.testing.assert_close(ttnn.to_torch(found), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_weights_of_group_norm_are_those_of_the_channels(device: ttnn.Device) -> None:
+    with pytest.raises(ttnn.OpError, match=r"group_norm: weight has shape \[1, 1, 2, 16\]; expected \[64\]"):
+        ttnn.group_norm(
+            tensor(torch.ones(1, 1, 4, 64), device), num_groups=4, weight=tensor(torch.ones(1, 1, 2, 16), device)
+        )
