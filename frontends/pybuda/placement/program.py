@@ -22,6 +22,7 @@ from .graph import COPIES, MOVES, Op
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
+EPOCH = "ttcore.epoch"
 LOADING = "ttcore.load_cached"  # gives what was evaluated once
 CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
 
@@ -59,6 +60,8 @@ class ProgramOp:
     """An op of a program, as the runtime runs it.
 
     node: the node of the captured graph whose value it gives. computes: ops of the netlist. epochs: numbers of theirs.
+    requested_epoch: its number among the epochs that the configuration requests, from the flatbuffer; None if it
+        requests none, or the compiler added the op.
     memory, grid, shard: of its first result. cycles, bound: of the runtime's estimate. l1_bytes: of circular buffers on
     each core; l1_resident, dram_resident: of tensors that are held while it runs, for each bank.
     """
@@ -67,6 +70,7 @@ class ProgramOp:
     node: str
     computes: tuple[str, ...]
     epochs: tuple[int, ...]
+    requested_epoch: int | None
     memory: str
     grid: tuple[int, ...]
     shard: tuple[int, ...]
@@ -108,13 +112,19 @@ def moving_ops() -> frozenset[str]:
     return frozenset(name for name, row in ops.items() if "moves_values" in row.get("facts", ()))
 
 
+def operations(binary: Any, number: int) -> list[dict[str, Any]]:
+    """Returns the ops of a program of a flatbuffer as plain data."""
+    found: list[dict[str, Any]] = json.loads(binary.get_program_ops_as_json(number))
+    return found
+
+
 def running_nodes(executables: Sequence[Executable]) -> frozenset[tuple[str, str]]:
     """Returns the epoch types and names of the nodes whose values are computed in each run, and not once."""
     found: set[tuple[str, str]] = set()
     for executable in executables:
         binary = executable.binary
         run, *once = [
-            [(x["name"], node_of(x["loc"])) for x in json.loads(binary.get_program_ops_as_json(number)) if x["outs"]]
+            [(x["name"], node_of(x["loc"])) for x in operations(binary, number) if x["outs"]]
             for number in range(binary.get_num_programs())
         ]
         evaluated = {node for program in once for _, node in program}
@@ -157,6 +167,7 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
     """Returns a program with the estimates of the cost model, and the ops of the netlist next to its ops."""
     report = runtime.estimate(executable.binary, 0, arch)
     places = runtime.result_places(executable.binary, 0)
+    requested = [x["attributes"].get(EPOCH) for x in operations(executable.binary, 0)]
     ran = [perf for perf in report.ops if perf.programs]
     nodes = {perf.index: node_of(perf.loc) for perf in ran}
     computing: dict[str, int] = {}
@@ -185,9 +196,9 @@ def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> Pr
         buffer, layout, grid, shard = places[perf.index] or ("", "", (), ())
         row = ProgramOp(
             perf.name, nodes[perf.index], tuple(computes.get(perf.index, ())),
-            tuple(sorted(epochs_of.get(perf.index, ()))), f"{buffer} {layout}".strip(), tuple(grid), tuple(shard),
-            perf.cycles, perf.bound, perf.circular_buffer_bytes, perf.l1_resident_bytes_per_bank,
-            perf.dram_resident_bytes_per_bank,
+            tuple(sorted(epochs_of.get(perf.index, ()))), requested[perf.index], f"{buffer} {layout}".strip(),
+            tuple(grid), tuple(shard), perf.cycles, perf.bound, perf.circular_buffer_bytes,
+            perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
         )  # fmt: skip
         ops.append(row)
     return ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops))

@@ -13,6 +13,7 @@
 
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/InherentAttributes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -405,10 +406,11 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   std::vector<OffsetTo<fb::Attribute>> entries;
   for (NamedAttribute attr : op->getAttrs()) {
     StringRef name = attr.getName();
-    // What is attached to the op is no argument of the call, but for how it computes: elementwise ops do not declare
-    // that.
+    // What is attached to the op is no argument of the call, but for how it computes, which elementwise ops do not
+    // declare, and for its epoch, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
-        (!isInherent(op->getName(), attr.getName()) && !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
+        (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName &&
+         !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.

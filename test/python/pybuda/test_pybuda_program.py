@@ -23,7 +23,7 @@ from pybuda.placement.chip import SIMULATED, chip_of
 from pybuda.placement.computing import AS_BY_DEFAULT
 from pybuda.placement.graph import OF_TTNN, TYPES, PlacementError
 from pybuda.placement.models import work_ns
-from pybuda.placement.program import CONVERSION, moving_ops
+from pybuda.placement.program import CONVERSION, ProgramOp, moving_ops
 from pybuda.placement.summary import Result
 from pybuda.pybudaglobal import pybuda_reset
 
@@ -236,12 +236,11 @@ def test_a_step_is_compiled_for_its_options(float32: None) -> None:
     assert len(step._compiled) == 2
 
 
-def rows_of(module: Any, *inputs: torch.Tensor, **options: Any) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
-    """The ops of the programs that compute ops of the netlist: their names, these, and the epochs."""
+def rows_of(module: Any, *inputs: torch.Tensor, **options: Any) -> list[ProgramOp]:
+    """The ops of the programs that compute ops of the netlist."""
     device = compiled(module, *inputs, **options)
     check_program(placement_of(device))
-    found = [x for program in placement_of(device).programs for x in program.ops if x.computes]
-    return [(x.name.removeprefix("ttnn."), x.computes, x.epochs) for x in found]
+    return [x for program in placement_of(device).programs for x in program.ops if x.computes]
 
 
 class Two(pybuda.PyBudaModule):
@@ -279,13 +278,19 @@ REQUESTS: dict[str, tuple[Callable[[], Any], list[tuple[str, tuple[str, ...]]]]]
 }  # fmt: skip
 
 
+# Their numbers, where some are requested.
+EPOCHS = {
+    "an epoch": [0, 0, 1, 1], "an epoch between others": [0, 1, 1, 1, 1], "an epoch of a place": [0, 1, 1, 1, 1],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_requests_hold_for_the_program(name: str) -> None:
     request, expected = REQUESTS[name]
     request()
     rows = rows_of(Two("two"), MATRIX, MATRIX)
-    assert [row[:2] for row in rows] == expected
-    assert "epoch" not in name or all(len(epochs) == 1 for _, _, epochs in rows)
+    assert [(x.name.removeprefix("ttnn."), x.computes) for x in rows] == expected
+    assert [x.requested_epoch for x in rows] == EPOCHS.get(name, [None] * len(rows))
 
 
 # Sizes that are requested -> the cores on which ops of the program compute.

@@ -2,7 +2,19 @@
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-const-eval=false" | ttmlir-translate --ttnn-to-flatbuffer -o %t.ttnn
 // RUN: ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-const-eval=false" --ttnn-common-to-emitpy-pipeline | FileCheck %s --check-prefix=PYTHON
 
+// RUN: mkdir -p %t.d
+// RUN: flatc --json --strict-json --raw-binary --size-prefixed -o %t.d %root/include/ttmlir/Target/TTNN/binary.fbs -- %t.ttnn
+// RUN: FileCheck %s --check-prefix=FILE < %t.d/epochs.mlir.tmp.json
+
 // PYTHON-NOT: ttcore.epoch
+
+// FILE: "name": "ttnn.relu"
+// FILE: "name": "ttcore.epoch"
+// FILE-NEXT: "value_type": "IntValue"
+// FILE-NEXT: "value": {
+// FILE-NEXT: "value": 1
+// FILE: "name": "ttnn.gelu"
+// FILE-NOT: "ttcore.fusion_group"
 
 // TTNN ops have the epochs, and an activation of the next epoch is an op of its own; equal ops of two epochs are two.
 // CHECK-LABEL: @main
