@@ -247,11 +247,15 @@ private:
     });
     createReduction(rewriter, loc, reduction, output);
 
-    if (!isSparse) {
+    if (!isSparse && collapsed(shape) == collapsed(to.getShape())) {
       rewriter.replaceOp(op, output);
       return success();
     }
     Value sparse = UnrealizedConversionCastOp::create(rewriter, loc, made, output).getResult(0);
+    if (!isSparse) { // without the dimensions
+      rewriter.replaceOp(op, reshaped(rewriter, loc, sparse, to.getShape()));
+      return success();
+    }
     sparse = reshaped(rewriter, loc, sparse, {batch, tileSize, shape.back()});
     sparse = firstOf(rewriter, loc, sparse, RankedTensorType::get({batch, 1, shape.back()}, to.getElementType()));
     rewriter.replaceOp(op, reshaped(rewriter, loc, sparse, to.getShape()));

@@ -107,6 +107,17 @@ def test_more_tiles_of_a_core_than_its_buffers_hold(name: str) -> None:
     )
 
 
+def test_reductions_of_whole_tiles_without_the_dimensions() -> None:
+    cases: list[tuple[str, Sequence[tuple[int, ...]], Build]] = []
+    for shape in [(32, 32), (64, 96), (2, 32, 64), (1, 64)]:
+        for dims in ([-1], [-2], [-2, -1]):
+            if shape[dims[0]] > 1:
+                cases.append(
+                    (f"{shape} {dims}", [shape], lambda b, x, dims=dims: b.sum(x, dim_arg=dims, keep_dim=False))
+                )
+    check(cases, torch.float32)
+
+
 def test_numbers_of_kernels() -> None:
     """Softmax, a norm and a biased activation take few kernels besides those that make and undo tiles."""
 
