@@ -90,6 +90,7 @@ from .goldens import get_fallback_function, get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
 from .library import fabric as _fabric
+from .library import generic as _generic
 from .library import hosts as _hosts
 from .library import kernels as _kernels
 from .library import multicast as _multicast
@@ -109,6 +110,7 @@ from .library.cores import (
 )
 from .library.devices import extend_devices as _extend_devices
 from .library.fabric import *
+from .library.generic import *
 from .library.geometry import MeshCoordinate, MeshCoordinateRange, SubDevice, SubDeviceId, Tile
 from .library.hosts import *
 from .library.kernels import *
@@ -312,7 +314,7 @@ _extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
-for _part in (_fabric, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
+for _part in (_fabric, _generic, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})

@@ -4,7 +4,7 @@
 #include "Bindings.h"
 #include "Interrupts.h"
 
-#include "tt/metal/host.h"
+#include "tt/metal/tensors.h"
 
 using namespace tt;
 using namespace tt::metal;
@@ -182,6 +182,29 @@ void python::bindKernels(nb::module_ &module) {
           nb::arg("semaphores") = std::vector<HostSemaphore>(), nb::arg("name") = "program",
           "Compiles kernels and runs them until all have ended; raises Error with what was wrong, or with what every "
           "kernel waits for.");
+  nb::class_<PagedTensor>(module, "PagedTensor", "A tensor on a device as kernels find it: its pages, or its shards.")
+      .def(
+          "__init__",
+          [](PagedTensor *self, const ttnn::Tensor &tensor, uint32_t pageBytes, const std::vector<Coord> &cores,
+             uint32_t columns, const std::pair<uint32_t, uint32_t> &shard) {
+            if (!columns || !shard.first || !shard.second)
+              throw Error("PagedTensor: columns and shard have at least one page");
+            new (self) PagedTensor{tensor, pageBytes, coords(cores), columns, shard.first, shard.second};
+          },
+          nb::arg("tensor"), nb::arg("page_bytes"), nb::arg("cores") = std::vector<Coord>(), nb::arg("columns") = 1,
+          nb::arg("shard") = std::pair(1u, 1u), "Of shards, rows and columns are in pages.");
+  module.def(
+      "run_on_tensors",
+      [](const std::vector<PagedTensor> &tensors, std::vector<HostKernel> kernels,
+         const std::vector<CircularGroup> &circularBuffers, std::vector<HostSemaphore> semaphores,
+         const std::vector<uint32_t> &chips, std::string name) {
+        HostProgram program{std::move(name), {}, std::move(semaphores), std::move(kernels)};
+        return interruptibly([&] { return runOnTensors(tensors, std::move(program), circularBuffers, chips); });
+      },
+      nb::arg("tensors"), nb::arg("kernels"), nb::arg("circular_buffers"), nb::arg("semaphores"), nb::arg("chips"),
+      nb::arg("name") = "program",
+      "Runs kernels on tensors of a device, which hold afterwards what was written; lists of circular buffers share "
+      "their bytes.");
   module.def(
       "core_range",
       [](const Coord &first, const Coord &last) {

@@ -80,7 +80,7 @@ void KernelRun::settle(Dst::Tile &tile) const {
 
 void KernelRun::load(const std::byte *from, DataType dtype, Dst::Tile &to) const {
   if (ttnn::isFloat(dtype)) {
-    ttnn::loader<float>(dtype)(from, to.f, tileElements);
+    loadFloats(from, dtype, to.f);
     to.dtype = DataType::Float32;
   } else {
     loadIntegers(from, dtype, to.i, tileElements);
@@ -92,7 +92,7 @@ void KernelRun::load(const std::byte *from, DataType dtype, Dst::Tile &to) const
 void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const {
   float faces[tileElements];
   const std::byte *from = frontTile(cb, tile, function);
-  ttnn::loader<float>(ring(cb, function).dtype)(from, faces, tileElements);
+  loadFloats(from, ring(cb, function).dtype, faces);
   for (int64_t r = 0; r < tileSide; ++r)
     for (int64_t c = 0; c < tileSide; c += 16)
       std::memcpy(to + r * tileSide + c, faces + placeOf(r, c), 16 * sizeof(float));
@@ -114,7 +114,7 @@ void KernelRun::packTile(uint32_t index, uint32_t cb, bool outOfOrder, uint32_t 
   const Dst::Tile &tile = dst->tiles[index];
   if (accumulates && tile.written && ttnn::isFloat(tile.dtype) && ttnn::isFloat(to.dtype)) {
     Dst::Tile sum;
-    ttnn::loader<float>(to.dtype)(at, sum.f, tileElements);
+    loadFloats(at, to.dtype, sum.f);
     for (size_t i = 0; i < tileElements; ++i)
       sum.f[i] += tile.f[i];
     storeTile(sum, to.dtype, at);
@@ -134,9 +134,48 @@ void KernelRun::packAccumulate(bool enable) {
   accumulates = enable;
 }
 
+namespace {
+
+/// A tile of a block format: its values are held as bf16, row by row.
+TensorSpec blockTile(DataType dtype) {
+  TensorSpec spec;
+  spec.dtype = dtype;
+  spec.shape = {tileSide, tileSide};
+  spec.layout = Layout::Tile;
+  return spec;
+}
+
+/// Calls f(place in registers, place by rows) for runs of 16 elements, which share an exponent.
+template <class F> void forEachGroup(F f) {
+  for (int64_t row = 0; row < tileSide; ++row)
+    for (int64_t column = 0; column < tileSide; column += int64_t(sim::blockGroup))
+      f(placeOf(row, column), static_cast<size_t>(row * tileSide + column));
+}
+
+} // namespace
+
+void loadFloats(const std::byte *from, DataType dtype, float *to) {
+  if (!sim::isBlockFormat(dtype))
+    return ttnn::loader<float>(dtype)(from, to, tileElements);
+  uint16_t values[tileElements];
+  sim::decode(blockTile(dtype), {from, sim::tileBytes(dtype)}, std::as_writable_bytes(std::span(values)));
+  forEachGroup([&](size_t place, size_t at) { sim::bf16ToF32(values + at, to + place, sim::blockGroup); });
+}
+
+static void storeFloats(const float *from, DataType dtype, std::byte *to) {
+  if (!sim::isBlockFormat(dtype))
+    return ttnn::storer<float>(dtype)(from, to, tileElements);
+  uint16_t values[tileElements];
+  const auto store = ttnn::storer<float>(dtype);
+  forEachGroup([&](size_t place, size_t at) {
+    store(from + place, reinterpret_cast<std::byte *>(values + at), sim::blockGroup);
+  });
+  sim::encode(blockTile(dtype), std::as_bytes(std::span(values)), {to, sim::tileBytes(dtype)});
+}
+
 void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) {
   if (ttnn::isFloat(tile.dtype))
-    return ttnn::storer<float>(dtype)(tile.f, to, tileElements);
+    return storeFloats(tile.f, dtype, to);
   constexpr size_t piece = 256;
   int64_t values[piece];
   for (size_t i = 0; i < tileElements; i += piece) {

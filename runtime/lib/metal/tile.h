@@ -39,6 +39,8 @@ inline void loadIntegers(const std::byte *from, DataType dtype, int32_t *to, siz
   }
 }
 
+/// A tile of a float type from L1, in the order of registers: a block format has its exponents in front.
+void loadFloats(const std::byte *from, DataType dtype, float *to);
 /// A tile in the order of L1.
 void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to);
 

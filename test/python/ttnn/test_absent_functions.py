@@ -26,8 +26,8 @@ REASONS: dict[str, tuple[str, ...]] = {
         r"ttnn\.\w*fabric\w*", r"ttnn\.get_(eth_forwarding_direction|forwarding_link_indices|num_links)",
         r"ttnn\.setup_routing_plane_connection", r"ttnn\.get_usable_topology",
     ),
-    "kernels of the user's own are not run by ttnn": (
-        r"ttnn(\.experimental)?\.\w*(generic_op|program_descriptor|cb_descriptor|cb_address|absent_mcast)\w*",
+    "programs of kernels are compiled when `generic_op` runs them": (
+        r"ttnn(\.experimental)?\.(prepare_generic_op|attach_absent_mcast)",
     ),
     "the instrumentation is that of the library's own build": (
         r"ttnn\.\w*tracy\w*", r"ttnn\.ReadDeviceProfiler", r"ttnn\.get_\w+_programs_perf_data",
