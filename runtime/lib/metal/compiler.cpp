@@ -286,8 +286,8 @@ fs::path compiledLibrary(const KernelSources &sources, const std::string &file) 
   identity += stateOf(which(command[0]).value_or("")) + stateOf(ownLibrary()) +
               stateOf(includes / "tt/metal/kernel_api.h") + stateOf(includes / "tt/metal/kernel_abi.h") +
               stateOf(includes / "tt/metal/kernel_banks.h") + stateOf(includes / "tt/metal/kernel_print.h") +
-              stateOf(includes / "tt/metal/kernel_noc.h") + stateOf(includes / "ttmlir/Target/TTMetal/TileOps.def") +
-              "\n";
+              stateOf(includes / "tt/metal/kernel_noc.h") + stateOf(includes / "tt/metal/kernel_tiles.h") +
+              stateOf(includes / "ttmlir/Target/TTMetal/TileOps.def") + "\n";
   const fs::path folder = cacheFolder();
   const fs::path made = folder / (digest(identity + sources.text) + ".so");
   try {

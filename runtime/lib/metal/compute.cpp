@@ -159,30 +159,89 @@ void KernelRun::fillTile(uint32_t index, float value) {
   ++work.sfpuTiles;
 }
 
-void KernelRun::fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t index) {
-  static const struct {
-    std::string_view function;
-    const ElementwiseRow &row;
-  } ops[] = {
+namespace {
+
+struct FpuRow {
+  std::string_view function;
+  const ElementwiseRow &row;
+};
+
+const FpuRow &fpuRow(FpuOp op) {
+  static const FpuRow rows[] = {
       {"add_tiles", rowOf("ttnn.add")}, {"sub_tiles", rowOf("ttnn.subtract")}, {"mul_tiles", rowOf("ttnn.multiply")}};
-  const auto &[function, row] = ops[static_cast<size_t>(op)];
-  Dst::Tile &out = mathTile(index, function);
-  Dst::Tile operand[2]; // as they are unpacked, which is before registers round
-  const uint32_t cbs[] = {cb0, cb1}, tiles[] = {tile0, tile1};
-  for (size_t k = 0; k < 2; ++k) {
-    const std::byte *from = frontTile(cbs[k], tiles[k], function);
-    operand[k].dtype = ring(cbs[k], function).dtype;
-    if (ttnn::isFloat(operand[k].dtype)) {
-      ttnn::loader<float>(operand[k].dtype)(from, operand[k].f, tileElements);
-      operand[k].dtype = DataType::Float32;
-    } else {
-      loadIntegers(from, operand[k].dtype, operand[k].i, tileElements);
-    }
+  return rows[static_cast<size_t>(op)];
+}
+
+} // namespace
+
+void KernelRun::loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const {
+  const std::byte *from = frontTile(cb, tile, function);
+  to.dtype = ring(cb, function).dtype;
+  if (ttnn::isFloat(to.dtype)) {
+    loadFloats(from, to.dtype, to.f);
+    to.dtype = DataType::Float32;
+  } else {
+    loadIntegers(from, to.dtype, to.i, tileElements);
   }
-  const Dst::Tile *ins[] = {&operand[0], &operand[1]};
+  if (along == Along::None)
+    return;
+  // In place: what is spread is the first row, column or element, which stays as it is.
+  const bool row = along != Along::Column, column = along != Along::Row;
+  for (int64_t r = tileSide - 1; r >= 0; --r)
+    for (int64_t c = tileSide - 1; c >= 0; --c)
+      to.i[placeOf(r, c)] = to.i[placeOf(row ? 0 : r, column ? 0 : c)];
+}
+
+void KernelRun::compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out) {
+  const auto &[function, row] = fpuRow(op);
+  const Dst::Tile *ins[] = {&a, &b};
   out.dtype = RowRun(*this, function, row, ins)(out, {});
   settle(out);
   ++work.fpuTiles;
+}
+
+void KernelRun::fpuBroadcast(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1,
+                             uint32_t index) {
+  const std::string_view function = fpuRow(op).function;
+  Dst::Tile &out = mathTile(index, function);
+  Dst::Tile a, b;
+  loadOperand(cb0, tile0, Along::None, a, function);
+  loadOperand(cb1, tile1, along, b, function);
+  compute(op, a, b, out);
+}
+
+void KernelRun::fpuReuse(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t index) {
+  constexpr std::string_view function = "binary_dest_reuse_tiles";
+  Dst::Tile &out = mathTile(index, function);
+  Dst::Tile other;
+  loadOperand(cb, tile, Along::None, other, function);
+  first ? compute(op, out, other, out) : compute(op, other, out, out);
+}
+
+void KernelRun::scalarOp(TileOp op, bool first, uint32_t index, float value, std::string_view function) {
+  Dst::Tile &tile = mathTile(index, function);
+  Dst::Tile number;
+  number.dtype = tile.dtype;
+  if (ttnn::isFloat(tile.dtype))
+    std::fill_n(number.f, tileElements, value);
+  else if (std::trunc(value) == value && std::abs(value) < 0x1p31f)
+    std::fill_n(number.i, tileElements, static_cast<int32_t>(value));
+  else
+    fail(function,
+         "takes " + std::to_string(value) + ", and register tile " + std::to_string(index) + " holds integers");
+  const Dst::Tile *ins[] = {first ? &number : &tile, first ? &tile : &number};
+  tile.dtype = RowRun(*this, function, rowOf(tileRows[static_cast<size_t>(op)].row), ins)(tile, {});
+  settle(tile);
+  ++work.sfpuTiles;
+}
+
+void KernelRun::copyDst(uint32_t from, uint32_t to) {
+  Dst::Tile &target = mathTile(to, "copy_dest_values");
+  const Dst::Tile &source = mathTile(from, "copy_dest_values");
+  std::memmove(target.f, source.f, sizeof source.f);
+  target.dtype = source.dtype;
+  target.written = true;
+  ++work.sfpuTiles;
 }
 
 } // namespace tt::metal

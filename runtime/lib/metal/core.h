@@ -10,6 +10,7 @@
 
 #include "binary/metal/program.h"
 #include "metal/fiber.h"
+#include "metal/kernel_clock.h"
 #include "tt/interrupt.h"
 #include "tt/metal/kernel_abi.h"
 
@@ -66,13 +67,6 @@ private:
   std::byte *memory;
 };
 
-/// Work of a kernel on the chip, for the clock.
-struct Work {
-  int64_t matmulTiles = 0; // in passes of the matrix unit
-  int64_t fpuTiles = 0, sfpuTiles = 0;
-  int64_t movedBytes = 0;
-};
-
 /// A circular buffer of a core. Counts of pages go up only.
 struct Ring {
   uint32_t port = 0;
@@ -82,6 +76,7 @@ struct Ring {
   uint32_t reserved = 0; // behind those that were pushed
   uint32_t waited = 0;   // of those at the front
   uint32_t packed = 0;   // tiles, since the last push
+  std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
 
   // Cores on other threads look whether pages are read that they write.
   uint64_t pushedNow() const { return std::atomic_ref(const_cast<uint64_t &>(pushed)).load(); }
@@ -166,14 +161,20 @@ public:
   void copyTile(uint32_t cb, uint32_t tile, uint32_t dst);
   void packTile(uint32_t dst, uint32_t cb, bool outOfOrder, uint32_t tile);
   void tilizeBlock(uint32_t in, uint32_t tiles, uint32_t out);
-  void untilizeBlock(uint32_t in, uint32_t tiles, uint32_t out);
+  void untilizeBlock(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out);
 
   // compute.cpp
   void tileOp(TileOp op, const uint32_t *dsts);
   void clampTile(uint32_t dst, uint32_t minBits, uint32_t maxBits);
   void typecastTile(uint32_t dst, uint32_t dataType);
   void fillTile(uint32_t dst, float value);
-  void fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
+  void fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
+    fpuBroadcast(op, Along::None, cb0, cb1, tile0, tile1, dst);
+  }
+  void fpuBroadcast(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
+  void fpuReuse(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t dst);
+  void scalarOp(TileOp op, bool first, uint32_t dst, float value, std::string_view function);
+  void copyDst(uint32_t from, uint32_t to);
 
   // matrix.cpp
   void matmulTiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
@@ -198,6 +199,7 @@ public:
   const std::span<const uint32_t> arguments; // of this core
   Fiber fiber;
   Work work;
+  KernelClock clock;
   uint32_t line = 0;   // of the kernel's source, in a function of the API that knows it
   std::string printed; // lines of DPRINT
 
@@ -223,7 +225,13 @@ public:
 
 private:
   void waitFor(Wait what);
-  void reorder(uint32_t in, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
+  /// Counts what math has done, before another kernel gets to know.
+  void settleClock();
+  /// Counts a transfer to or from a core, or a bank of DRAM.
+  void countTransfer(uint64_t address, uint32_t bytes);
+  /// A semaphore of a core is changed now.
+  void stampSemaphore(CoreIndex index, uint64_t address);
+  void reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
   Dst::Tile &mathTile(uint32_t dst, std::string_view function);
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
   std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;
@@ -239,6 +247,9 @@ private:
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
   /// What other kernels wait for or read is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
+  /// A tile as the matrix unit gets it, which is before registers round.
+  void loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const;
+  void compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out);
   /// A tile as it is unpacked.
   void load(const std::byte *from, DataType dtype, Dst::Tile &to) const;
   /// The same as floats, row by row.
@@ -274,6 +285,7 @@ public:
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
   std::span<Core *const> all;                   // of the chip, by index; null where no kernel runs
   std::array<std::unique_ptr<Ring>, maxPorts> rings;
+  std::array<SemaphoreTime, maxSemaphores> semaphoreTimes;
   std::vector<std::unique_ptr<KernelRun>> kernels;
 };
 
@@ -284,7 +296,9 @@ KernelRun &currentKernel();
 /// Throws Error: what a kernel threw, or who waits for what where none can go on.
 struct ProgramWork {
   Work total;
-  int64_t cycles = 0; // of the slowest core
+  int64_t cycles = 0; // of the slowest kernel
+  ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
+  double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
 };
 /// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,

@@ -202,19 +202,21 @@ template <class F> void forEachRun(size_t tiles, F f) {
 } // namespace
 
 void KernelRun::tilizeBlock(uint32_t in, uint32_t tiles, uint32_t out) {
-  reorder(in, tiles, out, true, "tilize_block");
+  reorder(in, 0, tiles, out, true, "tilize_block");
 }
-void KernelRun::untilizeBlock(uint32_t in, uint32_t tiles, uint32_t out) {
-  reorder(in, tiles, out, false, "untilize_block");
+void KernelRun::untilizeBlock(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out) {
+  reorder(in, first, tiles, out, false, "untilize_block");
 }
 
-void KernelRun::reorder(uint32_t in, uint32_t tiles, uint32_t out, bool tilize, std::string_view function) {
+void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize,
+                        std::string_view function) {
   requireCompute(function);
   if (dst->phase != Dst::Phase::Free)
     fail(function, "goes through the registers, which are in use: tile_regs_release has not followed yet");
   const DataType from = ring(in, function).dtype, to = ring(out, function).dtype;
   const size_t fromSize = storageBytes(from), toSize = storageBytes(to);
-  const std::byte *source = frontBytes(in, uint64_t(tiles) * tileElements * fromSize, function);
+  const std::byte *source = frontBytes(in, (uint64_t(first) + tiles) * tileElements * fromSize, function) +
+                            uint64_t(first) * tileElements * fromSize;
   std::byte *target = backBytes(out, uint64_t(tiles) * tileElements * toSize, function);
   work.fpuTiles += tiles;
   const bool plain = from == to && (from != DataType::Float32 || dst->isF32);

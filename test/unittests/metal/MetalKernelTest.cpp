@@ -291,10 +291,10 @@ TEST(MetalKernel, TellsWhoWaits) {
                         true, 2);
   EXPECT_EQ(program.error(),
             "program \"main\": deadlock, every kernel that has not ended waits:\n"
-            "  kernel k on core (y=0, x=0): cb_wait_front of port 0 waits for 2 pages, 1 of 2 are there\n"
-            "  kernel full on core (y=0, x=0): cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free\n"
-            "  kernel k on core (y=0, x=1): cb_wait_front of port 0 waits for 2 pages, 1 of 2 are there\n"
-            "  kernel full on core (y=0, x=1): cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free");
+            "  kernel k on core (y=0, x=0), line 5: cb_wait_front of port 0 waits for 2 pages, 1 of 2 are there\n"
+            "  kernel full on core (y=0, x=0), line 4: cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free\n"
+            "  kernel k on core (y=0, x=1), line 5: cb_wait_front of port 0 waits for 2 pages, 1 of 2 are there\n"
+            "  kernel full on core (y=0, x=1), line 4: cb_reserve_back of port 1 waits for 1 page, 0 of 2 are free");
 }
 
 namespace {
@@ -339,8 +339,9 @@ TEST(MetalKernel, TellsWhichSemaphoreIsWaitedFor) {
                           false}});
   EXPECT_EQ(program.error(),
             "program \"main\": deadlock, every kernel that has not ended waits:\n"
-            "  kernel k on core (y=0, x=0): noc_semaphore_wait waits until semaphore 2 is 5; it is 0\n"
-            "  kernel other on core (y=0, x=0): noc_semaphore_wait_min waits until semaphore 3 is 2 or more; it is 1");
+            "  kernel k on core (y=0, x=0), line 3: noc_semaphore_wait waits until semaphore 2 is 5; it is 0\n"
+            "  kernel other on core (y=0, x=0), line 4: noc_semaphore_wait_min waits until semaphore 3 is 2 or more; "
+            "it is 1");
 }
 
 TEST(MetalKernel, ChecksMulticastsAndSemaphores) {

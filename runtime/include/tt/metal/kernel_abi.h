@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 4;
+inline constexpr uint32_t kernelAbiVersion = 5;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -82,7 +82,8 @@ struct KernelApi {
   void (*fillTile)(uint32_t dst, float value);
   void (*fpuTiles)(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
   void (*tilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
-  void (*untilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
+  /// From tile `first` of those at the front on.
+  void (*untilizeBlock)(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out);
   void (*matmulTiles)(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
   /// Adds `steps` products of columns of rt tiles, a row's `rowStride` apart, and rows of ct tiles, a step's
   /// `stepStride` apart, to rt * ct registers.
@@ -93,6 +94,14 @@ struct KernelApi {
                      uint32_t dst);
   void (*transposeTile)(uint32_t cb, uint32_t tile, uint32_t dst);
   void (*broadcastTile)(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
+
+  /// The same with the second tile's first row, column or element spread over it.
+  void (*fpuBroadcast)(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
+  /// Of a tile and dst, which is the first operand with `first`.
+  void (*fpuReuse)(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t dst);
+  /// A row of two operands with a number as one of them, the first with `first`.
+  void (*scalarOp)(TileOp op, bool first, uint32_t dst, float value, const char *function);
+  void (*copyDst)(uint32_t from, uint32_t to);
 
   // Arguments that are alike on all cores.
   uint32_t (*commonArgument)(uint32_t index);

@@ -74,7 +74,9 @@ inline void untilize_init(uint32_t in, uint32_t out) {
   untilize_init(in);
   tt::metal::checkBuffers("untilize_init", out);
 }
-inline void untilize_block(uint32_t in, uint32_t tiles, uint32_t out) { tt::metal::api->untilizeBlock(in, tiles, out); }
+inline void untilize_block(uint32_t in, uint32_t tiles, uint32_t out) {
+  tt::metal::api->untilizeBlock(in, 0, tiles, out);
+}
 inline void untilize_uninit(uint32_t in) { tt::metal::checkBuffers("untilize_uninit", in); }
 inline void untilize_uninit(uint32_t in, uint32_t out) {
   untilize_uninit(in);
@@ -215,3 +217,5 @@ template <BroadcastType type> inline void unary_bcast(uint32_t in, uint32_t tile
 }
 
 } // namespace ckernel
+
+#include "tt/metal/kernel_tiles.h"
