@@ -118,8 +118,9 @@ void KernelRun::waitFor(Wait what) {
 }
 
 void Core::add(const CircularBuffer &desc) {
-  rings[desc.port] = std::make_unique<Ring>(
-      Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0, 0});
+  rings[desc.port] =
+      std::make_unique<Ring>(Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0,
+                                  0, std::vector<double>(desc.ring.pages), std::vector<double>(desc.ring.pages)});
 }
 
 void Core::run() {
@@ -195,15 +196,6 @@ std::string Core::waiting() const {
 }
 
 namespace {
-
-int64_t cyclesOf(const KernelRun &run, const ttmlir::cost::Speed &speed) {
-  const Work &work = run.work;
-  const double cycles = static_cast<double>(work.matmulTiles) * speed.matmulTileCycles +
-                        static_cast<double>(work.fpuTiles) * speed.fpuTileCycles +
-                        static_cast<double>(work.sfpuTiles) * speed.sfpuTileCycles +
-                        static_cast<double>(work.movedBytes) / speed.l1BytesPerCycle;
-  return static_cast<int64_t>(std::ceil(cycles));
-}
 
 /// What every core that has a kernel needs of a program.
 std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
@@ -286,15 +278,25 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
                      : ""));
   }
   ProgramWork result;
+  double most[2] = {}; // cycles of the kernel that computes, or moves data, most
   for (const auto &core : cores)
     for (const auto &run : core->kernels) {
       result.total.matmulTiles += run->work.matmulTiles;
       result.total.fpuTiles += run->work.fpuTiles;
       result.total.sfpuTiles += run->work.sfpuTiles;
       result.total.movedBytes += run->work.movedBytes;
-      // The kernels of a core work at the same time: the slowest counts.
-      result.cycles = std::max(result.cycles, cyclesOf(*run, l1.chip.speed));
+      // Kernels work at the same time: the last one to end counts.
+      run->clock.compute(run->work, l1.chip.speed);
+      run->clock.waitForTransfers();
+      if (const auto cycles = static_cast<int64_t>(std::ceil(run->clock.now)); cycles > result.cycles)
+        result.cycles = cycles;
+      most[0] = std::max(most[0], run->clock.computing);
+      most[1] = std::max(most[1], run->clock.moving);
     }
+  if (result.cycles) {
+    result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;
+    result.waiting = 1 - std::min(1.0, std::max(most[0], most[1]) / static_cast<double>(result.cycles));
+  }
   return result;
 }
 

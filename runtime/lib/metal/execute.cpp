@@ -194,6 +194,7 @@ private:
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
     perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
+    perf.bound = speed.launchNs > perf.deviceNs / 2 ? sim::Bound::Dispatch : work.bound;
     perf.cost.launched = true;
     perf.cost.matmulTiles = work.total.matmulTiles;
     perf.cost.fpuTiles = work.total.fpuTiles;

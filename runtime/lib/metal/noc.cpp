@@ -4,6 +4,8 @@
 #include "metal/core.h"
 #include "tt/metal/kernel_api.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace tt::metal {
@@ -111,6 +113,17 @@ void KernelRun::checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, s
   }
 }
 
+void KernelRun::countTransfer(uint64_t address, uint32_t bytes) {
+  const auto columns = static_cast<uint64_t>(core.l1.chip.gridColumns);
+  uint64_t hops = 1; // to a bank of DRAM
+  if (!(address & noc_dram_bit)) {
+    const auto away = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
+    hops = away(coordinateOf(address, 0), core.index % columns) + away(coordinateOf(address, 1), core.index / columns);
+  }
+  work.movedBytes += bytes;
+  clock.move(bytes, hops, core.l1.chip.speed);
+}
+
 //===- Transfers ----------------------------------------------------------===//
 
 void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
@@ -118,7 +131,7 @@ void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
   std::byte *target = coreBytes(core.index, to, bytes, "noc_async_read");
   checkUnread(core.index, to, bytes, "noc_async_read");
   std::memmove(target, source, bytes);
-  work.movedBytes += bytes;
+  countTransfer(from, bytes);
 }
 
 void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
@@ -128,7 +141,7 @@ void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
     checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_async_write"), to & addressMask, bytes,
                 "noc_async_write");
   std::memmove(target, source, bytes);
-  work.movedBytes += bytes;
+  countTransfer(to, bytes);
 }
 
 void KernelRun::nocWriteWord(uint64_t to, uint32_t value) {
@@ -137,7 +150,7 @@ void KernelRun::nocWriteWord(uint64_t to, uint32_t value) {
   if (reinterpret_cast<uintptr_t>(target) % sizeof value)
     fail(function, "address " + std::to_string(to & addressMask) + " is no multiple of 4");
   word(target).store(value, std::memory_order_release);
-  work.movedBytes += sizeof value;
+  countTransfer(to, sizeof value);
 }
 
 std::vector<CoreIndex> KernelRun::receivers(uint64_t address, uint32_t count, bool own,
@@ -169,7 +182,7 @@ void KernelRun::nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_
       checkUnread(index, to & addressMask, bytes, function);
     std::memmove(target, source, bytes);
   }
-  work.movedBytes += bytes;
+  countTransfer(to, bytes);
 }
 
 //===- Semaphores ---------------------------------------------------------===//
@@ -193,22 +206,40 @@ std::byte *KernelRun::semaphoreAt(CoreIndex index, uint64_t address, std::string
   return core.l1.at(index, static_cast<uint32_t>(address));
 }
 
+void KernelRun::stampSemaphore(CoreIndex index, uint64_t address) {
+  const auto end = static_cast<uint64_t>(core.l1.chip.l1UnreservedBase);
+  const uint64_t plain = core.l1.plain(address), begin = end - maxSemaphores * semaphoreBytes;
+  Core *target = index < core.all.size() ? core.all[index] : nullptr;
+  if (!target || plain < begin || plain >= end)
+    return;
+  const auto columns = static_cast<int64_t>(core.l1.chip.gridColumns);
+  const int64_t from = core.index, to = index;
+  const auto hops = std::abs(from / columns - to / columns) + std::abs(from % columns - to % columns);
+  settleClock();
+  target->semaphoreTimes[(plain - begin) / semaphoreBytes].changed(std::max(clock.now, clock.landed) +
+                                                                   static_cast<double>(hops) * hopCycles);
+}
+
 void KernelRun::semaphoreIncrease(uint64_t to, uint32_t value) {
   if (to >> (noc_address_bits + 2 * noc_coordinate_bits))
     fail("noc_semaphore_inc", "the NOC address is of DRAM or of a rectangle of cores; expected one core");
   const CoreIndex index = coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_semaphore_inc");
+  stampSemaphore(index, to & addressMask);
   word(semaphoreAt(index, to & addressMask, "noc_semaphore_inc")).fetch_add(value, std::memory_order_acq_rel);
 }
 
 void KernelRun::semaphoreSet(uint32_t address, uint32_t value) {
+  stampSemaphore(core.index, address);
   word(semaphoreAt(core.index, address, "noc_semaphore_set")).store(value, std::memory_order_release);
 }
 
 void KernelRun::semaphoreMulticast(uint32_t from, uint64_t to, uint32_t count, bool own) {
   constexpr std::string_view function = "noc_semaphore_set_multicast";
   const uint32_t value = loadSemaphore(semaphoreAt(core.index, from, function));
-  for (CoreIndex index : receivers(to, count, own, function))
+  for (CoreIndex index : receivers(to, count, own, function)) {
+    stampSemaphore(index, to & addressMask);
     word(semaphoreAt(index, to & addressMask, function)).store(value, std::memory_order_release);
+  }
 }
 
 void KernelRun::semaphoreWait(uint32_t address, uint32_t value, bool orMore) {
@@ -221,6 +252,9 @@ void KernelRun::semaphoreWait(uint32_t address, uint32_t value, bool orMore) {
   what.value = value;
   what.orMore = orMore;
   waitFor(what);
+  settleClock();
+  if (what.id < maxSemaphores)
+    clock.waitUntil(core.semaphoreTimes[what.id].at());
 }
 
 } // namespace tt::metal

@@ -11,6 +11,8 @@ std::string pages(uint32_t count) { return std::to_string(count) + (count == 1 ?
 
 } // namespace
 
+void KernelRun::settleClock() { clock.compute(work, core.l1.chip.speed); }
+
 Ring &KernelRun::ring(uint32_t cb, std::string_view function) const {
   if (cb < maxPorts && core.rings[cb])
     return *core.rings[cb];
@@ -28,6 +30,9 @@ void KernelRun::waitFront(uint32_t cb, uint32_t count) {
     fail("cb_wait_front",
          "waits for " + pages(count) + " of port " + std::to_string(cb) + ", which has " + std::to_string(ring.pages));
   waitFor({&ring, true, count});
+  settleClock();
+  if (count)
+    clock.waitUntil(ring.pushedAt[(ring.popped + count - 1) % ring.pages]);
   ring.waited = std::max(ring.waited, count);
 }
 
@@ -36,6 +41,10 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
   if (count > ring.waited)
     fail("cb_pop_front", "pops " + pages(count) + " of port " + std::to_string(cb) + ", of which cb_wait_front has " +
                              "waited for " + std::to_string(ring.waited));
+  settleClock();
+  clock.waitForTransfers();
+  for (uint32_t page = 0; page < count; ++page)
+    ring.poppedAt[(ring.popped + page) % ring.pages] = clock.now;
   std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
 }
@@ -46,6 +55,9 @@ void KernelRun::reserveBack(uint32_t cb, uint32_t count) {
     fail("cb_reserve_back",
          "reserves " + pages(count) + " of port " + std::to_string(cb) + ", which has " + std::to_string(ring.pages));
   waitFor({&ring, false, count});
+  settleClock();
+  if (count)
+    clock.waitUntil(ring.poppedAt[(ring.pushed + count - 1) % ring.pages]);
   ring.reserved = std::max(ring.reserved, count);
 }
 
@@ -54,6 +66,10 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   if (count > ring.reserved)
     fail("cb_push_back", "pushes " + pages(count) + " to port " + std::to_string(cb) + ", of which cb_reserve_back " +
                              "has reserved " + std::to_string(ring.reserved));
+  settleClock();
+  clock.waitForTransfers();
+  for (uint32_t page = 0; page < count; ++page)
+    ring.pushedAt[(ring.pushed + page) % ring.pages] = clock.now;
   std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
   ring.packed = 0;

@@ -1,0 +1,80 @@
+//===- kernel_clock.h - the time of a kernel on the chip --------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel's clock advances by its own work, and to the time at which what it
+// waits for is there. Times go along with pages and semaphores, so that they
+// do not depend on the order in which kernels are simulated.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ttmlir/costs/CostModel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace tt::metal {
+
+/// Work of a kernel on the chip, for the clock.
+struct Work {
+  int64_t matmulTiles = 0; // in passes of the matrix unit
+  int64_t fpuTiles = 0, sfpuTiles = 0;
+  int64_t movedBytes = 0;
+};
+
+/// Cycles for the coordinates of one router to the next (tt-isa-documentation, NoC).
+inline constexpr double hopCycles = 9;
+
+/// Times are cycles since the program began.
+struct KernelClock {
+  double now = 0;
+  double computing = 0, moving = 0, waiting = 0; // parts of `now`
+  double landed = 0;                             // when the last transfer is at its end
+
+  /// Adds what math has done since the last call. Matrix and vector unit take turns; tiles pass through unpacker,
+  /// matrix unit and packer at the same time as that.
+  void compute(const Work &work, const ttmlir::cost::Speed &speed) {
+    const auto since = [](int64_t all, int64_t counted) { return static_cast<double>(all - counted); };
+    const double math = since(work.matmulTiles, counted.matmulTiles) * speed.matmulTileCycles / speed.matmulShare +
+                        since(work.sfpuTiles, counted.sfpuTiles) * speed.sfpuTileCycles;
+    const double cycles = std::max(math, since(work.fpuTiles, counted.fpuTiles) * speed.fpuTileCycles);
+    counted = work;
+    computing += cycles;
+    now += cycles;
+  }
+
+  /// A transfer of the data movement processor over `hops` routers, which it does not wait for.
+  void move(uint64_t bytes, uint64_t hops, const ttmlir::cost::Speed &speed) {
+    const double cycles = std::max(speed.pieceCycles, static_cast<double>(bytes) / speed.pieceBytesPerCycle);
+    moving += cycles;
+    now += cycles;
+    landed = std::max(landed, now + static_cast<double>(hops) * hopCycles);
+  }
+
+  void waitUntil(double time) {
+    waiting += std::max(0.0, time - now);
+    now = std::max(now, time);
+  }
+  /// What comes next needs the transfers.
+  void waitForTransfers() { waitUntil(landed); }
+
+private:
+  Work counted;
+};
+
+/// The time at which a semaphore has got its value, of all that have changed it.
+class SemaphoreTime {
+public:
+  void changed(double time) {
+    double before = last.load(std::memory_order_relaxed);
+    while (before < time && !last.compare_exchange_weak(before, time, std::memory_order_release))
+      ;
+  }
+  double at() const { return last.load(std::memory_order_acquire); }
+
+private:
+  std::atomic<double> last = 0;
+};
+
+} // namespace tt::metal
