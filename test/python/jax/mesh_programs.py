@@ -386,6 +386,18 @@ PROGRAMS = {
                 mapped = jax.shard_map(function, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=check)
                 close(jax.jit(mapped)(*arguments), on_cpu(function, *arguments), 1e-4)
         """,
+    "factorizations of batches and matrices that are split": """
+        mesh = auto_mesh((2, 4), ("x", "y"))
+        a = normal(4, 8, 8)
+        s, c = a + a.swapaxes(1, 2), (a @ a.swapaxes(1, 2) + 9 * np.eye(8) + 1j * (a - a.swapaxes(1, 2)) / 9)
+        for function, x in (
+            (lambda s: jnp.linalg.eigh(s)[0], s), (lambda c: jnp.abs(jnp.linalg.cholesky(c)), c.astype(np.complex64)),
+            (lambda a: jnp.abs(jax.scipy.linalg.qr(a, pivoting=True)[1]), a),
+            (lambda s: lax.linalg.tridiagonal(s)[1], s),
+        ):
+            for spec in (P("x"), P(None, "y"), P("x", None, "y")):
+                close(jax.jit(function)(jax.device_put(x, NamedSharding(mesh, spec))), on_cpu(function, x), 1e-4)
+        """,
     "64 bits and small types": """
         jax.config.update("jax_enable_x64", True)
         mesh = auto_mesh((8,), ("x",))

@@ -17,7 +17,7 @@ from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 NAMES = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.bool: "i1", torch.int8: "i8",
          torch.int32: "i32", torch.int64: "i64", torch.uint8: "ui8", torch.uint16: "ui16",
-         torch.uint32: "ui32"}  # fmt: skip
+         torch.uint32: "ui32", torch.complex64: "complex<f32>"}  # fmt: skip
 
 
 def type_of(x: torch.Tensor) -> str:
@@ -25,7 +25,7 @@ def type_of(x: torch.Tensor) -> str:
 
 
 def run(body: str, inputs: dict[str, torch.Tensor], results: list[str]) -> list[torch.Tensor]:
-    """A function of the inputs, whose body ends in ops %r0, %r1, ... of these types."""
+    """Runs a function of the inputs, whose body ends in ops %r0, %r1, ... of these types."""
     arguments = ", ".join(f"%{name}: {type_of(x)}" for name, x in inputs.items())
     returned = ", ".join(f"%r{i}" for i in range(len(results)))
     text = f"""func.func @main({arguments}) -> ({", ".join(results)}) {{
@@ -34,7 +34,10 @@ def run(body: str, inputs: dict[str, torch.Tensor], results: list[str]) -> list[
     }}"""
     module, _ = load_mlir_file(text, target="stablehlo")
     binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
-    return [s[0] for s in execute(binary, 0, [GoldenMapTensor({0: x}) for x in inputs.values()], (1, 1))]
+    # Complex numbers are pairs in the signature of a program.
+    given = [GoldenMapTensor({0: torch.view_as_real(x) if x.is_complex() else x}) for x in inputs.values()]
+    found = [s[0] for s in execute(binary, 0, given, (1, 1))]
+    return [torch.view_as_complex(x) if "complex" in of else x for x, of in zip(found, results, strict=True)]
 
 
 def region(*ops: str, scalar: str = "f32", gives: str = "%c", result: str | None = None) -> str:

@@ -73,15 +73,19 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
   }
 
 private:
-  /// What has a region in which the parts meet becomes ops on tensors. Of scatters, one with batches first becomes one
-  /// without, and one of several updates scatters of one.
+  /// What has a region in which the parts meet becomes ops on tensors, as do linear algebra and calls of it. Of
+  /// scatters, one with batches first becomes one without, and one of several updates scatters of one.
   void expandMeeting() {
     auto isStatic = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && tensor.hasStaticShape();
     };
     RewritePatternSet expansions(&getContext());
+    addLapackExpansions(expansions);
+    addLinearAlgebraExpansions(expansions);
+    addReflectionExpansions(expansions);
     addScatterExpansions(expansions);
+    addTridiagonalExpansions(expansions);
     addWindowExpansions(expansions);
     const FrozenRewritePatternSet patterns(std::move(expansions));
     GreedyRewriteConfig config;
@@ -90,9 +94,10 @@ private:
     for (int round = 0; round < 3; ++round) {
       SmallVector<Operation *> found;
       getOperation()->walk([&](Operation *op) {
-        if (isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op) &&
-            hasComplex(op->getOperandTypes()) && !worksByPart(op) && llvm::all_of(op->getOperandTypes(), isStatic) &&
-            llvm::all_of(op->getResultTypes(), isStatic))
+        const bool isCall = isa<stablehlo::CustomCallOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(op);
+        if ((isCall || isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op)) &&
+            hasComplex(op->getOperandTypes()) && (isCall || !worksByPart(op)) &&
+            llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic))
           found.push_back(op);
       });
       if (!found.empty())

@@ -126,10 +126,12 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addDeprecatedExpansions(patterns);
   addFunctionExpansions(patterns);
   addLinearAlgebraExpansions(patterns);
+  addReflectionExpansions(patterns);
   addScanExpansions(patterns);
   addScatterExpansions(patterns);
   addSpecialExpansions(patterns);
   addTenstorrentExpansions(patterns);
+  addTridiagonalExpansions(patterns);
   addWindowExpansions(patterns);
 }
 

@@ -174,7 +174,7 @@ inline Expr transposed(Expr x) {
   return x.transpose(order);
 }
 
-/// `potrf` of `lapack_spotrf_ffi` and `lapack_dpotrf_ffi`; nothing for other calls.
+/// Returns `potrf` for `lapack_spotrf_ffi`, also with d, c and z, and nothing for other calls.
 StringRef lapackFunction(StringRef target);
 inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
 /// Why a call of LAPACK is left, and what to do.
@@ -243,10 +243,12 @@ void addLapackExpansions(RewritePatternSet &patterns);
 void addDeprecatedExpansions(RewritePatternSet &patterns);
 void addFunctionExpansions(RewritePatternSet &patterns);
 void addLinearAlgebraExpansions(RewritePatternSet &patterns);
+void addReflectionExpansions(RewritePatternSet &patterns);
 void addScanExpansions(RewritePatternSet &patterns);
 void addScatterExpansions(RewritePatternSet &patterns);
 void addSpecialExpansions(RewritePatternSet &patterns);
 void addTenstorrentExpansions(RewritePatternSet &patterns);
+void addTridiagonalExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 
 /// What TTIR has ops for, so that the lowering does not use it: the other functions of CHLO, by StableHLO.

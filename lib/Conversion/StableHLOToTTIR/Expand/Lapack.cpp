@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // JAX that lowers for the CPU writes `lapack_spotrf_ffi` and the like, where it
-// writes ops for other platforms. `geqrf` and `orgqr` are in LinearAlgebra.cpp.
+// writes ops for other platforms. Those that reflect columns are in
+// Householder.cpp, and tridiagonal systems in Tridiagonal.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Expressions.h"
+#include "Matrices.h"
 
 #include <array>
 
@@ -17,7 +18,7 @@ using namespace mlir::tt::hlo;
 StringRef hlo::lapackFunction(StringRef target) {
   if (!target.consume_front("lapack_") || !target.consume_back("_ffi") || target.empty())
     return {};
-  return target.front() == 's' || target.front() == 'd' ? target.drop_front() : StringRef();
+  return StringRef("sdcz").contains(target.front()) ? target.drop_front() : StringRef();
 }
 
 std::string hlo::lapackRefusal(StringRef target) {
@@ -38,23 +39,19 @@ struct ExpandLapack : OpRewritePattern<stablehlo::CustomCallOp> {
       return expandCholesky(op, rewriter);
     if (function == "getrf")
       return expandLu(op, rewriter);
-    if (function == "syevd")
+    if (function == "syevd" || function == "heevd")
       return expandEigenvalues(op, rewriter);
     if (function == "gesdd")
       return expandSingularValues(op, rewriter);
-    if (function == "gtsv")
-      return expandTridiagonalSolve(op, rewriter);
     if (function == "trsm")
       return expandTriangularSolve(op, rewriter);
     return failure();
   }
 
 private:
-  /// One of the letters that the functions take, such as `uplo = 76 : ui8`; 0 when it is not there.
-  static char letterOf(stablehlo::CustomCallOp op, StringRef name) {
-    auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
-    auto letter = config ? config.getAs<IntegerAttr>(name) : IntegerAttr();
-    return letter ? static_cast<char>(letter.getValue().getZExtValue()) : 0;
+  static bool areMatrices(stablehlo::CustomCallOp op, unsigned operands, unsigned results) {
+    return op.getNumOperands() == operands && op.getNumResults() == results &&
+           llvm::all_of(op->getOperands(), [](Value x) { return isNumeric(x, 2); }) && isNumeric(op->getResult(0), 2);
   }
   static bool areFloats(stablehlo::CustomCallOp op, unsigned operands, unsigned results) {
     auto isFloats = [](Type type) {
@@ -68,7 +65,7 @@ private:
   /// (matrix) -> (factor, 0 or what is wrong). A factor that is not there is NaN.
   static LogicalResult expandCholesky(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
-    if (!areFloats(op, 1, 2) || (triangle != 'L' && triangle != 'U'))
+    if (!areMatrices(op, 1, 2) || (triangle != 'L' && triangle != 'U'))
       return rewriter.notifyMatchFailure(op, "expected a matrix, two results and uplo");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType type = typeOf(op->getResult(0)), info = typeOf(op->getResult(1));
@@ -132,27 +129,6 @@ private:
     return success();
   }
 
-  /// Where a part of size 1 of a dimension begins.
-  static SmallVector<Value> startsOf(Expr x, int64_t dimension, Expr at) {
-    SmallVector<Value> starts(x.rank(), at.number(0).value());
-    starts[dimension] = at.value();
-    return starts;
-  }
-  /// The part of a dimension at a place, of size 1.
-  static Expr partAt(Expr x, int64_t dimension, Expr at) {
-    SmallVector<int64_t> shape(x.shape());
-    shape[dimension] = 1;
-    ImplicitLocOpBuilder &builder = x.build();
-    return {builder,
-            stablehlo::DynamicSliceOp::create(builder, x.type().clone(shape), x.value(), startsOf(x, dimension, at),
-                                              builder.getDenseI64ArrayAttr(shape))};
-  }
-  static Expr withPart(Expr x, Expr part, int64_t dimension, Expr at) {
-    ImplicitLocOpBuilder &builder = x.build();
-    return {builder, stablehlo::DynamicUpdateSliceOp::create(builder, x.type(), x.value(), part.value(),
-                                                             startsOf(x, dimension, at))};
-  }
-
   /// (rows that getrf exchanged, [..., k]) -> [..., m, m]: the matrix whose product with both factors is the given one.
   static LogicalResult expandPermutation(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     RankedTensorType from = op.getNumOperands() == 1 ? typeOf(op->getOperand(0)) : RankedTensorType(),
@@ -190,21 +166,21 @@ private:
 
     /// [..., half, 1]: what stands for each of two rows, and for both; that becomes 0, where it matters.
     Rotation(Expr p, Expr q, Expr both, Expr matters) : row(p.rank() - 2) {
-      Expr length = abs(both), divisor = matters.select(length, length.number(1));
+      Expr length = magnitude(both), divisor = matters.select(length, length.number(1));
       Expr ratio = (q - p) / (divisor * 2), one = ratio.number(1);
       Expr tangent = (ratio >= ratio.number(0)).select(one, -one) / (abs(ratio) + sqrt(ratio * ratio + 1));
       tangent = matters.select(tangent, tangent.number(0));
       Expr cosine = (tangent * tangent + 1).apply<stablehlo::RsqrtOp>(), turn = tangent * cosine;
-      Expr sine = turn / divisor * both;
+      Expr sine = scaled(both, turn / divisor);
       // The cosine without 1: rounding in what a small angle changes is smaller than in the product with a cosine.
       Expr less = -(turn * turn) / (cosine + 1);
-      parts = {less.concat({less}, row), (-sine).concat({sine}, row), tangent * length};
+      parts = {less.concat({less}, row), (-sine).concat({conjugated(sine)}, row), tangent * length};
     }
     /// By how much the first of two numbers on the diagonal falls, and the second one grows.
     Expr change() const { return parts[2]; }
     Expr turned(Expr rows) const {
       Expr others = lower(rows).concat({upper(rows)}, row);
-      return seated(rows + (like(parts[0], rows) * rows + like(parts[1], rows) * others));
+      return seated(rows + (scaled(rows, like(parts[0], rows)) + like(parts[1], rows) * others));
     }
 
     static Expr upper(Expr rows) { return rows.slice(rows.rank() - 2, 0, rows.size(rows.rank() - 2) / 2); }
@@ -229,14 +205,6 @@ private:
     int64_t row;
     SmallVector<Expr, 3> parts;
   };
-
-  /// The matrix with rows and columns of zeros behind it, to a size.
-  static Expr padded(Expr x, int64_t rows, int64_t columns) {
-    SmallVector<int64_t> none(x.rank(), 0), more(none), ones(x.rank(), 1);
-    more[x.rank() - 2] = rows - x.size(x.rank() - 2);
-    more.back() = columns - x.size(x.rank() - 1);
-    return x.pad(x.number(0).slice(none, ones, ones).reshape({}), none, more, none);
-  }
 
   /// Sweeps of rounds `step(state)`, as many as every pair needs to meet, while an element of `left(state)` is above 0.
   template <class F, class G> static SmallVector<Expr> sweeps(SmallVector<Expr> state, int64_t rounds, F step, G left) {
@@ -265,68 +233,63 @@ private:
     return state;
   }
 
-  /// (symmetric matrix, of which a triangle is read) -> (vectors, values in ascending order, 0). The diagonal is held
-  /// on its own: it changes by less than a product would round off.
+  /// (Hermitian matrix, of which a triangle is read) -> (vectors, values in ascending order, 0, or 1 if one is NaN).
+  /// The diagonal is held on its own: it changes by less than a product would round off.
   static LogicalResult expandEigenvalues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
-    if (!areFloats(op, 1, 3) || (triangle != 'L' && triangle != 'U') || typeOf(op->getOperand(0)).getNumElements() == 0)
-      return rewriter.notifyMatchFailure(op, "expected a matrix with elements, three results and uplo");
+    if (!areMatrices(op, 1, 3) || (triangle != 'L' && triangle != 'U'))
+      return rewriter.notifyMatchFailure(op, "expected a matrix, three results and uplo");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Expr given = Expr(builder, op->getOperand(0)).convert(builder.getF32Type());
+    if (typeOf(op->getOperand(0)).getNumElements() == 0) {
+      rewriter.replaceOp(op, llvm::map_to_vector(op->getResults(), [&](Value x) { return zerosLike(builder, x); }));
+      return success();
+    }
+    Expr given = inSinglePrecision(Expr(builder, op->getOperand(0)));
     const int64_t row = given.rank() - 2, column = given.rank() - 1, n = given.size(column);
     if (given.size(row) != n)
       return rewriter.notifyMatchFailure(op, "expected a square matrix");
-    Expr rows = position(given, -2), columns = position(given, -1);
-    Expr zero = given.number(0), one = given.number(1);
-    Expr isRead = triangle == 'L' ? rows >= columns : rows <= columns;
-    Expr matrix = isRead.select(given, transposed(given));
+    Expr matrix = hermitian(given, triangle == 'L');
     // Products of large and small numbers stay in range.
-    Expr scale = greatest(greatest(abs(matrix), column), row);
+    Expr scale = greatest(greatest(magnitude(matrix), column), row);
     scale = (scale == 0).select(scale.number(1), scale);
     const int64_t half = std::max<int64_t>((n + 1) / 2, 1), size = 2 * half;
-    Expr full = padded(matrix / like(scale, matrix), size, size); // a row of zeros does not turn
-    Expr eye = (position(full, -2) == position(full, -1)).select(full.number(1), full.number(0));
-    Expr pairs = Rotation::upper(eye).slice(column, 0, half);
+    Expr full = padded(divided(matrix, like(scale, matrix)), size, size); // a row of zeros does not turn
+    Expr start = realPart(full), isDiagonal = position(full, -2) == position(full, -1);
+    Expr eye = isDiagonal.select(start.number(1), start.number(0)), pairs = Rotation::upper(eye).slice(column, 0, half);
     // After a round, 0 where those meet that have met in it: rows and columns of one seat.
     SmallVector<int64_t> line(full.shape());
     line.back() = 1;
     Expr seats = Expr::iota(builder, full.type().clone(line, builder.getI32Type()), row);
     seats = Rotation::seated(seats.apply<stablehlo::RemOp>(seats.number(static_cast<double>(half))));
-    Expr others = (like(seats, full) != like(transposed(seats), full)).convert(full.element());
-    Expr limit = sqrt(sum(sum(full * full, column), row)) * Rotation::tiny;
+    Expr others = (like(seats, full) != like(transposed(seats), full)).convert(eye.element());
+    auto length = [&](Expr x) { return sqrt(sum(sum(squaredMagnitude(x), column), row)); };
+    Expr limit = length(full) * Rotation::tiny;
     SmallVector<Expr> found = sweeps(
-        {sum(full * eye, column), full * (eye.number(1) - eye), eye}, size - 1,
+        {sum(start * eye, column), isDiagonal.select(full.number(0), full), asElementOf(eye, full)}, size - 1,
         [&](ArrayRef<Expr> state) {
           Expr p = Rotation::upper(state[0]), q = Rotation::lower(state[0]);
-          Expr both = sum(Rotation::upper(state[1]).slice(column, half, size) * pairs, column);
+          Expr both = sum(scaled(Rotation::upper(state[1]).slice(column, half, size), pairs), column);
           Expr smaller = abs(p).apply<stablehlo::MinOp>(abs(q));
-          Rotation rotation(p, q, both, abs(both) > smaller * Rotation::tiny); // what rounding hides is zero
+          Rotation rotation(p, q, both, magnitude(both) > smaller * Rotation::tiny); // what rounding hides is zero
           Expr diagonal = (p - rotation.change()).concat({q + rotation.change()}, row);
-          Expr outside = rotation.turned(transposed(rotation.turned(state[1]))) * others;
+          Expr outside = scaled(rotation.turned(adjoint(rotation.turned(state[1]))), others);
           return SmallVector<Expr>{Rotation::seated(diagonal), outside, rotation.turned(state[2])};
         },
-        [&](ArrayRef<Expr> state) { return sqrt(sum(sum(state[1] * state[1], column), row)) - limit; });
+        [&](ArrayRef<Expr> state) { return length(state[1]) - limit; });
     Expr values = transposed(found[0].slice(row, 0, n)); // [..., 1, n]
-    Expr v = transposed(found[2].slice(row, 0, n).slice(column, 0, n));
+    Expr v = adjoint(found[2].slice(row, 0, n).slice(column, 0, n));
     values = values * like(scale, values);
     auto [sorted, order] = ascending(values);
     // A column for each place.
-    Expr isHere = rows == like(order, given);
-    v = matrixProduct(v, isHere.select(one, zero));
+    Expr isHere = (position(v, -2) == like(order, v)).convert(values.element());
+    v = isComplex(v) ? complexNumber(matrixProduct(realPart(v), isHere), matrixProduct(imaginaryPart(v), isHere))
+                     : matrixProduct(v, isHere);
     RankedTensorType info = typeOf(op->getResult(2)), kept = typeOf(op->getResult(1));
-    Expr fine(builder, stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(info))));
-    rewriter.replaceOp(op, {v.convert(typeOf(op->getResult(0)).getElementType()).value(),
-                            sorted.reshape(kept.getShape()).convert(kept.getElementType()).value(), fine.value()});
+    Expr isBad = greatest((sorted != sorted).convert(sorted.element()), column).reshape(info.getShape());
+    rewriter.replaceOp(op, {withElements(v, typeOf(op->getResult(0)).getElementType()).value(),
+                            sorted.reshape(kept.getShape()).convert(kept.getElementType()).value(),
+                            isBad.convert(info.getElementType()).value()});
     return success();
-  }
-
-  /// A call of one of the functions that LinearAlgebra.cpp expands.
-  static Operation *called(ImplicitLocOpBuilder &builder, StringRef target, TypeRange results, ValueRange operands) {
-    OperationState state(builder.getLoc(), stablehlo::CustomCallOp::getOperationName());
-    state.addOperands(operands);
-    state.addTypes(results);
-    state.addAttribute("call_target_name", builder.getStringAttr(target));
-    return builder.create(state);
   }
 
   /// (matrix) -> (itself, values in descending order, left vectors, right ones as rows, 0). One-sided Jacobi: columns
@@ -393,7 +356,7 @@ private:
       count.pop_back();
       count.back() = n;
       Operation *factors =
-          called(builder, "Qr", {columns.type(), columns.type().clone(count)}, ValueRange{columns.value()});
+          createCall(builder, "Qr", {columns.type(), columns.type().clone(count)}, ValueRange{columns.value()});
       Expr packed(builder, factors->getResult(0));
       // The diagonal has the values, some with a sign.
       Expr isDiagonal = position(packed, -2) == position(packed, -1);
@@ -405,8 +368,8 @@ private:
       packed = packed.pad(nothing, none, more, none);
       Expr signs = (diagonal < 0).select(diagonal.number(-1), diagonal.number(1));
       signs = signs.pad((nothing + 1), none, more, none);
-      Expr left(builder, called(builder, "ProductOfElementaryHouseholderReflectors", packed.type(),
-                                {packed.value(), factors->getResult(1)})
+      Expr left(builder, createCall(builder, "ProductOfElementaryHouseholderReflectors", packed.type(),
+                                    {packed.value(), factors->getResult(1)})
                              ->getResult(0));
       finish(left * like(signs, left), both.slice(row, m, m + n));
     }
@@ -415,73 +378,15 @@ private:
     return success();
   }
 
-  /// (below, diagonal, above, right sides) -> (the same, solutions, 0). By a QR factorization of the whole matrix,
-  /// which needs no exchange of rows.
-  static LogicalResult expandTridiagonalSolve(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
-    const int64_t rank = op.getNumOperands() == 4 ? typeOf(op->getOperand(3)).getRank() : 0;
-    auto isFit = [&](Value value) {
-      ArrayRef<int64_t> whole = typeOf(op->getOperand(3)).getShape();
-      return isa<FloatType>(typeOf(value).getElementType()) && typeOf(value).getShape() == whole.drop_back();
-    };
-    if (op.getNumResults() != 5 || rank < 2 || !llvm::all_of(op->getOperands().drop_back(), isFit) ||
-        typeOf(op->getOperand(3)).getNumElements() == 0)
-      return rewriter.notifyMatchFailure(op,
-                                         "expected three diagonals and right sides with elements, and five results");
-    ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    Expr b = Expr(builder, op->getOperand(3)).convert(builder.getF32Type());
-    const int64_t row = rank - 2, n = b.size(row);
-    if (n > (1 << 10))
-      return rewriter.notifyMatchFailure(op, "expected at most 1024 equations");
-    SmallVector<int64_t> square(b.shape()), upright(b.shape());
-    square.back() = n, upright.back() = 1;
-    auto words = RankedTensorType::get(square, builder.getI32Type());
-    Expr rows = Expr::iota(builder, words, row), columns = Expr::iota(builder, words, row + 1);
-    auto diagonal = [&](unsigned index) {
-      return Expr(builder, op->getOperand(index))
-          .convert(b.element())
-          .reshape(upright)
-          .broadcast(square, llvm::to_vector(llvm::seq(rank)));
-    };
-    Expr main = diagonal(1), zero = main.number(0);
-    Expr matrix = (columns == rows).select(main, zero);
-    matrix = (columns + 1 == rows).select(diagonal(0), (columns == rows + 1).select(diagonal(2), matrix));
-    SmallVector<int64_t> count(ArrayRef(square).drop_back());
-    Operation *factors = called(builder, "Qr", {matrix.type(), matrix.type().clone(count)}, ValueRange{matrix.value()});
-    Expr q(builder, called(builder, "ProductOfElementaryHouseholderReflectors", matrix.type(), factors->getResults())
-                        ->getResult(0));
-    Value x = stablehlo::TriangularSolveOp::create(
-        builder, b.type(), factors->getResult(0), matrixProduct(transposed(q), b).value(), /*left_side=*/true,
-        /*lower=*/false, /*unit_diagonal=*/false, stablehlo::Transpose::NO_TRANSPOSE);
-    Value fine =
-        stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(builder.getZeroAttr(op->getResult(4).getType())));
-    rewriter.replaceOp(op, {op->getOperand(0), op->getOperand(1), op->getOperand(2),
-                            Expr(builder, x).convert(typeOf(op->getResult(3)).getElementType()).value(), fine});
-    return success();
-  }
-
-  /// Of each last dimension: the numbers in order, and where they were.
-  static std::pair<Expr, Expr> ascending(Expr x) {
-    ImplicitLocOpBuilder &builder = x.build();
-    Expr places = position(x, -1);
-    auto sort =
-        stablehlo::SortOp::create(builder, TypeRange{x.type(), places.type()}, ValueRange{x.value(), places.value()},
-                                  static_cast<uint64_t>(x.rank() - 1), /*is_stable=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    Type number = RankedTensorType::get({}, x.element()), place = RankedTensorType::get({}, places.element());
-    Location loc = builder.getLoc();
-    Block *body = builder.createBlock(&sort.getComparator(), {}, {number, number, place, place}, {loc, loc, loc, loc});
-    Expr before(builder, body->getArgument(0)), after(builder, body->getArgument(1));
-    stablehlo::ReturnOp::create(builder, (before < after).value());
-    return {{builder, sort->getResult(0)}, {builder, sort->getResult(1)}};
-  }
-
   /// (triangle, right sides) -> solutions
   static LogicalResult expandTriangularSolve(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char side = letterOf(op, "side"), triangle = letterOf(op, "uplo"), transposes = letterOf(op, "trans_x"),
                diagonal = letterOf(op, "diag");
-    if (!areFloats(op, 2, 1) || !side || !triangle || !transposes || !diagonal)
+    if (!areMatrices(op, 2, 1) || !side || !triangle || !transposes || !diagonal)
       return rewriter.notifyMatchFailure(op, "expected two operands, one result, side, uplo, trans_x and diag");
-    const auto how = transposes == 'N' ? stablehlo::Transpose::NO_TRANSPOSE : stablehlo::Transpose::TRANSPOSE;
+    const auto how = transposes == 'N'   ? stablehlo::Transpose::NO_TRANSPOSE
+                     : transposes == 'C' ? stablehlo::Transpose::ADJOINT
+                                         : stablehlo::Transpose::TRANSPOSE;
     rewriter.replaceOpWithNewOp<stablehlo::TriangularSolveOp>(op, op->getResultTypes()[0], op->getOperand(0),
                                                               op->getOperand(1), side == 'L', triangle == 'L',
                                                               diagonal == 'U', how);

@@ -162,9 +162,9 @@ LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emit
                                          ArrayRef<int64_t> reduction, ArrayRef<int64_t> needReplication,
                                          ArrayRef<int64_t> permutation, ArrayRef<int64_t> blocked, bool) {
   for (auto [factor, size] : llvm::enumerate(sizes))
-    if (size <= 0)
+    if (size < 0)
       return emitError() << "op_sharding_rule: factor " << factorName(factor) << " has size " << size
-                         << "; expected 1 or more";
+                         << "; expected 0 or more";
   SmallVector<bool> isUsed(sizes.size()), isInResult(sizes.size());
   for (bool isResult : {false, true})
     for (auto [index, mapping] : llvm::enumerate(isResult ? results : operands)) {
@@ -175,9 +175,10 @@ LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emit
         if (failed(verifyFactors(emitError, factors, sizes.size(), what + Twine(index), ofTensor)))
           return failure();
         for (int64_t factor : factors) {
-          if (factors.size() > 1 && sizes[factor] == 1)
+          if (factors.size() > 1 && sizes[factor] <= 1)
             return emitError() << "op_sharding_rule: " << what << index << " has factor " << factorName(factor)
-                               << " of size 1 next to others in a dimension; expected it alone, or not at all";
+                               << " of size " << sizes[factor]
+                               << " next to others in a dimension; expected it alone, or not at all";
           isUsed[factor] = true;
           isInResult[factor] = isInResult[factor] || isResult;
         }

@@ -31,11 +31,12 @@ public:
           dims[tensor].push_back(static_cast<int64_t>(dim));
       }
   }
-  void allOf(unsigned tensor) {
+  /// Adds all dimensions from one on.
+  void allOf(unsigned tensor, int64_t from = 0) {
     Type type = tensor < op->getNumOperands() ? op->getOperand(tensor).getType()
                                               : op->getResult(tensor - op->getNumOperands()).getType();
     if (auto ranked = dyn_cast<RankedTensorType>(type))
-      llvm::append_range(dims[tensor], llvm::seq<int64_t>(0, ranked.getRank()));
+      llvm::append_range(dims[tensor], llvm::seq<int64_t>(from, std::max(from, ranked.getRank())));
   }
   SmallVector<SmallVector<int64_t>> take() { return std::move(dims); }
 
@@ -56,6 +57,17 @@ static bool isComputedInParts(Operation *op, const std::optional<Factors> &facto
       op->hasTrait<OpTrait::IsTerminator>())
     return true;
   return factors && !op->hasTrait<trait::DependsOnPlace>();
+}
+
+/// The leading dimensions along which JAX says that a call may be computed in parts, if it says so: its rule has the
+/// other ones as factors of their own.
+static std::optional<int64_t> numBatchDims(Operation *op) {
+  auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
+  auto text = attributes ? attributes.getAs<StringAttr>("num_batch_dims") : StringAttr();
+  int64_t count = 0;
+  if (!text || text.getValue().getAsInteger(10, count) || count < 0)
+    return std::nullopt;
+  return count;
 }
 
 SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
@@ -83,6 +95,9 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!elements || !elements.isSplat())
       whole.allOf(0);
+  } else if (std::optional<int64_t> batch = numBatchDims(op); batch && isa<stablehlo::CustomCallOp>(op)) {
+    for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
+      whole.allOf(i, *batch);
   } else if (std::optional<Factors> factors = getFactors(op); !isComputedInParts(op, factors)) {
     for (unsigned i = 0; i < op->getNumOperands() + op->getNumResults(); ++i)
       whole.allOf(i);

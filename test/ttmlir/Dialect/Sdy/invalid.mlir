@@ -223,6 +223,22 @@ func.func @rule_unused_factor(%a: tensor<8xf32>) {
 
 // -----
 
+func.func @rule_below_zero(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: factor i has size -1; expected 0 or more}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=-1}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @rule_zero_next_to_others(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op_sharding_rule: operand 0 has factor j of size 0 next to others in a dimension; expected it alone, or not at all}}
+  %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=0}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @rule_one_next_to_others(%a: tensor<8xf32>) {
   // expected-error@+1 {{op_sharding_rule: operand 0 has factor j of size 1 next to others in a dimension; expected it alone, or not at all}}
   %0 = stablehlo.abs %a {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=1}>} : tensor<8xf32>

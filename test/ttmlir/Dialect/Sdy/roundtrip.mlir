@@ -91,6 +91,11 @@ func.func @rule(%a: tensor<6x10xf32>, %b: tensor<10x4xf32>) -> tensor<6x4xf32> {
   // CHECK: {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([ij]) {i=6, j=4} need_replication={i} permutation={j} blocked_propagation={i, j}>}
   %1 = stablehlo.constant {rule = #sdy.op_sharding_rule<([i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z_1z])->([i]) {i=1, j=1, k=1, l=1, m=1, n=1, o=1, p=1, q=1, r=1, s=1, t=1, u=1, v=1, w=1, x=1, y=1, z=2, z_1=3}>} dense<0> : tensor<24xi32>
   %2 = stablehlo.not %1 {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([ij]) {i=6, j=4} need_replication={i} permutation={j} blocked_propagation={i, j}>} : tensor<24xi32>
+  // A dimension without elements has a factor of size 0.
+  // CHECK: custom_call @empty
+  // CHECK-SAME: #sdy.op_sharding_rule<([i, j])->([i, k]) {i=2, j=0, k=3}, custom>
+  %3 = stablehlo.constant dense<0.0> : tensor<2x0xf32>
+  %4 = stablehlo.custom_call @empty(%3) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, k]) {i=2, j=0, k=3}, custom>} : (tensor<2x0xf32>) -> tensor<2x3xf32>
   return %0 : tensor<6x4xf32>
 }
 

@@ -30,7 +30,7 @@ Rule::Rule(OpShardingRuleAttr attribute)
       for (DimMappingAttr dim : mapping.getDimMappings()) {
         tensor.emplace_back(dim.getFactorIndices().begin(), dim.getFactorIndices().end());
         for (int64_t factor : dim.getFactorIndices())
-          tensorHas[factor] = true, size = std::min(size, kMany / sizes[factor]) * sizes[factor];
+          tensorHas[factor] = true, size = std::min(size, kMany / std::max<int64_t>(sizes[factor], 1)) * sizes[factor];
         last[tensor.back().back()] = true;
       }
     }

@@ -12,19 +12,26 @@ from ttmlir import passes
 from ttmlir.ir import Context, MLIRError, Module
 
 
-def call(routine: str, operands: dict[str, torch.Tensor], results: list[str], **letters: str) -> list[torch.Tensor]:
-    config = ", ".join(f"{name} = {ord(letter)} : ui8" for name, letter in letters.items())
+def call(
+    routine: str, operands: dict[str, torch.Tensor], results: list[str], **letters: str | int
+) -> list[torch.Tensor]:
+    config = ", ".join(
+        f"{name} = {value} : i32" if isinstance(value, int) else f"{name} = {ord(value)} : ui8"
+        for name, value in letters.items()
+    )
     types = ", ".join(type_of(x) for x in operands.values())
     names = ", ".join(f"%{name}" for name in operands)
-    text = f"%all:{len(results)} = stablehlo.custom_call @lapack_s{routine}_ffi({names}) "
+    kind = "c" if any(x.is_complex() for x in operands.values()) else "s"
+    target = routine if routine.endswith("_ffi") else f"lapack_{kind}{routine}_ffi"
+    text = f"%all:{len(results)} = stablehlo.custom_call @{target}({names}) "
     text += f"{{mhlo.backend_config = {{{config}}}}} : ({types}) -> ({', '.join(results)})\n"
     # Results are ops of the text.
     text += "\n".join(f"%r{i} = stablehlo.optimization_barrier %all#{i} : {of}" for i, of in enumerate(results))
     return run(text, operands, results)
 
 
-def matrices(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+def matrices(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
 def sizes(shape: tuple[int, ...], element: str) -> str:
@@ -157,18 +164,19 @@ def test_gesdd_of_special_matrices() -> None:
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (6, 2), (2, 3, 5, 4)])
-def test_gtsv(shape: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64], ids=["real", "complex"])
+def test_gtsv(shape: tuple[int, ...], dtype: torch.dtype) -> None:
     """A diagonal of zeros needs an exchange of rows, or what stands for it."""
     *batch, n, _ = shape
-    below, main, above = (matrices(*batch, n, seed=seed) for seed in (4, 5, 6))
+    below, main, above = (matrices(*batch, n, seed=seed, dtype=dtype) for seed in (4, 5, 6))
     if n % 2 == 0:
         main[..., 0] = 0
-    b = matrices(*shape, seed=7)
+    b = matrices(*shape, seed=7, dtype=dtype)
     operands = {"l": below, "d": main, "u": above, "b": b}
     results = [*(type_of(x) for x in operands.values()), sizes(tuple(batch), "i32")]
     found = call("gtsv", operands, results)
     whole = main.diag_embed() + below[..., 1:].diag_embed(-1) + above[..., :-1].diag_embed(1)
-    torch.testing.assert_close(found[3], torch.linalg.solve(whole.double(), b.double()).float(), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(found[3], torch.linalg.solve(whole, b), rtol=1e-3, atol=1e-4)
     assert not found[4].any()
 
 
@@ -185,9 +193,9 @@ def test_what_is_refused_is_named(routine: str, letters: dict[str, str]) -> None
     ("text", "name"),
     [
         (
-            "%f:2 = stablehlo.custom_call @lapack_cpotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : "
-            "(tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<i32>)",
-            "lapack_cpotrf_ffi",
+            "%f:3 = stablehlo.custom_call @lapack_cgetrf_ffi(%a) : "
+            "(tensor<2x2xcomplex<f32>>) -> (tensor<2x2xcomplex<f32>>, tensor<2xi32>, tensor<i32>)",
+            "lapack_cgetrf_ffi",
         ),
         (
             "%x = stablehlo.real %a : (tensor<2x2xcomplex<f32>>) -> tensor<2x2xf32>\n"
