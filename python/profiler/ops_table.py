@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import _ttmlir_runtime as tt_runtime
 
@@ -103,10 +104,18 @@ def attribute_items(op: OpRecord) -> list[tuple[str, str]]:
             return f"[{' '.join(map(text, value))}]"
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    return [
-        ("program_config" if name.endswith("program_config") else name, text(value))
-        for name, value in json.loads(op.attributes).items()
+    given = json.loads(op.attributes)
+    windows = [("sliding_window_config", sliding_window(given))] if op.family == "convolution" else []
+    return windows + [
+        ("program_config" if name.endswith("program_config") else name, text(value)) for name, value in given.items()
     ]
+
+
+def sliding_window(given: dict[str, Any]) -> str:
+    """Returns the window of a convolution in the library's form, where tt-perf-report looks for it."""
+    names = {"window_hw": "kernel_size", "stride_hw": "stride", "pad_hw": "padding", "dilation_hw": "dilation"}
+    found = [f"{name}=({';'.join(map(str, given[own]))})" for name, own in names.items() if own in given]
+    return f"SlidingWindowConfig({'; '.join(found)}; groups={given.get('groups', 1)})"
 
 
 def attributes_text(op: OpRecord) -> str:
@@ -133,9 +142,12 @@ def layout(tensor: TensorRecord) -> str:
     return LAYOUTS.get(tensor.layout, tensor.layout.upper())
 
 
-def multiplied(op: OpRecord) -> list[TensorRecord]:
-    """Returns the operands as the device operation has them: the library transposes those of a product before it."""
-    flags = json.loads(op.attributes) if op.family == "product" else {}
+def as_read(op: OpRecord) -> list[TensorRecord]:
+    """Returns the operands as the device operation has them. The library transposes those of a product before it, and
+    makes a matrix of the weight of a convolution: a row for each value of a window, a column for each channel."""
+    flags = json.loads(op.attributes) if op.family in ("product", "convolution") else {}
+    if op.family == "convolution":
+        return [weight_matrix(op, flags) if index == 1 else tensor for index, tensor in enumerate(op.inputs)]
     return [
         replace(tensor, shape=(*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2]))
         if flags.get(flag) and len(tensor.shape) > 1
@@ -143,6 +155,18 @@ def multiplied(op: OpRecord) -> list[TensorRecord]:
         for tensor, flag in itertools.zip_longest(op.inputs, ("transpose_a", "transpose_b"))
         if tensor is not None
     ]
+
+
+def weight_matrix(op: OpRecord, flags: dict[str, Any]) -> TensorRecord:
+    """Returns the weight of a convolution as the chip reads it: a matrix of tiles in DRAM."""
+    weight = op.inputs[1]
+    channels = flags.get("out_channels", weight.shape[0])
+    fields = (flags.get("conv2d_config") or {}).get("fields", {})
+    kind = (fields.get("weights_dtype") or {}).get("symbol", op.outputs[0].data_type)
+    return replace(
+        weight, shape=(1, 1, math.prod(weight.shape) // max(1, channels), channels), data_type=kind, layout="tile",
+        buffer_type="dram", memory_layout="interleaved",
+    )  # fmt: skip
 
 
 def tensor_columns(kind: str, index: int) -> list[str]:
@@ -245,7 +269,7 @@ def rows(programs: Sequence[ProgramInfo], runs: Sequence[Run]) -> Iterator[dict[
                     "DEVICE FW DURATION [ns]": round(kernel_ns),
                     "DEVICE KERNEL DURATION [ns]": round(kernel_ns),
                 }
-                for kind, tensors in (("INPUT", multiplied(op)), ("OUTPUT", op.outputs)):
+                for kind, tensors in (("INPUT", as_read(op)), ("OUTPUT", op.outputs)):
                     for index, tensor in enumerate(tensors):
                         row.update(zip(tensor_columns(kind, index), tensor_cells(tensor, chip), strict=True))
                 yield row

@@ -98,6 +98,25 @@ def test_the_report_on_ops():
     assert abs(sum(float(row["Device Time"]) for row in found if row["Device Time"]) - kernel) < 0.01 * kernel
 
 
+def test_the_report_on_a_convolution():
+    def convolution(builder: TTIRBuilder):
+        @builder.func([(1, 16, 16, 64), (96, 64, 3, 3)], [torch.bfloat16] * 2)
+        def model(x: Operand, w: Operand, builder: TTIRBuilder):
+            return builder.conv2d(x, w, stride=[2, 2], padding=[1, 1], dilation=[1, 1], groups=1)
+
+    with trace("log"):
+        compile_and_execute_ttir(convolution)
+    (line,) = (line for line in table("log/ops_perf_results.csv") if line["OP CODE"] == "Conv2dDeviceOperation")
+    assert (line["INPUT_1_Y_PAD[LOGICAL]"], line["INPUT_1_X_PAD[LOGICAL]"]) == ("576[576]", "96[96]")
+    assert (
+        line["INPUT_1_MEMORY"] == "DEV_0_DRAM_INTERLEAVED" and "window_hw=(3;3); stride_hw=(2;2)" in line["ATTRIBUTES"]
+    )
+    report("log/ops_perf_results.csv", "--no-color", "--csv", "out.csv")
+    (row,) = (row for row in table("out.csv") if row["OP Code"].startswith("Conv2d"))
+    # Rows of the result, values of a window, channels of the result.
+    assert "Conv2dDeviceOperation 64 x 576 x 96 " in row["OP Code"] and float(row["FLOPs"]) > 0
+
+
 def test_the_visualizer_opens_the_folder():
     with trace("log") as tracing:
         compile_and_execute_ttir(network)
