@@ -179,8 +179,8 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
       return signalPassFailure();
     SymbolTableCollection symbols;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
-      if (function.isExternal() || !function.getBody().hasOneBlock() || !hasL1(function) ||
-          (onlyRequestedGrids && !hasGrids(function)))
+      if (function.isExternal() || !function.getBody().hasOneBlock() || (onlyRequestedGrids && !hasGrids(function)) ||
+          !hasL1(function))
         continue;
       SmallVector<Spill> spills;
       int64_t peak = 0;
