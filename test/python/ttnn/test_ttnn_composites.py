@@ -73,28 +73,29 @@ def tensor_parameters(name: str) -> list[str]:
     ]
 
 
-def inputs_of(name: str, dtype: torch.dtype) -> dict[str, Any]:
+def inputs_of(name: str, dtype: torch.dtype, sizes: tuple[int, int] = SHAPE, special: bool = True) -> dict[str, Any]:
+    rows, columns = sizes
     generator = torch.Generator().manual_seed(len(name))
     forward = name.removesuffix("_bw")
     low, high = DOMAINS.get(forward, (-3.0, 3.0))
     values: dict[str, Any] = {}
     parameters = tensor_parameters(name)
     for parameter in parameters:
-        shape = SHAPE
+        shape: tuple[int, ...] = sizes
         if name == "concat_bw" and parameter == "grad_tensor":
-            shape = (66, 40)
+            shape = (2 * rows, columns)
         if name == "repeat_bw" and parameter == "grad_tensor":
-            shape = (66, 120)
+            shape = (2 * rows, 3 * columns)
         if name == "prod_bw" and parameter == "grad_tensor":
-            shape = (33, 1)
+            shape = (rows, 1)
         if name == "outer":
-            shape = (SHAPE[len(values)],)
+            shape = (sizes[len(values)],)
         own = (-2.0, 2.0) if parameter == "grad_tensor" else (low, high)
         data = torch.rand(shape, generator=generator) * (own[1] - own[0]) + own[0]
         if name in INTEGERS:
             values[parameter] = data.to(torch.int32)
             continue
-        if len(parameters) == 1 and name not in PLAIN:
+        if special and len(parameters) == 1 and name not in PLAIN:
             data.view(-1)[: len(SPECIAL)] = torch.tensor(SPECIAL)
         values[parameter] = data.to(dtype)
     if name in ("isclose", "where_bw"):
@@ -141,6 +142,43 @@ def test_computes_what_pytorch_does(name: str, dtype: torch.dtype, device: ttnn.
         step = 2.0**-7 if dtype == torch.bfloat16 else 2e-5
         expected = theirs.to(got.dtype)
         torch.testing.assert_close(got.double(), expected.double(), rtol=step, atol=step / 4, equal_nan=True)
+
+
+# Halves of a dimension of 1 do not exist; of a block format there is no next value.
+HALVES = {"glu", "geglu", "reglu", "swiglu", "alt_complex_rotate90"}
+NO_BLOCKS = {"nextafter"} | INTEGERS
+# Steps, and quotients of gradients by small numbers, whose operands are rounded to blocks on the way.
+STEPS = {"floor_div", "fmod", "fmod_bw", "remainder_bw", "div_bw", "reciprocal_bw", "acosh_bw", "addcdiv"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat8_b"])
+def test_sizes_and_block_formats(name: str, dtype: str, device: ttnn.Device) -> None:
+    """No elements, one, and a tile; results of a block format up to a sixteenth of the largest."""
+    blocks = dtype == "bfloat8_b"
+    if blocks and name in NO_BLOCKS:
+        return
+    for sizes in ((1, 2 if name in HALVES else 1), (0, 8), (3, 0), (32, 32)):
+        values = on_device(inputs_of(name, torch.float32 if blocks else torch.bfloat16, sizes, False), device)
+        if blocks:
+            values = {k: ttnn.typecast(v, ttnn.bfloat8_b) if isinstance(v, ttnn.Tensor) else v
+                      for k, v in values.items()}  # fmt: skip
+        exact = {k: ttnn.to_torch(v) if isinstance(v, ttnn.Tensor) else v for k, v in values.items()}
+        exact = {k: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v
+                 for k, v in exact.items()}  # fmt: skip
+        expected = listed(ttnn.get_golden_function(COMPOSITES[name])(**exact))
+        found = listed(COMPOSITES[name](**values))
+        assert len(found) == len(expected)
+        for ours, theirs in zip(found, expected, strict=True):
+            got = ttnn.to_torch(ours).double()
+            assert got.shape == theirs.shape and (ours.dtype == getattr(ttnn, dtype) or name in INTEGERS)
+            finite = theirs.double()[torch.isfinite(theirs.double()) & torch.isfinite(got)]
+            if not blocks:
+                wanted = theirs.to(torch.bfloat16).double()
+                torch.testing.assert_close(got, wanted, rtol=2**-7, atol=2**-9, equal_nan=True)
+            elif len(finite) and name not in STEPS:
+                error = (got - theirs.double()).abs()
+                assert error[torch.isfinite(error)].max() <= finite.abs().max() * 2**-4
 
 
 def test_all_rows_have_a_golden_or_need_none() -> None:

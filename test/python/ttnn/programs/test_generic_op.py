@@ -270,7 +270,8 @@ def test_chips_of_a_mesh() -> None:
     """A program runs on every chip; of a mesh's programs, each on the chips of its range."""
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
     x = torch.arange(64.0 * 32).reshape(64, 32) % 100
-    how: dict[str, Any] = {"layout": ttnn.TILE_LAYOUT, "device": mesh, "mesh_mapper": ttnn.ShardTensorToMesh(mesh, dim=0)}
+    mapper = ttnn.ShardTensorToMesh(mesh, dim=0)
+    how: dict[str, Any] = {"layout": ttnn.TILE_LAYOUT, "device": mesh, "mesh_mapper": mapper}
     a, b, out = (ttnn.from_torch(each, ttnn.bfloat16, **how) for each in (x, x % 7, torch.zeros(64, 32)))
     composer = ttnn.ConcatMeshToTensor(mesh, dim=0)
     ttnn.generic_op([a, b, out], eltwise(a, b, out, 1, 1, "add_tiles"))
