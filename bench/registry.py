@@ -14,6 +14,7 @@ MODULES = tuple(
         "kernels",
         "native",
         "models",
+        "by_hand",
         "loading",
         "hooks",
         "emitted",

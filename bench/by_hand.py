@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks written by hand in ttnn (examples/ttnn), function by function, compared with PyTorch eager."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import ttnn
+from ttnn.model_preprocessing import preprocess_model_parameters
+
+from .comparing import DTYPES
+from .device import check
+from .harness import Outcome, Result, Settings, alternate
+from .models import EXAMPLES
+
+# The network in PyTorch, its inputs, and the same on the device, as a function that runs it once.
+Made = tuple[torch.nn.Module, list[torch.Tensor], Callable[[], ttnn.Tensor]]
+
+
+def example(name: str) -> Any:
+    """Loads a program of examples/ttnn. Those of other folders may have its name."""
+    spec = importlib.util.spec_from_file_location(f"by_hand_{name}", EXAMPLES / "ttnn" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def resnet50(device: Any) -> Made:
+    made = example("resnet50")
+    model = made.ResNet50().eval()
+    for module in model.modules():
+        if isinstance(module, made.Bottleneck):
+            torch.nn.init.constant_(module.bn3.weight, 0.25)
+    image = torch.rand(1, 3, 224, 224)
+    parameters: Any = preprocess_model_parameters(
+        initialize_model=lambda: model, custom_preprocessor=made.custom_preprocessor, device=None
+    )
+    network = made.Network(parameters, device)
+    parameters.fc.weight = ttnn.to_device(parameters.fc.weight, device)
+    parameters.fc.bias = ttnn.to_device(parameters.fc.bias, device)
+    rows = image.permute(0, 2, 3, 1).reshape(1, 1, 224 * 224, 3)
+    x = ttnn.to_device(ttnn.from_torch(rows, dtype=ttnn.bfloat16), device)
+    return model, [image], lambda: network(x, 1, 224, 224)
+
+
+def bert(device: Any) -> Made:
+    """BERT of 12 layers, batch 1, 128 tokens."""
+    made = example("bert")
+    made.LAYERS, made.BATCH = 12, 1
+    model = made.Bert().eval()
+    ids = torch.randint(1, made.VOCABULARY, (1, made.ROWS))
+    kinds, mask = torch.zeros_like(ids), torch.zeros(1, 1, 1, made.ROWS)
+    parameters = preprocess_model_parameters(
+        initialize_model=lambda: model, custom_preprocessor=made.custom_preprocessor, device=device
+    )
+    numbers = [
+        ttnn.from_torch(values, dtype=ttnn.uint32, device=device)
+        for values in (ids, kinds, torch.arange(made.ROWS).expand(1, made.ROWS))
+    ]
+    chip_mask = ttnn.from_torch(mask, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
+    return model, [ids, kinds, mask], lambda: made.bert(*numbers, chip_mask, parameters=parameters)
+
+
+NETWORKS: dict[str, Callable[[Any], Made]] = {"ResNet-50 by hand": resnet50, "BERT, 12 layers, by hand": bert}
+
+
+def compared(name: str, make: Callable[[Any], Made]) -> Callable[[Settings], Iterator[Outcome]]:
+    def run(settings: Settings) -> Iterator[Outcome]:
+        torch.manual_seed(0)
+        device: Any = ttnn.open_device(device_id=0, l1_small_size=24576)
+        with torch.no_grad():
+            model, inputs, on_chip = make(device)
+            check(ttnn.to_torch(on_chip()), model(*inputs), 0.99, name)
+            for kind in ("f32", "bf16"):
+                dtype = DTYPES[kind]
+                network = model.to(dtype)
+                given = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
+                with settings.quiet():
+                    ours, peer = alternate([on_chip, lambda: network(*given)], settings.seconds)  # noqa: B023
+                yield Result(name, kind, ours, "torch eager", peer)
+        ttnn.close_device(device)
+
+    return run
+
+
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Outcome]]] = {
+    name: compared(name, make) for name, make in NETWORKS.items()
+}
