@@ -119,8 +119,10 @@ def differences(name: str, options: set[str]) -> dict[str, str]:
             found[key] = values[0]
         other = {"true": "false", "false": "true"}.get(values[0])
         effects = [expanded(name, (*base.items(), (key, other))) for base in under] if other else []
-        # The common pipeline ends before traces and figures. A value that is refused is an effect, too.
-        if effects == given and key not in NO_EFFECT and not name.endswith("common-pipeline"):
+        # The common pipeline ends before traces and figures, and parts of the path to kernels take the options of the
+        # whole. A value that is refused is an effect, too.
+        is_part = name.endswith("common-pipeline") or name.startswith("d2m-")
+        if effects == given and key not in NO_EFFECT and not is_part:
             found[key] = "without an effect that tells the default"
     return found
 
