@@ -32,10 +32,10 @@ AffineMap tt::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCon
 
 /// The value of a buffer that a generic fills, or nothing.
 static std::optional<FloatAttr> filledWith(Value tiled) {
-  Value made = producedBuffer(tiled);
-  for (Operation *user : made.getUsers()) {
+  Value produced = producedBuffer(tiled);
+  for (Operation *user : produced.getUsers()) {
     auto generic = dyn_cast<d2m::GenericOp>(user);
-    if (!generic || generic.getOutputs().front() != made)
+    if (!generic || generic.getOutputs().front() != produced)
       continue;
     FloatAttr value;
     if (!generic.getInputs().empty())

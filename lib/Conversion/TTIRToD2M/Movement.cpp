@@ -85,23 +85,23 @@ static AffineMap reshapeMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCo
 //===----------------------------------------------------------------------===//
 
 Value tt::producedBuffer(Value tiled) {
-  Value made = tiled;
-  while (auto cast = made.getDefiningOp<UnrealizedConversionCastOp>()) {
+  Value buffer = tiled;
+  while (auto cast = buffer.getDefiningOp<UnrealizedConversionCastOp>()) {
     if (cast.getInputs().size() != 1)
       break;
-    made = cast.getInputs().front();
+    buffer = cast.getInputs().front();
   }
-  return made.getType() == tiled.getType() ? made : tiled;
+  return buffer.getType() == tiled.getType() ? buffer : tiled;
 }
 
 Value tt::rowsOf(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled, const Placement &placement) {
-  // Tiles that were made of rows have these still.
-  Value made = producedBuffer(tiled);
-  for (Operation *user : made.getUsers()) {
+  // The rows that tiles were converted from are still there.
+  Value produced = producedBuffer(tiled);
+  for (Operation *user : produced.getUsers()) {
     if (!types.options.foldsLayouts)
       break;
     auto generic = dyn_cast<d2m::GenericOp>(user);
-    if (generic && generic.getOutputs().front() == made && generic.getInputs().size() == 1 &&
+    if (generic && generic.getOutputs().front() == produced && generic.getInputs().size() == 1 &&
         cast<MemRefType>(generic.getInputs().front().getType()) == placement.rowMajor)
       return generic.getInputs().front();
   }
@@ -297,7 +297,7 @@ struct LowerPad : TilePattern<ttir::PadOp> {
       indices.push_back(getAffineDimExpr(dim, op.getContext()) + op.getPadding()[2 * dim]);
     Placement target = placeOf(types, op.getType());
     const float value = op.getValue().convertToFloat();
-    // Buffers are zero when they are made.
+    // A new buffer holds zeros.
     Value rows;
     if (value == 0 && !std::signbit(value)) {
       rows = memref::AllocOp::create(rewriter, loc, target.rowMajor);

@@ -212,8 +212,8 @@ private:
     const bool isSparse = alongColumns && batch > 1;
     SmallVector<int64_t> shape = {alongColumns ? (isSparse ? batch * tileSize : 1) : batch * rows,
                                   alongRows ? 1 : columns};
-    auto made = RankedTensorType::get(shape, to.getElementType());
-    Placement target = placeOf(this->types, made);
+    auto keptType = RankedTensorType::get(shape, to.getElementType());
+    Placement target = placeOf(this->types, keptType);
     Value output = memref::AllocOp::create(rewriter, loc, target.tiled);
 
     const int64_t tileRows = llvm::divideCeil(rows, tileSize), tileColumns = llvm::divideCeil(columns, tileSize);
@@ -251,7 +251,7 @@ private:
       rewriter.replaceOp(op, output);
       return success();
     }
-    Value sparse = UnrealizedConversionCastOp::create(rewriter, loc, made, output).getResult(0);
+    Value sparse = UnrealizedConversionCastOp::create(rewriter, loc, keptType, output).getResult(0);
     if (!isSparse) { // without the dimensions
       rewriter.replaceOp(op, reshaped(rewriter, loc, sparse, to.getShape()));
       return success();

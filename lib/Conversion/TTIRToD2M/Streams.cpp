@@ -202,35 +202,35 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
   auto buffer = *ttmetal::DeviceBuffer::of(output.getType());
   const int64_t rows = product.a.block[0], columns = buffer.shard[1];
   const int64_t groups = buffer.shard[0] / rows;
-  StreamGeneric made(builder, loc, output, {rows, columns});
+  StreamGeneric kernel(builder, loc, output, {rows, columns});
   const bool isOne = product.steps * groups == 1;
-  const size_t a = made.add(product.a, isOne ? 1 : product.a.buffers),
-               b = made.add(product.b, isOne ? 1 : product.b.buffers);
+  const size_t a = kernel.add(product.a, isOne ? 1 : product.a.buffers),
+               b = kernel.add(product.b, isOne ? 1 : product.b.buffers);
   MLIRContext *context = builder.getContext();
   Type partial = ttcore::TileType::get(context, ttcore::DataType::Float32);
   const bool inParts = product.steps > 1;
   if (inParts)
-    made.addScratch({rows, columns}, partial);
+    kernel.addScratch({rows, columns}, partial);
 
   // The nest is (row block, column block, step).
   AffineExpr m = getAffineDimExpr(0, context), n = getAffineDimExpr(1, context), k = getAffineDimExpr(2, context);
   AffineMap bRow = product.bRow.replaceDimsAndSymbols({m, k}, {}, 3, 0);
   using ttcore::IteratorType;
-  made.begin({groups, 1, product.steps},
-             {AffineMap::get(3, 0, {m, k}, context), AffineMap::get(3, 0, {bRow.getResult(0), n}, context),
-              AffineMap::get(3, 0, {m, n}, context)},
-             {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
+  kernel.begin({groups, 1, product.steps},
+               {AffineMap::get(3, 0, {m, k}, context), AffineMap::get(3, 0, {bRow.getResult(0), n}, context),
+                AffineMap::get(3, 0, {m, n}, context)},
+               {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
   auto group = createFor(builder, loc, 0, groups);
-  Value row = made.ofCore(0, groups, group.getInductionVar()), column = made.core(1);
-  Value scratch = inParts ? made.ring(2) : Value();
-  Value sums = inParts ? made.reserve(scratch) : made.reserve(made.out());
+  Value row = kernel.ofCore(0, groups, group.getInductionVar()), column = kernel.core(1);
+  Value scratch = inParts ? kernel.ring(2) : Value();
+  Value sums = inParts ? kernel.reserve(scratch) : kernel.reserve(kernel.out());
   {
     OpBuilder::InsertionGuard inner(builder);
     auto steps = createFor(builder, loc, 0, product.steps);
     Value step = steps.getInductionVar();
-    Value blockA = made.load(a, {row, step}, 0);
-    Value blockB = made.load(b, {d2m::expand(builder, loc, product.bRow, {row, step})[0], column},
-                             product.isShared ? std::optional<int64_t>(1) : std::nullopt);
+    Value blockA = kernel.load(a, {row, step}, 0);
+    Value blockB = kernel.load(b, {d2m::expand(builder, loc, product.bRow, {row, step})[0], column},
+                               product.isShared ? std::optional<int64_t>(1) : std::nullopt);
     const auto constant = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(builder, loc, value, 32); };
     if (inParts) {
       Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, step, createIndex(builder, loc, 0));
@@ -238,13 +238,13 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
                                      arith::SelectOp::create(builder, loc, first, constant(0), constant(1)));
     }
     d2m::TileMatmulBlockOp::create(builder, loc, blockA, blockB, sums, product.transposeB);
-    made.pop(made.ring(a));
-    made.pop(made.ring(b));
+    kernel.pop(kernel.ring(a));
+    kernel.pop(kernel.ring(b));
   }
   if (inParts) {
     d2m::SetL1AccumulateOp::create(builder, loc, arith::ConstantIntOp::create(builder, loc, 0, 32));
-    made.push(scratch);
-    Value whole = made.wait(scratch), result = made.reserve(made.out());
+    kernel.push(scratch);
+    Value whole = kernel.wait(scratch), result = kernel.reserve(kernel.out());
     OpBuilder::InsertionGuard inner(builder);
     Value r = createFor(builder, loc, 0, rows).getInductionVar();
     Value c = createFor(builder, loc, 0, columns).getInductionVar();
@@ -254,8 +254,8 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
     memref::StoreOp::create(builder, loc, registers.get(0, tile), result, ValueRange{r, c});
   }
   if (inParts)
-    made.pop(scratch);
-  made.push(made.out());
+    kernel.pop(scratch);
+  kernel.push(kernel.out());
 }
 
 //===----------------------------------------------------------------------===//
@@ -264,34 +264,34 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
 
 /// Makes each tile of the output of `steps` tiles of the first stream.
 template <class Prepare, class Step>
-static void createJoined(StreamGeneric &made, int64_t steps, Prepare prepare, Step step) {
-  OpBuilder &builder = made.builder;
-  Location loc = made.loc;
+static void createJoined(StreamGeneric &kernel, int64_t steps, Prepare prepare, Step step) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
   MLIRContext *context = builder.getContext();
-  auto buffer = *ttmetal::DeviceBuffer::of(made.output.getType());
+  auto buffer = *ttmetal::DeviceBuffer::of(kernel.output.getType());
   AffineExpr m = getAffineDimExpr(0, context), n = getAffineDimExpr(1, context), k = getAffineDimExpr(2, context);
   SmallVector<AffineMap> maps(
-      made.views.size(),
+      kernel.views.size(),
       AffineMap::get(3, 0, {getAffineConstantExpr(0, context), getAffineConstantExpr(0, context)}, context));
   maps.front() = AffineMap::get(3, 0, {m, n * steps + k}, context);
   maps.push_back(AffineMap::get(3, 0, {m, n}, context));
   using ttcore::IteratorType;
-  made.begin({buffer.shard[0], buffer.shard[1], steps}, maps,
-             {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
+  kernel.begin({buffer.shard[0], buffer.shard[1], steps}, maps,
+               {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
   prepare();
   {
     OpBuilder::InsertionGuard inner(builder);
     Value r = createFor(builder, loc, 0, buffer.shard[0]).getInductionVar();
     Value c = createFor(builder, loc, 0, buffer.shard[1]).getInductionVar();
-    Value row = made.ofCore(0, buffer.shard[0], r);
+    Value row = kernel.ofCore(0, buffer.shard[0], r);
     Value column =
-        arith::MulIOp::create(builder, loc, made.ofCore(1, buffer.shard[1], c), createIndex(builder, loc, steps));
-    Value result = made.reserve(made.out());
+        arith::MulIOp::create(builder, loc, kernel.ofCore(1, buffer.shard[1], c), createIndex(builder, loc, steps));
+    Value result = kernel.reserve(kernel.out());
     Registers registers(builder, loc);
     step(registers, row, column);
     Value zero = createIndex(builder, loc, 0);
     memref::StoreOp::create(builder, loc, registers.get(0, buffer.element), result, ValueRange{zero, zero});
-    made.push(made.out());
+    kernel.push(kernel.out());
   }
 }
 
@@ -303,49 +303,50 @@ static Value firstTile(OpBuilder &builder, Location loc, Value block) {
 void tt::createReduction(OpBuilder &builder, Location loc, const Reduction &reduction, Value output) {
   OpBuilder::InsertionGuard guard(builder);
   MLIRContext *context = builder.getContext();
-  StreamGeneric made(builder, loc, output, {1, 1});
-  const size_t input = made.add(reduction.input, reducedTiles * reduction.input.buffers);
+  StreamGeneric kernel(builder, loc, output, {1, 1});
+  const size_t input = kernel.add(reduction.input, reducedTiles * reduction.input.buffers);
   AffineExpr zero = getAffineConstantExpr(0, context);
-  const size_t scaler = made.add({reduction.scaler, {1, 1}, {1, 1}, AffineMap::get(4, 0, {zero, zero}, context), 1}, 1);
+  const size_t scaler =
+      kernel.add({reduction.scaler, {1, 1}, {1, 1}, AffineMap::get(4, 0, {zero, zero}, context), 1}, 1);
   Type tile = cast<MemRefType>(reduction.input.buffer.getType()).getElementType();
   Value factor;
   createJoined(
-      made, reduction.steps,
+      kernel, reduction.steps,
       [&] {
         Value first = createIndex(builder, loc, 0);
-        factor = firstTile(builder, loc, made.load(scaler, {first, first}));
+        factor = firstTile(builder, loc, kernel.load(scaler, {first, first}));
       },
       [&](Registers &registers, Value row, Value column) {
         registers.as(tile);
         OpBuilder::InsertionGuard inner(builder);
         Value step = createFor(builder, loc, 0, reduction.steps).getInductionVar();
         Value next =
-            firstTile(builder, loc, made.load(input, {row, arith::AddIOp::create(builder, loc, column, step)}));
+            firstTile(builder, loc, kernel.load(input, {row, arith::AddIOp::create(builder, loc, column, step)}));
         Value before = registers.get(0, tile);
         if (reduction.join == Join::Max)
           registers.set(0, d2m::TileReduceMaxOp::create(builder, loc, tile, next, factor, before, reduction.dim));
         else
           registers.set(0, d2m::TileReduceSumOp::create(builder, loc, tile, next, factor, before, reduction.dim));
-        made.pop(made.ring(input));
+        kernel.pop(kernel.ring(input));
       });
 }
 
 void tt::createAccumulation(OpBuilder &builder, Location loc, const Stream &input, int64_t steps, Value output,
                             JoinBody join) {
   OpBuilder::InsertionGuard guard(builder);
-  StreamGeneric made(builder, loc, output, {1, 1});
-  const size_t stream = made.add(input, reducedTiles * input.buffers);
+  StreamGeneric kernel(builder, loc, output, {1, 1});
+  const size_t stream = kernel.add(input, reducedTiles * input.buffers);
   Type tile = cast<MemRefType>(input.buffer.getType()).getElementType();
   createJoined(
-      made, steps, [] {},
+      kernel, steps, [] {},
       [&](Registers &registers, Value row, Value column) {
-        registers.set(0, firstTile(builder, loc, made.load(stream, {row, column})));
-        made.pop(made.ring(stream));
+        registers.set(0, firstTile(builder, loc, kernel.load(stream, {row, column})));
+        kernel.pop(kernel.ring(stream));
         OpBuilder::InsertionGuard inner(builder);
         Value step = createFor(builder, loc, 1, steps).getInductionVar();
         registers.set(
-            1, firstTile(builder, loc, made.load(stream, {row, arith::AddIOp::create(builder, loc, column, step)})));
-        made.pop(made.ring(stream));
+            1, firstTile(builder, loc, kernel.load(stream, {row, arith::AddIOp::create(builder, loc, column, step)})));
+        kernel.pop(kernel.ring(stream));
         Value before = registers.get(0, tile), next = registers.get(1, tile);
         registers.set(0, join(builder, loc, before, next));
       });
@@ -366,7 +367,7 @@ void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOp
   OpBuilder::InsertionGuard guard(builder);
   MLIRContext *context = builder.getContext();
   auto buffer = *ttmetal::DeviceBuffer::of(output.getType());
-  StreamGeneric made(builder, loc, output, {buffer.shard[0], buffer.shard[1]});
+  StreamGeneric kernel(builder, loc, output, {buffer.shard[0], buffer.shard[1]});
   AffineExpr zero = getAffineConstantExpr(0, context);
   SmallVector<AffineMap> maps;
   SmallVector<size_t> numbers(operands.size());
@@ -374,7 +375,7 @@ void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOp
     for (auto [number, operand] : llvm::zip_equal(numbers, operands)) {
       if (operand.isStream != streams)
         continue;
-      number = streams ? made.add(operand.stream, 1) : made.addInPlace(operand.stream.buffer);
+      number = streams ? kernel.add(operand.stream, 1) : kernel.addInPlace(operand.stream.buffer);
       SmallVector<AffineExpr> block;
       for (unsigned dim : {0, 1})
         block.push_back(operand.isShared[dim] ? zero : getAffineDimExpr(dim, context));
@@ -382,19 +383,19 @@ void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOp
     }
   maps.push_back(AffineMap::getMultiDimIdentityMap(2, context));
   using ttcore::IteratorType;
-  made.begin({1, 1}, maps, {IteratorType::Parallel, IteratorType::Parallel}, /*f32Registers=*/false);
+  kernel.begin({1, 1}, maps, {IteratorType::Parallel, IteratorType::Parallel}, /*f32Registers=*/false);
   SmallVector<Value> blocks;
   for (auto [number, operand] : llvm::zip_equal(numbers, operands)) {
     if (!operand.isStream) {
-      blocks.push_back(made.wait(made.in(number)));
+      blocks.push_back(kernel.wait(kernel.in(number)));
       continue;
     }
     SmallVector<Value> at;
     for (int64_t dim : {0, 1})
-      at.push_back(operand.isShared[static_cast<size_t>(dim)] ? createIndex(builder, loc, 0) : made.core(dim));
-    blocks.push_back(made.load(number, at));
+      at.push_back(operand.isShared[static_cast<size_t>(dim)] ? createIndex(builder, loc, 0) : kernel.core(dim));
+    blocks.push_back(kernel.load(number, at));
   }
-  Value room = made.reserve(made.out());
+  Value room = kernel.reserve(kernel.out());
   {
     OpBuilder::InsertionGuard inner(builder);
     Value r = createFor(builder, loc, 0, buffer.shard[0]).getInductionVar();
@@ -412,9 +413,9 @@ void tt::createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOp
     }
     memref::StoreOp::create(builder, loc, body(builder, loc, tiles), room, ValueRange{r, c});
   }
-  made.push(made.out());
+  kernel.push(kernel.out());
   for (auto [number, operand] : llvm::zip_equal(numbers, operands))
-    made.pop(operand.isStream ? made.ring(number) : made.in(number));
+    kernel.pop(operand.isStream ? kernel.ring(number) : kernel.in(number));
 }
 
 //===----------------------------------------------------------------------===//

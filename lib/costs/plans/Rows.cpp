@@ -173,7 +173,7 @@ std::vector<Step> reductionPlan(const Op &op, const Chip &chip) {
   const bool alongRows = dim == rank - 1;
   const Compute compute = *computeOf(op);
   const bool wide = compute.f32Destination;
-  const Format given = formatOf(in), made = formatOf(out);
+  const Format given = formatOf(in), resultFormat = formatOf(out);
   const bool negates = op.name == "ttnn.min" && given == Format::BFP8B, isF32 = given == Format::Float32;
   Step step{"ReduceDeviceOperation", alongRows ? "ReduceMultiCoreWProgramFactory" : "ReduceMultiCoreHProgramFactory",
             compute};
@@ -181,7 +181,7 @@ std::vector<Step> reductionPlan(const Op &op, const Chip &chip) {
   const int64_t read = negates ? (alongRows ? 2 : 4) : alongRows ? 2 * divisorUpTo(width, 4) : 2;
   const int64_t written = negates && !alongRows ? 4 : 2;
   step.buffers = {isF32 ? direct(read, given) : tiles(read, given, wide),
-                  tiles(1, isF32 ? Format::Float32 : Format::Float16B, wide), tiles(written, made, wide)};
+                  tiles(1, isF32 ? Format::Float32 : Format::Float16B, wide), tiles(written, resultFormat, wide)};
   if (negates)
     step.buffers.insert(step.buffers.end(), 2, tiles(alongRows ? 1 : 4, given, wide));
   step.arguments = {

@@ -218,7 +218,8 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   // A row of the window at a time.
   const int64_t kernelWidth = (images.kernelWidth - 1) / std::max<int64_t>(1, images.dilationWidth) + 1;
   const int64_t depth = tilesAlong(kernelWidth * parts.inChannels);
-  const Format made = formatOf(out), weights = formatOf(*op.in(1)) == Format::Float32 ? made : formatOf(*op.in(1));
+  const Format resultFormat = formatOf(out),
+               weights = formatOf(*op.in(1)) == Format::Float32 ? resultFormat : formatOf(*op.in(1));
   const bool wide = compute.f32Destination;
   const bool isSplit = rowsOfCore > 1; // between two readers
   const int64_t firstRows = isSplit ? divided(rowsOfCore, 2) : rowsOfCore;
@@ -229,7 +230,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
       sum += 2 + 2 * positionRuns(images, parts, firstRows * cost::tileSide, parts.outRows, core);
     words = std::max(words, sum);
   }
-  Buffer result = tiles(rowsOfCore * parts.outTiles, made, wide);
+  Buffer result = tiles(rowsOfCore * parts.outTiles, resultFormat, wide);
   result.isTensor = true;
   const int64_t kernelHeight = (images.kernelHeight - 1) / std::max<int64_t>(1, images.dilationHeight) + 1;
   const auto stepOf = [&](int64_t blockRows) {
@@ -241,7 +242,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
     blocks.in0BlockW = depth;
     blocks.count = kernelHeight * divided(channels, parts.inChannels);
     blocks.channels = parts.inChannels;
-    blocks.partials = partialsOf(compute, made, blocks.count);
+    blocks.partials = partialsOf(compute, resultFormat, blocks.count);
     chooseSubblock(blocks, wide);
     auto &buffers = step.buffers;
     // Blocks of rows meet the same weights again, which stay.
@@ -254,7 +255,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
     buffers.push_back(tiles(first * depth, Format::Float16B, wide));
     if (first < blockRows)
       buffers.push_back(tiles((blockRows - first) * depth, Format::Float16B, wide));
-    buffers.push_back(tiles(blockRows * depth, made, wide));
+    buffers.push_back(tiles(blockRows * depth, resultFormat, wide));
     buffers.push_back(result);
     buffers.push_back({words * 2, Format::UInt16, Format::UInt16, true});
     buffers.push_back({64, Format::UInt16, Format::UInt16});
@@ -275,7 +276,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   steps.push_back(std::move(step));
   if (!out.isShardInL1()) {
     Step back{"ShardedToInterleavedDeviceOperation", "ShardedToInterleavedProgramFactory"};
-    back.buffers = {tiles(rowsOfCore * parts.outTiles, made, wide)};
+    back.buffers = {tiles(rowsOfCore * parts.outTiles, resultFormat, wide)};
     steps.push_back(std::move(back));
   }
   return steps;
@@ -317,12 +318,13 @@ template <bool counts> std::vector<Step> convolutionPlan(const Op &op, const Chi
     step.arguments = {{"per_core_block_cnt", divided(rows, chip.cores())}, {"per_core_block_tile_cnt", width}};
   }
   const Product product{1, images->pixels(), channels, number(op, "out_channels", 1)};
-  const Format given = formatOf(image), made = formatOf(out),
-               weights = formatOf(*op.in(1)) == Format::Float32 ? made : formatOf(*op.in(1));
+  const Format given = formatOf(image), resultFormat = formatOf(out),
+               weights = formatOf(*op.in(1)) == Format::Float32 ? resultFormat : formatOf(*op.in(1));
   bool isOneDimensional = false;
-  const Blocks blocks =
-      chosenBlocks(product, given, weights, made, compute, op.in(2) ? tileBytes(weights) : 0, chip, isOneDimensional);
-  steps.push_back(productStep(blocks, given, weights, made, compute, op.in(2) ? std::optional(weights) : std::nullopt));
+  const Blocks blocks = chosenBlocks(product, given, weights, resultFormat, compute, op.in(2) ? tileBytes(weights) : 0,
+                                     chip, isOneDimensional);
+  steps.push_back(
+      productStep(blocks, given, weights, resultFormat, compute, op.in(2) ? std::optional(weights) : std::nullopt));
   steps.back().factory =
       isOneDimensional ? "MatmulMultiCoreReuseMcast1DProgramFactory" : "MatmulMultiCoreReuseMcast2DProgramFactory";
   return steps;

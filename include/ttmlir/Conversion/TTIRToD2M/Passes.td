@@ -35,7 +35,7 @@ def TTIRToD2M : Pass<"ttir-to-d2m", "::mlir::ModuleOp"> {
     Option<"numStreamBuffers", "num-stream-buffers", "unsigned", "2",
            "Buffers of a circular buffer that is read from other cores">,
     Option<"disableToLayoutFolding", "disable-tolayout-folding", "bool", "false",
-           "Make rows of tiles anew, also where the tiles were made of rows">
+           "Convert tiles to rows again, also where the tiles came from rows">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tt::d2m::D2MDialect"];

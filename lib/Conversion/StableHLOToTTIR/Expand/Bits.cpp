@@ -279,7 +279,8 @@ SmallVector<Expr> threefry(Expr x0, Expr x1, Expr k0, Expr k1) {
 
 /// The state is a key and a counter of 64 bits each; Philox counts in 128 bits, whose upper half is a third number of
 /// the state or begins as the key. The bits are those of XLA's CPU (facts of the algorithm: the two functions above,
-/// and which word goes where). A 64-bit state that was made of pairs of words is not made at all.
+/// and which word goes where). A 64-bit state that was joined from pairs of words is split into them again, and the
+/// join goes away.
 struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::RngBitGeneratorOp op, PatternRewriter &rewriter) const override {
@@ -322,14 +323,14 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
       output = bits.bitcast(Type(element));
     }
     Wide next = add(counter, counter.low.number(static_cast<double>(blocks)));
-    SmallVector<Wide> made = {key, next};
+    SmallVector<Wide> parts = {key, next};
     if (numbers == 3)
-      made.push_back(add(upper, carry(next, counter)));
+      parts.push_back(add(upper, carry(next, counter)));
     auto pair = [](Wide x) { return x.low.reshape({1, 1}).concat({x.high.reshape({1, 1})}, 1); };
-    SmallVector<Expr> rows = llvm::map_to_vector(made, pair);
+    SmallVector<Expr> rows = llvm::map_to_vector(parts, pair);
     Expr after = rows.front().concat(ArrayRef(rows).drop_front(), 0);
     auto lowWords = [&] {
-      SmallVector<Expr> low = llvm::map_to_vector(made, [](Wide x) { return x.low.reshape({1}); });
+      SmallVector<Expr> low = llvm::map_to_vector(parts, [](Wide x) { return x.low.reshape({1}); });
       return low.front().concat(ArrayRef(low).drop_front(), 0).convert(stateType.getElementType());
     };
     replaceSplit(rewriter, op.getOutputState(), after);
@@ -478,10 +479,10 @@ private:
                                static_cast<uint32_t>(number.getInt())};
     Expr state(builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(words, ArrayRef(values))));
     auto whole = RankedTensorType::get({2}, builder.getIntegerType(64, /*isSigned=*/false));
-    auto made = stablehlo::RngBitGeneratorOp::create(
+    auto generator = stablehlo::RngBitGeneratorOp::create(
         builder, TypeRange{whole, RankedTensorType::get(shape, word)}, state.bitcast(whole).value(),
         stablehlo::RngAlgorithmAttr::get(builder.getContext(), stablehlo::RngAlgorithm::PHILOX));
-    return {builder, made.getOutput()};
+    return {builder, generator.getOutput()};
   }
 
   /// In [0, 1): the mantissa of a number from 1 to 2.

@@ -29,7 +29,7 @@ Expr Expr::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits, ArrayRef<in
     to.push_back((limit - start + stride - 1) / stride);
     whole = whole && start == 0 && limit == size && stride == 1;
   }
-  return whole ? *this : made<stablehlo::SliceOp>(type().clone(to), tensor, starts, limits, strides);
+  return whole ? *this : create<stablehlo::SliceOp>(type().clone(to), tensor, starts, limits, strides);
 }
 
 Expr Expr::slice(int64_t dimension, int64_t start, int64_t limit, int64_t stride) const {
@@ -47,14 +47,14 @@ Expr Expr::concat(ArrayRef<Expr> others, int64_t dimension) const {
     values.push_back(other.tensor);
     to[dimension] += other.size(dimension);
   }
-  return made<stablehlo::ConcatenateOp>(type().clone(to), values, static_cast<uint64_t>(dimension));
+  return create<stablehlo::ConcatenateOp>(type().clone(to), values, static_cast<uint64_t>(dimension));
 }
 
 Expr Expr::transpose(ArrayRef<int64_t> permutation) const {
   SmallVector<int64_t> to;
   for (int64_t dimension : permutation)
     to.push_back(size(dimension));
-  return made<stablehlo::TransposeOp>(type().clone(to), tensor, permutation);
+  return create<stablehlo::TransposeOp>(type().clone(to), tensor, permutation);
 }
 
 Expr Expr::pad(Expr with, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) const {
@@ -64,7 +64,7 @@ Expr Expr::pad(Expr with, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRe
     to.push_back(before + size + std::max<int64_t>(size - 1, 0) * between + after);
     same = same && before == 0 && after == 0 && (between == 0 || size <= 1);
   }
-  return same ? *this : made<stablehlo::PadOp>(type().clone(to), tensor, with.tensor, low, high, interior);
+  return same ? *this : create<stablehlo::PadOp>(type().clone(to), tensor, with.tensor, low, high, interior);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,7 +135,8 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addWindowExpansions(patterns);
 }
 
-/// Tensors of known shape, of numbers: quantized ones are made integers by a pass of their own.
+/// Returns whether a tensor has a known shape and elements that are numbers; another pass turns quantized elements into
+/// integers.
 static bool isStatic(Type type) {
   auto tensor = dyn_cast<ShapedType>(type);
   return !tensor || (isa<RankedTensorType>(type) && tensor.hasStaticShape() &&

@@ -32,7 +32,7 @@ public:
     if (auto complex = dyn_cast<ComplexType>(element()); complex && isa<FloatType>(complex.getElementType())) {
       Attribute parts[] = {builder->getFloatAttr(complex.getElementType(), value),
                            builder->getFloatAttr(complex.getElementType(), 0)};
-      return made<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), Attribute(builder->getArrayAttr(parts))));
+      return create<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), Attribute(builder->getArrayAttr(parts))));
     }
     Attribute attr =
         isFloat() ? Attribute(builder->getFloatAttr(element(), value))
@@ -40,11 +40,11 @@ public:
                                                                 static_cast<uint64_t>(static_cast<int64_t>(value)),
                                                                 /*isSigned=*/false,
                                                                 /*implicitTrunc=*/true)));
-    return made<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), attr));
+    return create<stablehlo::ConstantOp>(DenseElementsAttr::get(type(), attr));
   }
 
-  template <class OpT> Expr apply() const { return made<OpT>(type(), tensor); }
-  template <class OpT> Expr apply(Expr other) const { return made<OpT>(type(), ValueRange{tensor, other.tensor}); }
+  template <class OpT> Expr apply() const { return create<OpT>(type(), tensor); }
+  template <class OpT> Expr apply(Expr other) const { return create<OpT>(type(), ValueRange{tensor, other.tensor}); }
 
   friend Expr operator+(Expr a, Expr b) { return a.apply<stablehlo::AddOp>(b); }
   friend Expr operator-(Expr a, Expr b) { return a.apply<stablehlo::SubtractOp>(b); }
@@ -66,8 +66,8 @@ public:
   Expr shr(int bits) const { return apply<stablehlo::ShiftRightLogicalOp>(number(bits)); } // zeros come in
 
   Expr compare(stablehlo::ComparisonDirection direction, Expr other) const {
-    return made<stablehlo::CompareOp>(type().clone(builder->getI1Type()), tensor, other.tensor, direction,
-                                      stablehlo::ComparisonTypeAttr());
+    return create<stablehlo::CompareOp>(type().clone(builder->getI1Type()), tensor, other.tensor, direction,
+                                        stablehlo::ComparisonTypeAttr());
   }
   friend Expr operator<(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::LT, b); }
   friend Expr operator>(Expr a, Expr b) { return a.compare(stablehlo::ComparisonDirection::GT, b); }
@@ -83,24 +83,24 @@ public:
 
   /// This one a condition: one of two values of it.
   Expr select(Expr onTrue, Expr onFalse) const {
-    return made<stablehlo::SelectOp>(onTrue.type(), tensor, onTrue.tensor, onFalse.tensor);
+    return create<stablehlo::SelectOp>(onTrue.type(), tensor, onTrue.tensor, onFalse.tensor);
   }
   Expr convert(Type element) const {
-    return element == this->element() ? *this : made<stablehlo::ConvertOp>(type().clone(element), tensor);
+    return element == this->element() ? *this : create<stablehlo::ConvertOp>(type().clone(element), tensor);
   }
   Expr bitcast(Type element) const { return bitcast(type().clone(element)); }
   Expr bitcast(RankedTensorType to) const {
-    return to == type() ? *this : made<stablehlo::BitcastConvertOp>(to, tensor);
+    return to == type() ? *this : create<stablehlo::BitcastConvertOp>(to, tensor);
   }
 
   //===- Shapes -----------------------------------------------------------===//
 
   Expr reshape(ArrayRef<int64_t> to) const {
-    return to == shape() ? *this : made<stablehlo::ReshapeOp>(type().clone(to), tensor);
+    return to == shape() ? *this : create<stablehlo::ReshapeOp>(type().clone(to), tensor);
   }
   /// This one's dimensions become `dimensions` of the new shape.
   Expr broadcast(ArrayRef<int64_t> to, ArrayRef<int64_t> dimensions) const {
-    return made<stablehlo::BroadcastInDimOp>(type().clone(to), tensor, dimensions);
+    return create<stablehlo::BroadcastInDimOp>(type().clone(to), tensor, dimensions);
   }
   /// A scalar in a shape.
   Expr spread(ArrayRef<int64_t> to) const { return broadcast(to, {}); }
@@ -117,7 +117,7 @@ public:
   }
 
 private:
-  template <class OpT, class... Args> Expr made(Args &&...args) const {
+  template <class OpT, class... Args> Expr create(Args &&...args) const {
     return {*builder, OpT::create(*builder, std::forward<Args>(args)...)->getResult(0)};
   }
 

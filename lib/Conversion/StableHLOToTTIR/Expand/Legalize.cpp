@@ -54,15 +54,15 @@ struct ExpandComplexMath : RewritePattern {
     RankedTensorType type = typeOf(op->getResult(0));
     RankedTensorType part = type.clone(cast<ComplexType>(type.getElementType()).getElementType());
     SmallVector<Complex> operands;
-    SmallVector<Operation *> made;
+    SmallVector<Operation *> created;
     for (Value operand : op->getOperands()) {
       Value re = make<stablehlo::RealOp>(builder, part, operand), im = make<stablehlo::ImagOp>(builder, part, operand);
       operands.push_back({{builder, re}, {builder, im}});
-      made.append({re.getDefiningOp(), im.getDefiningOp()});
+      created.append({re.getDefiningOp(), im.getDefiningOp()});
     }
     std::optional<Complex> result = complexFormula(op, operands);
     if (!result) {
-      for (Operation *unused : made)
+      for (Operation *unused : created)
         rewriter.eraseOp(unused);
       return failure();
     }

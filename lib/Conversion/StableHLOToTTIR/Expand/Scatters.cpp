@@ -100,13 +100,13 @@ private:
     llvm::append_range(map, numbers.getScatterDimsToOperandDims());
     auto plain = stablehlo::ScatterDimensionNumbersAttr::get(builder.getContext(), numbers.getUpdateWindowDims(),
                                                              inserted, {}, {}, map, vectorDim);
-    auto made = stablehlo::ScatterOp::create(builder, op->getResultTypes(), op.getInputs(),
-                                             parts.front().concat(ArrayRef(parts).drop_front(), vectorDim).value(),
-                                             op.getUpdates(), plain,
-                                             /*indices_are_sorted=*/false, op.getUniqueIndices());
+    auto created = stablehlo::ScatterOp::create(builder, op->getResultTypes(), op.getInputs(),
+                                                parts.front().concat(ArrayRef(parts).drop_front(), vectorDim).value(),
+                                                op.getUpdates(), plain,
+                                                /*indices_are_sorted=*/false, op.getUniqueIndices());
     IRMapping mapping;
-    op.getUpdateComputation().cloneInto(&made.getUpdateComputation(), mapping);
-    return made->getResult(0);
+    op.getUpdateComputation().cloneInto(&created.getUpdateComputation(), mapping);
+    return created->getResult(0);
   }
 
   /// Each update by a scatter of its own, which has no other for the same element.
@@ -141,12 +141,12 @@ private:
         {}, numbers.getScatterDimsToOperandDims(), /*indexVectorDim=*/0);
     return repeated({builder, op.getInputs().front()}, count, [&](Expr turn, Expr input) {
       Expr index = row(indices, turn), update = row(updates, turn);
-      auto made = stablehlo::ScatterOp::create(builder, TypeRange(input.type()), ValueRange(input.value()),
-                                               index.value(), ValueRange(update.value()), single,
-                                               /*indices_are_sorted=*/true, /*unique_indices=*/true);
+      auto created = stablehlo::ScatterOp::create(builder, TypeRange(input.type()), ValueRange(input.value()),
+                                                  index.value(), ValueRange(update.value()), single,
+                                                  /*indices_are_sorted=*/true, /*unique_indices=*/true);
       IRMapping mapping;
-      op.getUpdateComputation().cloneInto(&made.getUpdateComputation(), mapping);
-      return Expr(builder, made->getResult(0));
+      op.getUpdateComputation().cloneInto(&created.getUpdateComputation(), mapping);
+      return Expr(builder, created->getResult(0));
     });
   }
 
@@ -164,18 +164,18 @@ private:
 
   /// The same elements, of other tensors.
   static Expr scattered(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op, Expr input, Expr updates, bool adds) {
-    auto made = stablehlo::ScatterOp::create(
+    auto created = stablehlo::ScatterOp::create(
         builder, TypeRange(input.type()), ValueRange(input.value()), op.getScatterIndices(),
         ValueRange(updates.value()), op.getScatterDimensionNumbers(), op.getIndicesAreSorted(), op.getUniqueIndices());
     OpBuilder::InsertionGuard guard(builder);
     auto scalar = RankedTensorType::get({}, input.element());
     Location loc = builder.getLoc();
-    Block *body = builder.createBlock(&made.getUpdateComputation(), {}, {scalar, scalar}, {loc, loc});
+    Block *body = builder.createBlock(&created.getUpdateComputation(), {}, {scalar, scalar}, {loc, loc});
     Value result = body->getArgument(1);
     if (adds)
       result = stablehlo::AddOp::create(builder, scalar, body->getArgument(0), result);
     stablehlo::ReturnOp::create(builder, result);
-    return {builder, made->getResult(0)};
+    return {builder, created->getResult(0)};
   }
 };
 } // namespace

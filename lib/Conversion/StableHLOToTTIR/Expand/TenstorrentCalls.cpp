@@ -226,11 +226,11 @@ Results makeAttention(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAt
   }
   auto scale = attributes.getAs<FloatAttr>("scale");
   Value query = withHead(op->getOperand(0)), key = withHead(op->getOperand(1)), value = withHead(op->getOperand(2));
-  Value made = ttir::ScaledDotProductAttentionOp::create(
+  Value attention = ttir::ScaledDotProductAttentionOp::create(
       builder, query.getType(), query, key, value, mask, /*attention_sink=*/Value(), builder.getBoolAttr(causal),
       scale ? builder.getF32FloatAttr(static_cast<float>(scale.getValueAsDouble())) : FloatAttr(),
       /*sliding_window_size=*/IntegerAttr());
-  return {Expr(builder, made).reshape(typeOf(op->getResult(0)).getShape()).value()};
+  return {Expr(builder, attention).reshape(typeOf(op->getResult(0)).getShape()).value()};
 }
 
 /// The op of that name, with the operands and result types of this one.
@@ -244,14 +244,14 @@ Results makeAdamW(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr a
   const unsigned count = op->getNumOperands();
   if (count < 4 || count > 5 || op->getNumResults() != count - 1)
     return {};
-  NamedAttrList made;
+  NamedAttrList translated;
   for (StringRef name : {"lr", "beta1", "beta2", "beta1_pow", "beta2_pow", "epsilon", "weight_decay"}) {
     if (!attributes.getAs<FloatAttr>(name))
       return {};
-    made.append(name, f32(builder, attributes, name, 0));
+    translated.append(name, f32(builder, attributes, name, 0));
   }
-  made.append("stochastic_rounding", builder.getBoolAttr(flag(attributes, "stochastic_rounding", false)));
-  return sameWith(builder, "ttir.adamw", op, made);
+  translated.append("stochastic_rounding", builder.getBoolAttr(flag(attributes, "stochastic_rounding", false)));
+  return sameWith(builder, "ttir.adamw", op, translated);
 }
 
 /// Attention of a training step, or its gradients. `own`: operands without a mask, which only mask_type 2 has.
@@ -264,12 +264,12 @@ Results makeTraining(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAtt
   FloatAttr dropout = f32(builder, attributes, "dropout_probability", 0);
   if (!mask || op->getNumOperands() != own + (masked ? 1 : 0) || !dropout.getValue().isZero())
     return {};
-  NamedAttrList made;
-  made.append("mask_type", ttcore::AttentionMaskTypeAttr::get(builder.getContext(), *mask));
-  made.append("dropout_probability", dropout);
+  NamedAttrList translated;
+  translated.append("mask_type", ttcore::AttentionMaskTypeAttr::get(builder.getContext(), *mask));
+  translated.append("dropout_probability", dropout);
   if (name == "ttir.sdpa_fw")
-    made.append("return_intermediates", builder.getBoolAttr(op->getNumResults() == 2));
-  return sameWith(builder, name, op, made);
+    translated.append("return_intermediates", builder.getBoolAttr(op->getNumResults() == 2));
+  return sameWith(builder, name, op, translated);
 }
 
 Results makeSDPAForward(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {

@@ -224,10 +224,10 @@ private:
     Block *block = builder.createBlock(&fused.getRegion(0));
     DenseMap<Value, Value> arguments; // of operands
     const auto argument = [&](Value operand, Value of) {
-      Value &made = arguments[operand];
-      if (!made)
-        made = block->addArgument(of.getType(), operand.getLoc());
-      return made;
+      Value &known = arguments[operand];
+      if (!known)
+        known = block->addArgument(of.getType(), operand.getLoc());
+      return known;
     };
     IRMapping mapping;
     const auto argumentOf = [&](GenericOp generic, Value operand) {
@@ -242,8 +242,8 @@ private:
     }
     for (GenericOp generic : {producer.generic, last})
       for (auto [number, operand] : llvm::enumerate(generic->getOperands()))
-        if (Value made = arguments.lookup(operand))
-          mapping.map(generic.getRegion(0).getArgument(static_cast<unsigned>(number)), made);
+        if (Value known = arguments.lookup(operand))
+          mapping.map(generic.getRegion(0).getArgument(static_cast<unsigned>(number)), known);
 
     // Blocks are waited for once, and given back once.
     DenseMap<Value, Value> waited;
@@ -322,17 +322,17 @@ private:
 
   /// Orders the fused ops. Returns whether registers hold their tiles exactly, and are enough.
   bool settle() {
-    std::optional<Elementwise> made = Elementwise::of(fused);
-    if (!made)
+    std::optional<Elementwise> result = Elementwise::of(fused);
+    if (!result)
       return false;
-    Block &body = *made->loops.back().getBody();
-    scheduleTiles(made->store);
+    Block &body = *result->loops.back().getBody();
+    scheduleTiles(result->store);
     // What a later op does not need is gone.
     bool wide = producer.generic->hasAttr(f32RegistersName) || consumer.generic->hasAttr(f32RegistersName);
     for (Value operand : fused->getOperands())
       wide |= isWide(operand.getType());
     for (Operation &op : body)
-      if (isTileOp(op) && &op != made->tile().getDefiningOp())
+      if (isTileOp(op) && &op != result->tile().getDefiningOp())
         wide |= dataTypeOf(op.getResult(0)) == ttcore::DataType::Float32;
     if (wide)
       fused->setAttr(f32RegistersName, UnitAttr::get(fused.getContext()));
@@ -341,7 +341,7 @@ private:
       if (isTileOp(op)) {
         if (failed(registers.assign(&op)))
           return false;
-        if (&op != made->tile().getDefiningOp() && !isExact(&op, wide))
+        if (&op != result->tile().getDefiningOp() && !isExact(&op, wide))
           return false;
       }
     return true;
@@ -368,23 +368,23 @@ static bool onlyWrites(Operation *op, Value buffer) {
   return false;
 }
 
-/// Erases what makes values that nothing reads.
+/// Erases the sources of buffers that nothing reads.
 static void eraseUnread(func::FuncOp function) {
   for (bool changed = true; changed;) {
     changed = false;
-    SmallVector<Operation *> makers;
+    SmallVector<Operation *> sources;
     for (Operation &op : function.getBody().front())
       if (isa<memref::AllocOp, ViewLayoutOp, memref::GetGlobalOp>(op))
-        makers.push_back(&op);
-    for (Operation *maker : llvm::reverse(makers)) {
-      Value buffer = maker->getResult(0);
+        sources.push_back(&op);
+    for (Operation *source : llvm::reverse(sources)) {
+      Value buffer = source->getResult(0);
       if (!llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-            return isa<memref::AllocOp>(maker) && user->getParentOp() == function && onlyWrites(user, buffer);
+            return isa<memref::AllocOp>(source) && user->getParentOp() == function && onlyWrites(user, buffer);
           }))
         continue;
       for (Operation *user : llvm::make_early_inc_range(buffer.getUsers()))
         user->erase();
-      maker->erase();
+      source->erase();
       changed = true;
     }
   }
@@ -420,7 +420,7 @@ private:
       std::optional<Elementwise> producer = producerOf(input, generic);
       if (!producer)
         continue;
-      // What takes no inputs is made again for each user.
+      // A generic without inputs is cloned for each user.
       const bool isAlone =
           llvm::all_of(input.getUsers(), [&](Operation *user) { return user == producer->generic || user == generic; });
       if (!isAlone && !producer->generic.getInputs().empty())

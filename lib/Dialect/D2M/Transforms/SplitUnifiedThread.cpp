@@ -101,7 +101,7 @@ private:
     };
     // Another op: the number of regions is fixed.
     OpBuilder builder(generic);
-    auto made =
+    auto threads =
         GenericOp::create(builder, generic.getLoc(), generic.getResultTypes(), generic.getInputs(),
                           generic.getOutputs(), generic.getAdditionalArgs(), generic.getGrid(),
                           generic.getBlockFactors(), generic.getIndexingMaps(), generic.getIteratorTypes(),
@@ -110,14 +110,14 @@ private:
                           generic.getFabricConnectionConfigAttr(), 3);
     for (unsigned mover : {0, 1}) {
       IRMapping mapping;
-      unified.cloneInto(&made.getRegion(mover), mapping);
-      keepOtherSide(made, made.getRegion(mover), mover == 0);
+      unified.cloneInto(&threads.getRegion(mover), mapping);
+      keepOtherSide(threads, threads.getRegion(mover), mover == 0);
     }
-    made.getRegion(2).takeBody(unified);
-    made.getRegion(2).walk([](RemoteLoadOp load) { load.erase(); });
+    threads.getRegion(2).takeBody(unified);
+    threads.getRegion(2).walk([](RemoteLoadOp load) { load.erase(); });
     if (Attribute wide = generic->getAttr(f32RegistersName))
-      made->setAttr(f32RegistersName, wide);
-    generic.replaceAllUsesWith(made.getResults());
+      threads->setAttr(f32RegistersName, wide);
+    generic.replaceAllUsesWith(threads.getResults());
     generic.erase();
     return success();
   }

@@ -20,7 +20,7 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
                                     llvm::cl::desc("Buffers of a circular buffer that is read from other cores"),
                                     llvm::cl::init(2)};
   Option<bool> disableToLayoutFolding{*this, "disable-tolayout-folding",
-                                      llvm::cl::desc("Make rows of tiles anew, also where the tiles were made of rows"),
+                                      llvm::cl::desc("Convert tiles to rows again, also where the tiles came from rows"),
                                       llvm::cl::init(false)};
   Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
                                  llvm::cl::desc("Compute chains of elementwise ops in one kernel"),

@@ -239,7 +239,9 @@ private:
     return value;
   }
 
-  template <class To> DenseElementsAttr made(ArrayRef<To> values) const { return DenseElementsAttr::get(to, values); }
+  template <class To> DenseElementsAttr denseOf(ArrayRef<To> values) const {
+    return DenseElementsAttr::get(to, values);
+  }
 
   /// A function of elements of floats: computed in f64, which holds all of them, and rounded once.
   template <class To> std::optional<To> computed(const scalars::Function &function, ArrayRef<APFloat> elements) const {
@@ -302,7 +304,7 @@ private:
         return {};
       results.push_back(*value);
     }
-    return made<To>(results);
+    return denseOf<To>(results);
   }
 
   /// The function of one operand's elements.
@@ -314,7 +316,7 @@ private:
         return {};
       results.push_back(*value);
     }
-    return made<To>(results);
+    return denseOf<To>(results);
   }
 
   template <class T> DenseElementsAttr moved(ArrayRef<Source> sources) const {
@@ -325,7 +327,7 @@ private:
     results.reserve(sources.size());
     for (auto [operand, at] : sources)
       results.push_back(values[operand][operands[operand].isSplat() ? 0 : at]);
-    return made<T>(results);
+    return denseOf<T>(results);
   }
 
   template <class T> DenseElementsAttr selected() const {
@@ -333,7 +335,7 @@ private:
     SmallVector<T> results, a = elementsOf<T>(operands[1], asSplat), b = elementsOf<T>(operands[2], asSplat);
     for (size_t i = 0; i < a.size(); ++i)
       results.push_back(preds[preds.size() == 1 ? 0 : i] ? a[i] : b[i]);
-    return made<T>(results);
+    return denseOf<T>(results);
   }
 
   /// The smaller one of `max` and the larger one of `min` and the operand, as the specification says.
@@ -348,7 +350,7 @@ private:
         return {};
       results.push_back(*result);
     }
-    return made<T>(results);
+    return denseOf<T>(results);
   }
 
   DenseElementsAttr converted(Type from) const {
