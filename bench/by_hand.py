@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks written by hand in ttnn (examples/ttnn), function by function, compared with PyTorch eager."""
+"""Networks written by hand in ttnn (examples/ttnn), function by function, compared with PyTorch eager.
+
+The data type of a row is PyTorch's. The network on the device is the same in both rows: bfloat16 activations, with
+bfloat8_b weights (and some bfloat8_b activations in BERT), so only the row of bf16 compares nearly the same work.
+"""
 
 from __future__ import annotations
 
