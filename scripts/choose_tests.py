@@ -51,7 +51,10 @@ TESTS = {
     "binary": "cpp:ttrt-tests python:runtime/test_names.py python:ttrt/test_ttrt_read.py",
     "run": "cpp:ttrt-tests python:runtime",
     "program": "cpp:ttrt-tests python:runtime python:models",
-    "metal": "cpp:ttrt-tests python:runtime/test_ttmetal.py python:runtime/test_foreign_kernels.py",
+    "metal": (
+        "cpp:ttrt-tests python:runtime/test_ttmetal.py python:runtime/test_foreign_kernels.py "
+        "python:runtime/test_kernels.py"
+    ),
     "api": f"{CPP} python:ttnn python:runtime",
     "backend": "python:pybuda/images/test_pybuda_embedded.py",
     "runtime.python": "python:runtime python:ttnn python:wrong_use/test_wrong_calls.py",

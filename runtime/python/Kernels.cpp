@@ -67,8 +67,7 @@ nb::bytes rowsOf(const nb::bytes &tiles, uint32_t rows, uint32_t columns, python
 } // namespace
 
 void python::bindKernels(nb::module_ &module) {
-  module.attr("Memory") = nb::type<BufferType>();
-  nb::class_<InterleavedBuffer>(module, "Buffer", "Pages in the banks of a memory by turns, at one address of each.")
+  nb::class_<InterleavedBuffer>(module, "Buffer", "Pages in the banks of a memory in turn, at one address of each.")
       .def(
           "__init__",
           [](InterleavedBuffer *self, BufferType memory, uint64_t address, uint32_t pageBytes, uint32_t pages) {

@@ -41,9 +41,9 @@ constexpr int sparse = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 void *mapLow(size_t bytes) {
   constexpr uintptr_t first = 0x10000000, end = 0x7f000000, step = 0x1000000;
   for (uintptr_t at = first; at + bytes <= end; at += step) {
-    void *const wanted = reinterpret_cast<void *>(at); // NOLINT: an address of our choice
-    void *const taken = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, sparse | MAP_FIXED_NOREPLACE, -1, 0);
-    if (taken == wanted)
+    void *const place = reinterpret_cast<void *>(at); // NOLINT: an address of our choice
+    void *const taken = ::mmap(place, bytes, PROT_READ | PROT_WRITE, sparse | MAP_FIXED_NOREPLACE, -1, 0);
+    if (taken == place)
       return taken;
     if (taken != MAP_FAILED) // a kernel that does not know the flag
       ::munmap(taken, bytes);

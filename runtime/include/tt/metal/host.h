@@ -35,7 +35,7 @@ struct CoreCoord {
 /// All cores of a rectangle, row by row; both corners belong to it.
 std::vector<CoreCoord> coreRange(CoreCoord first, CoreCoord last);
 
-/// Pages in the banks of a memory by turns, at the same address of each.
+/// Pages in the banks of a memory in turn, at the same address of each.
 struct InterleavedBuffer {
   BufferType memory = BufferType::DRAM;
   uint64_t address = 0;

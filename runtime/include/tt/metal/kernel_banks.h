@@ -1,7 +1,7 @@
 //===- kernel_banks.h - interleaved buffers, for kernels --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages of an interleaved buffer lie in the banks of a memory by turns: page i
+// Pages of an interleaved buffer lie in the banks of a memory in turn: page i
 // in bank i % banks, behind the pages before it there. A bank is a channel of
 // DRAM, or the L1 of a core.
 //
