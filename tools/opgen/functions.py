@@ -127,6 +127,8 @@ INTEGERS = {
     """,
 }
 DEMANDS = {
+    # All operands are on the device, where one is.
+    "on_device": " ".join(INTEGERS.values()) + " eq ge gt le lt ne",
     # Operands of one data type, where one of them has integers; or where several have.
     "one_type": """
         add bitwise_and bitwise_or bitwise_xor eq ge gt le logical_and logical_left_shift logical_or logical_right_shift

@@ -91,6 +91,14 @@ void requireHost(const StrictCall &call) {
     call.refuse(0, "is on the device", "a tensor on the host; typecast takes those of a device");
 }
 
+/// Numbers are tensors of one element on the host.
+void requireDevice(const StrictCall &call) {
+  for (size_t i = 0; i < call.operands.size(); ++i)
+    if (const auto &operand = call.operands[i];
+        operand && operand->memory.buffer == BufferType::SystemMemory && volume(operand->shape) != 1)
+      call.refuse(i, "is on the host", "a tensor on the device");
+}
+
 /// The library writes to the operand, unless it is told otherwise; here a memory is requested then.
 void requireInPlace(const StrictCall &call) {
   if (call.operands[0]->memory.shardShape.empty() && (call.outputs.empty() || !call.outputs[0].memory))
@@ -114,6 +122,7 @@ constexpr std::array demands = {
     Demand{"batches", requireBatches},
     Demand{"ids", requireIds},
     Demand{"host", requireHost},
+    Demand{"on_device", requireDevice},
     Demand{"in_place", requireInPlace},
     Demand{"l1_small", requireSmallL1},
 };

@@ -84,6 +84,8 @@ def test_texts(strict: ttnn.Device) -> None:
          r"input_tensor_b has the shape \[1, 3, 32, 32\]; .* the first tensor, which has the shape \[2, 3, 32, 32\]"),
         (lambda: ttnn.add(tensor("int32", strict), x), r"input_tensor_b is of bf16; .* expects si32, as of the other"),
         (lambda: ttnn.embedding(tensor("int32", strict), rows), r"embedding: input_tensor is of si32; .* u32 or bf16"),
+        (lambda: ttnn.add(x.cpu(), x), r"ttnn.add: input_tensor_a is on the host; .* expects a tensor on the device"),
+        (lambda: ttnn.matmul(x, x.cpu()), r"ttnn.matmul: input_tensor_b is on the host; .* expects a tensor on the"),
         (lambda: ttnn.to_dtype(x, ttnn.float32), r"to_dtype: tensor is on the device; .* a tensor on the host"),
         (lambda: ttnn.group_norm(one, num_groups=1), r"group_norm: input_tensor is interleaved; .* a sharded tensor"),
         (lambda: ttnn.rms_norm(rows), r"rms_norm: input_tensor is in ROW_MAJOR layout; .* expects TILE"),
