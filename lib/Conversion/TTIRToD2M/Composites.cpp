@@ -1,14 +1,14 @@
 //===- Composites.cpp - ops as several that cores have --------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Expressions.h"
-#include "Patterns.h"
-#include "Shapes.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampTensorOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatenateHeadsOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/CumProdOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/CumSumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
@@ -18,18 +18,25 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/GlobalAvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GroupNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/IndexOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/IndexSelectOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LayerNormOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/LeakyReluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/LogicalRightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RMSNormOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RearrangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SeluOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftmaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftsignOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SplitQueryKeyValueAndSplitHeadsOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SquareOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TruncOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Upsample2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+#include "ttmlir/shapes/Rearrange.h"
 
 #include <cmath>
 #include <limits>
@@ -62,6 +69,18 @@ static Tensor valueOf(ttir::SeluOp op, Expressions &e) {
 }
 static Tensor valueOf(ttir::ClampTensorOp op, Expressions &e) {
   return e(op.getInput()).maximum(e(op.getMin())).minimum(e(op.getMax()));
+}
+/// The sign fills what is shifted in: of a negative number, the complement is shifted.
+static Tensor valueOf(ttir::RightShiftOp op, Expressions &e) {
+  RankedTensorType type = op.getType();
+  const auto shifted = [&](Value value) {
+    return e(ttir::LogicalRightShiftOp::create(e.builder, e.loc, type, value, op.getRhs()));
+  };
+  const auto complement = [&](Value value) {
+    return e(ttir::BitwiseNotOp::create(e.builder, e.loc, value.getType(), value));
+  };
+  Tensor x = e(op.getLhs());
+  return x.less(0).select(complement(shifted(complement(x.value).value).value), shifted(x.value));
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,6 +249,56 @@ static Tensor valueOf(ttir::IndexOp op, Expressions &e) {
   return e(op.getInput()).slice(op.getDim(), op.getBegin(), op.getEnd(), op.getStep());
 }
 
+/// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end.
+static Tensor valueOf(ttir::IndexSelectOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  const auto numberOf = [](IntegerAttr attribute) { return attribute.getValue().getSExtValue(); };
+  int64_t dim = numberOf(op.getDimAttr()), begin = numberOf(op.getBeginAttr());
+  dim += dim < 0 ? x.rank() : 0;
+  const int64_t size = x.shape()[dim], length = numberOf(op.getLengthAttr()),
+                stride = op.getStrideAttr() ? numberOf(op.getStrideAttr()) : 0;
+  SmallVector<Tensor> runs;
+  do {
+    runs.push_back(x.slice(dim, begin, std::min(begin + length, size), 1));
+    begin += stride;
+  } while (stride > 0 && begin < size);
+  return e.concat(runs, dim);
+}
+
+static Tensor valueOf(ttir::RearrangeOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  const auto parsed = ::tt::shapes::rearrangement(std::string_view(op.getPattern()), x.shape());
+  return x.permute(ArrayRef(parsed.order.data(), parsed.order.size())).reshape(op.getType().getShape());
+}
+
+/// The nearest pixel, several times.
+static Tensor valueOf(ttir::Upsample2dOp op, Expressions &e) {
+  Tensor x = e(op.getInput());
+  for (int64_t dim : {1, 2})
+    if (const int64_t factor = op.getType().getDimSize(static_cast<unsigned>(dim)) / x.shape()[dim]; factor != 1)
+      x = x.repeatInterleave(dim, factor);
+  return x;
+}
+
+/// Query, key and value from one projection, or from one of queries and one of keys and values.
+static SmallVector<Tensor> heads(ttir::SplitQueryKeyValueAndSplitHeadsOp op, Expressions &e, std::string &) {
+  Tensor x = e(op.getInputTensor());
+  const int64_t queries = op.getNumHeads(), pairs = op.getNumKvHeads().value_or(op.getNumHeads());
+  const int64_t size = op.getValue().getType().getShape().back();
+  Tensor other = op.getKvInputTensor() ? e(op.getKvInputTensor()) : x;
+  int64_t begin = 0;
+  const auto next = [&](Tensor from, int64_t count) {
+    Tensor part = from.slice(2, begin, begin + count * size, 1);
+    begin += count * size;
+    return part.reshape({part.shape()[0], part.shape()[1], count, size}).permute({0, 2, 1, 3});
+  };
+  Tensor query = next(x, queries);
+  if (op.getKvInputTensor())
+    begin = 0;
+  Tensor key = next(other, pairs), value = next(other, pairs);
+  return {query, op.getTransposeKey() ? key.permute({0, 1, 3, 2}) : key, value};
+}
+
 static Tensor valueOf(ttir::ConcatenateHeadsOp op, Expressions &e) {
   return e(op.getInput()).permute({0, 2, 1, 3}).reshape(op.getType().getShape());
 }
@@ -275,6 +344,20 @@ static Tensor valueOf(ttir::CumSumOp op, Expressions &e) {
   return sums.reshape(last.shape()).permute(order);
 }
 
+/// The products of twice as many elements in each step.
+static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
+  Tensor x = e(op.getInput()).wide();
+  auto dim = static_cast<int64_t>(op.getDim());
+  dim += dim < 0 ? x.rank() : 0;
+  const int64_t size = x.shape()[dim];
+  for (int64_t step = 1; step < size; step *= 2) {
+    SmallVector<int64_t> before(x.rank(), 0), after(x.rank(), 0);
+    before[dim] = step;
+    x = x * x.slice(dim, 0, size - step, 1).pad(before, after, 1);
+  }
+  return x;
+}
+
 //===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
@@ -298,6 +381,19 @@ template <> StringRef refusalOf(ttir::CumSumOp op) {
     return "it has integers";
   return op.getType().getRank() ? StringRef() : "it has no dimensions";
 }
+template <> StringRef refusalOf(ttir::CumProdOp op) {
+  return op.getType().getRank() ? StringRef() : "it has no dimensions";
+}
+template <> StringRef refusalOf(ttir::IndexSelectOp op) {
+  const int64_t dim = op.getDimAttr().getValue().getSExtValue(), begin = op.getBeginAttr().getValue().getSExtValue();
+  ArrayRef<int64_t> shape = op.getInput().getType().getShape();
+  const bool isInside = begin >= 0 && begin < shape[dim < 0 ? dim + shape.size() : dim] &&
+                        op.getLengthAttr().getValue().getSExtValue() >= 1;
+  return isInside ? StringRef() : "its runs begin outside, or have no elements";
+}
+template <> StringRef refusalOf(ttir::Upsample2dOp op) {
+  return op.getMode() == "nearest" ? StringRef() : "its mode is not nearest";
+}
 template <> StringRef refusalOf(ttir::GroupNormOp op) {
   const auto channels = static_cast<int64_t>(op.getChannelDim());
   if (op.getInputMask())
@@ -308,28 +404,19 @@ template <> StringRef refusalOf(ttir::GroupNormOp op) {
   return {};
 }
 
-namespace {
-/// An op is the value of an expression, in the op's type.
-template <class OpT> struct LowerComposite : TilePattern<OpT> {
-  using TilePattern<OpT>::TilePattern;
-  LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor, ConversionPatternRewriter &rewriter) const override {
-    if (StringRef refusal = refusalOf(op); !refusal.empty())
-      return notifyMatchFailure(rewriter, op, refusal);
-    Expressions expressions(rewriter, op.getLoc());
-    auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Tensor value = valueOf(op, expressions).as(type.getElementType());
-    rewriter.replaceOp(op, value.reshape(type.getShape()).value);
-    return success();
-  }
-};
-} // namespace
-
-template <class... OpT> static void addComposites(RewritePatternSet &patterns, const TileTypes &types) {
-  patterns.add<LowerComposite<OpT>...>(types, patterns.getContext());
+template <class OpT> static SmallVector<Tensor> resultsOf(OpT op, Expressions &e, std::string &refusal) {
+  refusal = refusalOf(op).str();
+  return refusal.empty() ? SmallVector<Tensor>{valueOf(op, e)} : SmallVector<Tensor>();
 }
 
-void tt::addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  addComposites<ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp,
+template <class... OpT> static void addComposites(RewritePatternSet &patterns, const TileTypes &types) {
+  (addComposite<OpT>(patterns, types, resultsOf<OpT>), ...);
+}
+
+void mlir::tt::addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types) {
+  addComposite<ttir::SplitQueryKeyValueAndSplitHeadsOp>(patterns, types, heads);
+  addComposites<ttir::CumProdOp, ttir::IndexSelectOp, ttir::RearrangeOp, ttir::RightShiftOp, ttir::Upsample2dOp,
+                ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp,
                 ttir::CumSumOp, ttir::DotGeneralOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
                 ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
                 ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::ScaledDotProductAttentionOp, ttir::SeluOp,

@@ -12,6 +12,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DivOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EqualOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ErfOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ExpOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Expm1Op.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FloorOp.h"
@@ -28,8 +29,10 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/RepeatInterleaveOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RsqrtOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SliceStaticOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SqrtOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SubtractOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TanhOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/WhereOp.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -74,19 +77,26 @@ Tensor Tensor::operator*(double number) const { return *this * e->full(number, *
 Tensor Tensor::maximum(Tensor other) const { return binary<ttir::MaximumOp>(*this, other); }
 Tensor Tensor::minimum(Tensor other) const { return binary<ttir::MinimumOp>(*this, other); }
 Tensor Tensor::pow(Tensor other) const { return binary<ttir::PowOp>(*this, other); }
-Tensor Tensor::less(double number) const { return binary<ttir::LessThanOp>(*this, e->full(number, *this)); }
-Tensor Tensor::equal(double number) const { return binary<ttir::EqualOp>(*this, e->full(number, *this)); }
-Tensor Tensor::notEqual(double number) const { return binary<ttir::NotEqualOp>(*this, e->full(number, *this)); }
+Tensor Tensor::less(Tensor other) const { return binary<ttir::LessThanOp>(*this, other); }
+Tensor Tensor::equal(Tensor other) const { return binary<ttir::EqualOp>(*this, other); }
+Tensor Tensor::notEqual(Tensor other) const { return binary<ttir::NotEqualOp>(*this, other); }
+Tensor Tensor::less(double number) const { return less(e->full(number, *this)); }
+Tensor Tensor::equal(double number) const { return equal(e->full(number, *this)); }
+Tensor Tensor::notEqual(double number) const { return notEqual(e->full(number, *this)); }
 Tensor Tensor::select(Tensor yes, Tensor no) const {
-  return {ttir::WhereOp::create(e->builder, e->loc, yes.type(), value, yes.value, no.value), e};
+  RankedTensorType type = yes.type().clone(joined(shape(), joined(yes.shape(), no.shape())));
+  return {ttir::WhereOp::create(e->builder, e->loc, type, value, yes.value, no.value), e};
 }
 
 Tensor Tensor::abs() const { return unary<ttir::AbsOp>(*this); }
 Tensor Tensor::ceil() const { return unary<ttir::CeilOp>(*this); }
+Tensor Tensor::erf() const { return unary<ttir::ErfOp>(*this); }
 Tensor Tensor::exp() const { return unary<ttir::ExpOp>(*this); }
 Tensor Tensor::expm1() const { return unary<ttir::Expm1Op>(*this); }
 Tensor Tensor::floor() const { return unary<ttir::FloorOp>(*this); }
 Tensor Tensor::rsqrt() const { return unary<ttir::RsqrtOp>(*this); }
+Tensor Tensor::sqrt() const { return unary<ttir::SqrtOp>(*this); }
+Tensor Tensor::tanh() const { return unary<ttir::TanhOp>(*this); }
 
 Tensor Tensor::max(ArrayRef<int64_t> dims) const { return reduction<ttir::MaxOp>(*this, dims); }
 Tensor Tensor::mean(ArrayRef<int64_t> dims) const { return reduction<ttir::MeanOp>(*this, dims); }

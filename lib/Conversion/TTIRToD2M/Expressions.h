@@ -39,18 +39,24 @@ struct Tensor {
   Tensor minimum(Tensor other) const;
   Tensor pow(Tensor other) const;
   /// 1 or 0.
+  Tensor less(Tensor other) const;
+  Tensor equal(Tensor other) const;
+  Tensor notEqual(Tensor other) const;
   Tensor less(double number) const;
   Tensor equal(double number) const;
   Tensor notEqual(double number) const;
-  /// Elements of `yes` where this one's are not 0.
+  /// Elements of `yes` where this one's are not 0. All three are broadcast.
   Tensor select(Tensor yes, Tensor no) const;
 
   Tensor abs() const;
   Tensor ceil() const;
+  Tensor erf() const;
   Tensor exp() const;
   Tensor expm1() const;
   Tensor floor() const;
   Tensor rsqrt() const;
+  Tensor sqrt() const;
+  Tensor tanh() const;
 
   // Reductions keep the dimensions.
   Tensor max(ArrayRef<int64_t> dims) const;

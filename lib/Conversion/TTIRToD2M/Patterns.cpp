@@ -223,5 +223,7 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);
   addReductionPatterns(patterns, types);
+  addSelectionPatterns(patterns, types);
+  addTrainingPatterns(patterns, types);
   addWindowPatterns(patterns, types);
 }

@@ -64,6 +64,8 @@ void addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addReductionPatterns(RewritePatternSet &patterns, const TileTypes &types);
+void addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &types);
+void addTrainingPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addWindowPatterns(RewritePatternSet &patterns, const TileTypes &types);
 
 } // namespace mlir::tt

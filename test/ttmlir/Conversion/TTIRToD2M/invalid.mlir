@@ -1,8 +1,8 @@
 // RUN: ttmlir-opt %s --split-input-file --ttcore-register-device --ttir-to-d2m --verify-diagnostics
 
 func.func @op(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
-  // expected-error @+1 {{'ttir.cumprod' is not lowered to D2M; cores have no kernels for it}}
-  %0 = "ttir.cumprod"(%x) <{dim = 0 : i64}> : (tensor<32x32xf32>) -> tensor<32x32xf32>
+  // expected-error @+1 {{'ttir.signbit' is not lowered to D2M; cores have no kernels for it}}
+  %0 = "ttir.signbit"(%x) : (tensor<32x32xf32>) -> tensor<32x32xf32>
   return %0 : tensor<32x32xf32>
 }
 

@@ -1,0 +1,257 @@
+//===- Selection.cpp - ops whose elements are chosen by positions ----------===//
+// SPDX-License-Identifier: Apache-2.0
+//
+// An element is chosen by comparing positions with indices in one more
+// dimension, and reducing over it. What is not chosen is replaced before the
+// reduction, so that NaN and infinity stay where they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Composites.h"
+
+#include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingBackwardOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ScatterOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
+#include "ttmlir/Dialect/TTIR/IR/TTIR.h"
+
+#include "llvm/ADT/bit.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::tt;
+
+static constexpr int64_t exactIntegers = int64_t(1) << 24; // of f32
+
+/// 0, 1, 2 ... in the element type of `like`.
+static Tensor positions(Tensor like, ArrayRef<int64_t> shape) {
+  const int64_t count = ShapedType::getNumElements(shape);
+  SmallVector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<double>(i));
+  return like.e->constant(RankedTensorType::get(shape, like.type().getElementType()), values);
+}
+
+/// No value of the type is less.
+static double leastOf(Tensor x) {
+  if (isa<FloatType>(x.type().getElementType()))
+    return -std::numeric_limits<double>::infinity();
+  return x.type().getElementType().isUnsignedInteger() ? 0 : std::numeric_limits<int32_t>::min();
+}
+
+/// Elements of `x` where the mask is 1, of which there is at most one along the dimension.
+static Tensor chosen(Tensor mask, Tensor x, int64_t dim) { return mask.select(x, x.e->full(leastOf(x), x)).max({dim}); }
+
+/// The dimension as the last of [all others, dimension].
+static Tensor rowsAlong(Tensor x, int64_t dim) {
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  order.erase(order.begin() + dim);
+  order.push_back(dim);
+  const int64_t size = x.shape()[dim];
+  return x.permute(order).reshape({x.type().getNumElements() / size, size});
+}
+
+/// Undoes `rowsAlong` for a result of this shape.
+static Tensor fromRows(Tensor rows, ArrayRef<int64_t> shape, int64_t dim) {
+  SmallVector<int64_t> last(shape), order;
+  last.erase(last.begin() + dim);
+  last.push_back(shape[dim]);
+  const auto rank = static_cast<int64_t>(shape.size());
+  for (int64_t i = 0; i < rank; ++i)
+    order.push_back(i == dim ? rank - 1 : i - (i > dim));
+  return rows.reshape(last).permute(order);
+}
+
+static int64_t normalized(int64_t dim, Tensor x) { return dim < 0 ? dim + x.rank() : dim; }
+
+static bool isTooLong(int64_t size, std::string &refusal) {
+  if (size <= exactIntegers)
+    return false;
+  refusal = "its dimension of " + std::to_string(size) + " elements has positions that f32 does not hold";
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// 1 where an element of `x` is in front of one of `y` in ascending order; NaN is the greatest.
+static Tensor isLess(Tensor x, Tensor y) {
+  Tensor less = x.less(y);
+  return isa<FloatType>(x.type().getElementType()) ? less.maximum(x.equal(x) * y.notEqual(y)) : less;
+}
+
+/// Sorted rows and the positions that their elements had, stable. The place of an element is the number of those that
+/// are in front of it.
+static std::pair<Tensor, Tensor> sortedRows(Tensor rows, bool descending) {
+  const int64_t batch = rows.shape()[0], size = rows.shape()[1];
+  Tensor each = rows.reshape({batch, size, 1}), other = rows.reshape({batch, 1, size});
+  Tensor place = positions(rows, {1, size, 1}), before = positions(rows, {1, 1, size});
+  Tensor isInFront = descending ? isLess(each, other) : isLess(other, each);
+  Tensor isBehind = descending ? isLess(other, each) : isLess(each, other);
+  Tensor isEqual = isInFront.maximum(isBehind).equal(0);
+  Tensor rank = isInFront.maximum(isEqual * before.less(place)).sum({2});
+  Tensor mask = rank.equal(before);
+  return {chosen(mask, each, 1).reshape({batch, size}), chosen(mask, place, 1).reshape({batch, size})};
+}
+
+/// Sorts as many rows at once as have 2^18 comparisons: L1 holds several tensors of them.
+static std::pair<Tensor, Tensor> sorted(Tensor x, int64_t dim, bool descending) {
+  constexpr int64_t comparisons = int64_t(1) << 18;
+  const SmallVector<int64_t> shape(x.shape());
+  Tensor rows = rowsAlong(x, dim);
+  const int64_t batch = rows.shape()[0], size = rows.shape()[1];
+  const auto atOnce = static_cast<int64_t>(llvm::bit_floor(std::max<uint64_t>(1, comparisons / (size * size))));
+  SmallVector<Tensor> values, indices;
+  for (int64_t begin = 0; begin < batch; begin += atOnce) {
+    const int64_t end = std::min(batch, begin + atOnce);
+    auto [value, index] = sortedRows(end - begin == batch ? rows : rows.slice(0, begin, end, 1), descending);
+    values.push_back(value);
+    indices.push_back(index);
+  }
+  return {fromRows(x.e->concat(values, 0), shape, dim), fromRows(x.e->concat(indices, 0), shape, dim)};
+}
+
+static SmallVector<Tensor> resultsOf(ttir::SortOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInput()).wide();
+  if (x.rank() == 0)
+    return {x, x.e->full(0, x)};
+  const int64_t dim = normalized(op.getDim(), x);
+  if (isTooLong(x.shape()[dim], refusal))
+    return {};
+  auto [values, indices] = sorted(x, dim, op.getDescending());
+  return {values, indices};
+}
+
+static SmallVector<Tensor> resultsOf(ttir::TopKOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInputTensor()).wide();
+  const int64_t dim = normalized(static_cast<int32_t>(op.getDim()), x);
+  if (isTooLong(x.shape()[dim], refusal))
+    return {};
+  auto [values, indices] = sorted(x, dim, op.getLargest());
+  const auto count = static_cast<int64_t>(op.getK());
+  return {values.slice(dim, 0, count, 1), indices.slice(dim, 0, count, 1)};
+}
+
+/// The first position of the greatest element; NaN is the greatest.
+static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInput()).wide();
+  SmallVector<int64_t> dims;
+  if (ArrayAttr listed = op.getDimArgAttr())
+    for (Attribute dim : listed)
+      dims.push_back(normalized(cast<IntegerAttr>(dim).getInt(), x));
+  if (dims.empty())
+    dims = llvm::to_vector(llvm::seq<int64_t>(0, x.rank()));
+  llvm::sort(dims);
+  SmallVector<int64_t> order, shape(x.rank(), 1);
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      order.push_back(dim);
+  order.append(dims);
+  int64_t size = 1;
+  for (int64_t dim : dims)
+    size *= x.shape()[dim];
+  if (isTooLong(size, refusal))
+    return {};
+  Tensor rows = x.permute(order).reshape({x.type().getNumElements() / size, size});
+  Tensor isGreatest = rows.equal(rows.max({1}));
+  if (isa<FloatType>(x.type().getElementType()))
+    isGreatest = isGreatest.maximum(rows.notEqual(rows));
+  Tensor place = positions(rows, {1, size});
+  // The least place is the greatest of its distances to the end.
+  Tensor distance = chosen(isGreatest, e.full(static_cast<double>(size - 1), place) - place, 1);
+  return {e.full(static_cast<double>(size - 1), distance) - distance};
+}
+
+//===----------------------------------------------------------------------===//
+// Indices
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInput()).wide();
+  Tensor index = e(op.getIndex()).as(x.type().getElementType());
+  const auto dim = static_cast<int64_t>(op.getDim());
+  if (isTooLong(x.shape()[dim], refusal))
+    return {};
+  for (int64_t other = 0; other < x.rank(); ++other)
+    if (other != dim && index.shape()[other] != x.shape()[other])
+      x = x.slice(other, 0, index.shape()[other], 1);
+  Tensor rows = rowsAlong(x, dim), chosenOf = rowsAlong(index, dim);
+  const int64_t batch = rows.shape()[0], size = rows.shape()[1], count = chosenOf.shape()[1];
+  Tensor mask = positions(x, {1, size, 1}).equal(chosenOf.reshape({batch, 1, count}));
+  Tensor values = chosen(mask, rows.reshape({batch, size, 1}), 1);
+  return {fromRows(values, op.getIndex().getType().getShape(), dim)};
+}
+
+/// Elements of the source that have one index are summed, or the last stays.
+static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
+  Tensor index = e(op.getIndex()).as(x.type().getElementType());
+  const auto dim = static_cast<int64_t>(op.getDim());
+  if (isTooLong(x.shape()[dim], refusal))
+    return {};
+  for (int64_t other = 0; other < x.rank(); ++other)
+    if (other != dim && index.shape()[other] != x.shape()[other]) {
+      refusal = "its index has another size than its input in dimension " + std::to_string(other);
+      return {};
+    }
+  if (source.shape() != index.shape()) {
+    refusal = "its source has another shape than its index";
+    return {};
+  }
+  const ttcore::ReduceType kind = op.getScatterReduceType();
+  if (kind != ttcore::ReduceType::Sum && kind != ttcore::ReduceType::Invalid) {
+    refusal = "it reduces by " + ttcore::stringifyReduceType(kind).str() + "; expected sum or invalid";
+    return {};
+  }
+  Tensor rows = rowsAlong(x, dim), indices = rowsAlong(index, dim), sources = rowsAlong(source, dim);
+  const int64_t batch = rows.shape()[0], size = rows.shape()[1], count = indices.shape()[1];
+  rows = rows.reshape({batch, 1, size});
+  sources = sources.reshape({batch, count, 1});
+  Tensor mask = indices.reshape({batch, count, 1}).equal(positions(x, {1, 1, size}));
+  if (kind == ttcore::ReduceType::Sum)
+    return {fromRows(rows + mask.select(sources, e.full(0, sources)).sum({1}), x.shape(), dim)};
+  Tensor place = mask * (positions(x, {1, count, 1}) + 1);
+  Tensor last = place.max({1});
+  Tensor isLast = mask * place.equal(last);
+  return {fromRows(last.notEqual(0).select(chosen(isLast, sources, 1), rows), x.shape(), dim)};
+}
+
+/// [indices, rows, 1] is 1 where a row is that of an index.
+static Tensor isRowOf(Tensor index, int64_t count) {
+  const int64_t indices = index.type().getNumElements();
+  return index.reshape({indices, 1, 1}).equal(positions(index, {1, count, 1}));
+}
+
+static SmallVector<Tensor> resultsOf(ttir::EmbeddingOp op, Expressions &e, std::string &refusal) {
+  Tensor weight = e(op.getWeight()).wide();
+  const int64_t width = weight.shape().back(), count = weight.type().getNumElements() / width;
+  if (isTooLong(count, refusal))
+    return {};
+  Tensor mask = isRowOf(e(op.getInput()).as(weight.type().getElementType()), count);
+  return {chosen(mask, weight.reshape({1, count, width}), 1)};
+}
+
+static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &e, std::string &refusal) {
+  Tensor gradient = e(op.getInGradient()).wide();
+  const int64_t width = gradient.shape().back(), count = op.getWeight().getType().getNumElements() / width;
+  if (isTooLong(count, refusal))
+    return {};
+  Tensor mask = isRowOf(e(op.getInput()).as(gradient.type().getElementType()), count);
+  gradient = gradient.reshape({gradient.type().getNumElements() / width, 1, width});
+  return {mask.select(gradient, e.full(0, gradient)).sum({0})};
+}
+
+void tt::addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &types) {
+  addComposite<ttir::ArgMaxOp>(patterns, types, resultsOf);
+  addComposite<ttir::EmbeddingBackwardOp>(patterns, types, resultsOf);
+  addComposite<ttir::EmbeddingOp>(patterns, types, resultsOf);
+  addComposite<ttir::GatherOp>(patterns, types, resultsOf);
+  addComposite<ttir::ScatterOp>(patterns, types, resultsOf);
+  addComposite<ttir::SortOp>(patterns, types, resultsOf);
+  addComposite<ttir::TopKOp>(patterns, types, resultsOf);
+}
