@@ -89,6 +89,7 @@ from .functions import place_functions as _place
 from .goldens import get_fallback_function, get_golden_function
 from .host import HostResult, host_call
 from .in_place import IN_PLACE as _IN_PLACE
+from .library import colors as _colors
 from .library import fabric as _fabric
 from .library import generic as _generic
 from .library import hosts as _hosts
@@ -97,6 +98,7 @@ from .library import multicast as _multicast
 from .library import plans as _plans
 from .library import settings as _settings
 from .library import sockets as _sockets
+from .library.colors import *
 from .library.cores import (
     corerange_to_cores,
     create_sharded_memory_config,
@@ -314,10 +316,11 @@ _extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
-for _part in (_fabric, _generic, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
+for _part in (_colors, _fabric, _generic, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})
+_place(_sys.modules[__name__], {f"experimental.{_name}": globals()[_name] for _name in _colors.__all__[1:]})
 _place(_sys.modules[__name__], {f"distributed.{_name}": globals()[_name] for _name in _DISTRIBUTED})
 
 

@@ -258,6 +258,24 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"input_tensor": PLANES, "padded_slice_start": [0, 1, 3, 0], "padded_slice_end": [2, 3, 9, 40]},
         {"input_tensor": ROWS, "padded_slice_start": [0, 1], "padded_slice_end": [33, 40],
          "padded_slice_step": [2, 3]}],
+    "grid_sample": [
+        {"input_tensor": of(2, 5, 7, 3), "grid": of(2, 3, 4, 2), "mode": mode, "align_corners": align}
+        for mode in ("bilinear", "nearest") for align in (False, True)
+    ] + [{"input_tensor": of(1, 1, 1, 1), "grid": of(1, 1, 1, 2)}] + [
+        {"input_tensor": of(1, 4, 3, 5), "grid": of(1, 3, 2, 6), "batch_output_channels": c} for c in (False, True)
+    ],
+    "rotate": [{"input_tensor": of(2, 7, 9, 3), "angle": angle, **own} for angle in (0.0, 33.0, -125.5, 90.0)
+               for own in ({}, {"interpolation_mode": "bilinear", "fill": 1.5, "center": (2.0, 3.5)})]
+              + [{"input_tensor": of(1, 1, 1, 2), "angle": 45.0}],
+    "bcast": [{"input_a": of(2, 3, 33, 5), "input_b": of(*shape), "math_op": op, "dim": dim}
+              for op in ttnn.BcastOpMath for dim, shape in (
+                  (ttnn.BcastOpDim.H, (1, 1, 1, 5)), (ttnn.BcastOpDim.W, (2, 3, 33, 1)),
+                  (ttnn.BcastOpDim.HW, (1, 1, 1, 1)))],
+    "situ_glu": [{"gate": ROWS, "up": ROWS, "beta1": 4.0, "beta2": 25.0},
+                 {"gate": of(1, 1), "up": of(1, 1), "beta1": 0.5, "beta2": -2.0}],
+    "rms_norm_post_all_gather": [
+        {"input_tensor": of(1, 1, 5, 40), "stats": torch.rand(1, 1, 5, 64) * 99, "epsilon": 1e-5, **own}
+        for own in ({}, {"weight": of(1, 1, 1, 40), "bias": of(40)})],
     "experimental.intimg": [{"input_tensor": of(1, 5, 6, 3)}],
 }  # fmt: skip
 for _kind in ("softmax", "softmin", "logsoftmax"):
@@ -270,7 +288,9 @@ WITHOUT = {
     "bernoulli", "complex_tensor", "experimental.all_gather_async", "experimental.dropout",
     "experimental.paged_fused_update_cache", "experimental.reduce_scatter_minimal_async",
     "experimental.slice_write", "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
-    "kv_cache.update_cache_for_token_", "manual_seed", "pearson_correlation_coefficient", "randn",
+    "kv_cache.update_cache_for_token_",
+    "prepare_grid_sample_grid", "rgb_to_yuv", "experimental.rgb_to_yuv",
+    "manual_seed", "pearson_correlation_coefficient", "randn",
     "transformer.flash_multi_latent_attention_decode", "transformer.joint_scaled_dot_product_attention",
     "uniform",
 }  # fmt: skip
