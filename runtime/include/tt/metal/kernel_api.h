@@ -14,6 +14,7 @@
 #include "tt/metal/kernel_banks.h"
 #include "tt/metal/kernel_noc.h"
 #include "tt/metal/kernel_print.h"
+#include "tt/metal/kernel_tiles.h"
 
 /// As names of kernels that qualify them; others find them without.
 inline namespace ckernel {
@@ -175,7 +176,6 @@ inline void pack_reconfig_l1_acc(uint32_t enable) { tt::metal::api->packAccumula
 
 enum PoolType { SUM, AVG, MAX };
 enum ReduceDim { REDUCE_ROW, REDUCE_COL, REDUCE_SCALAR };
-enum class BroadcastType { NONE, COL, ROW, SCALAR };
 
 template <PoolType = SUM, ReduceDim = REDUCE_SCALAR, bool...>
 inline void reduce_init(uint32_t in, uint32_t scaler, uint32_t out) {
@@ -217,5 +217,3 @@ template <BroadcastType type> inline void unary_bcast(uint32_t in, uint32_t tile
 }
 
 } // namespace ckernel
-
-#include "tt/metal/kernel_tiles.h"

@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "tt/metal/kernel_api.h"
+#include "tt/metal/kernel_noc.h"
+
+inline namespace ckernel {
+enum class BroadcastType { NONE, COL, ROW, SCALAR };
+} // namespace ckernel
 
 namespace tt::metal {
 template <ckernel::BroadcastType type> inline constexpr Along alongOf = Along::Scalar;
