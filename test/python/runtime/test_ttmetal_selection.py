@@ -90,3 +90,15 @@ def test_other_modes_are_refused() -> None:
 
     with pytest.raises(TTBuilderCompileException, match=r"'ttir.upsample2d' is not lowered to D2M: its mode is not"):
         compile_ttir_to_flatbuffer(module, target="ttmetal")
+
+
+def test_shifts_fill_in_the_sign() -> None:
+    shifts = torch.tensor([[0, 31, 1, 2], [1, 31, 5, 32], [4, 0, 40, 1]], dtype=torch.int32)
+    (found,) = results(lambda b, x, n: b.right_shift(x, n), [INTEGERS, shifts])
+    same(found, INTEGERS >> shifts.clamp(max=31))
+
+
+def test_the_nearest_pixel_is_repeated() -> None:
+    x = torch.arange(2 * 3 * 5 * 7, dtype=torch.float32).reshape(2, 3, 5, 7)
+    (found,) = results(lambda b, x: b.upsample2d(x, scale_factor=[2, 3], mode="nearest"), [x])
+    same(found, x.repeat_interleave(2, dim=1).repeat_interleave(3, dim=2))
