@@ -53,7 +53,7 @@ TESTS = {
     "program": "cpp:ttrt-tests python:runtime python:models",
     "metal": (
         "cpp:ttrt-tests python:runtime/test_ttmetal.py python:runtime/test_foreign_kernels.py "
-        "python:runtime/test_kernels.py"
+        "python:runtime/test_kernels.py python:wrong_use/test_damaged_kernels.py"
     ),
     "api": f"{CPP} python:ttnn python:runtime",
     "backend": "python:pybuda/images/test_pybuda_embedded.py",

@@ -45,7 +45,7 @@ class ChipBlock:
 
     def __init__(self, block: Block, cos: torch.Tensor, sin: torch.Tensor, mesh: Any) -> None:
         self.mesh = mesh
-        # Each column has its own query, key and value heads beside each other.
+        # Each column has its own query, key and value heads next to each other.
         parts = [torch.chunk(f.weight.detach(), PARTS) for f in (block.query, block.key, block.value)]
         joined = torch.cat([part for column in zip(*parts, strict=True) for part in column])
         self.qkv, self.gate, self.up = (

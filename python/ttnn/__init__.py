@@ -320,7 +320,7 @@ for _part in (_colors, _fabric, _generic, _hosts, _kernels, _multicast, _plans, 
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})
-_place(_sys.modules[__name__], {f"experimental.{_name}": globals()[_name] for _name in _colors.__all__[1:]})
+_place(_sys.modules[__name__], _colors.EXPERIMENTAL)
 _place(_sys.modules[__name__], {f"distributed.{_name}": globals()[_name] for _name in _DISTRIBUTED})
 
 

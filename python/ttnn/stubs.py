@@ -29,6 +29,7 @@ from .configs import CONFIGS
 from .enums import ENUMS
 from .functions import documentation, signature
 from .in_place import IN_PLACE
+from .library.colors import EXPERIMENTAL as COLORS
 from .library.modes import MODES
 from .library.sockets import SOCKETS
 from .utilities import UTILITIES
@@ -55,6 +56,8 @@ MODES: dict[str, Any]
 '''
 NATIVE = """from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import CoreRangeSet, DataType, Layout, MemoryConfig
+
+from .library.colors import YUVCoefficients
 """
 KINDS = {"string": "str", "ints": "Sequence[int]", "floats": "Sequence[float]", "bool": "_bool"}
 
@@ -62,7 +65,7 @@ KINDS = {"string": "str", "ints": "Sequence[int]", "floats": "Sequence[float]", 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     functions = native.functions()
-    made = {**IN_PLACE, **PLAIN, **COMPOSITES, **ATTENTION, **UTILITIES, **SOCKETS}
+    made = {**IN_PLACE, **PLAIN, **COMPOSITES, **ATTENTION, **UTILITIES, **SOCKETS, **COLORS}
     submodules = sorted({name.rpartition(".")[0] for name in (*made, *(f.name for f in functions))} - {""})
     source = Path(inspect.getfile(ttnn)).read_text()
     parts = [
@@ -152,7 +155,9 @@ def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
 
 def written_stub(function: Any) -> str:
     """Returns the stub of a function that is Python."""
-    head = str(inspect.signature(function)).replace("'", "").replace(": bool", ": _bool").replace("[bool]", "[_bool]")
+    # Annotations are written as strings; defaults may be strings.
+    head = re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,)=]| =|$)", r"\1\3", str(inspect.signature(function)))
+    head = head.replace(": bool", ": _bool").replace("[bool]", "[_bool]")
     head = head.replace("-> bool", "-> _bool")
     head = re.sub(r"<[^>]*>|\bDataType\.\w+|\bLayout\.\w+", "...", head)  # defaults that are cases of enums
     return f'\ndef {function.__name__}{head}:\n    """{inspect.getdoc(function)}"""\n'

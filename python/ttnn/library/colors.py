@@ -70,3 +70,7 @@ def yuv_bt601_coefficients() -> YUVCoefficients:
 def yuv_bt709_coefficients() -> YUVCoefficients:
     """Returns the rows of BT.709 for input from -1 to 1 and bytes from 16 to 235."""
     return _standard("BT709")
+
+
+# The same in the namespace of experimental functions.
+EXPERIMENTAL = {f"experimental.{each.__name__}": each for each in (yuv_bt601_coefficients, yuv_bt709_coefficients)}

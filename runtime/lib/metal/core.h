@@ -73,9 +73,9 @@ struct Ring {
   DataType dtype = DataType::Float32;
   uint32_t address = 0, pageBytes = 0, pages = 0;
   uint64_t pushed = 0, popped = 0;
-  uint32_t reserved = 0; // behind those that were pushed
-  uint32_t waited = 0;   // of those at the front
-  uint32_t packed = 0;   // tiles, since the last push
+  uint32_t reserved = 0;                            // behind those that were pushed
+  uint32_t waited = 0;                              // of those at the front
+  uint32_t packed = 0;                              // tiles, since the last push
   std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
 
   // Cores on other threads look whether pages are read that they write.
@@ -296,7 +296,7 @@ KernelRun &currentKernel();
 /// Throws Error: what a kernel threw, or who waits for what where none can go on.
 struct ProgramWork {
   Work total;
-  int64_t cycles = 0; // of the slowest kernel
+  int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
   double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""target="ttmetal": ops that choose elements by positions, beside torch: ties, NaN, infinities, integers."""
+"""target="ttmetal": ops that choose elements by positions, compared with torch: ties, NaN, infinities, integers."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ DIFFERENT = {
     "ttnn.bias_gelu_bw": "its operands are two tensors and approximate",
     "ttnn.create_mesh_mapper": "a mapper is for an open mesh",
     "ttnn.fmod_bw": _NUMBER,
+    "ttnn.generic_op": "one parameter takes the descriptors of one device and of a mesh",
     "ttnn.geglu": "GELU has one formula there",
     "ttnn.gelu_bw": _GIVEN,
     "ttnn.layer_norm_pre_all_gather": _TYPE,

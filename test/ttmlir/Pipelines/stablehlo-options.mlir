@@ -3,10 +3,10 @@
 // RUN: ttmlir-opt %s --stablehlo-to-ttir-pipeline="enable-cpu-fallback=false enable-composite-to-call=false" | FileCheck %s
 // RUN: ttmlir-opt %s --stablehlo-to-ttir-pipeline=enable-arith-to-stablehlo=false | FileCheck %s --check-prefix=WITHOUT
 // RUN: not ttmlir-opt %s --stablehlo-to-ttir-pipeline=enable-cpu-fallback=true 2>&1 | FileCheck %s --check-prefix=HOST
-// RUN: not ttmlir-opt %s --d2m-be-pipeline=mesh-shape=1,2 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: not ttmlir-opt %s --d2m-be-pipeline=fast-math=true 2>&1 | FileCheck %s --check-prefix=BACKEND
 
 // HOST: for the --enable-cpu-fallback option: true is not possible: no op runs on the host; expected false, or nothing
-// BACKEND: no such option mesh-shape
+// BACKEND: no such option fast-math
 
 // CHECK-LABEL: func.func @f
 // CHECK: "ttir.constant"() <{value = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>}>

@@ -60,9 +60,9 @@ struct Kernel {
   std::string_view symbol, source;
   Cores cores;
   bool compute = false;
-  bool f32Dst = false, fullDst = false; // of a compute kernel
-  uint32_t noc = 0;                     // of a data movement kernel
-  int fidelityPhases = 4;               // passes of the matrix unit
+  bool f32Dst = false, fullDst = false;               // of a compute kernel
+  uint32_t noc = 0;                                   // of a data movement kernel
+  int fidelityPhases = 4;                             // passes of the matrix unit
   std::vector<uint32_t> compileTimeArgs, runtimeArgs; // alike on all cores
   std::vector<std::vector<uint32_t>> coreArgs;        // of each of `cores`, or none: as runtimeArgs
   uint32_t entry = 0; // in the library of the binary: kernels that are compiled alike share one

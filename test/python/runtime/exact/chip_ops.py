@@ -301,7 +301,7 @@ def windows(
 
 
 def in_blocks(rows: Bits, kernel: tuple[int, int], blocks: dict[str, int]) -> Bits:
-    """Windows [positions, kernel places * channels] in the order of a plan's blocks of K, with zeros for what is padded.
+    """Windows [positions, kernel places * channels] in the order of a plan's blocks of K, with zeros as padding.
 
     A block has `channels` channels of each place in a row of the window, and then zeros up to its `in0_block_w` tiles.
     """

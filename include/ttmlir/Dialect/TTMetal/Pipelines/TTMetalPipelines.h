@@ -19,9 +19,9 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
   Option<unsigned> numStreamBuffers{*this, "num-stream-buffers",
                                     llvm::cl::desc("Buffers of a circular buffer that is read from other cores"),
                                     llvm::cl::init(2)};
-  Option<bool> disableToLayoutFolding{*this, "disable-tolayout-folding",
-                                      llvm::cl::desc("Convert tiles to rows again, also where the tiles came from rows"),
-                                      llvm::cl::init(false)};
+  Option<bool> disableToLayoutFolding{
+      *this, "disable-tolayout-folding",
+      llvm::cl::desc("Convert tiles to rows again, also where the tiles came from rows"), llvm::cl::init(false)};
   Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
                                  llvm::cl::desc("Compute chains of elementwise ops in one kernel"),
                                  llvm::cl::init(true)};

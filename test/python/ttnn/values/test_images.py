@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prepared grids and colors of images, beside PyTorch's and what ttnn 0.81.1 returns."""
+"""Prepared grids and colors of images, compared with PyTorch's and with what ttnn 0.81.1 returns."""
 
 from __future__ import annotations
 

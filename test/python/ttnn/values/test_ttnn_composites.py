@@ -174,8 +174,8 @@ def test_sizes_and_block_formats(name: str, dtype: str, device: ttnn.Device) -> 
             assert got.shape == theirs.shape and (ours.dtype == getattr(ttnn, dtype) or name in INTEGERS)
             finite = theirs.double()[torch.isfinite(theirs.double()) & torch.isfinite(got)]
             if not blocks:
-                wanted = theirs.to(torch.bfloat16).double()
-                torch.testing.assert_close(got, wanted, rtol=2**-7, atol=2**-9, equal_nan=True)
+                expected_bf16 = theirs.to(torch.bfloat16).double()
+                torch.testing.assert_close(got, expected_bf16, rtol=2**-7, atol=2**-9, equal_nan=True)
             elif len(finite) and name not in STEPS:
                 error = (got - theirs.double()).abs()
                 assert error[torch.isfinite(error)].max() <= finite.abs().max() * 2**-4
