@@ -151,7 +151,7 @@ public:
         for (int64_t s = begin; s < end; ++s) {
           std::byte *scratch = buffers.scratch + slotPlace + static_cast<size_t>(s) * perSlot;
           for (int64_t i = firstItems[static_cast<size_t>(s)]; i < firstItems[static_cast<size_t>(s) + 1]; ++i)
-            block(session, now, blocks[static_cast<size_t>(i / panelCount)], i % panelCount, scratch);
+            block(session, now, blocks[blockOf(i)], panelOf(i), scratch);
         }
       });
     }
@@ -160,6 +160,7 @@ public:
 private:
   static constexpr Unit unit = Unit::F32;
   static constexpr int64_t width = panels::width(unit), mostRows = 252, chunkBytes = 49152;
+  static constexpr int64_t keptBytes = 1 << 19; // of weights, in the second cache
   static_assert(mostRows % panels::tileApart2.rows == 0 && mostRows % panels::tileApart512.rows == 0);
 
   struct Values {
@@ -188,6 +189,16 @@ private:
     size_t box;
     int64_t first, rows, steps;
   };
+
+  /// The work, by its number.
+  size_t blockOf(int64_t item) const {
+    const auto count = static_cast<int64_t>(blocks.size());
+    return static_cast<size_t>(panelByPanel ? item % count : item / panelCount);
+  }
+  int64_t panelOf(int64_t item) const {
+    const auto count = static_cast<int64_t>(blocks.size());
+    return panelByPanel ? item / count : item % panelCount;
+  }
 
   int64_t resultRow() const { return out * producedBytes; }
 
@@ -277,12 +288,14 @@ private:
         most = std::max(most, rows);
       }
     }
+    // Weights that do not stay in cache are read once, and images once for each panel.
+    panelByPanel = panelCount * taps * channels * tile.columns * floatBytes > keptBytes;
     const auto items = static_cast<int64_t>(blocks.size()) * panelCount;
     slots = std::min(slots, items);
     firstItems = {0};
     for (int64_t i = 0, done = 0; i < items; ++i) {
       // The slot in which the middle of the item is.
-      const int64_t now = costs[static_cast<size_t>(i / panelCount)];
+      const int64_t now = costs[blockOf(i)];
       const int64_t slotOf = std::min(slots - 1, (2 * done + now) * slots / (2 * all * panelCount));
       while (static_cast<int64_t>(firstItems.size()) <= slotOf)
         firstItems.push_back(i);
@@ -480,7 +493,8 @@ private:
   int64_t partBytes = 0, partRows = 0; // from one part of a window to the next: among the images, and in a panel
   std::vector<Rows> blocks;
   int64_t slots;
-  std::vector<int64_t> firstItems; // of each slot: blocks by panels
+  bool panelByPanel = false;
+  std::vector<int64_t> firstItems; // of each slot
   size_t sumsPlace, perSlot, slotPlace;
   bool biased, narrow;
   library::Packed weights, bias;
