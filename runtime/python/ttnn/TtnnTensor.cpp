@@ -73,8 +73,13 @@ Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Devi
 }
 
 Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<tt::Layout> layout,
-                 const Device &device, const std::optional<MemoryConfig> &memory, const char *action) {
-  const HostArray values = hostArray(array);
+                 const Device &device, const std::optional<MemoryConfig> &memory, const char *action,
+                 const Shape &emptyShape = {}) {
+  HostArray values = hostArray(array);
+  if (!emptyShape.empty()) { // which no buffer of Python has
+    values.shape = emptyShape;
+    values.stride.assign(emptyShape.size(), 1);
+  }
   nb::gil_scoped_release unlocked;
   try {
     return placed(converted(values, dtype), layout, device, memory, action);
@@ -87,8 +92,13 @@ Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<
 nb::object shaped(const nb::object &data, const nb::object &shape) {
   const nb::tuple values = nb::tuple(data), sizes = nb::tuple(shape);
   int64_t count = 1;
-  for (nb::handle size : sizes)
-    count *= nb::cast<int64_t>(size);
+  for (nb::handle size : sizes) {
+    const auto number = nb::cast<int64_t>(size);
+    if (number < 0)
+      throw nb::value_error(("ttnn.Tensor: shape is " + reprOf(sizes) + "; expected no negative sizes").c_str());
+    if (__builtin_mul_overflow(count, number, &count))
+      throw nb::value_error(("ttnn.Tensor: shape is " + reprOf(sizes) + ", which has 2^63 elements or more").c_str());
+  }
   if (count != static_cast<int64_t>(values.size()))
     throw nb::value_error(("ttnn.Tensor: data has " + std::to_string(values.size()) + " values; expected " +
                            std::to_string(count) + ", of shape " + reprOf(sizes))
@@ -161,7 +171,9 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
           "__init__",
           [](Tensor *self, const nb::object &data, const nb::object &shape, DataType dtype, tt::Layout layout,
              const Device &device, const std::optional<MemoryConfig> &memory) {
-            new (self) Tensor(fromArray(shaped(data, shape), dtype, layout, device, memory, "ttnn.Tensor"));
+            const nb::object values = shaped(data, shape);
+            const Shape emptyShape = nb::len(values) == 0 ? nb::cast<Shape>(nb::list(shape)) : Shape{};
+            new (self) Tensor(fromArray(values, dtype, layout, device, memory, "ttnn.Tensor", emptyShape));
           },
           nb::arg("data"), nb::arg("shape"), nb::arg("data_type").noconvert(), nb::arg("layout").noconvert(),
           nb::arg("device").none() = nb::none(), nb::arg("memory_config") = nb::none(),
