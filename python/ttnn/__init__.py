@@ -92,6 +92,7 @@ from .in_place import IN_PLACE as _IN_PLACE
 from .library import colors as _colors
 from .library import fabric as _fabric
 from .library import generic as _generic
+from .library import group_norms as _group_norms
 from .library import hosts as _hosts
 from .library import kernels as _kernels
 from .library import multicast as _multicast
@@ -114,14 +115,17 @@ from .library.devices import extend_devices as _extend_devices
 from .library.fabric import *
 from .library.generic import *
 from .library.geometry import MeshCoordinate, MeshCoordinateRange, SubDevice, SubDeviceId, Tile
+from .library.group_norms import *
 from .library.hosts import *
 from .library.kernels import *
 from .library.memory import (
     allocate_tensor_on_device,
+    allocate_tensor_on_host,
     as_tensor,
     get_arch_name,
     get_memory_view,
     interleaved_to_sharded,
+    interleaved_to_sharded_partial,
     reallocate,
     reshard,
     sharded_to_interleaved,
@@ -242,6 +246,7 @@ __all__ = [
     "Tile",
     "WormholeComputeKernelConfig",
     "allocate_tensor_on_device",
+    "allocate_tensor_on_host",
     "as_tensor",
     "begin_trace_capture",
     "bfloat2_b",
@@ -287,6 +292,7 @@ __all__ = [
     "init_device_compute_kernel_config",
     "int32",
     "interleaved_to_sharded",
+    "interleaved_to_sharded_partial",
     "is_sharded",
     "is_tensor_storage_on_device",
     "load_cached",
@@ -316,7 +322,7 @@ _extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
-for _part in (_colors, _fabric, _generic, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
+for _part in (_colors, _fabric, _generic, _group_norms, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})

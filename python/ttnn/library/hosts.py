@@ -8,8 +8,10 @@ from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from ..configs import CONFIGS
+from ..functions import ops
 from ..mesh import ConcatMeshToTensor, MeshComposer, MeshMapper, ReplicateTensorToMesh, ShardTensorToMesh
 from ..shape import MeshShape
 from .memory import get_arch_name
@@ -22,6 +24,7 @@ __all__ = [
     "Op2DSliceConfig",
     "TensorToMesh",
     "concat_mesh_to_tensor_composer",
+    "from_buffer",
     "from_host_shards",
     "get_dram_alignment",
     "get_l1_alignment",
@@ -53,6 +56,29 @@ def from_host_shards(tensors: Sequence[Tensor], mesh_shape: MeshShape) -> Tensor
     if len(tensors) != shape.mesh_size():
         raise ValueError(f"ttnn.from_host_shards: {len(tensors)} tensors; {shape!r} has {shape.mesh_size()} devices")
     return _native.from_shards(list(tensors), shape, None, None)
+
+
+def from_buffer(
+    buffer: Any,
+    shape: Sequence[int],
+    dtype: DataType,
+    device: Device,
+    layout: Layout | None = None,
+    memory_config: MemoryConfig | None = None,
+) -> Tensor:
+    """Returns a tensor on a device of numbers in a list or another sequence, in order of rows.
+
+    Args:
+        layout: ROW_MAJOR unless given.
+        memory_config: interleaved in DRAM unless given.
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the shape has another number of elements, or the type does not hold a number.
+    """
+    if not isinstance(device, Device):
+        raise TypeError(f"ttnn.from_buffer: device is {device!r}; expected a Device")
+    tensor = Tensor(list(buffer), list(shape), dtype, Layout.ROW_MAJOR if layout is None else layout)
+    return ops.to_device(tensor, device, memory_config=memory_config)
 
 
 def concat_mesh_to_tensor_composer(mesh_device: Device, dim: int) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -219,6 +220,19 @@ def get_arch_name() -> str:
     return str(_runtime.get_arch().name.lower())
 
 
+def _described(
+    function: str, shape: Any, dtype: Any, layout: Any, mesh_device: Any, memory_config: Any, tensor_spec: Any
+) -> tuple[Any, ...]:
+    """Shape, type, layout, device and memory, of which a spec in the place of the shape may hold all but the device."""
+    if hasattr(shape, "memory_config") and tensor_spec is None:
+        tensor_spec, shape = shape, None
+        mesh_device, dtype = (dtype, None) if mesh_device is None else (mesh_device, dtype)
+    _check(function, "mesh_device", mesh_device, Device)
+    if tensor_spec is None:
+        return shape, dtype, layout, mesh_device, memory_config
+    return tensor_spec.shape, tensor_spec.dtype, tensor_spec.layout, mesh_device, tensor_spec.memory_config
+
+
 def allocate_tensor_on_device(
     shape: Any = None,
     dtype: Any = None,
@@ -236,12 +250,66 @@ def allocate_tensor_on_device(
         TypeError: the arguments are of neither form.
     """
     name = "allocate_tensor_on_device"
-    if hasattr(shape, "memory_config") and tensor_spec is None:
-        tensor_spec, shape = shape, None
-        mesh_device, dtype = (dtype, None) if mesh_device is None else (mesh_device, dtype)
-    _check(name, "mesh_device", mesh_device, Device)
-    if tensor_spec is not None:
-        return ops.empty(
-            tensor_spec.shape, tensor_spec.dtype, tensor_spec.layout, mesh_device, tensor_spec.memory_config
-        )
-    return ops.empty(shape, dtype, layout, mesh_device, memory_config)
+    return ops.empty(*_described(name, shape, dtype, layout, mesh_device, memory_config, tensor_spec))
+
+
+def allocate_tensor_on_host(
+    shape: Any = None,
+    dtype: Any = None,
+    layout: Layout | None = None,
+    mesh_device: Device | None = None,
+    memory_config: MemoryConfig | None = None,
+    *,
+    tensor_spec: Any = None,
+) -> Tensor:
+    """Returns a tensor of zeros on the host, to be copied to a device.
+
+    Two forms: `(tensor_spec, mesh_device)`, and `(shape, dtype, layout, mesh_device, memory_config=None)`.
+
+    Args:
+        memory_config: where the tensor is to lie on the device; a tensor on the host has none.
+    Raises:
+        TypeError: the arguments are of neither form.
+    """
+    name = "allocate_tensor_on_host"
+    shape, dtype, layout, *_ = _described(name, shape, dtype, layout, mesh_device, memory_config, tensor_spec)
+    return ops.zeros(shape, dtype=dtype, layout=layout)
+
+
+def interleaved_to_sharded_partial(
+    input_tensor: Tensor,
+    grid: CoreCoord | CoreRangeSet,
+    shard_shape: Sequence[int],
+    num_slices: int,
+    slice_index: int,
+    shard_scheme: TensorMemoryLayout,
+    shard_orientation: ShardOrientation,
+    *,
+    output_dtype: DataType | None = None,
+) -> Tensor:
+    """Returns one of num_slices equal parts of an interleaved tensor [..., height, width], sharded over cores.
+
+    The rows of all outer dimensions are divided: the result is [1, 1, rows / num_slices, width].
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the rows are not divided evenly, or there is no such part.
+    """
+    name = "interleaved_to_sharded_partial"
+    _check(name, "input_tensor", input_tensor, Tensor)
+    width = input_tensor.shape[-1]
+    rows = math.prod(tuple(input_tensor.shape)[:-1])
+    for argument, value in (("num_slices", num_slices), ("slice_index", slice_index)):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"ttnn.{name}: {argument} is {value!r}; expected an integer")
+    if num_slices < 1 or rows % num_slices:
+        raise ValueError(f"ttnn.{name}: num_slices is {num_slices}; expected a divisor of {rows} rows")
+    if not 0 <= slice_index < num_slices:
+        raise ValueError(f"ttnn.{name}: slice_index is {slice_index}; expected 0 to {num_slices - 1}")
+    part = rows // num_slices
+    flat = ops.reshape(input_tensor, [1, 1, rows, width])
+    begin, end = [0, 0, part * slice_index, 0], [1, 1, part * (slice_index + 1), width]
+    taken = ops.slice(flat, begin, end, [1, 1, 1, 1])
+    return interleaved_to_sharded(
+        taken, grid, shard_shape, shard_scheme, shard_orientation, *(() if output_dtype is None else (output_dtype,))
+    )

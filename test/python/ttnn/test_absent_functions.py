@@ -44,7 +44,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         r"ttnn\.experimental\.\w*(deepseek|moe|dit_|wan_|llama|msda|deformable|indexer|halo|neighbor|hc_sum|prefix_scan"
         r"|repeat_and_interleave|twiddles|fft|w0_w1|w2_tensor|weight_core|weight_mem|shared_expert)\w*",
         r"ttnn\.transformer\.(sparse_\w+|\w*delta\w*|exp_ring\w+)",
-        r"ttnn\.(situ_glu|fused_rms_minimal|moe_routing_remap)",
+        r"ttnn\.fused_rms_minimal",
     ),
     "the library builds its functions at import by it; here they are rows of a table": (
         r"ttnn\.(auto_register_ttnn_cpp_operations|register_cpp_operation|create_module_if_not_exists)",

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Masks and weights of group_norm compared with those of ttnn 0.81.1; tensors of buffers and parts of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+import ttnn
+
+# By channels, groups and cores: columns of the library's mask, and the first channel of some groups in it.
+MASKS = {
+    (480, 8, 1): (96, [0, 28, 24, 20, 16, 12, 8, 4]),
+    (96, 4, 2): (64, [0, 24, 0, 24]),
+    (80, 8, 1): (64, [0, 10, 20, 30, 8, 18, 28, 6]),
+    (320, 32, 2): (64, [0, 10, 20, 30, 8, 18, 28, 6, 16]),
+    (64, 4, 2): (32, [0, 16, 0, 16]),
+    (1, 1, 1): (32, [0]),
+}
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[ttnn.Device]:
+    opened = ttnn.open_device(device_id=0)
+    yield opened
+    ttnn.close_device(opened)
+
+
+@pytest.mark.parametrize(("sizes", "expected"), MASKS.items(), ids=["-".join(map(str, sizes)) for sizes in MASKS])
+def test_masks_are_those_of_the_library(sizes: tuple[int, int, int], expected: tuple[int, list[int]]) -> None:
+    columns, starts = expected
+    channels, groups, _ = sizes
+    mask = ttnn.create_group_norm_input_mask(*sizes)
+    assert (mask.dtype, mask.layout) == (ttnn.bfloat16, ttnn.TILE_LAYOUT)
+    values = ttnn.to_torch(mask)
+    assert values.shape == (1, groups, 32, columns)
+    for group, start in enumerate(starts):
+        on = torch.zeros(columns)
+        on[start : start + channels // groups] = 1
+        assert torch.equal(values[0, group].float(), on.expand(32, -1)), group
+    negative = ttnn.to_torch(ttnn.create_group_norm_input_negative_mask(*sizes, data_type=ttnn.bfloat8_b))
+    assert torch.equal(negative.float(), 1 - values.float())
+    # Once more, of five rows.
+    more = ttnn.to_torch(ttnn.create_group_norm_input_mask(*sizes, rows_in_last_tile=5))
+    assert torch.equal(more[:, :groups], values)
+    assert torch.equal(more[:, groups:, :5], values[:, :, :5]) and not more[:, groups:, 5:].any()
+
+
+def test_weights_are_rows_of_each_cores_channels() -> None:
+    weights = torch.arange(80.0) + 1
+    rows = ttnn.create_group_norm_weight_bias_rm(weights, 80, 2)
+    expected = torch.stack([F.pad(part, (0, 24)) for part in weights.chunk(2)]).reshape(1, 1, 4, 32)
+    assert torch.equal(rows, expected)
+    assert torch.equal(
+        ttnn.create_group_norm_weight_bias_rm(weights[:64].bfloat16(), 64, 1).flatten().float(), weights[:64]
+    )
+
+
+def test_cores_across_channels() -> None:
+    grid, layouts = ttnn.CoreGrid(y=3, x=5), ttnn.TensorMemoryLayout
+    row, column = ttnn.ShardOrientation.ROW_MAJOR, ttnn.ShardOrientation.COL_MAJOR
+    cores = ttnn.get_group_norm_cores_across_channel
+    assert [cores(layouts.BLOCK_SHARDED, grid, each) for each in (None, row, column)] == [3, 5, 3]
+    assert [cores(layouts.HEIGHT_SHARDED, grid, each) for each in (None, row, column)] == [1, 1, 1]
+    assert [cores(layout, grid) for layout in (layouts.WIDTH_SHARDED, layouts.INTERLEAVED)] == [15, 15]
+
+
+def test_group_norm_takes_what_is_prepared(device: ttnn.Device) -> None:
+    torch.manual_seed(0)
+    x, weight, bias = torch.randn(1, 1, 64, 320), torch.rand(320), torch.rand(320)
+    rows = [
+        ttnn.from_torch(ttnn.create_group_norm_weight_bias_rm(each, 320, 1), dtype=ttnn.bfloat16, device=device)
+        for each in (weight, bias)
+    ]
+    mask = ttnn.to_device(ttnn.create_group_norm_input_mask(320, 32, 1), device)
+    result = ttnn.group_norm(
+        ttnn.from_torch(x, dtype=ttnn.bfloat16, layout=ttnn.ROW_MAJOR_LAYOUT, device=device),
+        num_groups=32, input_mask=mask, weight=rows[0], bias=rows[1], epsilon=1e-5,
+    )  # fmt: skip
+    expected = F.group_norm(x.bfloat16().float()[0].permute(0, 2, 1), 32, weight, bias, 1e-5).permute(0, 2, 1)
+    torch.testing.assert_close(ttnn.to_torch(result).float()[0], expected, rtol=2e-2, atol=2e-2)
+
+
+def test_tensors_of_buffers(device: ttnn.Device) -> None:
+    values = torch.tensor([[1.5, float("nan"), -0.0], [float("inf"), 3.0, -2.0]])
+    for layout in (None, ttnn.TILE_LAYOUT):
+        tensor = ttnn.from_buffer(values.flatten().tolist(), [2, 3], ttnn.float32, device, layout)
+        assert tensor.is_on_device() and tensor.layout == (layout or ttnn.ROW_MAJOR_LAYOUT)
+        assert torch.equal(ttnn.to_torch(tensor).view(torch.int32), values.view(torch.int32))
+    assert tuple(ttnn.from_buffer([], [0, 3], ttnn.int32, device).shape) == (0, 3)
+    whole = ttnn.from_buffer(range(4), ttnn.Shape([4]), ttnn.uint32, device, memory_config=ttnn.L1_MEMORY_CONFIG)
+    assert whole.memory_config().buffer_type == ttnn.BufferType.L1 and ttnn.to_torch(whole).tolist() == [0, 1, 2, 3]
+
+
+def test_sizes_of_tensors_of_lists() -> None:
+    rows = ttnn.ROW_MAJOR_LAYOUT
+    for shape in ([0], [0, 3], [2, 0, 5]):
+        assert tuple(ttnn.Tensor([], shape, ttnn.float32, rows).shape) == tuple(shape)
+    for shape in ([-1, -3], [2**40, 2**40, 3]):
+        with pytest.raises(ValueError, match=r"shape is .*; expected no negative|shape is .*, which has 2"):
+            ttnn.Tensor([1.0, 2.0, 3.0], shape, ttnn.float32, rows)
+
+
+def test_tensors_on_the_host(device: ttnn.Device) -> None:
+    tensor = ttnn.allocate_tensor_on_host(ttnn.Shape([2, 5]), ttnn.bfloat16, ttnn.TILE_LAYOUT, device)
+    spec = ttnn.TensorSpec(ttnn.Shape([2, 5]), ttnn.bfloat16, ttnn.TILE_LAYOUT)
+    for each in (tensor, ttnn.allocate_tensor_on_host(spec, device)):
+        assert not each.is_on_device() and (each.dtype, each.layout) == (ttnn.bfloat16, ttnn.TILE_LAYOUT)
+        assert torch.equal(ttnn.to_torch(each), torch.zeros(2, 5).bfloat16())
+
+
+@pytest.mark.parametrize("dtype", [None, ttnn.bfloat16])
+def test_a_part_of_a_tensor_is_sharded(device: ttnn.Device, dtype: Any) -> None:
+    x = torch.randn(2, 1, 64, 64)
+    tensor = ttnn.from_torch(x, dtype=ttnn.float32, layout=ttnn.TILE_LAYOUT, device=device)
+    for index in range(2):
+        part = ttnn.interleaved_to_sharded_partial(
+            tensor, ttnn.CoreCoord(1, 2), [32, 64], 2, index,
+            ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR, output_dtype=dtype,
+        )  # fmt: skip
+        assert part.is_sharded() and part.dtype == (dtype or ttnn.float32)
+        expected = x[index : index + 1].to(torch.bfloat16 if dtype else torch.float32)
+        assert torch.equal(ttnn.to_torch(part), expected)
+
+
+def test_wrong_arguments_are_errors(device: ttnn.Device) -> None:
+    with pytest.raises(
+        ValueError, match=r"create_group_norm_input_mask: num_groups is 7; expected a divisor of num_ch"
+    ):
+        ttnn.create_group_norm_input_mask(80, 7, 1)
+    with pytest.raises(
+        ValueError, match=r"num_cores_across_channel is 3; expected a divisor of num_groups, which is 8"
+    ):
+        ttnn.create_group_norm_input_negative_mask(80, 8, 3)
+    with pytest.raises(ValueError, match="num_groups is 0; expected 1 or more"):
+        ttnn.create_group_norm_input_mask(80, 0, 1)
+    with pytest.raises(TypeError, match=r"num_channel is 80\.0; expected an integer"):
+        ttnn.create_group_norm_input_mask(80.0, 8, 1)
+    with pytest.raises(ValueError, match="rows_in_last_tile is 32; expected 0 to 31"):
+        ttnn.create_group_norm_input_mask(80, 8, 1, rows_in_last_tile=32)
+    with pytest.raises(ValueError, match="input_tensor has 3 elements; expected 80"):
+        ttnn.create_group_norm_weight_bias_rm(torch.ones(3), 80, 2)
+    with pytest.raises(ValueError, match="data has 3 values; expected 4"):
+        ttnn.from_buffer([1, 2, 3], [4], ttnn.int32, device)
+    with pytest.raises(TypeError, match="from_buffer: device is None; expected a Device"):
+        ttnn.from_buffer([1], [1], ttnn.int32, None)
+    x = ttnn.from_torch(torch.ones(64, 32), layout=ttnn.TILE_LAYOUT, device=device)
+    scheme, orientation = ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR
+    with pytest.raises(ValueError, match="num_slices is 3; expected a divisor of 64 rows"):
+        ttnn.interleaved_to_sharded_partial(x, ttnn.CoreCoord(1, 1), [32, 32], 3, 0, scheme, orientation)
+    with pytest.raises(ValueError, match="slice_index is 2; expected 0 to 1"):
+        ttnn.interleaved_to_sharded_partial(x, ttnn.CoreCoord(1, 1), [32, 32], 2, 2, scheme, orientation)
