@@ -179,7 +179,8 @@ def prepare_grid_sample_grid(
         input_shape: [batch, height, width, channels] of the images.
     Returns:
         BFLOAT16 [batch, rows, columns, 6]: row and column of the upper left pixel as the bits of 16-bit integers, and
-        the weights of four pixels, 0 outside the image. With mode "nearest", row and column alone.
+        the weights of four pixels, 0 outside the image. With mode "nearest", row and column alone: a place between two
+        pixels belongs to the next one, as in the library. grid_sample takes the even one there, as PyTorch does.
     Raises:
         ValueError: shapes do not fit, a mode is another, or output_dtype is not BFLOAT16.
     """
