@@ -23,6 +23,11 @@ std::string text(CoreCoord core) { return "(y=" + std::to_string(core.y) + ", x=
 } // namespace
 
 std::vector<CoreCoord> coreRange(CoreCoord first, CoreCoord last) {
+  constexpr uint32_t most = 1 << 10; // rows or columns of any chip
+  for (const CoreCoord &core : {first, last})
+    if (core.x >= most || core.y >= most)
+      throw Error("a range of cores from " + text(first) + " to " + text(last) + ": expected numbers below " +
+                  std::to_string(most));
   std::vector<CoreCoord> cores;
   for (uint32_t y = first.y; y <= last.y; ++y)
     for (uint32_t x = first.x; x <= last.x; ++x)

@@ -230,6 +230,13 @@ def test_programs_are_checked(machine: metal.Machine) -> None:
             machine.run(kernels, buffers, semaphores)
 
 
+def test_ranges_of_cores() -> None:
+    assert metal.core_range((1, 0), (2, 1)) == [(1, 0), (2, 0), (1, 1), (2, 1)]
+    assert metal.core_range((1, 0), (0, 0)) == []
+    with pytest.raises(Error, match=r"from \(y=0, x=0\) to \(y=4294967295, x=0\): expected numbers below 1024"):
+        metal.core_range((0, 0), (0, 2**32 - 1))
+
+
 def test_memories_have_sizes() -> None:
     machine = metal.Machine("wormhole_b0")
     with pytest.raises(OutOfMemoryError, match="no room for 64 pages of 2000000 bytes"):

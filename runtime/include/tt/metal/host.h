@@ -32,7 +32,7 @@ struct CoreCoord {
   uint32_t x = 0, y = 0;
   auto operator<=>(const CoreCoord &) const = default;
 };
-/// All cores of a rectangle, row by row; both corners belong to it.
+/// Returns all cores of a rectangle, row by row; both corners belong to it. Throws Error for numbers of 1024 and more.
 std::vector<CoreCoord> coreRange(CoreCoord first, CoreCoord last);
 
 /// Pages in the banks of a memory in turn, at the same address of each.
