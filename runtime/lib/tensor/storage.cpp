@@ -27,8 +27,7 @@ struct F16Format {
 struct BF16Format {
   using Stored = uint16_t;
   static float read(uint16_t v) { return sim::bf16ToF32(v); }
-  /// As the library packs on the host: NaN has no digits and no sign.
-  static uint16_t write(float v) { return v != v ? uint16_t(0x7fc0) : sim::f32ToBf16(v); }
+  static uint16_t write(float v) { return sim::f32ToBf16(v); }
 };
 template <class I> struct IntFormat {
   using Stored = I;

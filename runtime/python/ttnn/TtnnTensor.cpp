@@ -28,12 +28,22 @@ nb::object &shapeType() {
 // Values from the host
 //===----------------------------------------------------------------------===//
 
+/// NaN without digits and sign in values that became bf16, as the library packs them on the host.
+Tensor packed(const Tensor &values) {
+  if (values.dtype() == DataType::BFloat16) {
+    auto *const bits = reinterpret_cast<uint16_t *>(values.data());
+    for (int64_t i = 0, count = volume(values.shape()); i < count; ++i)
+      bits[i] = (bits[i] & 0x7fff) > 0x7f80 ? uint16_t(0x7fc0) : bits[i];
+  }
+  return values;
+}
+
 /// Values in the expected type, in one pass over the memory where that is possible.
 Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
   const DataType own = deviceType(array.type);
   if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)
-    return runtime::castTensor(runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own),
-                               *dtype);
+    return packed(runtime::castTensor(
+        runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own), *dtype));
   return fromHost(array.data, array.shape, array.stride, hostBytes(array.type), array.type, dtype);
 }
 
