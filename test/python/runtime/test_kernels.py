@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +15,11 @@ from _ttmlir_runtime.runtime import DataType
 from _ttmlir_runtime.ttnn import BufferType
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.append(str(ROOT / "examples" / "kernels"))
-import programs  # noqa: E402
+# By its path: the tests of JAX have a module of the same name.
+_spec = importlib.util.spec_from_file_location("kernel_programs", ROOT / "examples" / "kernels" / "programs.py")
+assert _spec is not None and _spec.loader is not None
+programs = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(programs)
 
 F32, BF16, INT32 = DataType.Float32, DataType.BFloat16, DataType.Int32
 

@@ -57,7 +57,11 @@ PIPELINES: dict[str, list[list[str]]] = {
         ["--recover-structure-xla-torch-pipeline"],
         ["--convert-ttnn-to-ttir"],
     ],
-    r"d2m\.": [["--d2m-be-pipeline", "--d2m-to-ttmetal-pipeline"]],
+    r"d2m\.": [
+        ["--d2m-be-pipeline", "--d2m-to-ttmetal-pipeline"],
+        ["--d2m-be-pipeline", "--d2m-to-ttkernel-pre-emitc-pipeline", "--d2m-emitc-pipeline"],
+        ["--d2m-be-pipeline", "--d2m-to-ttkernel-pipeline"],
+    ],
     r"linalg\.|memref\.": [["--linalg-to-llvm-pipeline"]],
     r"ttmetal\.|ttkernel\.|emitpy\.|ttcore\.|debug\.": [["--canonicalize"]],
 }
