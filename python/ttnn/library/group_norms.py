@@ -15,6 +15,7 @@ __all__ = [
     "get_group_norm_cores_across_channel",
 ]
 _TILE = 32
+_MOST = 1 << 26  # elements of a mask
 
 
 def get_group_norm_cores_across_channel(
@@ -50,6 +51,8 @@ def _mask(
     With `rows`, groups follow once more of which only so many rows have their channels.
     """
     size = _divided(function, "num_channel", channels, "num_groups", groups)
+    if groups > _MOST:
+        raise ValueError(f"ttnn.{function}: num_groups is {groups}; expected at most {_MOST}")
     of_core = _divided(function, "num_groups", groups, "num_cores_across_channel", cores)
     height, width = tile
     for name, number in (("tile_height", height), ("tile_width", width)):
@@ -60,6 +63,10 @@ def _mask(
     # The first channel of a group within its tile: groups of a core follow each other.
     starts = [group % of_core * size % width for group in range(groups)]
     columns = -(-(max(starts) + size) // width) * width
+    if groups * height * columns > _MOST:
+        raise ValueError(
+            f"ttnn.{function}: a mask of {groups} groups and {columns} columns has more than {_MOST} elements"
+        )
     values: list[float] = []
     for count in (height, rows)[: 2 if rows else 1]:
         for start in starts:
@@ -120,6 +127,8 @@ def create_group_norm_weight_bias_rm(input_tensor: Any, num_channels: int, num_c
     """
     name = "create_group_norm_weight_bias_rm"
     size = _divided(name, "num_channels", num_channels, "num_cores_x", num_cores_x)
+    if not hasattr(input_tensor, "numel"):
+        raise TypeError(f"ttnn.{name}: input_tensor is {input_tensor!r}; expected a torch tensor")
     if input_tensor.numel() != num_channels:
         raise ValueError(f"ttnn.{name}: input_tensor has {input_tensor.numel()} elements; expected {num_channels}")
     rows = input_tensor.new_zeros(num_cores_x, -(-size // _TILE) * _TILE)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
@@ -77,6 +77,9 @@ def from_buffer(
     """
     if not isinstance(device, Device):
         raise TypeError(f"ttnn.from_buffer: device is {device!r}; expected a Device")
+    for name, value in (("buffer", buffer), ("shape", shape)):
+        if not isinstance(value, Iterable) or isinstance(value, str):
+            raise TypeError(f"ttnn.from_buffer: {name} is {value!r}; expected a sequence of numbers")
     tensor = Tensor(list(buffer), list(shape), dtype, Layout.ROW_MAJOR if layout is None else layout)
     return ops.to_device(tensor, device, memory_config=memory_config)
 

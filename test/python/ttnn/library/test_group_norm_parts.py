@@ -147,6 +147,16 @@ def test_wrong_arguments_are_errors(device: ttnn.Device) -> None:
         ttnn.from_buffer([1, 2, 3], [4], ttnn.int32, device)
     with pytest.raises(TypeError, match="from_buffer: device is None; expected a Device"):
         ttnn.from_buffer([1], [1], ttnn.int32, None)
+    with pytest.raises(ValueError, match="has more than 67108864 elements"):
+        ttnn.create_group_norm_input_mask(2**62, 1, 1)
+    with pytest.raises(ValueError, match="num_groups is 4611686018427387904; expected at most 67108864"):
+        ttnn.create_group_norm_input_mask(2**62, 2**62, 1)
+    with pytest.raises(TypeError, match="input_tensor is None; expected a torch tensor"):
+        ttnn.create_group_norm_weight_bias_rm(None, 64, 1)
+    with pytest.raises(TypeError, match="from_buffer: buffer is 5; expected a sequence of numbers"):
+        ttnn.from_buffer(5, [1], ttnn.int32, device)
+    with pytest.raises(TypeError, match="from_buffer: shape is 5; expected a sequence of numbers"):
+        ttnn.from_buffer([1, 2], 5, ttnn.int32, device)
     x = ttnn.from_torch(torch.ones(64, 32), layout=ttnn.TILE_LAYOUT, device=device)
     scheme, orientation = ttnn.TensorMemoryLayout.HEIGHT_SHARDED, ttnn.ShardOrientation.ROW_MAJOR
     with pytest.raises(ValueError, match="num_slices is 3; expected a divisor of 64 rows"):
