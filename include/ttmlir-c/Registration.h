@@ -32,7 +32,7 @@ MLIR_CAPI_EXPORTED MlirStringRef ttmlirFrameworkOptions(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToFlatbuffer(MlirOperation module, MlirStringCallback callback,
                                                                  void *userData);
 
-/// The same of a module of TTMetal programs.
+/// Likewise for a module of TTMetal programs.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateTTMetalToFlatbuffer(MlirOperation module,
                                                                         MlirStringCallback callback, void *userData);
 
@@ -58,7 +58,7 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToCpp(MlirOperation module, 
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirTranslateToPython(MlirOperation module, MlirStringRef file,
                                                              MlirStringCallback callback, void *userData);
 
-/// Writes the constants of such a module into a folder, which is made when there are any.
+/// Writes the constants of such a module into a folder, which is created when there are any.
 MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module, MlirStringRef folder);
 
 /// Hands `callback` the name of the op that the conversions make of an op of TTIR, StableHLO or CHLO, "rule" where that
@@ -66,9 +66,9 @@ MLIR_CAPI_EXPORTED MlirLogicalResult ttmlirWriteTensorFiles(MlirOperation module
 MLIR_CAPI_EXPORTED void ttmlirOpLowering(MlirStringRef name, MlirContext context, MlirStringCallback callback,
                                          void *userData);
 
-/// From now on hands `callback` the text of the whole module behind every pass that runs in a context, of one thread
-/// then: the pass by its argument, and the module with its locations. `forget` is called with `userData` when no pass
-/// can be handed over any more. A context has one log; another takes its place.
+/// Hands `callback` the text of the whole module after every pass that runs in a context: the pass by its argument, and
+/// the module with its locations. The context then uses one thread. `forget` is called with `userData` when no further
+/// pass can be handed over. A context has one log; a second call replaces it.
 MLIR_CAPI_EXPORTED void ttmlirLogModules(MlirContext context,
                                          void (*callback)(MlirStringRef pass, MlirStringRef module, void *userData),
                                          void (*forget)(void *userData), void *userData);

@@ -13,7 +13,7 @@ namespace mlir::tt {
 void registerAllDialects(DialectRegistry &registry);
 /// Our passes and pipelines, and MLIR's general transforms.
 void registerAllPasses();
-/// What ttmlir-translate offers.
+/// Registers the translations of ttmlir-translate.
 void registerAllTranslations();
 
 } // namespace mlir::tt

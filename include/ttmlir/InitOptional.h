@@ -16,9 +16,9 @@ namespace mlir::tt {
 /// StableHLO, CHLO, VHLO and Shardy's; D2M, TTKernel and TTMetal; EmitPy; those of MLIR that functions of the host go
 /// through.
 void registerOptionalDialects(DialectRegistry &registry);
-/// Their passes, those of functions of the host, and the pipelines made of them.
+/// Their passes, those of functions of the host, and the pipelines that consist of them.
 void registerOptionalPasses();
-/// Of TTMetal programs, and of emitted ones.
+/// Registers the translations of TTMetal programs and of emitted programs.
 void registerOptionalTranslations(void (*dialects)(DialectRegistry &));
 
 } // namespace mlir::tt

@@ -18,7 +18,7 @@ namespace mlir::bytecode {
 template <class T, class R> R resultOf(R (T::*)() const);
 template <class T, class R> T ownerOf(R (T::*)() const);
 
-/// How a parameter is held while it is read: lists by value.
+/// The type that holds a parameter while it is read: lists by value.
 template <class T> struct Held {
   using type = T;
 };
@@ -86,7 +86,7 @@ template <auto getter> struct Parameter {
   }
 
 private:
-  /// Room is made for what is there, not for what the length says.
+  /// Reserves memory for the bytes that exist, not for the length that the file states.
   template <class T> static LogicalResult readList(DialectBytecodeReader &reader, SmallVector<T> &values) {
     uint64_t size = 0;
     if (failed(reader.readVarInt(size)))
@@ -125,11 +125,11 @@ template <auto getter> struct OptionalParameter {
 template <class T> struct Row {
   uint64_t code;
   T (*read)(DialectBytecodeReader &reader);
-  /// False for data that the row is not for.
+  /// Returns false for data of another row.
   bool (*write)(T data, uint64_t code, DialectBytecodeWriter &writer);
 };
 
-/// What is made of parameters, or null after an error.
+/// Builds an attribute or a type from its parameters; null after an error.
 template <class T, class... Values> T make(DialectBytecodeReader &reader, const Values &...values) {
   auto emitError = [&] { return reader.emitError(); };
   MLIRContext *context = reader.getContext();

@@ -15,7 +15,7 @@ inline bool isInherent(OperationName op, StringAttr name) {
 }
 
 /// Whether an attribute says something to an op that takes the place of this one: it is this op's own, or one of a
-/// dialect. Others are notes of those who made the program.
+/// dialect. Others are notes of the program's author.
 inline bool isPassedOn(Operation *op, StringAttr name) {
   return name.strref().contains('.') || isInherent(op->getName(), name);
 }

@@ -36,7 +36,7 @@ public:
   int descriptor() const { return file; }
   /// The first error, as in errno; 0 without one.
   int error() const { return failure; }
-  /// What went wrong, for people.
+  /// Returns the operating system's text for the error.
   std::string message() const { return std::strerror(failure); }
 
   void write(std::string_view bytes) {

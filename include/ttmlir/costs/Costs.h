@@ -24,7 +24,7 @@ namespace ttmlir::cost {
 class Op {
 public:
   std::string_view name; // "ttnn.matmul"
-  /// In the order of the dialect, without the device; absent operands are empty, or left out at the end.
+  /// The operands in the order of the dialect, without the device; absent operands are empty, or left out at the end.
   std::span<const std::optional<PlacedTensor>> ins;
   std::span<const PlacedTensor> outs;
   int phases = 4;                       // of the matrix unit, where no compute config says so
@@ -61,7 +61,7 @@ inline constexpr std::string_view familyName(Family family) {
   return names[static_cast<size_t>(family)];
 }
 
-/// What an op reads of its operands.
+/// The part of its operands that an op reads.
 enum class Traffic : uint8_t {
   None,    // the op takes no time: a view, or bookkeeping of the host
   Shards,  // each operand once; cores read their own shards in place
@@ -69,7 +69,7 @@ enum class Traffic : uint8_t {
   Own,     // the rule counts it; it depends on where operands lie
 };
 
-/// What the library's choices depend on besides the op.
+/// The properties of the chip that the library's choices depend on.
 struct Chip {
   int64_t gridRows = 8, gridColumns = 8;
   int64_t usable = 0; // bytes of L1 on each core for tensors and buffers

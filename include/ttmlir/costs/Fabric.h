@@ -18,7 +18,7 @@ namespace ttmlir::cost {
 // Work by sizes
 //===----------------------------------------------------------------------===//
 
-/// What goes around a ring of chips. Every chip has `bytes` of an operand.
+/// The data that goes around a ring of chips. Every chip has `bytes` of an operand.
 enum class Ring : uint8_t {
   Gather,  // each chip gets the operands of all
   Scatter, // each chip gets its part of the sum
@@ -41,7 +41,7 @@ void addWays(Work &work, int64_t bytesTimesHops, int64_t hops);
 // Sends of an op
 //===----------------------------------------------------------------------===//
 
-/// What one chip of a mesh sends to another. Chips are numbered row by row.
+/// A transfer from one chip of a mesh to another. Chips are numbered row by row.
 struct Send {
   int64_t from = 0, to = 0, bytes = 0, hops = 1;
 };

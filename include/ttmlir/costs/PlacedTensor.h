@@ -11,7 +11,7 @@ inline constexpr int64_t tileSide = 32;
 inline constexpr int64_t tilesAlong(int64_t size) { return (size + tileSide - 1) / tileSide; }
 
 enum class Memory : uint8_t { Host, DRAM, L1 };
-/// How the rows and columns of a tensor, its other dimensions folded into the rows, are divided among cores.
+/// The division of a tensor's rows and columns among cores, with its other dimensions folded into the rows.
 enum class Shards : uint8_t { None, Height, Width, Block, Other };
 
 /// A tensor with its memory layout on one chip. Sizes of shards are in elements.

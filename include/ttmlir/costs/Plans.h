@@ -49,7 +49,7 @@ struct Buffer {
   bool sharesPrevious = false;        // it has the bytes of the buffer before it
 };
 
-/// How a product is cut. Sizes are in tiles.
+/// The blocks of a product. Sizes are in tiles.
 struct Blocks {
   int64_t batches = 1;
   int64_t perCoreM = 1, perCoreN = 1;         // of the result, on a core
@@ -60,7 +60,7 @@ struct Blocks {
   /// A convolution's block of K: these channels, with padding, of each pixel in a row of the window. Blocks with the
   /// other channels of a row follow each other, then those of the next row. 0: the K of a product.
   int64_t channels = 0;
-  /// Where they are the result of the same kernel: partial sums in L1.
+  /// The format of partial sums in L1, which the same kernel reads again.
   Format partials = Format::Float16B;
 };
 
@@ -79,7 +79,7 @@ struct Step {
   std::optional<Blocks> blocks = {};
   std::vector<Argument> arguments = {};
 
-  /// Of circular buffers on each core, without what tensors occupy.
+  /// Returns the size of the circular buffers on each core, without tensors.
   int64_t bytes() const;
 };
 

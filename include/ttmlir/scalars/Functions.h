@@ -27,7 +27,7 @@ struct Attributes {
   int width = 32;
 };
 
-/// When an op with an expression of integers is computed in integers.
+/// Selects when an op with an expression of integers is computed in integers.
 enum class Domain : uint8_t {
   Operands, // when the operands are integers
   Quotient, // when the result is one, too: 1 / 2 is 0.5 as a float
@@ -139,7 +139,7 @@ inline constexpr auto same = [](auto x) { return x; };
 inline constexpr auto sign = [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); };
 
 /// Functions that are elementwise ops of TTNN, by the op's name, and special cases of these. A name without "ttnn." is
-/// a special case that is chosen when a kernel is made, or an activation.
+/// a special case that is chosen when a kernel is created, or an activation.
 template <class Make> constexpr auto opFunctions(Make make) {
   return std::array{
       // Unary

@@ -189,7 +189,7 @@ struct Quadrant {
   int64_t n;       // multiples of pi/2 taken off
 };
 constexpr double trigLimit = 0x1p20;
-/// For |x| < trigLimit: n times the first two parts of pi/2 is exact.
+/// Reduces an argument with |x| < trigLimit, for which n times the first two parts of pi/2 is exact.
 TT_INLINE Quadrant reduceTrig(double x) {
   constexpr double sinSeries[] = {0x1.fffffffffffd1p-1,   -0x1.5555555550a6fp-3, 0x1.1111110bbb0adp-7,
                                   -0x1.a019f888b5dabp-13, 0x1.71d72a7bf72e6p-19, -0x1.a94f6784e125cp-26};

@@ -33,7 +33,7 @@ using CodeView = std::span<const int64_t>;
 /// Longer ones are refused.
 inline constexpr size_t maxCode = 64;
 
-/// What expressions are evaluated for. An operand that is absent has no dimensions.
+/// The values that expressions are evaluated with. An absent operand has no dimensions.
 struct Known {
   View sizes;
   std::span<const View> operands;

@@ -17,7 +17,7 @@
 
 namespace ttmlir::shapes {
 
-/// What must be done for a factor that is split: nothing, combine partial results, gather it before the op, or exchange
+/// The action that splitting a factor requires: none, combine partial results, gather it before the op, or exchange
 /// data with neighbours.
 enum class FactorKind : unsigned char { PassThrough, Reduction, NeedReplication, Permutation };
 
@@ -31,8 +31,8 @@ inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction},
     kNeedReplication{FactorKind::NeedReplication}, kPermutation{FactorKind::Permutation},
     kBlocked{FactorKind::PassThrough, true}, kBlockedReplication{FactorKind::NeedReplication, true};
 
-/// Which factors shardings pass along: all; those along which no device needs data of others; these and the windows
-/// that edges of neighbours make whole.
+/// The factors that shardings propagate along: all; those along which no device needs data of others; these and the
+/// windows that the edges of neighbours complete.
 enum class FactorMode : unsigned char { Full, Conservative, Edges };
 
 /// A dimension of no tensor, or a tensor without the factor.
@@ -132,7 +132,7 @@ struct ProductDims {
 void productFactors(Factors &factors, const ProductDims &dims);
 /// `inputs` operands reduced along `dims`; results lack these dimensions, or keep them with size 1.
 void reductionFactors(Factors &factors, size_t inputs, View dims, bool keepsDims);
-/// Some dimensions are whole in operands, and whole in results.
+/// Builds the factors of a collective; the dimensions in `whole` are unsplit in operands and results.
 void collectiveFactors(Factors &factors, View whole);
 /// Operand 0 and the result of one shape; vectors next to them go with dimension `feature`. `others` is the type of the
 /// other dimensions.

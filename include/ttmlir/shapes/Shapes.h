@@ -49,10 +49,10 @@ struct Attribute {
   static Attribute other() { return {Kind::Other}; }
 };
 
-/// Of an axis of the mesh that cuts no dimension.
+/// Marks an axis of the mesh that splits no dimension.
 inline constexpr int64_t noDimension = INT64_MIN;
 
-/// What an op is made of, as far as shapes depend on it.
+/// The properties of an op that shapes depend on.
 class Op {
 public:
   std::span<const Operand> operands;
@@ -60,9 +60,10 @@ public:
   /// Sizes of the mesh, or nothing where it is not known.
   virtual View mesh() const { return {}; }
 
-  /// By the name of the dialect; strings and symbols of enums are texts. Of configs: "mapper_config.placements" (the
-  /// dimension that each mesh axis cuts, or noDimension), "composer_config.dims", "….mesh_shape_override",
-  /// "flattened_compat_info.batch_size", …; and "value.shape" of a constant.
+  /// Returns an attribute by its name in the dialect; strings and symbols of enums are texts. Fields of configs have a
+  /// path: "mapper_config.placements" (the dimension that each mesh axis splits, or noDimension),
+  /// "composer_config.dims", "….mesh_shape_override", "flattened_compat_info.batch_size", …; and "value.shape" of a
+  /// constant.
   virtual Attribute attribute(std::string_view name) const = 0;
   /// The values of a small integer operand where they are at hand.
   virtual std::optional<Sizes> values(std::string_view operand) const { return std::nullopt; }
@@ -71,7 +72,7 @@ public:
   virtual std::string text(View shape) const;
   /// "is 'tensor<2xf32>'"
   virtual std::string describe(const Operand &operand) const;
-  /// What an operand or attribute is called where the op comes from, in quotes where the text needs them.
+  /// Returns the name of an operand or attribute in the source dialect, quoted where the text needs it.
   virtual std::string quoted(std::string_view name) const { return "'" + std::string(name) + "'"; }
 
 protected:
@@ -80,7 +81,7 @@ protected:
 
 using Results = Small<Sizes, 3>;
 
-/// Why an op is none: `text` is said of an operand or attribute, or, without a name, of the op.
+/// The reason why an op is invalid: `text` describes an operand or attribute, or, without a name, the op.
 struct Failure {
   enum class Subject : unsigned char { Op, Operand, Attribute };
   Subject subject = Subject::Op;
@@ -97,7 +98,7 @@ using ::ttmlir::shapes::Factors;
 /// Fills in how dimensions follow one another, in an op that its shape rule accepts. False where nothing is known.
 using FactorRule = bool (*)(const Op &op, Factors &factors);
 
-/// By name, or nullptr.
+/// Finds a rule by the op's name; nullptr if there is none.
 const Rule *findRule(std::string_view name);
 /// The factors of ops of that shape rule, or nullptr.
 FactorRule findFactorRule(std::string_view name);
@@ -107,7 +108,7 @@ std::span<const Rule> rules();
 /// The shapes of the results, or what is wrong. Where declared results are given that the rule leaves open (sizes that
 /// depend on a mesh that is not known, or on values), these are the results.
 std::optional<Failure> infer(const Rule &rule, const Op &op, Results &results);
-/// How dimensions of operands that are there and of declared results follow one another, or nothing.
+/// Returns the factors that relate dimensions of present operands and of declared results, if there are any.
 std::optional<Factors> inferFactors(std::string_view rule, const Op &op);
 
 } // namespace tt::shapes

@@ -26,7 +26,7 @@ namespace mlir::tt {
 /// Takes the value that says to do without a part that is not here.
 struct AbsentPartParser : llvm::cl::parser<bool> {
   using parser::parser;
-  /// True after an error, which is reported.
+  /// Returns true after an error, which is reported.
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, bool &out);
   static ttcore::OptionValues values(const llvm::cl::Option &option);
 };

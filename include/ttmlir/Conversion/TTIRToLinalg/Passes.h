@@ -23,11 +23,11 @@ struct LinalgToLLVMPipelineOptions : ttcore::PipelineOptions<LinalgToLLVMPipelin
                              llvm::cl::desc("Fuse elementwise ops, and simplify, on the way"), llvm::cl::init(true)};
 };
 
-/// From linalg on tensors to the LLVM dialect, in a module of functions for the host.
+/// Lowers linalg on tensors to the LLVM dialect, in a module of functions for the host.
 void createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options);
 void registerLinalgToLLVMPipeline();
-/// From TTIR to the LLVM dialect, in what `ttcore.cpu_module` holds, and ops of a program in place of its calls;
-/// `manager` is of the module around it.
+/// Lowers TTIR in `ttcore.cpu_module` to the LLVM dialect, and replaces the calls that a program has of ops of the
+/// host; `manager` belongs to the module that contains both.
 void addHostPasses(OpPassManager &manager);
 
 /// Adds the dialects of MLIR that native code goes through, and how they become buffers.
@@ -36,8 +36,7 @@ void registerHostDialects(DialectRegistry &registry);
 /// Dialects whose ops the chip lacks, and the host computes.
 inline constexpr llvm::StringLiteral hostDialects[] = {"arith", "linalg", "math", "scf", "tensor"};
 
-/// What native functions are called by is the function's name and this: it takes a pointer to the pointers of operands
-/// and results.
+/// The suffix of a native function's name. The function takes a pointer to the pointers of operands and results.
 inline constexpr llvm::StringLiteral hostWrapperSuffix = "_helper";
 
 } // namespace mlir::tt

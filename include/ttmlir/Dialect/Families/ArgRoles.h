@@ -25,7 +25,7 @@ inline LogicalResult writtenTypes(StringRef argRoles, ValueRange inputs, SmallVe
   return success();
 }
 
-/// Each written input has a result of its type.
+/// Verifies that each written input has a result of its type.
 template <class Op> LogicalResult verifyArgRoles(Op op) {
   SmallVector<Type> written;
   if (failed(writtenTypes(op.getArgRoles(), op.getInputs(), written,

@@ -7,7 +7,7 @@
 
 namespace mlir::tt {
 
-/// What `ConcreteOp::create(builder, location, arguments...)` is, for any of the op's `build` functions. One template
+/// Equals `ConcreteOp::create(builder, location, arguments...)` for any of the op's `build` functions. One template
 /// instead of the two functions that mlir-tblgen generates in addition to each of these (tools/opgen/split.py).
 template <class ConcreteOp, class... Arguments>
 ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...arguments) {
@@ -16,7 +16,7 @@ ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...argume
   return cast<ConcreteOp>(builder.create(state));
 }
 
-/// The same at the builder's own location.
+/// Likewise at the builder's own location.
 template <class ConcreteOp, class... Arguments>
   requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Arguments..., void *>>, Location>)
 ConcreteOp createOp(ImplicitLocOpBuilder &builder, Arguments &&...arguments) {

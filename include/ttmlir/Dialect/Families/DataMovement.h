@@ -8,7 +8,7 @@
 
 namespace mlir::tt {
 
-/// What a permute, transpose, reshape, squeeze or unsqueeze does to a tensor: an order of dimensions, or a shape.
+/// The effect of a permute, transpose, reshape, squeeze or unsqueeze on a tensor: an order of dimensions, or a shape.
 struct Movement {
   SmallVector<int64_t> from, to; // shapes
   SmallVector<int64_t> order;    // dimension i of the result is dimension order[i]; empty for a change of shape
@@ -22,7 +22,7 @@ struct Movement {
   Movement inverse() const;
   /// This movement and then `next`; nothing if that takes two ops.
   std::optional<Movement> then(const Movement &next) const;
-  /// The same order of dimensions, whatever their sizes, or the same change of shape.
+  /// Whether both have the same order of dimensions, whatever their sizes, or the same change of shape.
   bool isLike(const Movement &other) const;
 };
 

@@ -29,12 +29,12 @@ bool holds(Type wide, Type narrow);
 
 /// The element that a constant holds everywhere.
 Attribute splatOf(Attribute constant);
-/// The same of the op that makes `value`.
+/// Likewise for the op that produces `value`.
 Attribute splatOf(Value value);
 /// Whether a splat is the number; -0.0 is not 0.
 bool isNumber(Attribute splat, double number);
-/// One number everywhere, rounded to the element type. Element types without values of their own keep the number's
-/// type.
+/// Returns a constant with one number, rounded to the element type, in all elements. Element types without values of
+/// their own keep the number's type.
 DenseElementsAttr filled(RankedTensorType type, Attribute number);
 DenseElementsAttr filled(RankedTensorType type, double number);
 

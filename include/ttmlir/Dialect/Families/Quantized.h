@@ -9,7 +9,7 @@
 
 namespace mlir::tt {
 
-/// What the elements of a tensor are quantised as, or null.
+/// Returns the quantized element type of a tensor, or null.
 inline quant::QuantizedType quantizedOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor ? dyn_cast<quant::QuantizedType>(tensor.getElementType()) : quant::QuantizedType();

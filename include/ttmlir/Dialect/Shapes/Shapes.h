@@ -52,8 +52,8 @@ using ConfigReader = std::optional<ConfigNumbers> (*)(Attribute config, StringRe
 struct OpShapes {
   StringLiteral operands; // names, `?` behind an optional one and `*` behind a variadic one: "input weight bias?"
   StringLiteral rule;     // in lib/shapes
-  /// What each result is like, in element type and, with the same shape, in encoding: the name of an operand, i32, f32,
-  /// or `@attribute`. Nothing: all are like the first operand. "shaped": so, and memrefs are taken, too.
+  /// The element type of each result and, where the shape is the same, its encoding: the name of an operand, i32, f32,
+  /// or `@attribute`. Empty: all results follow the first operand. "shaped": likewise, and memrefs are accepted.
   StringLiteral types;
   ConfigReader readConfig;
 };
@@ -75,7 +75,7 @@ LogicalResult checkArity(const OpShapes &shapes, const Subject &subject);
 LogicalResult infer(const OpShapes &shapes, const Subject &subject, SmallVectorImpl<Type> &results);
 /// The op is as its rule wants it, and so are the shapes of its results.
 LogicalResult verify(const OpShapes &shapes, const Subject &subject);
-/// How its dimensions follow one another, or nothing.
+/// Returns the factors of the op's dimensions, if it has any.
 std::optional<::ttmlir::shapes::Factors> inferFactors(const OpShapes &shapes, const Subject &subject);
 
 /// Calls what verifies an op's attributes; without a location, nothing is said of what is wrong.
@@ -105,7 +105,7 @@ Attribute attributeOf(MLIRContext *context, const PropertiesOf<ConcreteOp> &prop
     return {};
 }
 
-/// What `inferReturnTypes` of an op is.
+/// Implements `inferReturnTypes` of an op.
 template <class ConcreteOp>
 LogicalResult inferTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
                          DictionaryAttr attributes, OpaqueProperties given, RegionRange regions,
@@ -143,7 +143,7 @@ template <class ConcreteOp, class Function> auto withSubject(Operation *op, Func
                           segmentsOf<ConcreteOp>(properties), attribute, op});
 }
 
-/// What the shape's part of an op's verifier is; what ODS says of the op is verified before.
+/// Verifies the shapes of an op, after the constraints that ODS states.
 template <class ConcreteOp> LogicalResult verifyShapes(Operation *op) { return withSubject<ConcreteOp>(op, verify); }
 
 } // namespace mlir::tt::shapes

@@ -7,14 +7,14 @@
 
 namespace mlir::tt::emit {
 
-/// Writes the constants of an emitted program (see `tensorFilesAttr`) into `folder`, which is made when there are any.
+/// Writes the constants of an emitted program (see `tensorFilesAttr`) into `folder`, which is created if there are any.
 /// A file is there whole or not at all.
 LogicalResult writeTensorFiles(Operation *module, llvm::StringRef folder);
 
 /// Adds --tensor-directory to the options of a tool.
 void registerTensorDirectoryOption();
 
-/// The same into the folder of ttmlir-translate's --tensor-directory. A program with constants and no folder for them
+/// Likewise into the folder of ttmlir-translate's --tensor-directory. A program with constants and no folder for them
 /// is reported.
 LogicalResult writeTensorFilesOfOption(Operation *module);
 

@@ -48,7 +48,7 @@ private:
   llvm::StringMap<unsigned> next;
 };
 
-/// One statement, given as a single line, broken into lines of at most `lineWidth` columns at `indent` spaces: the last
+/// Breaks one statement, given as a single line, into lines of at most `lineWidth` columns at `indent` spaces: the last
 /// brackets are opened, their contents go to a line of their own, or one item to a line when they are too long. Ends
 /// with a newline.
 std::string wrapped(Language language, llvm::StringRef statement, size_t indent);

@@ -71,7 +71,7 @@ struct Op {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// What a parameter stands for. A Value is an operand, or an attribute when the op has one of the name `ods`.
+/// The role of a parameter. A Value is an operand, or an attribute when the op has one of the name `ods`.
 enum class Role : unsigned char {
   Value,
   Device, // the device operand, which a program's flatbuffer does not record
@@ -161,19 +161,19 @@ struct Struct {
 /// The parts of a list; a separator within braces does not count.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// By name.
+/// Returns all ops, sorted by name.
 std::span<const Op> ops();
-/// Those of one public name in the order in which a call tries them.
+/// Returns all functions. Functions of one public name are in the order in which a call tries them.
 std::span<const Function> functions();
-/// Each behind those that it consists of.
+/// Returns all enums and configs, each after those that it consists of.
 std::span<const Enum> enums();
 std::span<const Struct> structs();
 
-/// By name ("ttnn.topk"), or nullptr.
+/// Finds an op by name ("ttnn.topk"); nullptr if there is none.
 const Op *findOp(std::string_view name);
 /// The function of an op of the dialect, or nullptr.
 const Function *findFunction(std::string_view op);
-/// By type ("ttnn.conv2d_config"), or nullptr.
+/// Finds an enum by type ("ttnn.conv2d_config"); nullptr if there is none.
 const Enum *findEnum(std::string_view type);
 const Struct *findStruct(std::string_view type);
 

@@ -7,7 +7,7 @@
 
 namespace mlir::tt {
 
-/// What a module is about to become.
+/// The output that a module is lowered for.
 enum class Written { Flatbuffer, Cpp, Python };
 
 /// Reports an op of a dialect that should be gone by now, and names the pipeline that takes it away. `stillTTNN`: the

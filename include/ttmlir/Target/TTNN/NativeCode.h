@@ -9,13 +9,13 @@
 
 namespace mlir::tt::ttnn {
 
-/// What a `ttcore.cpu_module` is compiled to.
+/// The machine code of a `ttcore.cpu_module`.
 struct NativeCode {
   std::string triple;
   uint64_t hash = 0;
   SmallVector<char> library; // a shared object
   llvm::StringSet<> functions;
-  /// How a flatbuffer names one of them.
+  /// Returns the name of a function in a flatbuffer.
   std::string nameOf(StringRef function) const {
     return ("native:" + llvm::utohexstr(hash, /*LowerCase=*/true) + ":" + function).str();
   }

@@ -20,7 +20,7 @@ inline constexpr uint32_t metalSchemaVersion = 1;
 /// and the bytes of each, as uint64_t.
 inline constexpr const char *codeSizesSuffix = "_sizes";
 
-/// Of native code (FNV-1a): by it code is named, and damage is found. It is no proof of where code comes from.
+/// Hashes native code (FNV-1a). The hash names code and detects damage; it does not prove where code comes from.
 inline uint64_t hashOfCode(const void *code, size_t bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (size_t i = 0; i < bytes; ++i)

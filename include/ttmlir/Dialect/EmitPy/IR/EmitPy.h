@@ -27,7 +27,7 @@
 namespace mlir::tt::emitpy {
 /// A name that Python takes: letters, digits and underscores, no digit first, no keyword.
 bool isIdentifier(StringRef name);
-/// Names with dots between them.
+/// Whether `name` consists of identifiers with dots between them.
 bool isDottedName(StringRef name);
 /// Words that cannot name anything in Python.
 bool isKeyword(StringRef name);

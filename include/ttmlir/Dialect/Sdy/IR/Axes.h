@@ -33,7 +33,7 @@ using AxesRef = llvm::ArrayRef<Axis>;
 bool contains(Axis a, Axis b);
 bool isPrefix(Axis a, Axis of);
 bool overlaps(Axis a, Axis b);
-/// One split of the axis has both parts.
+/// Whether one split of the axis has both parts.
 bool canCoexist(Axis a, Axis b);
 std::optional<Axis> overlap(Axis a, Axis b);
 
@@ -52,7 +52,7 @@ bool isStrictPrefix(AxesRef a, AxesRef of);
 bool canMerge(Axis a, Axis b);
 void addOrMerge(Axes &axes, Axis axis);
 void addOrMerge(Axes &axes, AxesRef added);
-/// In the order of the mesh, neighbours merged.
+/// Sorts in the order of the mesh and merges neighbours.
 void sortAndMerge(Axes &axes);
 
 /// The parts of `a` that no axis of `b` has, in the order of `a`.

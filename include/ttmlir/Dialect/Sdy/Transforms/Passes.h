@@ -12,7 +12,7 @@
 
 namespace mlir::sdy {
 
-/// Who wins where two shardings exclude each other.
+/// The strategy that decides between two shardings that exclude each other.
 enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 
 #define GEN_PASS_DECL
@@ -21,7 +21,7 @@ enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/Sdy/Transforms/Passes.h.inc"
 
-/// What the propagation pipeline and its end, the export pipeline, share.
+/// The options that the propagation pipeline shares with its last part, the export pipeline.
 template <class Options> struct PartitioningOptions : tt::ttcore::PipelineOptions<Options> {
   template <class T> using Option = tt::ttcore::DescribedOptions::Option<T>;
 

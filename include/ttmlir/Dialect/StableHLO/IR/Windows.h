@@ -8,7 +8,7 @@
 
 namespace mlir::stablehlo {
 
-/// How an op looks at its operand along a dimension.
+/// How an op reads its operand along a dimension.
 enum class WindowKind : uint8_t {
   Window,      // a result element is computed of a few that lie together: convolutions, reductions of windows
   Movement,    // nothing is computed, so that exchanging pays only where it is little: slices, pads
@@ -25,13 +25,13 @@ struct WindowedDim {
   int64_t stride = 1, low = 0, extent = 1, dilation = 1;
   WindowKind kind = WindowKind::Window;
 };
-/// Of an op; none for those that look at single elements only.
+/// Returns the windowed dimensions of an op; none for an op that reads single elements only.
 SmallVector<WindowedDim, 2> getWindowedDims(Operation *op);
 /// The first of its operands have these dimensions: several inputs of a reduction, one of others, none where no op of
 /// the kind has windows.
 unsigned getNumWindowedOperands(Operation *op);
 
-/// What each of so many equal parts of a result needs of the operand.
+/// The part of the operand that one of several equal parts of a result needs.
 struct Footprint {
   SmallVector<int64_t> starts; // by part: the first element, which may be outside of the operand
   int64_t size;                // elements
@@ -39,8 +39,8 @@ struct Footprint {
   /// The most that a part needs of the one before it and of the one after it; below 0 if it needs less than it holds.
   int64_t before, after;
 };
-/// None if the sizes of the dimension, of operand and result, do not divide, if parts would need more than their
-/// neighbours hold, or if gathering is cheaper. A mirrored part needs nothing but what it is sent.
+/// Returns the footprint of a part. None if the sizes of the dimension, of operand and result, do not divide, if parts
+/// would need more than their neighbours hold, or if gathering is cheaper. A mirrored part needs only what it receives.
 std::optional<Footprint> getFootprint(Operation *op, const WindowedDim &dim, int64_t parts);
 
 /// Whether windows follow one another from the first element to the last, so that each element is in one of them, or in

@@ -11,15 +11,15 @@ inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 inline constexpr StringLiteral shardingName = "sdy.sharding";
 inline constexpr StringLiteral frontendName = "mhlo.frontend_attributes";
-/// On a call of the host that is for the whole tensor, and not for what each device has.
+/// On a call of the host that handles the whole tensor instead of each device's part.
 inline constexpr StringLiteral onceName = "tt.once";
 inline constexpr StringLiteral gspmdName = "mhlo.sharding";
 
 /// The computation is manual along all axes that split anything.
 bool isManual(sdy::ManualComputationOp op);
-/// Functions do nothing but manual computations, which take and give what one device holds.
+/// Whether functions consist of manual computations, whose operands and results are the parts of one device.
 bool isSolved(ModuleOp module);
-/// What a sharding of an operand or result says inside of the computation: its axes that are not manual.
+/// Returns the sharding of an operand or result as seen inside the computation: its axes that are not manual.
 sdy::TensorShardingAttr insideOf(sdy::ManualComputationOp op, sdy::TensorShardingAttr sharding);
 bool hasSdyAnnotations(ModuleOp module);
 bool hasGspmdAnnotations(ModuleOp module);
@@ -30,7 +30,7 @@ FailureOr<int64_t> partitionsOf(ModuleOp module);
 /// The one mesh of several devices of the module; null without a mesh, an error if there are several.
 FailureOr<sdy::MeshOp> findMesh(ModuleOp module);
 
-/// Every dimension whole, and closed or open.
+/// Returns a sharding that splits no dimension; dimensions are closed or open.
 sdy::TensorShardingAttr replicated(Attribute mesh, int64_t rank, bool closed = true);
 sdy::TensorShardingAttr replicated(Attribute mesh, Value value);
 /// Split by these axes, closed.
@@ -38,7 +38,8 @@ sdy::TensorShardingAttr withAxes(sdy::TensorShardingAttr like, ArrayRef<SmallVec
 
 /// The sharding of an op's result, of an argument of a function or of a manual computation; null without one.
 sdy::TensorShardingAttr shardingOf(Value value);
-/// Of a result of an op or an argument of a function. Other results of the op that have none become whole.
+/// Sets the sharding of a result of an op or of an argument of a function. Other results of the op that have none
+/// become replicated.
 void setSharding(Value value, sdy::TensorShardingAttr sharding);
 void removeShardings(Operation *root);
 
@@ -47,7 +48,8 @@ int64_t sizeOf(sdy::AxisRefAttr axis, sdy::MeshAttr mesh);
 int64_t partsOf(sdy::TensorShardingAttr sharding, int64_t dim, sdy::MeshAttr mesh);
 /// Whether anything is split, axes of size 1 splitting nothing.
 bool isSplit(sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh);
-/// What one device holds; an error at `op` that names what does not divide.
+/// Returns the type of the part that one device holds; emits an error at `op` that names the dimension that does not
+/// divide.
 FailureOr<Type> localType(Type type, sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh, Operation *op);
 
 /// The devices of a mesh along a list of axes, the first axis varying slowest within a group.

@@ -270,7 +270,7 @@ def TTCore_ShardLayoutAttr : TTCore_Attr<"ShardLayout", "shard", [MemRefLayoutAt
   let parameters = (ins ArrayRefParameter<"int64_t">:$stride, "uint32_t":$buffers);
   let assemblyFormat = "`<` custom<DimensionList>($stride) `,` $buffers `>`";
   let extraClassDeclaration = [{
-    /// Of dense rows of elements; `shape` is a part's. 1 buffer.
+    /// Returns the layout of dense rows of elements with one buffer; `shape` is that of one part.
     static ShardLayoutAttr dense(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
     /// The grid, and the bytes into a core's part.
     ::mlir::AffineMap getAffineMap() const;

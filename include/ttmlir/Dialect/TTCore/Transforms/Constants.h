@@ -18,32 +18,33 @@ inline constexpr llvm::StringLiteral constEvalType = "const_eval";
 inline constexpr llvm::StringLiteral forwardDeviceType = "forward_device";
 inline constexpr llvm::StringLiteral forwardCPUType = "forward_cpu";
 inline constexpr llvm::StringLiteral inputGeneratorType = "input_generator";
-/// Those of a trace: what is recorded, what makes room for its inputs, records it, and runs the recording.
+/// The types of a trace's functions: the recorded one, and those that allocate its inputs, record it, and run the
+/// recording.
 inline constexpr llvm::StringLiteral traceMainType = "trace_main";
 inline constexpr llvm::StringLiteral traceAllocateSlotsType = "trace_allocate_slots";
 inline constexpr llvm::StringLiteral traceRunAndCaptureType = "trace_run_and_capture";
 inline constexpr llvm::StringLiteral traceExecuteType = "trace_execute";
 
-/// Of an argument: ops write keys and values to it.
+/// On an argument: ops write keys and values to it.
 inline constexpr llvm::StringLiteral kvCacheName = "ttcore.kv_cache";
-/// Of an argument, or of an op that has a weight: the format in which it is to be stored, "bfp_bf8" for example.
+/// On an argument, or an op that has a weight: the format in which it is stored, for example "bfp_bf8".
 inline constexpr llvm::StringLiteral weightDtypeName = "ttcore.weight_dtype";
 /// The format that an attribute of this name stands for; else an error, after what `error` begins.
 FailureOr<DataType> weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error);
-/// Of an op: how its kernels compute on the chip, a #ttnn.device_compute_kernel_config.
+/// On an op: how its kernels compute on the chip, a #ttnn.device_compute_kernel_config.
 inline constexpr llvm::StringLiteral computeConfigName = "ttcore.compute_config";
-/// Of an op: a label, or several. The first op of a function that has a label begins an epoch (ttir-number-epochs).
+/// On an op: a label, or several. The first op of a function that has a label begins an epoch (ttir-number-epochs).
 inline constexpr llvm::StringLiteral epochBreakName = "ttcore.epoch_break";
-/// Of an op: the number of its epoch in the function. Ops of different epochs are not fused.
+/// On an op: the number of its epoch in the function. Ops of different epochs are not fused.
 inline constexpr llvm::StringLiteral epochName = "ttcore.epoch";
-/// Of an op: a name. The op is fused only with ops that have the same name.
+/// On an op: a name. The op is fused only with ops that have the same name.
 inline constexpr llvm::StringLiteral fusionGroupName = "ttcore.fusion_group";
-/// Of an op: the #ttcore.grid of cores that it is to compute on (ttnn-requested-grids).
+/// On an op: the #ttcore.grid of cores that it computes on (ttnn-requested-grids).
 inline constexpr llvm::StringLiteral gridName = "ttcore.grid";
 /// The grid that an op requests, of rows and columns of at least 1; null where it requests none, failure after an
 /// error.
 FailureOr<GridAttr> requestedGrid(Operation *op);
-/// What is requested of an op, and holds for the ops that it is lowered to or fused into.
+/// The attributes that request something of an op, and hold for the ops that it is lowered to or fused into.
 inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName, gridName};
 
 /// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and do not
@@ -67,7 +68,7 @@ bool mayBeWritten(Value value);
 class ConstantAnalysis {
 public:
   bool isConstant(Value value);
-  /// To be called before an op is erased, for its place in memory may become another's.
+  /// Forgets an op. Call this before the op is erased: its address may be reused.
   void forget(Operation *op);
 
 private:

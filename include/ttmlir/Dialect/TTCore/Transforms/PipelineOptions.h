@@ -26,13 +26,13 @@ struct OptionValues {
   };
 
   Kind kind = Kind::Text;
-  /// In words, as an error says it: "1 or more".
+  /// The text of an error for the expected value: "1 or more".
   std::string expected;
-  /// Of an integer: the least and the most.
+  /// The range of an integer option.
   int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
-  /// Of a choice.
+  /// The values of a choice.
   std::vector<Choice> choices = {};
-  /// Why a choice has no other values; may be empty.
+  /// The reason why a choice has no other values; may be empty.
   std::string reason = {};
 
   static OptionValues boolean();
@@ -53,7 +53,8 @@ struct OptionDescription {
   std::string check(std::string &value) const;
 };
 
-/// What a parser of options takes. Parsers of this project have a function `values(option)`, or a specialisation.
+/// The values that a parser of options accepts. Parsers of this project have a function `values(option)`, or a
+/// specialization.
 template <class Parser> struct ParserTraits {
   static OptionValues values(const llvm::cl::Option &option, const Parser &parser) {
     using Data = typename Parser::parser_data_type;

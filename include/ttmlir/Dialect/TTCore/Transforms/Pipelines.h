@@ -11,7 +11,7 @@
 
 namespace mlir::tt::ttcore {
 
-/// Which modules inside of another one a pipeline lowers.
+/// The nested modules that a pipeline lowers.
 enum class Inside { Device, None };
 
 /// A pipeline without options refuses any that is given.

@@ -21,7 +21,7 @@ namespace mlir::tt::ttcore {
 /// frequencies, coordinates by a matrix), but not past those of data and weights.
 class Places {
 public:
-  /// Of all ops in `scope`.
+  /// Analyses all ops in `scope`.
   explicit Places(Operation *scope);
 
   /// Whether floats of the op keep their types: it computes a place.

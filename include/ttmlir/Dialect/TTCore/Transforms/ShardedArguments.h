@@ -13,7 +13,7 @@ namespace mlir::tt::ttcore {
 /// axis of the mesh splits, -1 for none.
 inline constexpr llvm::StringLiteral shardDimsName = "ttcore.shard_dims";
 
-/// What marks the type of a tensor that is distributed over the mesh of the module around `op`.
+/// Returns the attribute that marks the type of a tensor that is distributed over the mesh of the module around `op`.
 TensorMeshAttr distributedOver(Operation *op);
 
 } // namespace mlir::tt::ttcore

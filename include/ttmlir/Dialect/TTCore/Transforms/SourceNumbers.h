@@ -31,7 +31,7 @@ inline constexpr llvm::StringLiteral observedName = "ttcore.observed";
 /// The ops that `observedName` names, whatever they were lowered to.
 class ObservedSources {
 public:
-  /// Of the module that `op` is or lies in.
+  /// Observes the module that `op` is or that contains it.
   explicit ObservedSources(Operation *op);
   bool contains(Operation *op) const;
 

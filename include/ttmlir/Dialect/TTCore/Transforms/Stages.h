@@ -12,13 +12,13 @@
 
 namespace mlir::tt::ttcore {
 
-/// Of a function, i64: it says what is done to each of so many micro-batches.
+/// On a function, i64: the number of micro-batches that it is applied to.
 inline constexpr llvm::StringLiteral microBatchesName = "ttcore.micro_batches";
-/// Of its arguments and results, unit: whoever calls it gives or gets dimension 0 of all micro-batches.
+/// On its arguments and results, unit: the caller passes or receives dimension 0 of all micro-batches.
 inline constexpr llvm::StringLiteral microBatchName = "ttcore.micro_batch";
-/// Of a function that calls its stages and does nothing else, array<i64: rows, columns>: the mesh of all of them.
+/// On a function that only calls its stages, array<i64: rows, columns>: the mesh of all stages.
 inline constexpr llvm::StringLiteral stagesMeshName = "ttcore.stages_mesh";
-/// Of such a call, array<i64: row, column>: the first chip of the stage.
+/// On such a call, array<i64: row, column>: the first chip of the stage.
 inline constexpr llvm::StringLiteral meshOffsetName = "ttcore.mesh_offset";
 
 } // namespace mlir::tt::ttcore

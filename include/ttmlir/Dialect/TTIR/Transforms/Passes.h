@@ -11,7 +11,7 @@
 
 namespace mlir::tt::ttir {
 
-/// What decomposed ops are for.
+/// The consumer of decomposed ops.
 enum class DecompositionConfig : uint8_t { TTNN, TTMetal, CPUFallback };
 
 #define GEN_PASS_DECL

@@ -20,7 +20,8 @@
 
 namespace mlir::tt::ttmetal {
 
-/// More elements than any memory of a device has room for; what is smaller can be counted in bytes without care.
+/// An upper bound of elements, above the capacity of any memory of a device; byte counts of smaller buffers do not
+/// overflow.
 inline constexpr int64_t mostElements = int64_t(1) << 40;
 /// Whether sizes are known, fit into 32 bits, and make no more elements than those.
 bool isCountable(ShapedType type);
@@ -35,7 +36,8 @@ struct DeviceBuffer {
   uint64_t pageBytes() const;
   ttcore::DataType dataType() const;
 
-  /// Nothing for a type that is no such buffer: 4 dimensions, a #ttcore.shard layout, in a memory of the device.
+  /// Returns the buffer, or nullopt for a type that is not one: 4 dimensions, a #ttcore.shard layout, in a memory of
+  /// the device.
   static std::optional<DeviceBuffer> of(Type type);
 };
 inline bool isDeviceBuffer(Type type) { return DeviceBuffer::of(type).has_value(); }

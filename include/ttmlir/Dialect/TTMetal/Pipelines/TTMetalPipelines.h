@@ -50,9 +50,9 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
 
 /// TTIR to generics on buffers.
 void createD2MFrontendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
-/// Those to functions of threads, with addresses and registers.
+/// Lowers generics to functions of threads, with addresses and registers.
 void createD2MBackendPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
-/// Those to kernels, and what is left to commands.
+/// Lowers functions of threads to kernels, and the remaining ops to commands.
 void createD2MToTTMetalPipeline(OpPassManager &manager, const D2MPipelineOptions &options);
 /// Kernels to C++.
 void createD2MEmitCPipeline(OpPassManager &manager);

@@ -75,7 +75,7 @@ def TTNN_MemoryConfigAttr : TTNN_Attr<"MemoryConfig", "memory_config"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// What a tensor's layout says of its place.
+    /// Returns the memory config of a tensor's layout.
     static MemoryConfigAttr of(TTNNLayoutAttr layout);
     BufferType getBuffer() const { return getBufferType().getValue(); }
   }];
@@ -123,7 +123,7 @@ def TTNN_TTNNLayoutAttr : TTNN_Attr<"TTNNLayout", "ttnn_layout",
     BufferType getBufferType() const;
     bool isOnDevice() const { return getBufferType() != BufferType::SystemMemory; }
     bool isSharded() const;
-    /// One shard, in elements: a multiple of the tile when tiled.
+    /// Returns the shape of one shard, in elements: a multiple of the tile when tiled.
     SmallVector<int64_t> getShardShape() const;
     /// Bytes of one shard, padding and shared exponents included.
     uint64_t getShardBytes() const;

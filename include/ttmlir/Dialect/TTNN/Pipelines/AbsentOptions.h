@@ -19,7 +19,7 @@ namespace mlir::tt::ttnn {
 /// Takes the one value that says to do without, by the name of the option.
 struct AbsentOptionParser : llvm::cl::parser<std::string> {
   using parser::parser;
-  /// True after an error, which is reported.
+  /// Returns true after an error, which is reported.
   bool parse(llvm::cl::Option &option, StringRef name, StringRef value, std::string &out);
   static ttcore::OptionValues values(const llvm::cl::Option &option);
 };

@@ -33,7 +33,7 @@ inline ttcore::DataType toDataType(BFPDtype format) {
 
 } // namespace mlir::tt::ttnn
 
-/// How they are read, wherever they are an option.
+/// Parses counts wherever they are an option.
 template <> class llvm::cl::parser<mlir::tt::ttnn::Count> : public basic_parser<mlir::tt::ttnn::Count> {
 public:
   using basic_parser::basic_parser;

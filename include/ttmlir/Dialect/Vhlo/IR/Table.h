@@ -38,7 +38,7 @@ struct Version {
   friend bool operator==(const Version &a, const Version &b) { return !(a < b) && !(b < a); }
 };
 
-/// What a field of an attribute or type is in a file, and the builtin attribute that holds it in memory.
+/// The kind of a field of an attribute or type in a file, and the builtin attribute that holds it in memory.
 enum class Kind {
   Bool,     // varint 0 or 1: BoolAttr
   Enum,     // varint: i64 IntegerAttr
@@ -78,7 +78,7 @@ struct DataRow {
   std::optional<StringRef> nameOf(uint64_t value) const;
 };
 
-/// How an attribute of an op is written in StableHLO.
+/// The form in which StableHLO writes an attribute of an op.
 enum class Form {
   Plain,   // by its own kind
   Array,   // `:array`, a tensor as DenseI64ArrayAttr
@@ -89,7 +89,7 @@ enum class Form {
   Part     // `@name`, with others a part of the attribute `name`
 };
 
-/// What stands in a file for an attribute that a StableHLO op does without.
+/// The value that a file holds for an attribute that a StableHLO op omits.
 enum class Default {
   None,
   False,

@@ -1,7 +1,7 @@
 //===- Vhlo.h - the VHLO dialect --------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The versions of StableHLO ops, attributes and types that portable artefacts are made of. None has a class of its own:
+// The versions of StableHLO ops, attributes and types in portable artefacts. None has a class of its own:
 // each is a row of a table.
 
 #ifndef TTMLIR_DIALECT_VHLO_IR_VHLO_H
