@@ -9,7 +9,7 @@
 
 namespace mlir::tt {
 
-/// Why patterns refused the ops that a conversion left.
+/// The reasons why patterns refused the ops that a conversion left.
 using Refusals = DenseMap<Operation *, std::string>;
 
 /// A pattern for an op that is never lowered has this label, for `loweringOf`.
@@ -53,10 +53,10 @@ private:
 /// it 0.75 us (1.4 us and more with rollback, 0.2 us in a bare walk; MLIR 22.1, chains of 600 to 24,000 ops, CPU time),
 /// of about 20 us that the whole compilation of an op takes.
 ///
-/// `rollback`: a pattern whose ops are not lowered is undone. Where ops are made of ops that the same patterns lower,
-/// a pattern cannot look at all that it will create.
+/// `rollback`: a pattern whose ops are not lowered is undone. Where ops are lowered to ops that the same patterns
+/// lower, a pattern cannot look at all that it will create.
 ///
-/// `inherited`: attributes of another dialect that an op has from the one that it is made of.
+/// `inherited`: attributes of another dialect that an op has from the op that it replaces.
 inline Refusals convertAll(Operation *root, const ConversionTarget &target, const FrozenRewritePatternSet &patterns,
                            ArrayRef<StringLiteral> inherited = {}, bool rollback = false) {
   struct Listener : RewriterBase::Listener {

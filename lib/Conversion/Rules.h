@@ -12,8 +12,8 @@
 
 namespace mlir::tt {
 
-/// How ops of one name are lowered, by a function over `Lowering`, which is one op being lowered. into: the op that
-/// takes their place, "rule" where that depends on the op, and empty where they are refused always.
+/// The lowering of ops of one name, by a function over `Lowering`, which is one op being lowered. into: the op that
+/// replaces them, "rule" where that depends on the op, and empty where they are always refused.
 template <class Lowering> struct LoweringRule {
   LoweringRule() = default;
   template <class Lower>

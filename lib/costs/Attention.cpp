@@ -112,7 +112,7 @@ template <size_t table> void latentWork(const Op &op, Work &work) {
   addAttention(work, a, *key, values);
 }
 
-/// What is read and written of a cache is as large as the input; the rest of the cache is not touched.
+/// Counts reads and writes of a cache as large as the input; the rest of the cache is not touched.
 void cacheWork(const Op &op, Work &work) {
   const PlacedTensor *input = op.in(1);
   if (!input)

@@ -30,8 +30,8 @@ void bitcastWork(const Op &op, Work &work) {
     addTraffic(work, op, /*moves=*/true);
 }
 
-/// From one layout to another. Between rows and tiles, rows of tiles go to cores, which fetch what lies in pages and
-/// wait for it.
+/// Counts the work of a change of layout. Between rows and tiles, rows of tiles go to cores, which fetch data in pages
+/// and wait for it.
 void layoutWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
   work.kind = Kind::Layout;

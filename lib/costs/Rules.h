@@ -42,7 +42,7 @@ inline void addTraffic(Work &work, const Op &op, bool moves) { addTraffic(work, 
 void addVectorPass(Work &work, std::string_view op, const PlacedTensor &result);
 /// Passes over all results.
 void vectorPasses(const Op &op, Work &work);
-/// What a product or a convolution does to its result before it packs it: the packer has relu.
+/// Adds the activation that a product or a convolution applies before it packs its result: the packer has relu.
 void addActivation(const Op &op, Work &work);
 /// Steps over rows of `operand`, each of which is one core's unless it is sharded: passes of the matrix unit, and the
 /// exponentials of a softmax.
@@ -58,7 +58,8 @@ inline int64_t productTiles(int64_t batches, int64_t m, int64_t k, int64_t n) {
 }
 inline int64_t divided(int64_t size, int64_t parts) { return (size + parts - 1) / parts; }
 
-/// So many tiles of a tensor in a circular buffer; a shard in L1 is the buffer itself.
+/// Returns the bytes of `tiles` tiles of a tensor in a circular buffer; 0 for a shard in L1, which is the buffer
+/// itself.
 inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
   return tensor.onDevice() && !tensor.isShardInL1() ? tiles * tensor.tileBytes : 0;
 }
@@ -67,9 +68,9 @@ inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
 void gatherSends(const Op &op, Sends &sends);
 void scatterSends(const Op &op, Sends &sends);
 void reduceSends(const Op &op, Sends &sends);
-/// Tiles of the sums of rows.
+/// Sends tiles of the sums of rows.
 void statisticsSends(const Op &op, Sends &sends);
-/// Every token to every device, which is the most: who needs a token is known when the op runs.
+/// Sends every token to every device, which is the maximum: the devices that need a token are known when the op runs.
 void dispatchSends(const Op &op, Sends &sends);
 /// An equal part of the result from each device, by the shorter way.
 void combineSends(const Op &op, Sends &sends);

@@ -171,7 +171,7 @@ int64_t convolutionBytes(const Op &op, const Window &window, const Part &part) {
   return bytes + 64; // what readers note
 }
 
-/// Of the ways to shard what lies in pages the library takes one that needs little L1.
+/// Returns the bytes of circular buffers. For interleaved tensors the library takes a sharding that needs little L1.
 int64_t convolutionBuffers(const Op &op, const Chip &chip) {
   const int64_t cores = chip.cores(), usable = chip.usable;
   const PlacedTensor *image = op.in(0);

@@ -12,7 +12,7 @@ namespace {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// What attention is computed of, as if keys and values were [batch, key heads, columns, size].
+/// The sizes of an attention, as if keys and values were [batch, key heads, columns, size].
 struct Parts {
   int64_t batch, heads, rows, size; // of the query
   Sizes key, value;
@@ -59,7 +59,7 @@ void prefill(const Op &op, Results &results, const Parts &parts) {
   finish(op, results, {parts.batch, parts.heads, parts.rows, parts.value[3]});
 }
 
-/// Of one new row for each user: the query is [1, users, heads, size], the mask [users, 1, heads, columns].
+/// Infers one new row for each user: the query is [1, users, heads, size], the mask [users, 1, heads, columns].
 void decode(const Op &op, Results &results, const Parts &parts) {
   checkParts(op, parts);
   checkExtras(op, parts, {parts.batch, 1, parts.heads, parts.key[2]});
@@ -123,7 +123,7 @@ void pagedAttentionDecode(const Op &op, Results &results) {
   decode(op, results, parts);
 }
 
-/// Of rows of a sequence from a position on; each sees the positions up to its own.
+/// Infers rows of a sequence from a position on; each sees the positions up to its own.
 void chunkedAttention(const Op &op, Results &results) {
   Parts parts = prefillParts(op);
   checkPages(op);
@@ -203,7 +203,7 @@ void concatenateHeads(const Op &op, Results &results) {
   results.push_back({input[0], input[2], sizeOr(op, 2, multiply(input[1], input[3]))});
 }
 
-/// As `concatenateHeads`, of rank 4.
+/// Infers as `concatenateHeads` does, with rank 4.
 void nlpConcatHeads(const Op &op, Results &results) {
   concatenateHeads(op, results);
   results.back().insert(1, 1);
@@ -267,7 +267,8 @@ void rotary(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
-/// As `rotary`; in decode mode, [1, users, heads, size], a row for each user. The matrix may be several square pieces.
+/// Infers as `rotary` does; in decode mode, [1, users, heads, size], a row for each user. The matrix may be several
+/// square pieces.
 void rotaryLlama(const Op &op, Results &results) {
   const View input = shapeOf(op, "input", 4), matrix = shapeOf(op, "trans_mat");
   const bool decoding = boolean(op, "is_decode_mode");
@@ -335,7 +336,7 @@ void checkHeads(const Op &op, const Cache &all) {
          " differ");
 }
 
-/// As many users from `batch_offset` on as are written.
+/// Checks that the cache has the written users from `batch_offset` on.
 void checkUsers(const Op &op, const Cache &all, int64_t users) {
   const int64_t offset = integer(op, "batch_offset");
   if (offset < 0 || offset >= all.cache[0])

@@ -198,7 +198,8 @@ std::optional<Sizes> axesOf(const Op &op, std::string_view overrideName, size_t 
   fail(op, "has ", axes, " mesh axes; expected 1, or 2 as the mesh ", op.mesh(), " has");
 }
 
-/// As `axesOf` does not know the mesh: `whole` is `parts` but where `dims` cut it, where it is a multiple.
+/// Checks parts when the mesh is unknown to `axesOf`: `whole` equals `parts` except in split `dims`, where it is a
+/// multiple.
 void checkParts(const Op &op, View whole, View parts, const Sizes &isCut) {
   if (whole.size() != parts.size())
     fail(op, "has input and result of ranks ", shapeOf(op, "input").size(), " and ", op.declared[0].size(),

@@ -37,7 +37,7 @@ void nothing(const Op &, Results &) {}
 /// The shape of the first operand.
 void same(const Op &op, Results &results) { results.push_back(Sizes(operandAt(op, 0).shape)); }
 
-/// As `same`; the operand has the dimension that the attribute names.
+/// Infers as `same` does; the operand has the dimension that the attribute names.
 void alongDim(const Op &op, Results &results) {
   dimension(op, "dim", operandAt(op, 0).shape.size());
   same(op, results);

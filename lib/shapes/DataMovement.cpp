@@ -248,7 +248,7 @@ void pad(const Op &op, Results &results) {
   results.push_back(shape);
 }
 
-/// As `pad`, where a negative number takes as many elements away.
+/// Infers as `pad` does; a negative number removes that many elements.
 void padOrCrop(const Op &op, Results &results) {
   Sizes shape(shapeOf(op, "input"));
   const Sizes padding = paddingOf(op, shape.size());

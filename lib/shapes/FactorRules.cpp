@@ -35,7 +35,8 @@ bool along(Factors &factors, int64_t dim, FactorType type = kNeedReplication) {
   return true;
 }
 
-/// Of operand 0 and all results of its rank: dimensions that `isWhole` names are taken whole, others pass.
+/// Builds the factors of operand 0 and all results of its rank: dimensions that `isWhole` names must not be split,
+/// others pass.
 template <class Function> bool partly(Factors &factors, Function &&isWhole) {
   const View shape = factors.operand(0);
   for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim) {
@@ -62,7 +63,7 @@ bool elementwise(const Op &, Factors &factors) {
   return true;
 }
 
-/// What is drawn for an element depends on its place.
+/// Passes all dimensions, but none of an op with a seed: a random element depends on its place.
 bool same(const Op &op, Factors &factors) {
   return op.attribute("seed").kind == Attribute::Kind::Absent && elementwise(op, factors);
 }
@@ -306,7 +307,7 @@ bool layerNorm(const Op &op, Factors &factors) {
 }
 bool layerNormLastDim(const Op &, Factors &factors) { return normalizeLast(factors, 1); }
 
-/// Of each sample, all is needed.
+/// Needs all dimensions of each sample.
 bool groupNorm(const Op &op, Factors &factors) {
   return dimensionNamed(op, "channel_dim", factors.operand(0)) != 0 && numberOf(op, "input_mask") == kNone &&
          partly(factors, [](int64_t dim) { return dim != 0; });

@@ -206,7 +206,7 @@ bool rotary(const Op &, Factors &factors) {
     factors.addAt({{0, dim}, {resultNumber(factors), dim}}, sizeAt(in, dim));
   return takeRestWhole(factors);
 }
-/// As `rotary`; in decode mode, [1, users, heads, size], heads share the angles.
+/// Builds factors as `rotary` does; in decode mode, [1, users, heads, size], heads share the angles.
 bool rotaryLlama(const Op &op, Factors &factors) {
   if (!boolean(op, "is_decode_mode"))
     return rotary(op, factors);

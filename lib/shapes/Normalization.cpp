@@ -58,13 +58,13 @@ void layerNormLastDim(const Op &op, Results &results) {
 /// A tensor that is added to the input has its shape.
 void checkResidual(const Op &op, View input) { expectShape(op, nameOf(op, {"residual", "residual_input"}), input); }
 
-/// As `layerNormLastDim`, of input + residual.
+/// Infers as `layerNormLastDim` does, for input + residual.
 void residualNorm(const Op &op, Results &results) {
   layerNormLastDim(op, results);
   checkResidual(op, results.back());
 }
 
-/// As `residualNorm`, of rows whose parts lie on the chips along `cluster_axis`.
+/// Infers as `residualNorm` does, for rows that are split over the chips along `cluster_axis`.
 void distributedNorm(const Op &op, Results &results) {
   chipsAlong(op, "cluster_axis");
   residualNorm(op, results);
@@ -79,7 +79,7 @@ void rowSums(const Op &op, Results &results, int64_t sums) {
 void rowSquares(const Op &op, Results &results) { rowSums(op, results, 1); }
 void rowMoments(const Op &op, Results &results) { rowSums(op, results, 2); }
 
-/// As `layerNormLastDim`, with two tiles of sums for each chip.
+/// Infers as `layerNormLastDim` does, with two tiles of sums for each chip.
 void normOfSums(const Op &op, Results &results) {
   layerNormLastDim(op, results);
   const View input = results.back(), stats = shapeOf(op, "stats");
@@ -121,7 +121,7 @@ void batchNormChannels(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
-/// As `batchNormChannels`, with statistics that must be there.
+/// Infers as `batchNormChannels` does; statistics are required.
 void batchNormInference(const Op &op, Results &results) {
   operand(op, "running_mean");
   operand(op, "running_var");

@@ -8,7 +8,7 @@
 namespace tt::shapes {
 namespace {
 
-/// What stands for one dimension, or for those of the ellipsis.
+/// The names of one dimension, or of those of the ellipsis.
 struct Group {
   std::vector<std::string_view> names; // whose product it is; none of a dimension of size 1
   bool isInParentheses = false;

@@ -61,7 +61,7 @@ template <class... Parts> [[noreturn]] void failOperand(const Op &op, std::strin
 
 /// The operand of that name, which must be there.
 const Operand &operand(const Op &op, std::string_view name);
-/// As `operand`, or nullptr where it is absent.
+/// Returns an operand, or nullptr where it is absent.
 const Operand *optionalOperand(const Op &op, std::string_view name);
 /// Operand i of all; it is checked as `operand` is.
 const Operand &operandAt(const Op &op, size_t index);
@@ -84,10 +84,10 @@ std::optional<int64_t> optionalInteger(const Op &op, std::string_view name);
 /// False where it is absent.
 bool boolean(const Op &op, std::string_view name);
 Sizes integers(const Op &op, std::string_view name);
-/// One for each of `count` dimensions.
+/// Returns an attribute with one integer for each of `count` dimensions.
 Sizes integers(const Op &op, std::string_view name, size_t count);
 std::optional<Sizes> optionalIntegers(const Op &op, std::string_view name);
-/// One of the choices.
+/// Requires one of the choices.
 void expectChoice(const Op &op, std::string_view name, std::string_view first, std::string_view second);
 
 /// `dim` counted from the front; negative numbers count from the back.
@@ -106,7 +106,7 @@ std::optional<int64_t> add(int64_t a, int64_t b);
 int64_t volume(const Op &op, View shape);
 /// A size of the result, or an error where it does not fit into 64 bits.
 int64_t sizeOr(const Op &op, size_t dimension, std::optional<int64_t> size);
-/// What a and b broadcast to.
+/// Returns the shape that a and b broadcast to.
 Sizes broadcast(const Op &op, View a, View b, std::string_view what);
 /// The shape with another size of one dimension.
 Sizes resized(View shape, size_t dimension, int64_t size);

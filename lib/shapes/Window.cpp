@@ -244,7 +244,7 @@ void pooling3dWithIndices(const Op &op, Results &results) {
 // TTNN: sizes of attributes
 //===----------------------------------------------------------------------===//
 
-/// What the attributes say of the input and the window, outermost first.
+/// The attributes of the input and the window, outermost first.
 struct Described {
   int64_t batch, inChannels;
   Sizes sizes, kernel;

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::d2m;
 
-/// What a kernel calls for an op on tiles, or empty.
+/// Returns the function that a kernel calls for an op on tiles, or empty.
 static StringRef kernelOp(StringRef tileOp) {
   static const llvm::StringMap<StringLiteral> rows = {
 #define TT_TILE_OP(ttir, tile, kernel, row, ins) {"d2m.tile_" #tile, "ttkernel." #kernel},
@@ -26,7 +26,7 @@ static StringRef kernelOp(StringRef tileOp) {
   return found == rows.end() ? StringRef() : StringRef(found->second);
 }
 
-/// Of the registers, a memref of !ttcore.tile in dst.
+/// Whether a value is a memref of registers: of !ttcore.tile in dst.
 static bool isRegisters(Value memref) { return liesIn(memref.getType(), ttcore::MemorySpace::RegisterDst); }
 
 static constexpr int64_t tileElements = 1024;
@@ -309,7 +309,7 @@ private:
     return success();
   }
 
-  /// As many output tiles at a time as the registers hold, each with all of the block's products.
+  /// Computes as many output tiles at a time as the registers hold, each with all of the block's products.
   LogicalResult convertMatmul(TileMatmulBlockOp op) {
     Location loc = op.getLoc();
     Value a = blocks.lookup(op.getA()), b = blocks.lookup(op.getB()), out = blocks.lookup(op.getOutput());

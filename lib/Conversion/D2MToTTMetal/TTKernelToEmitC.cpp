@@ -18,7 +18,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What an op calls: the function of its name, with few exceptions.
+/// Returns the function that an op calls: that of its name, with few exceptions.
 static std::string calleeOf(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (name.consume_front("experimental."))

@@ -47,7 +47,7 @@ static std::optional<double> evaluate(Operation *op, ArrayRef<double> x) {
   return getElementTypeOrSelf(op->getResult(0)).isInteger(1) ? result & 1 : result;
 }
 
-/// What the region returns for these arguments, or nothing where it has other ops.
+/// Returns the results of the region for these arguments, or nothing if it has other ops.
 static std::optional<SmallVector<double>> evaluate(Block &body, ArrayRef<double> arguments) {
   DenseMap<Value, double> values;
   for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))

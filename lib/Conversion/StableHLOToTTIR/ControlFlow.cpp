@@ -80,7 +80,7 @@ private:
     loop->erase();
   }
 
-  /// What a loop carries and never changes is a capture; unused values are dropped.
+  /// Makes captures of values that a loop carries unchanged, and drops unused values.
   static stablehlo::WhileOp withoutInvariants(stablehlo::WhileOp loop) {
     Block &cond = loop.getCond().front(), &body = loop.getBody().front();
     Operation *terminator = body.getTerminator();

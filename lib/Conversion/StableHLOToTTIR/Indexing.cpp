@@ -109,7 +109,7 @@ public:
     return broadcast(builder, sum, {count, rowsOfSlice()});
   }
 
-  /// Which of these rows are of slices that lie wholly inside the tensor, where starts may lie anywhere: i1,
+  /// Returns which of these rows belong to slices that are wholly inside the tensor, where starts may be anywhere: i1,
   /// [count, rowsOfSlice()].
   Value areInside() const {
     Value all;

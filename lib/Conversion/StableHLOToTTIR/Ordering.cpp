@@ -153,7 +153,7 @@ Value hlo::totalOrder(ImplicitLocOpBuilder &builder, Value value) {
                              {isNegative, make<ttir::BitwiseXorOp>(builder, type, {bits, magnitude}), bits});
 }
 
-/// What a sort by this key sorts in the order of TTIR.
+/// Maps `value` to one that TTIR's order sorts by this key.
 static Value sortedBy(ImplicitLocOpBuilder &builder, const Key &key, Value value) {
   if (!key.isByBits())
     return value;

@@ -27,7 +27,7 @@ template <class OpT> Value make(ImplicitLocOpBuilder &builder, Type type, ValueR
 
 /// Refuses a number that TTIR's attributes, which have 32 bits, do not hold.
 LogicalResult checkNarrow(ConversionPatternRewriter &rewriter, Operation *op, ArrayRef<int64_t> numbers);
-/// Numbers that were checked.
+/// Narrows numbers whose range was checked.
 SmallVector<int32_t> narrow(ArrayRef<int64_t> numbers);
 
 // Each returns the value itself where there is nothing to do. Sizes are checked.
@@ -46,7 +46,7 @@ Value withSign(ImplicitLocOpBuilder &builder, Value magnitude, Value sign);
 /// The bits of floats as integers in their total order: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
 Value totalOrder(ImplicitLocOpBuilder &builder, Value value);
 
-/// Where each dimension of a permuted value comes from.
+/// Returns the inverse of a permutation.
 SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 
 /// The one value of a constant tensor, or null if it has several or is not constant.

@@ -52,7 +52,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
   manager.addPass(ttcore::createTTCoreWrapDeviceModulePass());
 }
 
-/// What CHLO has a name for keeps it, as that of a composite; the rest becomes StableHLO.
+/// Keeps functions that CHLO has a name for, as composites; the rest becomes StableHLO.
 static void createChloPreSerializationPipeline(OpPassManager &manager) {
   shlo::StablehloWrapInCompositeOptions wrapped;
   wrapped.opNames = {"chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan", "chlo.atanh",

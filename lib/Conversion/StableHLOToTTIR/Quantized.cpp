@@ -170,7 +170,7 @@ private:
     return success();
   }
 
-  /// What a reduction, a scatter or a sort does with elements: steps between are not rounded.
+  /// Converts the region of a reduction, a scatter or a sort to floats: intermediate steps are not rounded.
   static LogicalResult computeWithFloats(Region &region) {
     auto retype = [](Value value) { value.setType(expressedType(value.getType())); };
     WalkResult walked = region.walk([&](Operation *op) {

@@ -14,7 +14,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What no pattern can help, or nothing: TTIR has static tensors of real numbers.
+/// Returns why no pattern can lower the op, or empty: TTIR has static tensors of real numbers.
 static std::string unsupportedType(Operation *op) {
   for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes()))) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -52,7 +52,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   return patterns;
 }
 
-/// What other passes of the pipeline take the place of, and by what.
+/// Returns the op by which an earlier pass of the pipeline replaces this one.
 static StringRef loweredBefore(StringRef op) {
   return llvm::StringSwitch<StringRef>(op)
       .Case("stablehlo.while", "ttcore.while")

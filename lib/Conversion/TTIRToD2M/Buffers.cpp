@@ -20,7 +20,7 @@ std::pair<int64_t, int64_t> tt::collapsed(ArrayRef<int64_t> shape) {
   return {ShapedType::getNumElements(shape.drop_back()), shape.back()};
 }
 
-/// What circular buffers and registers of the simulated cores hold.
+/// Whether circular buffers and registers of the simulated cores hold the type.
 static bool isComputed(DataType type) {
   switch (type) {
 #define TT_CORE_TYPE(type) case DataType::type:

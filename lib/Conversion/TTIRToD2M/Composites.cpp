@@ -362,7 +362,7 @@ static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
 // All of them
 //===----------------------------------------------------------------------===//
 
-/// What an op has that its expression does not.
+/// Returns the part of an op that its expression does not support.
 template <class OpT> static StringRef refusalOf(OpT) { return {}; }
 template <> StringRef refusalOf(ttir::ScaledDotProductAttentionOp op) {
   if (op.getAttentionSink() || op.getSlidingWindowSize())

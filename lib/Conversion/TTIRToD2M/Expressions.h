@@ -25,7 +25,7 @@ struct Tensor {
   ArrayRef<int64_t> shape() const { return type().getShape(); }
   int64_t rank() const { return type().getRank(); }
 
-  /// In another element type; in f32 if it has floats.
+  /// Casts to another element type; to f32 if it has floats.
   Tensor as(Type element) const;
   Tensor wide() const;
 

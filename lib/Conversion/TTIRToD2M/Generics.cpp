@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Of a buffer's dimensions the second half is what each core has.
+/// Returns the second half of a buffer's dimensions: the part of each core.
 static ArrayRef<int64_t> shardOf(Value buffer) {
   ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
   return shape.drop_front(shape.size() / 2);

@@ -12,7 +12,7 @@ namespace mlir::tt {
 /// Makes a tile of those of the operands at the same place.
 using TileBody = llvm::function_ref<Value(OpBuilder &, Location, ValueRange tiles)>;
 
-/// Every core makes each of its tiles of `output` of its tiles of `inputs`. All lie on the same grid.
+/// Every core computes each of its tiles of `output` from its tiles of `inputs`. All are on the same grid.
 void createElementwise(OpBuilder &builder, Location loc, ValueRange inputs, Value output, TileBody body);
 
 /// A block of tiles that cores read from a buffer of any cores, by a map from the numbers of the block and the tile in
@@ -34,7 +34,7 @@ struct TileOperand {
 
   static TileOperand inPlace(Value buffer) { return {{buffer, {}, {}, {}, 1}, false, {}, d2m::TileBcastType::None}; }
 };
-/// Every core makes each of its tiles of `output` from those of the operands.
+/// Every core computes each of its tiles of `output` from those of the operands.
 void createElementwiseFrom(OpBuilder &builder, Location loc, ArrayRef<TileOperand> operands, Value output,
                            TileBody body);
 
@@ -49,7 +49,7 @@ struct Product {
 };
 void createMatmul(OpBuilder &builder, Location loc, const Product &product, Value output);
 
-/// How tiles are joined to one.
+/// The operation that joins tiles to one.
 enum class Join { Sum, Max };
 
 /// Joins the elements of tiles to one tile of the output: those of `input` at blocks (output row, output column * steps
@@ -73,7 +73,7 @@ void createAccumulation(OpBuilder &builder, Location loc, const Stream &input, i
 void createCopy(OpBuilder &builder, Location loc, Value own, std::pair<int64_t, int64_t> size, Value other,
                 AffineMap map, bool read);
 
-/// Every core makes tiles of its rows of elements, or rows of its tiles, 32 rows at a time.
+/// Every core tilizes its rows of elements, or untilizes its tiles, 32 rows at a time.
 void createTilize(OpBuilder &builder, Location loc, Value rows, Value tiles);
 void createUntilize(OpBuilder &builder, Location loc, Value tiles, Value rows);
 

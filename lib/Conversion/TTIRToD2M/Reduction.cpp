@@ -158,7 +158,7 @@ template <class OpT> struct LowerReduction : TilePattern<OpT> {
   }
 
 private:
-  /// What joins with any value of a type to that value.
+  /// Returns the identity of the join for a type.
   static double identityOf(Type element) {
     if (isa<FloatType>(element) || std::isfinite(Joining<OpT>::identity))
       return Joining<OpT>::identity;

@@ -36,7 +36,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::host;
 
-/// Those of which this pass has nothing to say.
+/// Dialects that this pass ignores.
 static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func", "quant", "sdy",
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};
 

@@ -198,7 +198,7 @@ static bool isWhole(DenseResourceElementsAttr value) {
   return blob && blob->getData().size() == static_cast<size_t>(value.getNumElements()) * ((width + 7) / 8);
 }
 
-/// Of a resource, too, which is read as if it lay in the IR.
+/// Returns the elements of an attribute; those of a resource are read as if they were in the IR.
 static DenseElementsAttr elementsOf(ElementsAttr value) {
   auto resource = dyn_cast<DenseResourceElementsAttr>(value);
   return resource

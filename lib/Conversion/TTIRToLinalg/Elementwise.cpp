@@ -14,7 +14,7 @@ namespace {
 using X = ArrayRef<Value>;
 using Code = Value (*)(Scalars &, X);
 
-/// What an op is computed in.
+/// The type of an op's arithmetic.
 enum class Domain {
   Operands, // integers, if all operands are
   Floats,
@@ -56,7 +56,7 @@ static Value remainder(Scalars &s, X x) {
   Value shifted = s.select(arith::AndIOp::create(s.b, s.loc, differ, s.isSet(rest)), s.add(rest, divisor), rest);
   return s.isFloat ? shifted : s.select(isZero, x[0], shifted);
 }
-/// Of 32 bits; a distance of 32 or more, or below 0, leaves nothing.
+/// Shifts 32 bits; a distance of 32 or more, or below 0, leaves nothing.
 template <class Op> static Value shift(Scalars &s, X x) {
   Value inside = arith::CmpIOp::create(s.b, s.loc, arith::CmpIPredicate::ult, x[1], s.number(32));
   Value bits = arith::AndIOp::create(s.b, s.loc, x[0], s.number(4294967295.0));

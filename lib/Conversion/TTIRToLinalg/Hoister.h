@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral callName = "ttir.cpu_hoisted_call";
 /// The type of a function in the program of the device that says what one of the host takes and gives.
 inline constexpr llvm::StringLiteral declarationType = "forward_cpu_declaration";
 
-/// Where programs of the device are: in the device module, if there is one.
+/// Returns the module of the device's programs: the device module, if there is one.
 ModuleOp deviceModule(ModuleOp module);
 
 /// The value in another type of elements: by a typecast that is not an op of the source, unless `loc` says so.

@@ -14,7 +14,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What stands for a tensor without elements at the boundary; null for one with some.
+/// Returns the type that replaces a tensor without elements at the boundary; null for a tensor with elements.
 static RankedTensorType emptied(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   const bool isEmpty = tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;

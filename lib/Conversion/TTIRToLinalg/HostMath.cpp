@@ -18,7 +18,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What the library has, in f32 and f64.
+/// Functions that the library has in f32 and f64.
 static constexpr StringLiteral ofLibrary[] = {
     "absf", "acos", "acosh", "asin", "asinh", "atan",  "atan2", "atanh", "cbrt",  "ceil",     "cos",
     "cosh", "erf",  "erfc",  "exp",  "exp2",  "expm1", "floor", "fma",   "log",   "log10",    "log1p",

@@ -90,7 +90,7 @@ void addMovementRules(Rules &rules);
 void addReductionRules(Rules &rules);
 /// All of them, by the names of ops.
 const Rules &allRules();
-/// Why the host does not compute the op; empty where it does.
+/// Returns why the host does not compute the op; empty if it does.
 std::string refusalOf(Operation *op);
 
 } // namespace mlir::tt::host

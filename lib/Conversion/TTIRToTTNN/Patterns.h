@@ -45,7 +45,7 @@ Value scalar(ImplicitLocOpBuilder &builder, Value device, double value, unsigned
 /// The device of the function, or null after a match failure.
 Value findDevice(ConversionPatternRewriter &rewriter, Operation *op);
 
-/// Where each dimension of a permuted value comes from.
+/// Returns the inverse of a permutation.
 SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 
 /// The TTNN op of the name that a TTIR op has behind its dialect, or nothing.

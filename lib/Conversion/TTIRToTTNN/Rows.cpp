@@ -140,7 +140,7 @@ private:
 };
 } // namespace
 
-/// What says that something is as it is for this op anyway.
+/// Returns null for `true`, which TTNN's op implies.
 static Attribute nullIfTrue(Attribute attr) {
   auto value = dyn_cast<BoolAttr>(attr);
   return value && value.getValue() ? Attribute() : attr;

@@ -376,7 +376,7 @@ template <class From, class To> struct LowerPool3d : OpConversionPattern<From> {
   }
 
 private:
-  /// Of the places in each slice those of the slice that was chosen, counted over slices of `area` places.
+  /// Returns, of the places in each slice, those of the chosen slice, counted over slices of `area` places.
   static Value chosenPlaces(ImplicitLocOpBuilder &builder, Value device, Value places, Value chosen,
                             const Image &columns, const Image &result, int64_t area) {
     RankedTensorType beginType = typeLike(places, {columns.height});

@@ -249,7 +249,7 @@ void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument)
   argument.text = isOne ? given.front() : syntax.list(given);
 }
 
-/// What stands for an argument that is left out.
+/// Returns the text of an argument that is left out.
 static std::string defaultText(const api::Parameter &parameter, const api::Function &row, const Syntax &syntax) {
   if (!parameter.hasDefault)
     return syntax.none();

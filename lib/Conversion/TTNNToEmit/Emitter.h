@@ -36,7 +36,7 @@ public:
   LogicalResult run();
 
 protected:
-  /// What a function becomes.
+  /// An emitted function.
   struct Function {
     std::string name;                   // that of the source, as far as the language takes it
     SmallVector<std::string> arguments; // wished names; with a device, it is the last
@@ -53,7 +53,7 @@ protected:
     bool takesList() const { return !lists.empty(); }
   };
 
-  /// What stands before and behind the functions. `programs` are the public ones.
+  /// Write the text before and after the functions. `programs` are the public functions.
   virtual void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) = 0;
   virtual void finish(ArrayRef<Function> programs) = 0;
   /// Makes the function; the builder is put into its body. Returns its arguments.
@@ -62,7 +62,7 @@ protected:
   /// Builds a call with `count` results. `device` is the function's device argument, or null.
   virtual SmallVector<Value> call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,
                                   Value device, unsigned count, ArrayRef<std::string> names) = 0;
-  /// A call of a function of this module that is made once for the same arguments.
+  /// A call of a function of this module that runs once for the same arguments.
   virtual SmallVector<Value> callCached(Location location, const Function &callee, ArrayRef<Value> operands,
                                         Value device, unsigned count, ArrayRef<std::string> names) = 0;
   /// A call of a function of this module.
@@ -93,7 +93,7 @@ protected:
   SmallVector<int64_t> mesh = {1, 1};
   /// Whether there are loops or branches.
   bool hasControl = false;
-  /// What functions of the host are compiled to.
+  /// The machine code of the functions of the host.
   std::optional<ttnn::NativeCode> native;
 
 private:

@@ -62,7 +62,7 @@ private:
                         [](SymbolTable::SymbolUse use) { return isa<ttcore::LoadCachedOp>(use.getUser()); });
   }
 
-  /// What `load_cached` names, and what those call.
+  /// Returns the functions that `load_cached` names, and their callees.
   static FailureOr<DenseSet<Operation *>> evaluatedOnce(ModuleOp module) {
     DenseSet<Operation *> once;
     SmallVector<func::FuncOp> open;
@@ -91,7 +91,7 @@ private:
     return once;
   }
 
-  /// What the other file has, in the file that uses it.
+  /// Declares the functions of the other file in the file that uses them.
   void declare(OpBuilder &builder, Block *main, ArrayRef<func::FuncOp> functions) {
     if (functions.empty())
       return;

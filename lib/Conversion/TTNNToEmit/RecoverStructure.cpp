@@ -44,7 +44,7 @@ struct Entry {
   SmallVector<std::string> parts;
   std::string name;
 
-  /// What it is called in a function of the part at `depth`: without that part and those around it.
+  /// Drops the names of the part at `depth` and of those around it, for a function of that part.
   void renameWithin(size_t depth) const {
     if (name.empty())
       return;
@@ -86,7 +86,7 @@ private:
     makeParts(program, entries, 0, {});
   }
 
-  /// What depends on arguments and constants alone can stand before everything; it is freed behind everything.
+  /// Moves values that depend on arguments and constants alone to the front; they are freed at the end.
   static void moveOutside(Block &body) {
     SmallVector<ttnn::DeallocateOp> frees(body.getOps<ttnn::DeallocateOp>());
     for (ttnn::DeallocateOp free : frees)

@@ -9,7 +9,7 @@
 
 namespace mlir::tt::emit {
 
-/// What a function took and returned as tuples. In a program these are lists.
+/// The tuples that a function took and returned. In a program these are lists.
 struct TupleForm {
   struct List {
     std::string name;
@@ -28,7 +28,7 @@ FailureOr<llvm::StringMap<TupleForm>> flattenTuples(ModuleOp module);
 /// Makes calls of what traces record: programs in C++ and Python run it again each time.
 LogicalResult callTraced(ModuleOp module);
 
-/// Moves functions out of the files that `ttnn-file-split` has made. Returns whether there were any.
+/// Moves functions out of the files that `ttnn-file-split` has created. Returns whether there were any.
 FailureOr<bool> joinFiles(ModuleOp module);
 
 } // namespace mlir::tt::emit

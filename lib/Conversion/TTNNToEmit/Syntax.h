@@ -8,7 +8,7 @@
 
 namespace mlir::tt::emit {
 
-/// How a language writes values that the TTNN library takes.
+/// Writes values of the TTNN library in one language.
 class Syntax {
 public:
   explicit Syntax(Language language) : language(language) {}
@@ -21,7 +21,7 @@ public:
   std::string layout(ttnn::Layout layout) const;
   /// A value of an enum, by the names under which a binary knows them: "ttcore.reduce_type", "sum".
   std::string enumeration(llvm::StringRef type, llvm::StringRef symbol) const;
-  /// Where a tensor with this layout lies.
+  /// Returns the memory of a tensor with this layout.
   std::string memory(ttnn::TTNNLayoutAttr layout) const;
   /// An object of a class of the library.
   std::string make(llvm::StringRef name, llvm::ArrayRef<std::string> fields) const;

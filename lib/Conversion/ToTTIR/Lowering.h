@@ -11,7 +11,7 @@
 
 namespace mlir::tt {
 
-/// One op, in program order: its operands are in TTIR already.
+/// Converts one op. Ops are visited in program order, so operands are in TTIR already.
 class ToTTIR {
 public:
   ToTTIR(Operation *op, RewriterBase &b) : op(op), b(b) {}

@@ -75,7 +75,7 @@ template <class Ops, class Op> struct ComposeDataMovement : OpRewritePattern<Op>
 // Parts, copies, joints
 //===----------------------------------------------------------------------===//
 
-/// Where a slice begins, and how far its values are from each other.
+/// The begin of a slice, and the distance of its values.
 struct SliceRange {
   SmallVector<int64_t> begins, steps;
 };
@@ -329,7 +329,7 @@ template <class Ops, class Op> struct ReductionOfSingles : OpRewritePattern<Op> 
   }
 };
 
-/// What both dialects have.
+/// Adds the patterns that both dialects have.
 template <class Ops, class Permute, class Transpose, class Reshape, class Slice, class Concat>
 void populateMovementCanonicalizations(RewritePatternSet &patterns) {
   patterns.add<ComposeDataMovement<Ops, Permute>, ComposeDataMovement<Ops, Transpose>,

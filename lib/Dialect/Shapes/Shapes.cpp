@@ -268,7 +268,7 @@ static LogicalResult ask(const OpShapes &shapes, const Subject &subject, const D
 // Inference and verification
 //===----------------------------------------------------------------------===//
 
-/// What a result is like: a tensor or memref, or only an element type.
+/// Returns the type that a result follows: a tensor or memref, or only an element type.
 static Type likeOf(const DialectOp &op, const Subject &subject, StringRef word) {
   if (word == "i32")
     return IntegerType::get(subject.context, 32);

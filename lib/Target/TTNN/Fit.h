@@ -14,17 +14,18 @@ namespace mlir::tt::ttnn {
 /// The values of a number at the sample points.
 using Series = llvm::SmallVector<int64_t, 6>;
 
-/// How quotients of a number repeat: points that have all remainders of the sizes modulo `modulus` tell the number from
-/// the other quotients that it may be. 1: no quotient. Products of strided sizes, say, have a period that is not known.
+/// The period with which quotients of a number repeat: points that have all remainders of the sizes modulo `modulus`
+/// distinguish the number from its other possible quotients. 1: no quotient. Products of strided sizes, for example,
+/// have an unknown period.
 struct Period {
   int64_t modulus = 1;
   bool isKnown = true;
   int64_t rise = 1; // divides by how much the number rises where sizes rise by `modulus`
 
   bool isPlain() const { return modulus == 1 && isKnown; }
-  /// Of a number that follows from two others.
+  /// Returns the period of a number that depends on two others.
   Period with(const Period &other) const;
-  /// Of a quotient by `divisor`.
+  /// Returns the period of a quotient by `divisor`.
   Period over(int64_t divisor) const;
   Period times(int64_t factor) const;
 };

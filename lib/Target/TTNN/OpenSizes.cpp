@@ -44,7 +44,7 @@ static std::string describe(const fb::TensorDesc *desc) {
 }
 
 namespace {
-/// What the numbers of an op may follow from.
+/// The values that the numbers of an op may depend on.
 struct Known {
   ArrayRef<Leaf> leaves;
   int64_t number = 0; // of equal leaves

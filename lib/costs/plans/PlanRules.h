@@ -13,9 +13,9 @@ using cost::divided, cost::flag, cost::number, cost::numbers, cost::Op, cost::Pl
 
 Format formatOf(const PlacedTensor &tensor);
 int64_t tileBytes(Format format);
-/// What the unpacker makes of a format in a source register.
+/// Returns the format of a source register after the unpacker.
 Format unpacked(Format format, bool f32Destination);
-/// So many tiles of a format; f32 goes through source registers.
+/// Returns a buffer of `count` tiles of a format; f32 goes through source registers.
 Buffer tiles(int64_t count, Format format, bool f32Destination);
 /// Unpacked to the destination, as the vector unit reads it.
 Buffer direct(int64_t count, Format format);

@@ -35,8 +35,8 @@ std::vector<Step> elementwisePlan(const Op &op) {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// Of rows of tiles along the last dimension. Without maxima, rows are read by blocks; rows that do not fit in L1 are
-/// streamed.
+/// Plans softmax on rows of tiles along the last dimension. Without maxima, rows are read by blocks; rows that do not
+/// fit in L1 are streamed.
 std::vector<Step> softmaxPlan(const Op &op, const Chip &chip) {
   const PlacedTensor &in = *op.in(0), &out = op.outs[0];
   const auto rank = static_cast<int64_t>(in.shape.size());

@@ -75,14 +75,14 @@ std::optional<Images> imagesOf(const Op &op) {
   return images;
 }
 
-/// What cores have: rows of pixels before, positions after.
+/// The parts of cores: rows of pixels before, positions after.
 struct Parts {
   int64_t inRows = 1, outRows = 1;
   int64_t inChannels = 1, outTiles = 1; // of a core
   int64_t cores = 1;                    // among which positions are divided
 };
 
-/// What the halo program brings to cores, in runs of neighbouring pixels: two processors have every other one.
+/// The transfers of the halo program, in runs of neighbouring pixels: each of two processors transfers every other run.
 struct Halo {
   int64_t rows = 0;        // the most that a core gets
   int64_t padding[2] = {}; // runs of padding
@@ -172,7 +172,7 @@ Step haloStep(const Images &images, const Parts &parts, const Halo &halo, const 
   return step;
 }
 
-/// From pages to shards: a shard, and where it is of rows, room to align four of them.
+/// The step from pages to shards: a shard, and, for shards of rows, space to align four of them.
 Step shardingStep(const Parts &parts) {
   constexpr int64_t alignment = 32;
   const int64_t row = parts.inChannels * 2;

@@ -129,8 +129,7 @@ Value hlo::makeIndexerScore(ImplicitLocOpBuilder &builder, llvm::StringMap<Value
                   type.getElementType());
 }
 
-/// What experts of other rows or columns of the mesh made of the tokens is added: they are zeros where an expert is
-/// not.
+/// Adds the results of experts of other rows or columns of the mesh: they are zeros where an expert is absent.
 Value hlo::makeCombine(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands, const NamedAttrList &attributes,
                        RankedTensorType type, std::string &problem) {
   Value mapping = operands.lookup("expert_mapping");

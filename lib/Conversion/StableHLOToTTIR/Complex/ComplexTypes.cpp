@@ -73,8 +73,8 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
   }
 
 private:
-  /// What has a region in which the parts meet becomes ops on tensors, as do linear algebra and calls of it. Of
-  /// scatters, one with batches first becomes one without, and one of several updates scatters of one.
+  /// Replaces ops whose region combines real and imaginary parts by ops on tensors, likewise linear algebra and its
+  /// calls. Scatters with batches become scatters without, and one of several updates becomes scatters of one.
   void expandMeeting() {
     auto isStatic = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);

@@ -260,7 +260,7 @@ SmallVector<Expr> philox(SmallVector<Expr> x, Expr k0, Expr k1) {
   return x;
 }
 
-/// Of the same paper: Threefry-2x32-20.
+/// Computes Threefry-2x32-20, of the same paper.
 SmallVector<Expr> threefry(Expr x0, Expr x1, Expr k0, Expr k1) {
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
   Expr keys[] = {k0, k1, k0 ^ k1 ^ k0.number(0x1BD11BDA)};
@@ -369,7 +369,7 @@ private:
     return add({counter.low.spread(shape), counter.high.spread(shape)}, number);
   }
 
-  /// What goes from the lower half of a 128-bit counter to the upper one after fewer than 2^32 steps.
+  /// Returns the carry from the lower half of a 128-bit counter to the upper one after fewer than 2^32 steps.
   static Expr carry(Wide after, Wide before) { return (after.high < before.high).convert(after.high.element()); }
 
   static Expr philoxBits(ImplicitLocOpBuilder &builder, Wide key, Wide counter, Wide upper, ArrayRef<int64_t> shape,

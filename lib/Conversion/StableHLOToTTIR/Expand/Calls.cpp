@@ -248,7 +248,7 @@ struct ExpandOptimizationBarrier : OpRewritePattern<stablehlo::OptimizationBarri
   }
 };
 
-/// What the decomposition of a composite computes has an op of its own; jaxlib writes ops of CHLO so.
+/// Replaces a composite by the op that computes its decomposition; jaxlib writes ops of CHLO as composites.
 struct ExpandComposite : OpRewritePattern<stablehlo::CompositeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CompositeOp op, PatternRewriter &rewriter) const override {

@@ -156,7 +156,7 @@ static bool dropSteps(Form &form) {
   return any;
 }
 
-/// What negative padding cuts off is cut off before: whole elements, of which a dilated input leaves some zeros.
+/// Cuts negative padding off the input first: whole elements, of which a dilated input leaves some zeros.
 static bool cutPadding(Form &form) {
   const Sizes shape(form.input.shape());
   Sizes starts(shape.size(), 0), limits(shape), ones(shape.size(), 1);
@@ -267,8 +267,8 @@ static std::optional<Expr> withSpatial(Form &form) {
   return form.make().reshape(shape);
 }
 
-/// Of more than three dimensions, the first is written out: for each place of the window a convolution over the others
-/// of the slices that it meets, which are images of the batch.
+/// Unrolls the first of more than three dimensions: for each place of the window a convolution over the other
+/// dimensions of the slices that it meets, which are images of the batch.
 static std::optional<Expr> writtenOut(Form &form) {
   if (form.rank <= 3)
     return std::nullopt;

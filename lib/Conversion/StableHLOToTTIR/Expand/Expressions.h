@@ -177,7 +177,7 @@ inline Expr transposed(Expr x) {
 /// Returns `potrf` for `lapack_spotrf_ffi`, also with d, c and z, and nothing for other calls.
 StringRef lapackFunction(StringRef target);
 inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
-/// Why a call of LAPACK is left, and what to do.
+/// Returns why a call of LAPACK is left, and what to do.
 std::string lapackRefusal(StringRef target);
 
 /// `start`, changed by `step(values)` while `goesOn(values)`, a scalar, holds.
@@ -218,7 +218,7 @@ template <class F> SmallVector<Expr> repeated(ArrayRef<Expr> start, int64_t turn
   return SmallVector<Expr>(ArrayRef(found).drop_front());
 }
 
-/// The same of one value.
+/// Likewise for one value.
 template <class F> Expr repeated(Expr start, int64_t turns, F step) {
   return repeated(ArrayRef(start), turns,
                   [&](Expr number, ArrayRef<Expr> values) { return SmallVector<Expr>{step(number, values.front())}; })
@@ -233,7 +233,7 @@ bool isArgReduction(stablehlo::ReduceOp op);
 /// Tells the ops of a module that make random numbers from each other.
 inline constexpr llvm::StringLiteral rngNumberAttr = "tt.rng_number";
 
-/// All of the following, and the ops that they are for.
+/// Adds all of the following, for the ops that they expand.
 void addExpansions(RewritePatternSet &patterns);
 void addBitExpansions(RewritePatternSet &patterns);
 void addCallExpansions(RewritePatternSet &patterns);
@@ -251,7 +251,7 @@ void addTenstorrentExpansions(RewritePatternSet &patterns);
 void addTridiagonalExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 
-/// What TTIR has ops for, so that the lowering does not use it: the other functions of CHLO, by StableHLO.
+/// Expands, in StableHLO, the functions of CHLO that TTIR has ops for; the lowering keeps these as ops.
 void addChloExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo

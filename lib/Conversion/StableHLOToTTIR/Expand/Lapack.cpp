@@ -176,7 +176,7 @@ private:
       Expr less = -(turn * turn) / (cosine + 1);
       parts = {less.concat({less}, row), (-sine).concat({conjugated(sine)}, row), tangent * length};
     }
-    /// By how much the first of two numbers on the diagonal falls, and the second one grows.
+    /// Returns the amount by which the first of two numbers on the diagonal falls, and the second one grows.
     Expr change() const { return parts[2]; }
     Expr turned(Expr rows) const {
       Expr others = lower(rows).concat({upper(rows)}, row);

@@ -91,7 +91,7 @@ struct ExpandScan : OpRewritePattern<chlo::ScanOp> {
 // chlo.ragged_dot
 //===----------------------------------------------------------------------===//
 
-/// Which elements of the ragged dimension are of which group: [b..., g, ragged] of sizes [b..., g].
+/// Returns a mask of the elements of the ragged dimension by group: [b..., g, ragged] of sizes [b..., g].
 Expr groupMask(Expr sizes, int64_t ragged) {
   ImplicitLocOpBuilder &builder = sizes.build();
   const int64_t rank = sizes.rank(), groups = sizes.size(rank - 1);

@@ -150,7 +150,7 @@ private:
     });
   }
 
-  /// What has this number in the first dimension.
+  /// Returns the slice with this number in the first dimension.
   static Expr row(Expr x, Expr number) {
     ImplicitLocOpBuilder &builder = x.build();
     SmallVector<Value> starts(x.rank(), number.number(0).value());

@@ -75,8 +75,8 @@ template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *
               ->getResult(0)};
 }
 
-/// Of rows that lie on the devices along an axis of the mesh; each device gives its part. Only as a call: a composite
-/// would have no decomposition without collectives.
+/// Normalizes rows that are split over the devices along an axis of the mesh; each device gives its part. Accepts a
+/// call only: a composite would have no decomposition without collectives.
 Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto axis = attributes.getAs<IntegerAttr>("cluster_axis");
   const unsigned count = op->getNumOperands();
@@ -153,7 +153,7 @@ Results makeGather(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr 
                                  builder.getI32IntegerAttr(static_cast<int32_t>(*dim)))};
 }
 
-/// Of rank 4: missing dimensions of size 1 are added at the end.
+/// Expects rank 4: missing dimensions of size 1 are added at the end.
 Results makeGroupNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   std::optional<int64_t> groups = shlo::integerOf(attributes.get("num_groups"));
   if (std::optional<SmallVector<int64_t>> all = shlo::integersOf(attributes.get("num_groups")); all && all->size() == 1)
@@ -201,7 +201,7 @@ Results makeUniform(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr
   return {builder.create(state)->getResult(0)};
 }
 
-/// Of rank 4; a missing head dimension is added, as are leading ones of a mask.
+/// Expects rank 4; a missing head dimension is added, as are leading ones of a mask.
 Results makeAttention(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   const bool causal = flag(attributes, "is_causal", true);
   const unsigned count = op->getNumOperands();

@@ -272,7 +272,7 @@ struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> 
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// What ttir.pad does not do: elements between others, edges that are cut off, and a value that is computed.
+/// Expands the parts that ttir.pad lacks: interior padding, cut edges, and a computed value.
 struct ExpandPad : OpRewritePattern<stablehlo::PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::PadOp op, PatternRewriter &rewriter) const override {

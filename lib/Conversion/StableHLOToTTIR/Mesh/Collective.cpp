@@ -21,7 +21,7 @@ using namespace mlir::tt::hlo;
 // Groups of devices
 //===----------------------------------------------------------------------===//
 
-/// What the groups along `axes` are, the first axis varying slowest within each.
+/// Returns the groups along `axes`, the first axis varying slowest within each.
 static SmallVector<SmallVector<int64_t>> groupsAlong(int64_t rows, int64_t columns, ArrayRef<uint32_t> axes) {
   const int64_t sizes[] = {rows, columns}, strides[] = {columns, 1};
   SmallVector<SmallVector<int64_t>> groups = {{0}};
@@ -149,7 +149,7 @@ std::optional<ttcore::ReduceType> hlo::reduceTypeOf(Region &computation) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the patterns of ops with groups do first.
+/// Performs the checks that all patterns of ops with groups share.
 template <class OpT>
 FailureOr<DeviceGroups> groupsFor(OpT op, ConversionPatternRewriter &rewriter,
                                   std::optional<stablehlo::ChannelHandleAttr> channel) {

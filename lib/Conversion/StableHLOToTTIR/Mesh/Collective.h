@@ -25,7 +25,7 @@ struct DeviceGroups {
   SmallVector<SmallVector<int64_t>> groups;
 
   int64_t devices() const { return rows * columns; }
-  /// Of each group.
+  /// Returns the number of devices of each group.
   int64_t size() const { return groups.empty() ? 1 : static_cast<int64_t>(groups.front().size()); }
   /// The axes along which the groups lie, the one that varies slowest first: members of a group are in this order. No
   /// axes mean groups of one device; nothing, that there are no such axes.
@@ -38,7 +38,7 @@ struct DeviceGroups {
 /// Otherwise `reason` says what is wrong.
 FailureOr<DeviceGroups> deviceGroups(Operation *op, Attribute groups, std::string &reason);
 
-/// Why the channel that a collective runs over is not one between devices, or nothing.
+/// Returns why the channel of a collective is not one between devices; empty if it is one.
 std::string checkChannel(std::optional<stablehlo::ChannelHandleAttr> channel);
 
 /// The reduction that TTIR has for a computation, if any.

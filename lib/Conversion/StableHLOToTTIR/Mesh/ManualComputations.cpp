@@ -22,7 +22,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// By which axes of the mesh each dimension of a tensor is split: 0 rows, 1 columns.
+/// The axes of the mesh that split each dimension of a tensor: 0 rows, 1 columns.
 struct Split {
   SmallVector<SmallVector<unsigned>> dims;
   SmallVector<int64_t> mesh; // rows, columns
@@ -185,7 +185,7 @@ static SmallVector<int64_t> shardDimsOf(const FailureOr<Split> &split) {
   return succeeded(split) ? split->shardDims() : SmallVector<int64_t>{-1, -1};
 }
 
-/// What the caller has in parts, in whatever order of axes.
+/// Exchanges the parts of a value that the caller has in any order of axes.
 static Value exchange(ImplicitLocOpBuilder &builder, Value value, Type type, ttcore::MeshShardDirection direction,
                       const FailureOr<Split> &split) {
   const bool isFull = direction == ttcore::MeshShardDirection::FullToShard;

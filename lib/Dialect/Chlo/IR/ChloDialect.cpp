@@ -107,7 +107,7 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 // Broadcasting
 //===----------------------------------------------------------------------===//
 
-/// What operands of several shapes give.
+/// Checks the broadcast of operands of several shapes.
 static LogicalResult checkBroadcast(Operation *op, std::optional<ArrayRef<int64_t>> dimensions) {
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   for (Type type : op->getOperandTypes()) {

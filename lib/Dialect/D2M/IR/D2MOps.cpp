@@ -155,7 +155,7 @@ LogicalResult ToLayoutOp::verify() { return verifyResultsAreOutputs(*this, getOu
 LogicalResult ToDeviceOp::verify() { return verifyResultsAreOutputs(*this, getOutput()); }
 LogicalResult ToHostOp::verify() { return verifyResultsAreOutputs(*this, getOutput()); }
 
-/// What is taken from a circular buffer has its shape and its type of elements.
+/// Verifies that a block from a circular buffer has its shape and element type.
 static LogicalResult verifyBlock(Operation *op, CBType cb, Type block) {
   auto shaped = cast<ShapedType>(block);
   if (shaped.getShape() == cb.getShape() && shaped.getElementType() == cb.getElementType())

@@ -54,7 +54,7 @@ private:
     return used;
   }
 
-  /// What a thread uses of its generic's operands itself is an argument of the kernel.
+  /// Turns operands of the generic that a thread uses directly into arguments of the kernel.
   static LogicalResult passOperands(GenericOp generic, Region &region) {
     OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
     DenseMap<Value, Value> arguments;

@@ -32,7 +32,7 @@ struct Priority {
 } // namespace
 
 namespace {
-/// What a code of shardings holds of unreduced axes: none, those of a sum, or those of any reduction.
+/// The unreduced axes that a code of shardings holds: none, those of a sum, or those of any reduction.
 enum class Partial { None, Sum, Any };
 } // namespace
 

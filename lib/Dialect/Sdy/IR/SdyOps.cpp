@@ -93,7 +93,7 @@ void ConstantOp::print(OpAsmPrinter &printer) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// What one device holds of a tensor: each dimension divided along the manual axes of its sharding.
+/// Returns the type of one device's part: each dimension divided along the manual axes of its sharding.
 static FailureOr<Type> localType(EmitError emitError, Type global, TensorShardingAttr sharding, MeshAttr mesh,
                                  ManualAxesAttr manualAxes) {
   auto tensor = dyn_cast<RankedTensorType>(global);

@@ -19,7 +19,7 @@ FailureOr<MeshAttr> findMesh(EmitError emitError, TensorShardingAttr sharding, O
 LogicalResult verifySharding(EmitError emitError, TensorShardingAttr sharding, MeshAttr mesh, Type type);
 LogicalResult verifySharding(EmitError emitError, TensorShardingAttr sharding, Type type, Operation *op,
                              SymbolTableCollection *symbols = nullptr);
-/// One sharding for each type.
+/// Verifies that there is one sharding for each type.
 LogicalResult verifyShardings(EmitError emitError, TensorShardingPerValueAttr shardings, TypeRange types, Operation *op,
                               SymbolTableCollection *symbols = nullptr);
 

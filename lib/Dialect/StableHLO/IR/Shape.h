@@ -18,7 +18,7 @@ using ResultTypes = SmallVectorImpl<Type>;
 bool compatibleTypes(TypeRange inferred, TypeRange declared);
 /// Sizes that are equal wherever both are known.
 bool compatibleShapes(TypeRange inferred, TypeRange declared);
-/// As `compatibleTypes`; quantized elements are given by the integers that are stored.
+/// Element types and sizes as for `compatibleTypes`; quantized elements are given by the integers that are stored.
 bool compatibleConstants(TypeRange inferred, TypeRange declared);
 
 /// Shape functions of the families of elementwise ops. The result has the shape of the operands and their element type,
@@ -35,13 +35,14 @@ LogicalResult inferPredElementwise(OptionalLoc loc, StringRef op, ValueRange ope
 /// The ranked tensor type of operand number `index`.
 FailureOr<RankedTensorType> rankedOperand(OptionalLoc loc, StringRef op, ValueRange operands, size_t index);
 
-/// One type for tensors that must agree: dimensions known in any of them. `first` is the number of `operands[0]`.
+/// Merges the types of tensors that must agree: a dimension is known if any of them knows it. `first` is the number of
+/// `operands[0]`.
 FailureOr<RankedTensorType> mergeTypes(OptionalLoc loc, StringRef op, ValueRange operands, size_t first = 0);
 
 /// Dimension numbers of a tensor of `rank`: inside it, and each at most once.
 LogicalResult checkDimensions(OptionalLoc loc, StringRef op, StringRef name, ArrayRef<int64_t> dimensions,
                               int64_t rank);
-/// One number for each of `rank` dimensions.
+/// Checks that there is one number for each of `rank` dimensions.
 LogicalResult checkLength(OptionalLoc loc, StringRef op, StringRef name, size_t length, int64_t rank);
 
 /// The region of an op that combines elements of `tensors` tensors: it takes two scalars for every tensor (first the
@@ -63,7 +64,7 @@ FailureOr<SmallVector<Window>> readWindows(OptionalLoc loc, StringRef op, ArrayR
                                            std::optional<DenseIntElementsAttr> padding,
                                            std::optional<ArrayRef<int64_t>> baseDilations,
                                            std::optional<ArrayRef<int64_t>> windowDilations);
-/// How many positions the window has along a dimension of `size` elements (dynamic: dynamic).
+/// Returns the number of positions of the window along a dimension of `size` elements (dynamic: dynamic).
 FailureOr<int64_t> countWindows(OptionalLoc loc, StringRef op, size_t dimension, int64_t size, const Window &window);
 
 /// The number of operands that an op's traits ask for; accessors of an adaptor read past the end otherwise.

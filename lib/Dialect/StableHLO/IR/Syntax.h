@@ -12,7 +12,8 @@ namespace mlir::stablehlo {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// One type for all operands and the result, or a function type. `types` holds the operands' and then the result's.
+/// Parses one type for all operands and the result, or a function type. `types` holds the operands' and then the
+/// result's.
 ParseResult parseSameType(OpAsmParser &parser, ArrayRef<Type *> types);
 void printSameType(OpAsmPrinter &printer, ArrayRef<Type> types);
 
@@ -80,7 +81,7 @@ void printWindowAttributes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr
 ParseResult parseCustomCallTarget(OpAsmParser &parser, StringAttr &target);
 void printCustomCallTarget(OpAsmPrinter &printer, Operation *, StringAttr target);
 
-/// One type of all operands and the result, or a function type
+/// Parses one type of all operands and the result, or a function type.
 ParseResult parseVariadicSameOperandsAndResultType(OpAsmParser &parser,
                                                    ArrayRef<OpAsmParser::UnresolvedOperand> operands,
                                                    SmallVectorImpl<Type> &types, Type &result);

@@ -180,7 +180,7 @@ private:
     signalPassFailure();
   }
 
-  /// As the computation takes it that uses the argument.
+  /// Returns the sharding of an argument in the computation that uses it.
   static sdy::TensorShardingAttr ofArgument(BlockArgument argument) {
     for (OpOperand &use : argument.getUses())
       if (auto manual = dyn_cast<sdy::ManualComputationOp>(use.getOwner()))

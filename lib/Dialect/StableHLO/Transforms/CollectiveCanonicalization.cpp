@@ -57,7 +57,7 @@ struct DropEmpty : RewritePattern {
   }
 };
 
-/// What was gathered is sliced again.
+/// Removes a gather that is sliced again.
 struct SliceOfGather : OpRewritePattern<sdy::AllSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sdy::AllSliceOp op, PatternRewriter &rewriter) const override {

@@ -14,7 +14,7 @@ using namespace mlir::tt::shlo;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of each tensor of an op.
+/// The unsplit dimensions of each tensor of an op.
 class Whole {
 public:
   explicit Whole(Operation *op) : op(op), dims(op->getNumOperands() + op->getNumResults()) {}
@@ -112,7 +112,7 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of an axis, the parts that are more significant, and its own.
+/// The number of more significant parts of an axis, and its own.
 struct Part {
   StringRef axis;
   int64_t before, size;
@@ -120,7 +120,7 @@ struct Part {
 };
 } // namespace
 
-/// By which axes each factor of a dimension is split; nothing if that cannot be said.
+/// Returns the axes that split each factor of a dimension; nothing if they do not fit the factors.
 static std::optional<SmallVector<SmallVector<Part>>> factorAxes(sdy::DimensionShardingAttr dim,
                                                                 sdy::DimMappingAttr mapping,
                                                                 sdy::OpShardingRuleAttr rule, sdy::MeshAttr mesh) {

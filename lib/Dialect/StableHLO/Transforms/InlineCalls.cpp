@@ -60,7 +60,7 @@ private:
     rewriter.eraseOp(end);
   }
 
-  /// What is called is finished before it is copied.
+  /// Inlines calls into callees first, before these are copied.
   LogicalResult inlineInto(func::FuncOp function, SymbolTableCollection &symbols) {
     if (done.contains(function))
       return success();

@@ -18,7 +18,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
 namespace {
-/// What a module goes through whose devices do not have their parts yet.
+/// Partitions a module whose devices do not have their parts yet.
 struct PartitionStableHLO : shlo::impl::PartitionStableHLOBase<PartitionStableHLO> {
   using PartitionStableHLOBase::PartitionStableHLOBase;
 

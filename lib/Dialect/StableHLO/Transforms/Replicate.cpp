@@ -46,7 +46,7 @@ static sdy::TensorShardingAttr cut(sdy::TensorShardingAttr sharding,
   return changed ? withAxes(sharding, lists) : sharding;
 }
 
-/// As far as its parts are equally large.
+/// Returns the axes of a sharding whose parts are equally large.
 static sdy::TensorShardingAttr divisible(Type type, sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !sharding || sharding.getDimShardings().size() != static_cast<size_t>(tensor.getRank()))

@@ -266,7 +266,7 @@ FailureOr<Type> shlo::localType(Type type, sdy::TensorShardingAttr sharding, sdy
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of the position of a device in its mesh.
+/// A digit of the position of a device in its mesh.
 struct Digit {
   int64_t stride, size;
 };

@@ -55,7 +55,7 @@ struct UnwrapDeviceModule : ttcore::impl::TTCoreUnwrapDeviceModulePassBase<Unwra
     }
   }
 
-  /// Of programs in one module, all are for one mesh.
+  /// Checks that all programs of a module are for one mesh.
   LogicalResult checkMeshes(ArrayRef<DeviceModuleOp> deviceModules) {
     Attribute meshes;
     for (DeviceModuleOp deviceModule : deviceModules) {

@@ -13,7 +13,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttcore;
 
 namespace {
-/// What the runtime says of a chip; all else is as in the default chip of its architecture.
+/// The properties of a chip that the runtime reports; all others are those of the default chip of its architecture.
 struct ChipFigures {
   std::string arch;
   std::vector<int64_t> grid;

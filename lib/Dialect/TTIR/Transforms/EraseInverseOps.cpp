@@ -331,7 +331,7 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
   return llvm::to_vector<0>(llvm::make_second_range(groups));
 }
 
-/// By how many data movement ops there are fewer when a group's come after it.
+/// Returns the number of data movement ops that disappear when a group's come after it.
 int64_t Eraser::gainOf(const Group &group) {
   grouped.clear();
   grouped.insert_range(group);

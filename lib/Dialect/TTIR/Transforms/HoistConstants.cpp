@@ -15,7 +15,7 @@ namespace mlir::tt::ttir {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// What allocators align to: bytecode is readable only in memory that is aligned as its resources are.
+/// The alignment of allocators: bytecode is readable only in memory that is aligned as its resources are.
 static constexpr size_t alignment = 16;
 
 namespace {

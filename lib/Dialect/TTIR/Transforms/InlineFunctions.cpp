@@ -51,7 +51,7 @@ private:
     bool isCalled = false;
   };
 
-  /// What calls took and gave as tuples is there as values.
+  /// Replaces the tuples that calls pass and return by their values.
   static bool unpackTuples(func::FuncOp function) {
     bool any = false;
     SmallVector<tt::ttcore::TupleOp> tuples;

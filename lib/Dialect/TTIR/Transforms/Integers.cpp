@@ -47,7 +47,7 @@ unsigned ttir::narrowWidth(Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a result of integers can hold: the range of its own type, or of the 32 bits that 64 become.
+/// The range of a result of integers: that of its own type, or of the 32 bits that 64 become.
 struct Range {
   int64_t low, high;
 
@@ -318,7 +318,7 @@ void NarrowIntegers::rewriteWideShift(Operation *op) {
   op->erase();
 }
 
-/// By the unsigned type of the same width, which the chip has.
+/// Rewrites a bitcast with the unsigned type of the same width, which the chip has.
 void NarrowIntegers::rewriteBitcast(const Entry &entry) {
   Operation *op = entry.op;
   auto type = cast<RankedTensorType>(op->getResult(0).getType());

@@ -47,7 +47,7 @@ private:
   void rewriteWideShift(Operation *op);
 
   Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width, bool isUnsigned);
-  /// One number, broadcast by whoever uses it.
+  /// Returns a constant of one number, which its users broadcast.
   Value constant(Value like, int64_t number);
 
   SmallVector<Entry> entries;

@@ -76,7 +76,7 @@ private:
     return success();
   }
 
-  /// Of an argument that nothing uses, only its attributes tell.
+  /// Localizes an argument without uses by its attributes alone.
   void localizeUnused(BlockArgument argument) {
     const unsigned index = argument.getArgNumber();
     auto status = getOperation().getArgAttrOfType<ttcore::ShardStatusAttr>(index, ttcore::shardStatusName);

@@ -60,7 +60,7 @@ static Attribute withFirst(Attribute attr, int64_t first) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Which operands of an op must be cut, or why it cannot work on micro-batches.
+/// The operands of an op that must be cut, or why it cannot work on micro-batches.
 struct Needs {
   SmallVector<bool> cut;
   SmallVector<StringRef> sizes; // attributes whose first value is the number of rows of tensors that are cut
@@ -174,7 +174,7 @@ private:
   }
   bool divides(Value value) const { return rowsOf(value) > 0 && rowsOf(value) % count == 0; }
 
-  /// Those that are called inputs; where nothing is said, the first.
+  /// Returns the arguments that are marked as inputs; the first if none is marked.
   static SmallVector<unsigned> batchArguments(func::FuncOp function) {
     SmallVector<unsigned> inputs;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -187,7 +187,7 @@ private:
     return inputs;
   }
 
-  /// What chips hold already, unless it is known to have all rows.
+  /// Whether chips hold the argument in shards already, unless it is known to have all rows.
   static bool isInShards(BlockArgument argument, Attribute shardDims) {
     RankedTensorType type = typeOf(argument);
     if (!type || !isa_and_present<ttcore::TensorMeshAttr>(type.getEncoding()))

@@ -119,7 +119,7 @@ private:
     return WalkResult::advance();
   }
 
-  /// What a value was quantized as, before its type became that of the integers.
+  /// Returns the quantized type of a value before its type became that of the integers.
   quant::QuantizedType typeOf(Value value) const {
     auto found = were.find(value);
     return found == were.end() ? quantizedOf(value.getType()) : found->second;
@@ -169,8 +169,8 @@ private:
     return DequantizeUnrolledOp::create(b, type, value, p.scale, p.zeroPoint, p.axis);
   }
 
-  /// What the integers of a value stand for, for `user`, computed once: before its first user, or where that is in a
-  /// region of its own, behind the value.
+  /// Returns the real values of a value's integers, for `user`, computed once: before its first user, or where that is
+  /// in a region of its own, after the value.
   Value realOf(Operation *user, Value value, quant::QuantizedType from) {
     Value &real = reals[value];
     if (!real) {

@@ -19,7 +19,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttkernel;
 
 namespace {
-/// What an init sets up: unpacker and matrix unit, or the vector unit.
+/// The unit that an init configures: unpacker and matrix unit, or the vector unit.
 enum Unit { Matrix, Vector, unitCount };
 } // namespace
 

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttmetal;
 
-/// What the two kinds of configurations have in common; nothing for another attribute.
+/// Returns the parts that the two kinds of configurations share; nothing for another attribute.
 static std::optional<std::pair<FlatSymbolRefAttr, KernelArgsAttr>> kernelOf(Attribute config) {
   if (auto noc = dyn_cast<NocConfigAttr>(config))
     return std::pair(noc.getKernelSymbol(), noc.getKernelArgs());

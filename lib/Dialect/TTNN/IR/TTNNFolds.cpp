@@ -21,7 +21,7 @@ struct Ops {
   using TransposeOp = ttnn::TransposeOp;
   using ReshapeOp = ttnn::ReshapeOp;
   static bool changesShape(Operation *) { return false; }
-  /// What fills the padding of tiles matters to whoever reads it.
+  /// Whether the padding of tiles is filled with zeros. Other fillings are visible to users.
   static bool isPlain(ttnn::PermuteOp op) { return op.getPadValue().isPosZero(); }
   /// Whether two tensors lie alike, but for their shape and, with `casts`, their data type.
   static bool agree(RankedTensorType from, RankedTensorType to, bool casts = false) {

@@ -23,7 +23,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// Of ops whose first result has a layout.
+/// The counts of ops whose first result has a layout.
 struct Figures {
   int64_t total = 0, dram = 0, l1 = 0, host = 0, sharded = 0;
   llvm::MapVector<StringRef, int64_t> ops;

@@ -58,7 +58,7 @@ struct ConstEvalInputsToSystemMemory
   }
 
 private:
-  /// What evaluates the input of a call, if nothing else calls it.
+  /// Returns the function that evaluates the input of a call, if nothing else calls it.
   static func::FuncOp evaluator(Operation *user, const SymbolUserMap &users, SymbolTableCollection &symbols) {
     auto call = dyn_cast<ttcore::LoadCachedOp>(user);
     auto callee = call ? symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()) : func::FuncOp();

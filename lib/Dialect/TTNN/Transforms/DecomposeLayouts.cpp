@@ -46,7 +46,7 @@ private:
     TTNNLayoutAttr layout;
   };
 
-  /// What to do one after another to get from one layout to another.
+  /// Returns the steps from one layout to another.
   static SmallVector<Step> plan(ArrayRef<int64_t> shape, TTNNLayoutAttr from, TTNNLayoutAttr to) {
     SmallVector<Step> steps;
     TTNNLayoutAttr now = from;

@@ -34,7 +34,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// What a flatbuffer's tensors are limited to; sums and products over shapes this small are in the range of 64 bits.
+/// The limits of a flatbuffer's tensors; sums and products over shapes this small fit 64 bits.
 static constexpr int64_t maxRank = 16, maxElements = int64_t(1) << 44;
 
 /// Whether `value` is the full side of mesh_shards and nothing else.

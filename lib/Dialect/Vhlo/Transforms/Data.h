@@ -30,13 +30,13 @@ VhloAttr makeArray(MLIRContext *context, ArrayRef<Attribute> values);
 VhloAttr makeEnum(MLIRContext *context, StringRef mnemonic, StringRef value);
 VhloAttr makeInteger(MLIRContext *context, int64_t value);
 VhloAttr makeTensor(DenseElementsAttr elements);
-/// Of rank 1, or of the shape that is given.
+/// Returns a tensor of rank 1, or of the given shape.
 VhloAttr makeTensor(MLIRContext *context, ArrayRef<int64_t> values, ArrayRef<int64_t> shape = {});
 VhloAttr makeNoType(MLIRContext *context);
 VhloAttr makeDefaultAccuracy(MLIRContext *context);
 
-/// What stands for an attribute that an op does without, or null where the row has no default. Operands are those of
-/// the op in either dialect.
+/// Returns the value of an attribute that an op omits, or null where the row has no default. Operands are those of the
+/// op in either dialect.
 Attribute defaultOf(const Inherent &inherent, Operation *op);
 /// Whether an attribute of VHLO stands for none.
 bool isDefault(const Inherent &inherent, Attribute value);

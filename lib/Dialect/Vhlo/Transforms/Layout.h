@@ -14,8 +14,8 @@ namespace mlir::vhlo {
 /// A number of bytecode, taken from the front; nothing where it is cut off.
 std::optional<uint64_t> takeVarInt(llvm::StringRef &bytes);
 
-/// What is wrong with the sections of a file, or nothing. MLIR's reader takes the counts of a damaged file as they are,
-/// makes room for them, and writes beyond it.
+/// Returns the error in the sections of a file, if any. MLIR's reader trusts the counts of a damaged file, allocates
+/// for them, and writes out of bounds.
 std::optional<std::string> checkLayout(llvm::StringRef bytes);
 
 } // namespace mlir::vhlo

@@ -19,7 +19,7 @@ using namespace mlir::vhlo;
 static constexpr StringLiteral magic = "ML\xEFR";
 static constexpr StringLiteral producer = "StableHLO_v";
 
-/// What follows the name of the producer, up to its end.
+/// Returns the text after the name of the producer, up to its end.
 static std::optional<StringRef> producedBy(StringRef bytes) {
   if (!bytes.consume_front(magic))
     return std::nullopt;

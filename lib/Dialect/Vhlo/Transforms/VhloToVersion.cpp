@@ -21,7 +21,7 @@ using namespace mlir::vhlo;
 
 static std::string notIn(const Version &target) { return ", which version " + target.str() + " has not"; }
 
-/// What does not say what it is made of, for this check.
+/// Whether this check does not look into the attribute or type.
 static bool isOpaque(StringRef mnemonic) {
   return llvm::is_contained({"quant_per_axis_v1", "future_v1", "mesh_v1", "mesh_axis_v1"}, mnemonic);
 }

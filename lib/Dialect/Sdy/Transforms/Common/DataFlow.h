@@ -31,10 +31,10 @@ void setOwnerSharding(const Edge &edge, TensorShardingAttr sharding);
 
 /// The manual axes of a computation, in its mesh.
 Axes getManualAxes(ManualComputationOp op, MeshAttr mesh);
-/// What is seen inside: without manual axes.
+/// Returns the sharding as seen inside: without manual axes.
 Sharding withoutManualAxes(Sharding sharding, AxesRef manual);
-/// What is seen outside: the manual axes of `outer` come first in each dimension; its replicated and unreduced axes
-/// stay.
+/// Returns the sharding as seen outside: the manual axes of `outer` come first in each dimension; its replicated and
+/// unreduced axes stay.
 Sharding withManualAxes(const Sharding &inner, const Sharding &outer, AxesRef manual);
 
 } // namespace mlir::sdy

@@ -24,7 +24,7 @@ struct Rule {
   SmallVector<FactorType> types;
   SmallVector<Tensor> tensors; // operands, then results
   unsigned operands = 0;
-  /// Of each tensor, whether it has the factor, and whether the factor is the last of its dimension there.
+  /// Whether each tensor has the factor, and whether the factor is the last of its dimension there.
   SmallVector<SmallVector<bool>> has, isLast;
   /// The elements of each tensor, by its factors.
   SmallVector<int64_t> tensorSizes;
@@ -50,7 +50,7 @@ struct FactorSharding {
   bool operator==(const FactorSharding &other) const = default;
 };
 
-/// How a tensor is split, by factor; those that it lacks are empty.
+/// The split of a tensor, by factor; factors that it lacks are empty.
 struct FactorShardings {
   SmallVector<FactorSharding, 4> factors;
   Axes replicated, unreduced;

@@ -33,20 +33,20 @@ struct Sharding {
   static Sharding open(Attribute meshOrRef, MeshAttr mesh, size_t rank, bool isClosed = false);
   Sharding replicatedLike() const { return open(meshOrRef, mesh, dims.size(), /*isClosed=*/true); }
 
-  /// On one device.
+  /// Whether the tensor is on one device.
   bool isMaximal() const { return mesh.getAxes().empty() && !mesh.getDeviceIds().empty(); }
-  /// On a mesh without axes or devices, which is compatible with any.
+  /// Whether the mesh has no axes or devices, which is compatible with any mesh.
   bool isPlaceholder() const { return mesh.getAxes().empty() && mesh.getDeviceIds().empty(); }
   /// Moves a placeholder to a mesh.
   void placeOn(Attribute otherMeshOrRef, MeshAttr other);
-  /// No dimension is split and nothing is to be reduced.
+  /// Whether no dimension is split and nothing is to be reduced.
   bool isReplicated() const;
   /// All axes of the dimensions.
   Axes allAxes() const;
   int64_t shards() const;
 };
 
-/// The same axes on each dimension of the same mesh, and the same to be reduced; a missing sharding is a replicated
+/// Whether both split each dimension along the same axes of the same mesh, and reduce the same; none means a replicated
 /// one.
 bool areEquivalent(const std::optional<Sharding> &a, const std::optional<Sharding> &b);
 bool haveSameDims(const Sharding &a, const Sharding &b);
@@ -80,7 +80,7 @@ inline constexpr StringLiteral kShardingRuleAttr = "sdy.sharding_rule";
 /// data-flow edge holds that of its owner and targets; see DataFlow.h.
 TensorShardingAttr getShardingAttr(Value value);
 void setShardingAttr(Value value, TensorShardingAttr sharding);
-/// True if there is a place for one.
+/// Whether the value can have a sharding.
 bool canHoldSharding(Value value);
 
 TensorShardingAttr getResultShardingAttr(FunctionOpInterface function, unsigned index);

@@ -161,7 +161,7 @@ struct SlicedAllReduce : OpRewritePattern<AllReduceOp> {
   const Meshes &meshes;
 };
 
-/// What was made partial only to be combined.
+/// Removes the split of a value into partial results that are only combined again.
 struct AllReduceOfPartial : OpRewritePattern<AllReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 

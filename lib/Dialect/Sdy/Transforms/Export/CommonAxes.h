@@ -8,7 +8,7 @@
 
 namespace mlir::sdy {
 
-/// What an op computes on: its rule, how its tensors are split, and the factors that it must have whole.
+/// The rule of an op, how its tensors are split, and the factors that it must not split.
 struct OpShardings {
   const Rule &rule;
   ArrayRef<FactorShardings> tensors;
@@ -22,7 +22,7 @@ SmallVector<Axes> findCommonAxes(const OpShardings &op);
 /// The tensors are split alike, and no factor that must be whole is split.
 bool areCompatible(const OpShardings &op);
 
-/// How partial results of an op on several devices become its result; none if nothing does.
+/// Returns the op that combines partial results of several devices to an op's result; none if there is no such op.
 std::optional<ReductionOp> getReductionOp(Operation *op);
 
 } // namespace mlir::sdy

@@ -247,7 +247,7 @@ private:
   // Ops
   //===--------------------------------------------------------------------===//
 
-  /// What moves data between shards of its own accord, or does so by name, is left alone.
+  /// Whether the op exchanges data between shards itself. Such ops are left alone.
   static bool isOpaque(Operation *op) {
     auto call = dyn_cast<hlo::CustomCallOp>(op);
     return op->getNumOperands() == 0 ||

@@ -12,10 +12,11 @@
 
 namespace mlir::sdy::planning {
 
-/// How many plans without a permute are looked at. Meshes of three axes and tensors of rank four need far fewer.
+/// The number of plans without a permute that are examined. Meshes of three axes and tensors of rank four need far
+/// fewer.
 constexpr unsigned kSearchBudget = 20000;
 constexpr unsigned kMostExchanges = 5;
-/// How many placements of axes are searched for the shortest way.
+/// The number of placements of axes that are searched for the shortest plan.
 constexpr size_t kMostStates = 6000;
 
 /// Plans found by looking at all steps.
@@ -77,7 +78,7 @@ struct Search : States {
     return false;
   }
 
-  /// All choices of moves from dimension `from` on, each dimension in one move at most.
+  /// Tries all choices of moves from dimension `first` on, each dimension in one move at most.
   bool searchMoves(const State &state, size_t first, SmallVector<bool> &isBusy, Step &step, unsigned steps, Plan &plan,
                    unsigned &budget) const {
     if (first == state.size()) {

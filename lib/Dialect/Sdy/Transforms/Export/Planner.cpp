@@ -273,7 +273,7 @@ private:
 };
 } // namespace
 
-/// What one list has behind the other.
+/// Returns the suffix of one list after the other.
 static Axes behind(AxesRef list, AxesRef front) { return difference(list, front); }
 
 /// Parts that `target` can be split into, as many of each size on each dimension as `source` has, and those that the

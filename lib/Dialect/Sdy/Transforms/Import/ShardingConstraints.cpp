@@ -17,7 +17,7 @@ bool isFullyClosed(TensorShardingAttr sharding) {
   return llvm::all_of(sharding.getDimShardings(), [](DimensionShardingAttr dim) { return dim.getIsClosed(); });
 }
 
-/// What a use asks of a value; null if nothing.
+/// Returns the sharding that a use requests of a value; null if none.
 TensorShardingAttr getWish(OpOperand &use) {
   if (auto constraint = dyn_cast<ShardingConstraintOp>(use.getOwner()))
     return constraint.getSharding();

@@ -13,7 +13,7 @@ namespace mlir::sdy {
 
 struct PropagationOptions {
   PropagationStrategy strategy = PropagationStrategy::Aggressive;
-  /// In the conservative mode axes are not split; windows are split only if devices exchange edges.
+  /// Axes are not split in the conservative mode; windows are split only if devices exchange edges.
   bool isConservative = false, exchangesEdges = false, keepsShardingRules = false;
   bool usesOpPriorities = false, usesUserPriorities = false;
 
@@ -42,7 +42,7 @@ private:
     size_t rank = 0;
   };
 
-  /// How early an op takes part, and which way.
+  /// The priority of an op in the propagation, and its direction.
   enum class OpClass { Other, Simple, DynamicSlice, BroadcastInDim };
 
   struct Node {

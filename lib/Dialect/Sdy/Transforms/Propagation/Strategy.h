@@ -9,14 +9,14 @@
 
 namespace mlir::sdy {
 
-/// What a step works on: the rule of an op and how its tensors are split.
+/// The input of a propagation step: the rule of an op and how its tensors are split.
 struct Step {
   const Rule &rule;
   MeshAttr mesh;
   ArrayRef<PropagationDirection> directions; // of each factor
   bool isConservative, isElementwise;
   MutableArrayRef<FactorShardings> tensors;
-  /// Of each tensor the size of each factor, where it is not that of the rule; empty if all are.
+  /// For each tensor, the sizes of its factors where they differ from the rule's; empty if none differs.
   ArrayRef<SmallVector<int64_t>> sizes = {};
 };
 

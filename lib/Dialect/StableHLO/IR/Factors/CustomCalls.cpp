@@ -183,7 +183,8 @@ static std::optional<Factors> sampling(Operation *op, FactorMode) {
 }
 
 namespace {
-/// What the factors of a call say: along which dimensions parts are computed alone, or how shardings spread.
+/// The meaning of a call's factors: dimensions along which parts are computed independently, or how shardings
+/// propagate.
 enum class Says : uint8_t { Parts, Spread };
 
 /// A rule, and what it reads of the op: the number of operands and results, and the rank of the first operand.

@@ -195,7 +195,7 @@ private:
     return write(pathOf(function, variant.name, ".mlir"), text, function.getLoc());
   }
 
-  /// What the solver was given and what it found, for those who want to find it themselves.
+  /// Writes the input and the result of the solver, for external solvers.
   LogicalResult dumpNetwork(const Problem &problem, func::FuncOp function, const Found &found) const {
     Network network = problem.network(Variant::Any, {leastPrice, leastPrice});
     llvm::json::Array costs, pairs, choice;
@@ -248,7 +248,7 @@ private:
         {"variants", std::move(listed)},     {"arguments", std::move(arguments)}, {"ops", std::move(ops)}};
   }
 
-  /// Of a byte: among ways that take the same time, the one of fewer bytes is chosen.
+  /// The least price of a byte: among plans of equal time, the one of fewer bytes is chosen.
   static constexpr double leastPrice = 1e-9;
   static constexpr size_t largestTable = 1 << 22;
 };

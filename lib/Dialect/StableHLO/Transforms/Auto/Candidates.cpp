@@ -68,7 +68,7 @@ static std::optional<SmallVector<Dims, 4>> shardedDims(const sdy::Rule &rule, Ar
   return tensors;
 }
 
-/// What it takes to get edges from neighbours, where windows are split; none if a part needs more than these hold.
+/// Returns the time to get edges from neighbours, where windows are split; none if a part needs more than these hold.
 static std::optional<Time> exchangeTime(Operation *op, ArrayRef<Dims> tensors, const Model &model) {
   Time time;
   for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {

@@ -51,7 +51,7 @@ static PlacedTensor placedTensor(RankedTensorType type, const Dims &dims) {
   return created;
 }
 
-/// What is read or written of a tensor, a tile to a page.
+/// Adds the bytes of a tensor that are read or written, a tile to a page.
 static void moveInDram(Work &work, RankedTensorType type, int64_t bytes) {
   work.dramBytes += bytes;
   work.dramPages += bytes / (tileSide * tileSide * elementBytes(type.getElementType()));

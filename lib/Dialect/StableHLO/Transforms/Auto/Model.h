@@ -15,7 +15,7 @@ namespace mlir::tt::shlo::autosharding {
 /// The axes that split each dimension of a tensor.
 using Dims = SmallVector<sdy::Axes, 4>;
 
-/// In nanoseconds. What overlaps is counted in each part, and once in the total.
+/// Times in nanoseconds. Overlapping work is counted in each part, and once in the total.
 struct Time {
   double total = 0, compute = 0, memory = 0, collectives = 0;
 
@@ -25,10 +25,10 @@ struct Time {
   }
 };
 
-/// What one chip does in an op.
+/// The work of one chip in an op.
 using ::ttmlir::cost::Work;
 
-/// How long a chip takes, and what its memory has room for.
+/// Estimates the time and the memory of a chip.
 class Model {
 public:
   Model(ttcore::ChipDescAttr chip, sdy::MeshAttr mesh);
@@ -45,7 +45,7 @@ public:
   /// To bring a tensor from one sharding to the other, as the planner of reshards does it.
   Time timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to);
 
-  /// Of the part that a chip has, in tiles.
+  /// Returns the bytes of one chip's part, in tiles.
   int64_t bytesOf(RankedTensorType type, const Dims &dims) const;
   int64_t dramBytes() const { return dram; }
   ArrayRef<int64_t> axisSizes() const { return sizes; }

@@ -24,7 +24,7 @@ Dims Candidate::given(unsigned result) const {
   return dims;
 }
 
-/// What only moves, forwards or converts the elements of one operand.
+/// Whether the op only moves, forwards or converts the elements of one operand.
 static bool isRearrangement(Operation *op) {
   return op->getNumOperands() == 1 && op->getNumRegions() == 0 &&
          (movesOnlyOperands(op) || op->hasTrait<trait::ForwardsValues>() || isa<stablehlo::ConvertOp>(op));

@@ -21,12 +21,12 @@ struct Candidate {
   int64_t scattered = -1;
   Time time;
 
-  /// What users get of a result.
+  /// Returns how the users of a result receive it.
   Dims given(unsigned result) const;
 };
 using Candidates = std::shared_ptr<const std::vector<Candidate>>;
 
-/// No dimension of a tensor of the type is split; none of another type.
+/// Returns dims of which none is split, for a tensor; none for another type.
 Dims wholeOf(Type type);
 
 /// An argument, an op, or the copy that the users of a value share.
@@ -40,8 +40,8 @@ struct Variable {
   bool isCopy = false;
 };
 
-/// What a variant of the search does with arguments: inputs split by their first dimension and weights whole; inputs
-/// whole and matrices split over all chips; everything whole.
+/// Restricts the search by its arguments: inputs split by their first dimension and weights replicated; inputs
+/// replicated and matrices split over all chips; everything replicated.
 enum class Variant { Any, DataParallel, TensorParallel, Whole };
 
 /// The most ways to compute an op or to split an argument: costs are tables over the ways of two. Reached by tensors of
@@ -53,14 +53,14 @@ class Problem {
 public:
   Problem(func::FuncOp function, sdy::MeshAttr mesh, const sdy::Meshes &meshes, Model &model);
 
-  /// What a byte that a chip holds costs, in nanoseconds: of the first `count` arguments and of results where the most
-  /// are alive, and of the other arguments.
+  /// The price of a byte that a chip holds, in nanoseconds: for the first `count` arguments and for results where most
+  /// are alive, and for the other arguments.
   struct Price {
     double perByte = 0, perByteOfRest = 0;
     unsigned count = std::numeric_limits<unsigned>::max();
   };
   Network network(Variant variant, Price price) const;
-  /// All whole.
+  /// Returns the assignment that splits nothing.
   std::vector<unsigned> start() const;
 
   unsigned numArguments() const { return function.getNumArguments(); }

@@ -27,7 +27,7 @@ struct Network {
 struct Solution {
   std::vector<unsigned> choice;
   double cost = 0;
-  /// No other choice costs less. Else it is the best one found with some variables chosen one at a time.
+  /// No other choice costs less. Otherwise the choice is the best one found with some variables fixed one at a time.
   bool isOptimal = true;
 };
 

@@ -19,7 +19,7 @@ public:
   /// The local result of a collective, or null and an error. `operand` is the sharding of what it works on.
   Value lower(Operation *op, Value local, sdy::TensorShardingAttr operand);
 
-  /// What the device keeps of a value that is whole along these axes of each dimension.
+  /// Returns the device's slice of a value that is replicated along these axes of each dimension.
   Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
               sdy::TensorShardingAttr result);
 
@@ -28,7 +28,7 @@ public:
   Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const stablehlo::Footprint &print, Value fill,
                ArrayRef<sdy::AxisRefAttr> axes);
 
-  /// What the device as far from the other end along the axes holds.
+  /// Returns the value of the device at the mirrored position along the axes.
   Value mirrored(ImplicitLocOpBuilder &builder, Value value, ArrayRef<sdy::AxisRefAttr> axes);
 
 private:
@@ -61,7 +61,7 @@ private:
 
 /// The op takes the elements of the footprint in place of the whole operand.
 void setWindow(Operation *op, const stablehlo::WindowedDim &window, const stablehlo::Footprint &print);
-/// What an op finds outside of an operand; null for zeros, and for what never looks there.
+/// Returns the value that an op reads outside of an operand; null for zeros, and for an op that never reads there.
 Value getWindowFill(Operation *op, unsigned operand);
 
 } // namespace mlir::tt::shlo

@@ -76,7 +76,7 @@ private:
     return success();
   }
 
-  /// What a device has of an operand: an argument is that from now on, as is what another computation gave.
+  /// Returns a device's part of an operand: an argument becomes its part, as does the result of another computation.
   static FailureOr<Value> partOf(sdy::ManualComputationOp op, unsigned index, Type type) {
     Value value = op.getTensors()[index];
     if (value.getType() == type)

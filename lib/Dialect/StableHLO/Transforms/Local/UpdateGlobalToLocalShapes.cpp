@@ -149,7 +149,7 @@ private:
     return localizeRegions(op);
   }
 
-  /// What is manual along some axes becomes part of what is manual along all.
+  /// Moves a computation that is manual along some axes into one that is manual along all.
   LogicalResult localizeComputation(sdy::ManualComputationOp op) {
     Block &body = op.getBody().front();
     for (auto [index, argument, sharding] : llvm::enumerate(body.getArguments(), op.getInShardings().getShardings())) {

@@ -30,8 +30,8 @@ static bool isStatic(Type type) {
 }
 
 namespace {
-/// What a custom call of dynamic results is, when they are static: the op that it stands for, or the call without the
-/// operands that are shapes.
+/// Replaces a custom call of dynamic results whose shapes are static by the op that it represents, or by the call
+/// without the operands that are shapes.
 struct StaticCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {

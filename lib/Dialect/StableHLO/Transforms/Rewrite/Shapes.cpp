@@ -223,7 +223,7 @@ static Shape shapeFound(Operation *op) {
       });
 }
 
-/// Of inputs, initial values, then window dimensions, strides, base dilations, window dilations and padding.
+/// Operands: inputs, initial values, then window dimensions, strides, base dilations, window dilations and padding.
 static Shape windowedShape(stablehlo::CustomCallOp call) {
   const unsigned count = call.getNumResults();
   if (count == 0 || call.getNumOperands() != 2 * count + 5)

@@ -127,7 +127,7 @@ struct FuseGelu : Fusion<MultiplyOp> {
   }
 
 private:
-  /// What the gelu is of; null if it is none, with this order of operands.
+  /// Returns the operand of the gelu; null if it is none, with this order of operands.
   static Value valueOf(Group &group, MultiplyOp op, unsigned i) {
     Value first = op->getOperand(i), second = op->getOperand(1 - i);
     if (Value product = besides(op, 0.5)) { // (x * sum) * 0.5

@@ -60,7 +60,7 @@ struct FuseRepetition : Fusion<ReshapeOp> {
 // Slices of products
 //===----------------------------------------------------------------------===//
 
-/// What a slice takes of one dimension of `value`.
+/// Applies to `value` the slice of one dimension.
 static Value sliceLike(PatternRewriter &rewriter, SliceStaticOp slice, int64_t from, Value value, int64_t dim) {
   RankedTensorType type = tensorType(value);
   SmallVector<int64_t> shape(type.getShape());

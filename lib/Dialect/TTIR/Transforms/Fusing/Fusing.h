@@ -24,7 +24,7 @@ template <class Op> struct Fusion : OpRewritePattern<Op> {
   FusionState &state;
 };
 
-/// Ops that make place for one, found from the last of them upwards.
+/// Ops that one op replaces, found from the last of them upwards.
 class Group {
 public:
   Group(const FusionState &state, Operation *root) : state(&state) { ops.insert(root); }
@@ -41,8 +41,8 @@ public:
   void add(Operation *op) { ops.insert(op); }
   /// The value before reshapes, which leave the order of its elements.
   Value shaped(Value value);
-  /// What holds one number for each row of a tensor of this shape, where `dims` are the dimensions of a row: the value
-  /// before it is broadcast and shaped; null if it is no such thing.
+  /// Returns the value that holds one number for each row of a tensor of this shape, before it is broadcast and
+  /// reshaped, where `dims` are the dimensions of a row; null if `value` does not have this form.
   Value perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
   /// Whether nothing else reads what the ops before the root make, and all that compute do so in the same way.
   bool isClosed() const;

@@ -49,7 +49,7 @@ static bool isSquare(Group &group, Value value, Value x) {
   return pow && areSame(pow.getLhs(), x) && splat(pow.getRhs()) == 2.0;
 }
 
-/// What is summed and over which dimensions, where `value` is the mean over them.
+/// Returns the summed value and its dimensions, where `value` is the mean over them.
 static Value meanOf(Group &group, Value value, SmallVector<int64_t> &dims) {
   auto read = [&](auto op) {
     dims = reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg());
@@ -109,7 +109,7 @@ struct RMSNormMatcher {
   double epsilon = 0;
 
 private:
-  /// What `value` is one through the square root of, or the square root itself.
+  /// Returns x where `value` is 1 / sqrt(x) or, with `divided`, sqrt(x).
   Value rootOf(Value value, bool divided) {
     if (!divided) {
       if (auto rsqrt = group.take<RsqrtOp>(value))

@@ -12,7 +12,7 @@ namespace mlir::tt::ttnn {
 /// where that is not possible.
 LogicalResult writeDecisionTrace(Operation *op, StringRef folder, StringRef function, const llvm::json::Object &trace);
 
-/// What a pass before has written for the function; empty where it has not.
+/// Reads the trace that an earlier pass has written for the function; empty if there is none.
 llvm::json::Object readDecisionTrace(StringRef folder, StringRef function);
 
 /// A location as it is printed.

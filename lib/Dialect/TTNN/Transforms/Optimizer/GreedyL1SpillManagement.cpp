@@ -119,7 +119,8 @@ private:
       l1.deallocate(*address, llvm::alignTo(std::max<int64_t>(facts.tensors[tensor].bytes, 1), chip.l1Alignment));
   }
 
-  /// Of an op, or of all that it runs; a function that has tensors in L1 has all of it.
+  /// Returns the bytes of circular buffers of an op, or of all that it runs; a function that has tensors in L1 has all
+  /// of it.
   int64_t circularOf(Operation *op) {
     int64_t bytes = 0;
     auto take = [&](Operation *each) {

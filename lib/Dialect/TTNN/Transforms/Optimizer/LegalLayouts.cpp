@@ -68,7 +68,7 @@ TTNNLayoutAttr ttnn::interleavedInL1(RankedTensorType type, TTNNLayoutAttr layou
   return layout.withBufferType(type.getShape(), BufferType::L1);
 }
 
-/// So many cores of the grid, row by row.
+/// Returns the first `count` cores of the grid, row by row.
 static CoreRangeSetAttr firstCores(MLIRContext *context, int64_t count, int64_t gridColumns) {
   auto at = [&](int64_t x, int64_t y) { return CoreCoordAttr::get(context, x, y); };
   SmallVector<CoreRangeAttr> ranges;

@@ -18,7 +18,7 @@ struct ChipMemory {
   int64_t l1Alignment, dramAlignment, channels;
   int64_t cores() const { return gridRows * gridColumns; }
   int64_t usable() const { return end - base; }
-  /// What kernels can have where tensors take so many bytes.
+  /// Returns the chip with the memory that `tensors` bytes of tensors leave to kernels.
   ::ttmlir::cost::Chip without(int64_t tensors) const { return {gridRows, gridColumns, usable() - tensors}; }
 };
 

@@ -31,7 +31,7 @@ struct OpTensors {
   SmallVector<::ttmlir::cost::PlacedTensor, 1> outs;
 
   OpTensors() = default;
-  /// As the types say.
+  /// Takes the placements from the types of operands and results.
   explicit OpTensors(Operation *op);
 };
 
@@ -47,11 +47,11 @@ public:
   double nsWith(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Work &work,
                 ArrayRef<std::pair<unsigned, ::ttmlir::cost::PlacedTensor>> changed) const;
   double opNs(Operation *op) const { return times(op, OpTensors(op)).total(); }
-  /// Of a change of layout that is an op by itself.
+  /// Returns the time of a change of layout that is an op by itself.
   double moveNs(const ::ttmlir::cost::PlacedTensor &from, const ::ttmlir::cost::PlacedTensor &to) const;
   /// Sending a tensor to another chip.
   double sendNs(Value value) const;
-  /// What the op's kernels keep in the L1 of each core.
+  /// Returns the bytes that the op's kernels keep in the L1 of each core.
   static int64_t circularBytes(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Chip &chip);
 
 private:

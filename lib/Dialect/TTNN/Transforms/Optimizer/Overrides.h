@@ -13,8 +13,8 @@ namespace mlir::tt::ttnn {
 /// The name of a location: of `loc("relu_1")`, relu_1; empty where it has none.
 StringRef nameOf(Location loc);
 
-/// What the options override-output-layout, insert-memreconfig and override-conv2d-config say, by the names of ops'
-/// locations. What names no op of the module is an error, as is what the op cannot be given.
+/// The options override-output-layout, insert-memreconfig and override-conv2d-config, by the names of ops' locations. A
+/// name without an op in the module is an error, as is a setting that the op cannot have.
 class Overrides {
 public:
   /// Reads the text. Emits errors at `module`.
