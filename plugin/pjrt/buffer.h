@@ -35,11 +35,11 @@ namespace tt::pjrt {
 
 /// A result of a program.
 PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor);
-/// One that has no values.
+/// Returns a buffer without values.
 PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims);
 /// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
-/// What chips hold as one tensor of the mesh, which has the values in common with them.
+/// Joins the tensors of chips to one tensor of the mesh, which shares their values.
 ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what);
 /// The buffer as a program wants it. Throws PluginError for a deleted one; `what` names it.

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <vector>
 
-/// Most are ready when they are made: the simulator computes in the thread that calls.
+/// Most are ready when they are created: the simulator computes in the thread that calls.
 struct PJRT_Event {
   std::mutex mutex;
   std::condition_variable changed;
@@ -72,7 +72,7 @@ private:
 namespace tt::pjrt {
 
 inline constexpr std::string_view platformName = "tt";
-/// Of the plugin and what it was built with: caches of compiled programs are for one version.
+/// Returns the version of the plugin and of its libraries: caches of compiled programs are valid for one version.
 const std::string &platformVersion();
 
 inline PJRT_Event *readyEvent() { return new PJRT_Event; }

@@ -30,7 +30,7 @@ template <class Print> std::string printed(Print &&print) {
   return text;
 }
 
-/// What a user can do with a place: the file and line, or nothing when it is not known.
+/// Returns the part of a location that helps a user: the file and line, or nothing when it is not known.
 std::string placeOf(MlirLocation location) {
   std::string text = printed([&](auto callback, void *to) { mlirLocationPrint(location, callback, to); });
   if (text.starts_with("loc("))
@@ -198,7 +198,7 @@ std::vector<int64_t> numbers(std::string_view &text) {
   return found;
 }
 
-/// From "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}", as annotate-xla-shardings writes.
+/// Parses "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}", as annotate-xla-shardings writes.
 void split(Slot &slot, std::string_view text, const std::string &name) {
   constexpr std::string_view devices = "{devices=[";
   enum { Replicated = 0, Other = 3 };
@@ -239,7 +239,7 @@ void split(Slot &slot, std::string_view text, const std::string &name) {
   }
 }
 
-/// What devices hold of arguments and results, when the module has been partitioned.
+/// Reads the shardings of arguments and results, when the module has been partitioned.
 void readShardings(MlirModule module, Compiled &compiled) {
   const MlirOperation op = findMain(module, compiled.name);
   const auto read = [&](std::vector<Slot> &slots, std::string_view list) {

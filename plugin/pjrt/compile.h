@@ -23,7 +23,7 @@ struct Compiled {
   std::string source; // the module as it was given
 };
 
-/// What each of several devices runs of a compiled program, as text of StableHLO. Throws PluginError.
+/// Returns the text of StableHLO that each of several devices runs of a compiled program. Throws PluginError.
 std::string deviceProgram(const Compiled &compiled);
 
 /// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once.

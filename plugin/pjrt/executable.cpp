@@ -12,7 +12,7 @@
 namespace tt::pjrt {
 namespace {
 
-/// Of bytes, the same on every machine and in every process (FNV-1a, 64 bits, twice with different starts).
+/// Hashes bytes to the same value on every machine and in every process (FNV-1a, 64 bits, twice with different starts).
 std::string hashText(std::string_view bytes, std::string_view more) {
   std::string text;
   for (uint64_t hash : {0xcbf29ce484222325ull, 0x9ae16a3b2f90404full}) {

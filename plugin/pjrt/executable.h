@@ -9,7 +9,7 @@
 
 namespace tt::pjrt {
 
-/// What a program is, wherever it runs. Does not change.
+/// The part of a program that does not depend on where it runs. Immutable.
 struct Program {
   Compiled compiled;
   CompileOptions options;
@@ -33,10 +33,10 @@ struct Program {
 
   /// Rows and columns of the mesh that it runs on.
   sim::MeshOptions mesh() const;
-  /// What running it would take, computed when it is requested.
+  /// Returns the cost of a run, computed at the first request.
   const runtime::RunReport &cost() const;
   const std::vector<PJRT_NamedValue> &properties() const;
-  /// What each device runs, in StableHLO, made when it is requested.
+  /// Returns the program of each device in StableHLO, built at the first request.
   const std::string &text() const;
 
 private:

@@ -20,7 +20,7 @@ struct Head {
 
 //===- Layouts (API 0.93) -------------------------------------------------===//
 
-/// From the last dimension to the first, as XLA writes it: "{2,1,0}".
+/// The order of dimensions from the last to the first, as XLA writes it: "{2,1,0}".
 struct Layout {
   std::string text;
   explicit Layout(size_t rank) {
@@ -44,7 +44,7 @@ struct OfBuffer : Head {
   PJRT_Buffer *buffer;
   Layout *layout; // out, destroyed by the caller
 };
-/// Of a client or a topology.
+/// The default layouts of a client or a topology.
 struct Default : Head {
   void *of;
   PJRT_Buffer_Type type;

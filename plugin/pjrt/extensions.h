@@ -18,7 +18,7 @@ struct Api : PJRT_Api {
 };
 void addLaterFunctions(Api &api);
 
-/// What jaxlib gets as the layout of an array of so many dimensions; it is there for ever.
+/// Returns the layout that jaxlib gets for an array of `rank` dimensions; it is never freed.
 const void *rowLayout(size_t rank);
 
 /// Row-major layouts of arrays, and the shardings of programs, before `next`.

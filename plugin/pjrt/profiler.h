@@ -14,7 +14,7 @@ bool profiling();
 /// Adds a run that began at `start` and has ended.
 void recordRun(const PJRT_Device &device, const std::string &program, int64_t start,
                std::shared_ptr<const runtime::RunReport> report);
-/// What JAX finds in the table of functions.
+/// Returns the extension that JAX finds in the table of functions.
 PJRT_Extension_Base *profilerExtension();
 
 } // namespace tt::pjrt

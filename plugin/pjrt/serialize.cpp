@@ -51,7 +51,7 @@ struct Reader {
     return value;
   }
   std::string text() { return std::string(take(number())); }
-  /// Of rows of at least 8 bytes each.
+  /// Reads the count of rows of at least 8 bytes each.
   uint64_t count() {
     const uint64_t value = number();
     if (value > rest.size() / sizeof(uint64_t))

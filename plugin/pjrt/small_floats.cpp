@@ -15,7 +15,7 @@
 namespace tt::pjrt {
 namespace {
 
-/// What the codes of the largest exponent mean, other than numbers.
+/// The values of the codes of the largest exponent, other than numbers.
 enum class Special : uint8_t {
   Ieee,      // infinities and NaNs
   LastIsNaN, // a NaN in the last one of each sign

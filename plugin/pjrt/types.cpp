@@ -100,7 +100,7 @@ unsigned bitsBelowByte(PJRT_Buffer_Type type) {
   }
 }
 
-/// From the type that the chip holds `type` in to that of the host: a conversion of bits, never of values.
+/// Converts from the type in which the chip holds `type` to that of the host: a conversion of bits, never of values.
 template <class Held> void widen(const TypeInfo &type, const std::byte *from, std::byte *to, size_t count) {
   switch (type.bytes) {
   case 1:

@@ -31,7 +31,7 @@ struct TypeInfo {
 
 /// Throws PluginError for an unknown one.
 const TypeInfo &typeInfo(PJRT_Buffer_Type type);
-/// By its name in StableHLO, such as "f32", "ui8", "complex<f32>"; nullptr for an unknown one.
+/// Finds a type by its name in StableHLO, such as "f32", "ui8", "complex<f32>"; nullptr for an unknown one.
 const TypeInfo *findType(std::string_view name);
 
 /// "f32[2, 3]"

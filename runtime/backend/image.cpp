@@ -231,7 +231,7 @@ private:
     return binary;
   }
 
-  /// That the program takes and gives what the description says.
+  /// Checks that the program has the inputs and outputs of the description.
   void check(const Model &model) const {
     if (model.binary.programs().empty())
       fail("its program is empty");

@@ -15,7 +15,7 @@
 
 namespace tt::backend {
 
-/// Of tensors in memory of the host. Throws Error for a format with blocks.
+/// Returns the data type of tensors in memory of the host. Throws Error for a format with blocks.
 DataType dataTypeOf(DataFormat format);
 DataFormat formatOf(DataType dtype);
 bool isFloat(DataType dtype);
@@ -38,9 +38,9 @@ struct Model {
   runtime::Binary binary;
   std::vector<Port> inputs, outputs;
   std::vector<runtime::Tensor> parameters; // on the host
-  /// For each input of the binary's program 0: a parameter, or behind these an input.
+  /// The input of the binary's program 0 for each input here: a parameter, or, after the parameters, an input.
   std::vector<size_t> arguments;
-  /// For each output: the program's.
+  /// The output of the program for each output here.
   std::vector<size_t> results;
 };
 

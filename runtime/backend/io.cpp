@@ -57,7 +57,7 @@ Shape shapeOf(const tt_PytorchTensorDesc &tensor) {
   return {tensor.shape.begin(), tensor.shape.begin() + tensor.dim};
 }
 
-/// What a tensor is without outer dimensions of 1, which PyBuda adds.
+/// Returns the shape without outer dimensions of 1, which PyBuda adds.
 Shape inner(Shape shape) {
   const auto first = std::ranges::find_if(shape, [](int64_t size) { return size != 1; });
   return {first, shape.end()};

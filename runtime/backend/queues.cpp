@@ -84,7 +84,7 @@ void change(std::atomic<uint32_t> &number) {
 
 const std::string folder = "/dev/shm/";
 
-/// What names of files of this user begin with.
+/// Returns the prefix of the names of this user's files.
 std::string prefix() { return "ttqueues-" + std::to_string(::geteuid()) + "-"; }
 
 /// Takes the lock, which who cleans has for a moment.

@@ -1,7 +1,7 @@
 //===- queues.h - queues of tensors that processes share ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file in shared memory, made by the process that runs programs. Each queue
+// A file in shared memory, created by the process that runs programs. Each queue
 // is a ring of entries. Tensors are copied before they count, and stop counting
 // after they were copied, so that a process that is killed in between leaves the
 // queue as it was; locks that it held are taken over.
@@ -17,7 +17,7 @@
 
 namespace tt::backend {
 
-/// Nothing was changed.
+/// Reports a timeout. The call has changed nothing.
 class TimeoutError : public Error {
   using Error::Error;
 };
@@ -40,7 +40,7 @@ public:
   /// Makes the file. Throws Error when a process that runs has it, or there is no room.
   static std::shared_ptr<Queues> create(const std::string &path, std::span<const Port> inputs,
                                         std::span<const Port> outputs);
-  /// Those of a file that this process has made or opened, or that another has made. Throws Error when there is none.
+  /// Returns the queues of a file that this or another process has created. Throws Error when there are none.
   static std::shared_ptr<Queues> at(const std::string &path);
   ~Queues();
   Queues(const Queues &) = delete;
@@ -60,7 +60,7 @@ public:
   /// Removes the oldest entries, when there are so many.
   void pop(Row &row, uint64_t entries, int64_t seconds);
 
-  /// Of the process that runs programs.
+  /// Sets whether the process that runs programs is running.
   void setRunning(bool running);
   void fail(const std::string &why);
   /// Ends whoever waits, and removes the file.

@@ -8,7 +8,7 @@
 
 namespace tt::backend {
 
-/// What a function does, with its error on stderr. A timeout is silent: callers try again.
+/// Calls a function and prints its error on stderr. A timeout prints nothing: callers try again.
 template <class F> DEVICE_STATUS_CODE guarded(const std::string &name, F &&function) {
   try {
     function();

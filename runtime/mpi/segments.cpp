@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path shared = "/dev/shm";
-/// Of OpenMPI 4, and of 5.
+/// The variables of OpenMPI 4 and 5.
 constexpr const char *variables[] = {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory"};
 
 std::string prefix() { return "ttranks-" + std::to_string(::geteuid()) + "-"; }

@@ -12,7 +12,7 @@
 namespace tt::sim {
 
 /// While it is there, MPI_Init puts its files into a folder of this process. Nothing is changed where the user has
-/// named a folder, or none can be made.
+/// named a folder, or none can be created.
 class Segments {
 public:
   Segments();

@@ -19,7 +19,7 @@ namespace nb = nanobind;
 
 namespace tt::python {
 
-/// As Python prints it, in one line of not more than 60 characters; what is no text in UTF-8 is escaped.
+/// Returns Python's repr in one line of at most 60 characters; invalid UTF-8 is escaped.
 std::string reprOf(nb::handle value);
 
 /// Throws ValueError "<name> is <value>; expected <low> to <high>"; TypeError for what is no integer.

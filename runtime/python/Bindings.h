@@ -62,8 +62,8 @@ struct HostArray {
   nb::object owner; // keeps the memory alive
   int64_t elements() const { return volume(shape); }
 };
-/// Of anything with DLPack or the buffer protocol. Throws TypeError for another object, Error for a type without
-/// counterpart.
+/// Returns the array of any object with DLPack or the buffer protocol. Throws TypeError for another object, Error for a
+/// type without counterpart.
 HostArray hostArray(nb::handle object);
 /// Writes the values of a tensor of one shard.
 void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type);

@@ -14,7 +14,7 @@ namespace {
 
 using sim::MeshDevice;
 
-/// What Python sets before it opens a device. Some settings mean something on hardware only and are kept as they are.
+/// The options that Python sets before it opens a device. Some affect hardware only and are stored unchanged.
 struct Options {
   std::vector<uint32_t> meshOffset = {0, 0};
   std::vector<int> deviceIds;

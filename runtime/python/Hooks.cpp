@@ -36,7 +36,7 @@ private:
   std::shared_ptr<nb::callable> function;
 };
 
-/// What DebugHooks.get returns; the hooks themselves belong to the runtime.
+/// The result of DebugHooks.get; the hooks themselves belong to the runtime.
 struct DebugHooks {
   bool preOp, postOp, preProgram, postProgram;
 };

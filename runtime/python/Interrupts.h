@@ -13,12 +13,12 @@ namespace nb = nanobind;
 namespace tt::python {
 
 /// While it lives in the main thread, Python's handlers of signals are called between the ops of what runs, and end it
-/// when they raise. Made and destroyed with the interpreter's lock held.
+/// when they raise. Created and destroyed with the interpreter's lock held.
 class SignalScope final : public Interruptible {
 public:
   /// Throws what a handler raises for a pending signal.
   SignalScope();
-  /// What to throw for an Interrupted.
+  /// Throws the Python exception of an Interrupted.
   [[noreturn]] void raise();
 
 private:

@@ -63,7 +63,7 @@ template <class Text> std::string list(size_t count, Text text) {
   return "[" + items + "]";
 }
 
-/// What the compiler reads, and under "system_desc" the same by the names of the ecosystem's flatbuffer of systems.
+/// Writes the system for the compiler, and under "system_desc" with the names of the ecosystem's flatbuffer of systems.
 std::string toJson(const SystemDesc &system) {
   const size_t count = system.chips.size();
   const auto number = [](size_t i) { return std::to_string(i); };
@@ -162,7 +162,7 @@ SystemDesc load(const std::filesystem::path &path) {
   throw refuse("is not the description of a machine");
 }
 
-/// What is known of a chip of this architecture, by name; sizes in bytes.
+/// Returns the properties of a chip of this architecture, by name; sizes in bytes.
 nb::dict figuresByName(const std::string &arch) {
   const ChipDesc &chip = sim::chip(sim::parseArch(arch));
   nb::dict figures;

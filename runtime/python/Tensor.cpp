@@ -16,7 +16,7 @@ namespace {
 using runtime::Device;
 using ttnn::Tensor;
 
-/// What get_tensor_desc() tells.
+/// The result of get_tensor_desc().
 struct TensorDesc {
   std::vector<int64_t> shape, stride;
   uint32_t itemSize;

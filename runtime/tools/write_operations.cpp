@@ -19,7 +19,7 @@ using namespace tt::ttnn;
 using api::Parameter;
 using api::Role;
 
-/// Those that types.hpp has by hand: types of the library itself.
+/// The types that types.hpp defines by hand: types of the library itself.
 const std::set<std::string_view> handWritten = {"DataType", "Layout", "BufferType", "TensorMemoryLayout"};
 
 std::string text(std::string_view view) { return std::string(view); }

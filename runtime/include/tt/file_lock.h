@@ -13,7 +13,7 @@
 namespace tt {
 
 enum class Holder {
-  /// No child inherits the lock. It ends when the process closes any descriptor of the file.
+  /// Children do not inherit the lock. It ends when the process closes any descriptor of the file.
   Process,
   /// Other descriptors of the file may be opened and closed. Forked children have to close theirs, and memory that was
   /// mapped with the descriptor keeps the lock, too.

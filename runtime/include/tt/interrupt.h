@@ -35,11 +35,11 @@ public:
   virtual ~Interruptible();
   Interruptible(const Interruptible &) = delete;
   Interruptible &operator=(const Interruptible &) = delete;
-  /// Of the calling thread, or nullptr.
+  /// Returns that of the calling thread, or nullptr.
   static Interruptible *current() noexcept;
-  /// Whether somebody has requested it since it was made, or last decided. In any thread.
+  /// Whether an interruption was requested since construction, or the last decision. In any thread.
   bool isRequested() const noexcept;
-  /// What checkInterrupt() does, in its own thread.
+  /// Implements checkInterrupt(), in its own thread.
   void check();
 
 protected:

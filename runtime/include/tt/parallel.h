@@ -21,7 +21,7 @@ int threads();
 void setThreads(int count);
 
 namespace detail {
-/// In a child that was forked from inside of a parallel loop: loops run in the calling thread.
+/// Whether this is a child that was forked inside a parallel loop: there, loops run in the calling thread.
 bool threadsAreLost() noexcept;
 using Chunk = void (*)(void *body, int64_t begin, int64_t end);
 void parallelFor(int64_t n, int64_t grain, Chunk chunk, void *body);

@@ -15,8 +15,8 @@
 
 namespace tt {
 
-/// At least `bytes` bytes from the operating system, aligned to 64, not initialised, on huge pages as far as it fills
-/// them; nullptr when there is no memory. Nothing of a large block stays in the process when it is given to freeFresh.
+/// Returns at least `bytes` bytes from the operating system, aligned to 64, uninitialized, on huge pages as far as it
+/// fills them; nullptr when there is no memory. freeFresh returns a large block to the system.
 void *freshMemory(size_t bytes) noexcept;
 /// `bytes` as when it was taken.
 void freeFresh(void *data, size_t bytes) noexcept;
@@ -24,20 +24,20 @@ void freeFresh(void *data, size_t bytes) noexcept;
 /// on.
 void emptyFresh(void *data, size_t bytes) noexcept;
 
-/// Memory for what is made once and read by every run (weights in the order of a kernel): pieces lie behind one
+/// Memory for data that is built once and read by every run (weights in the order of a kernel): pieces follow one
 /// another, because each on huge pages of its own would waste the rest of the last. Throws std::bad_alloc.
 std::shared_ptr<std::byte> takeLasting(size_t bytes);
-/// No more is taken for now: gives back what the last piece leaves of its huge page.
+/// Ends a series of pieces: gives back what the last piece leaves of its huge page.
 void settleLasting() noexcept;
 
-/// At least `bytes` bytes, aligned to 64, not initialised; nullptr when there is no memory.
+/// Returns at least `bytes` bytes, aligned to 64, uninitialized; nullptr when there is no memory.
 void *takeRecycled(size_t bytes) noexcept;
 /// `bytes` as when it was taken.
 void giveRecycled(void *data, size_t bytes) noexcept;
 /// Gives what waits for its next user back to the operating system.
 void trimRecycled() noexcept;
 
-/// What takeRecycled got from the operating system since the process began.
+/// The memory that takeRecycled got from the operating system since the process began.
 struct TakenMemory {
   uint64_t blocks = 0, bytes = 0;
 };
@@ -48,7 +48,7 @@ TakenMemory takenMemory() noexcept;
 /// nothing otherwise.
 void poison(void *data, size_t bytes) noexcept;
 
-/// For containers and shared objects that are made anew in every run.
+/// Allocates for containers and shared objects that every run creates again.
 template <class T> struct Recycling {
   using value_type = T;
   Recycling() = default;

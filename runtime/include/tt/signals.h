@@ -19,7 +19,7 @@ namespace tt {
 /// `isOfInterpreter` tells whether the interpreter has a handler of its own for a signal, which makes the handler that
 /// the system has the interpreter's; it is queried until one is known. Other handlers are left alone.
 void watchSignals(bool (*isOfInterpreter)(int number));
-/// How many came since they are watched.
+/// Returns the number of signals since they are watched.
 uint32_t watchedSignals() noexcept;
 
 } // namespace tt

@@ -79,10 +79,9 @@ enum class Arch : uint8_t { None = 0, WormholeB0 = 1, Blackhole = 2, Quasar = 3 
 
 using Shape = std::vector<int64_t>;
 
-/// How the simulator holds the values of a data type in host memory, logical
-/// and row-major. Block formats are held as the bf16 values they stand for
-/// (at most 8 significant bits), so they run on the bf16 units of the CPU and
-/// are quantised when written.
+/// The type in which the simulator holds the values of a data type in host memory, logical and row-major. Block formats
+/// are held as bf16 values (at most 8 significant bits), so they run on the bf16 units of the CPU and are quantized
+/// when written.
 enum class StorageType : uint8_t { F32, F16, BF16, I32, U32, U16, U8 };
 
 StorageType storageType(DataType type);
@@ -98,7 +97,7 @@ std::string toString(const Shape &shape);
 /// Product of the dimensions; throws Error on overflow or a negative one.
 int64_t volume(const Shape &shape);
 
-/// Where a tensor lies.
+/// The memory of a tensor.
 struct MemoryConfig {
   BufferType buffer = BufferType::SystemMemory;
   MemoryLayout layout = MemoryLayout::Unset;
@@ -135,7 +134,7 @@ class BinaryError : public Error {
 class OpError : public Error {
   using Error::Error;
 };
-/// No room in a simulated memory.
+/// Reports that a simulated memory is full.
 class OutOfMemoryError : public Error {
   using Error::Error;
 };

@@ -92,7 +92,7 @@ struct Call::State {
   Device device;
 };
 
-/// That of the last call of this thread, for the next one: its lists have their memory already.
+/// The state of the last call of this thread, for the next one: its lists have their memory already.
 static thread_local std::unique_ptr<Call::State> spare;
 
 Call::Call(const Function &function) : state(spare ? std::move(spare) : std::make_unique<State>()) {

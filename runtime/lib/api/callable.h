@@ -6,7 +6,7 @@
 
 namespace tt::ttnn {
 
-/// What an op that is no kernel's business works on.
+/// The arguments of an op that runs without a kernel.
 struct CallArguments {
   const Callable &callable;
   std::span<const Tensor> operands;
@@ -14,9 +14,9 @@ struct CallArguments {
   std::span<const Output> outputs;
   const Device &device;
 };
-/// How such an op is done, or nullptr for those that have kernels.
+/// Returns the function that performs such an op, or nullptr for ops that have kernels.
 std::vector<Tensor> (*performerOf(std::string_view op))(const CallArguments &);
-/// What ttnn.deallocate does.
+/// Implements ttnn.deallocate.
 void release(const Tensor &tensor, bool force);
 
 /// Throws OpError that names the public function.

@@ -30,7 +30,7 @@ constexpr size_t cacheLimit = 4096;
 // What a kernel depends on
 //===----------------------------------------------------------------------===//
 
-/// What a call was given, as words: calls are equal if their words are. A thread has one at a time.
+/// The operands and attributes of a call, as words: calls are equal if their words are. A thread has one at a time.
 class CallKey {
 public:
   CallKey() : words(scratch()) { words.clear(); }
@@ -169,7 +169,7 @@ public:
     const Entry *entry = entries.empty() ? nullptr : &entries[place(key.hash(), key.value())];
     return entry ? entry->made : nullptr;
   }
-  /// What is kept for a call from now on: of threads that made the same at once, what the first of them made.
+  /// Keeps a kernel for later calls. When several threads create the same, all get that of the first.
   std::shared_ptr<Made> insert(uint64_t hash, std::shared_ptr<Made> made) {
     if (2 * (count + 1) > entries.size())
       grow();
@@ -296,8 +296,8 @@ void settleReshape(const Callable &callable, std::vector<int64_t> &shape, const 
   *open = elements / known;
 }
 
-/// What a call may say otherwise than an op: -1 in the shape of a reshape, dimensions of a permutation counted from the
-/// end, and steps of a slice that are left out.
+/// Resolves the forms that a call may have and an op may not: -1 in the shape of a reshape, dimensions of a permutation
+/// counted from the end, and omitted steps of a slice.
 Attributes settled(const Callable &callable, Attributes given, std::span<const std::optional<TensorSpec>> ins) {
   const std::string_view op = callable.function->op;
   const bool reshape = op == "ttnn.reshape", permute = op == "ttnn.permute";

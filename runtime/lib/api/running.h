@@ -14,7 +14,8 @@ namespace tt::ttnn {
 /// A call that is worked out: its kernel, and what its results are.
 struct Made {
   std::vector<uint64_t> key; // what the call was given, as the cache compares it
-  /// Descriptions of operands live as long as kernels that were made for them: no other is at their address meanwhile.
+  /// Descriptions of operands live as long as kernels that were created for them: no other is at their address
+  /// meanwhile.
   std::vector<std::shared_ptr<const Tensor::Description>> ins;
 
   struct Result {
@@ -45,7 +46,7 @@ Device deviceOf(const Callable &callable, std::span<const Tensor> operands, cons
 /// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
 void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
                        const Device &device);
-/// That results may go into these tensors.
+/// Checks that results may be written to these tensors.
 void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device);
 /// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each again.
 std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,

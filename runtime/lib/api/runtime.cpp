@@ -26,7 +26,7 @@ HookTable &hookTable() {
   return *table;
 }
 
-/// What the last run on each device took. The report before it is used again when no caller has it.
+/// The reports of the last run on each device. The previous report is reused when no caller has it.
 class Reports {
 public:
   std::shared_ptr<RunReport> begin(const Device &device) {

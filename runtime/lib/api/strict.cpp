@@ -44,7 +44,7 @@ void requireIntegers(const StrictCall &call, std::string_view taken) {
     }
 }
 
-/// With `alsoFloats`, floats next to integers are refused, too.
+/// Requires one type. With `alsoFloats`, floats next to integers are refused, too.
 void requireOneType(const StrictCall &call, bool alsoFloats) {
   const TensorSpec *first = nullptr;
   for (size_t i = 0; i < call.operands.size(); ++i) {

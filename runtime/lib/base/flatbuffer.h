@@ -21,7 +21,7 @@
 
 namespace tt::files {
 
-/// Of a shape: more is no real tensor.
+/// The maximum rank of a shape in a file.
 inline constexpr size_t maxRank = 16;
 // Struct and list attributes nest; a real one is three tables deep per level and has at most a few levels.
 inline constexpr uint32_t maxDepth = 64;
@@ -34,8 +34,8 @@ inline constexpr size_t maxItems = size_t(1) << 24;
 /// changes this process's copy only. Throws BinaryError.
 std::shared_ptr<std::byte> mapFile(const std::string &path, bool writable, size_t &size);
 
-/// That a file begins with a size, its own, and one of the identifiers. Throws BinaryError; `expected` ends the message
-/// about the identifier.
+/// Checks that a file begins with a size, its own, and one of the identifiers. Throws BinaryError; `expected` ends the
+/// message about the identifier.
 void verifyPrefix(const std::string &name, std::span<const std::byte> bytes,
                   std::initializer_list<const char *> identifiers, const std::string &expected);
 

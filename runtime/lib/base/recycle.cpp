@@ -138,9 +138,9 @@ private:
     return regions.take(bytes);
   }
 
-  /// What programs keep their values in is worth the memory: fewer pages are looked up, and a copy is made once. Small
-  /// pages in use become a huge one; the system clears the others when they are first written, so that a program whose
-  /// values grow pays for the growth and not for the region.
+  /// Uses huge pages for the memory in which programs keep their values: fewer pages are looked up, and a copy happens
+  /// once. Small pages in use become a huge one; the system clears the others when they are first written, so that a
+  /// program whose values grow pays for the growth and not for the region.
   static void useHugePages(std::byte *region) noexcept {
 #if defined(__linux__)
 #ifndef MADV_COLLAPSE
@@ -202,7 +202,7 @@ public:
 private:
   static constexpr size_t mostBytes = 512;
   static constexpr uint32_t longest = 64;
-  /// By units, so that blocks of one class are of one size of the pool as well.
+  /// Returns the class of a size in units, so that blocks of one class have one size of the pool as well.
   static size_t classOf(size_t bytes) { return bytes ? (bytes - 1) / unit : 0; }
   struct List {
     Waiting *first = nullptr;

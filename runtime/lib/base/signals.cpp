@@ -14,7 +14,7 @@
 namespace tt {
 namespace {
 
-/// Those that are meant to end what a program does, or to look in on it.
+/// The signals that are meant to end or to inspect a program.
 constexpr std::array watched = {SIGINT, SIGTERM, SIGALRM, SIGHUP, SIGUSR1, SIGUSR2};
 
 using Handler = void (*)(int);

@@ -60,8 +60,8 @@ public:
   Bindings bindings;                  // of an open one
   std::weak_ptr<BinaryImage> boundOf; // the open one that this is for some sizes
 
-  /// What a back end makes of the binary and keeps with it (programs prepared for a device, compiled kernels): it goes
-  /// when the binary goes. A binary has one back end, and T is its type.
+  /// Returns the state that a back end keeps with the binary (programs prepared for a device, compiled kernels): it
+  /// goes when the binary goes. A binary has one back end, and T is its type.
   template <class T> T &kept() {
     std::lock_guard lock(keptMutex);
     if (!keptByBackEnd)
@@ -76,7 +76,7 @@ private:
 
 /// Fills in everything below `root`; the bytes have passed the Verifier. Throws BinaryError.
 void readImage(BinaryImage &image);
-/// That calls give programs what they take. Throws BinaryError.
+/// Checks that calls pass the operands that programs take. Throws BinaryError.
 void checkCalls(BinaryImage &image);
 /// Fills in systemDesc from `system`. Throws BinaryError.
 void readSystem(BinaryImage &image);

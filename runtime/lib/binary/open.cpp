@@ -38,7 +38,7 @@ OpenSize readSize(const target::OpenSize &from, const files::Place &place, const
   return size;
 }
 
-/// What a path leads to: an integer, a real number or a constant.
+/// The value at a path: an integer, a real number or a constant.
 struct Found {
   int64_t *integer = nullptr;
   double *real = nullptr;

@@ -8,7 +8,7 @@ namespace {
 
 using files::count;
 
-/// Of all stages together: a run keeps books of each.
+/// The limit of micro-batches of all stages together: a run has a record of each.
 constexpr uint32_t maxMicroBatches = 1 << 16;
 
 std::string text(const TensorSpec &spec) { return toString(spec.shape) + " of " + std::string(toString(spec.dtype)); }
@@ -106,7 +106,7 @@ private:
     return value;
   }
 
-  /// What is given once or cut into micro-batches.
+  /// Requires that a value is passed once or cut into micro-batches.
   void requireParts(const TensorSpec &whole, const TensorSpec &part, const std::string &field) const {
     Shape cut = part.shape;
     if (!cut.empty())
@@ -118,7 +118,7 @@ private:
                                    : std::string()));
   }
 
-  /// What a stage gives to another: on each chip of a sub-mesh, or on all of them alike.
+  /// Requires that one stage gives what another takes: on each chip of a sub-mesh, or the same on all of them.
   void requireSame(const Stage &from, uint32_t output, const Program &to, const TensorSpec &expected,
                    const std::string &field) const {
     const Program &producer = programOf(from);

@@ -374,7 +374,7 @@ private:
 
   static std::string nameOf(const Program &program) { return "program \"" + std::string(program.name) + "\""; }
 
-  /// What says how a program goes on is one number, of a type that the executor reads.
+  /// Checks that the selector of control flow is one number, of a type that the executor reads.
   void checkSelector(const TensorSpec &spec, const std::string &field) const {
     const bool isRead = spec.dtype == DataType::Float32 || spec.dtype == DataType::BFloat16 ||
                         spec.dtype == DataType::Int32 || spec.dtype == DataType::UInt32 ||

@@ -63,7 +63,7 @@ struct Lines {
         (d < dim ? outer : inner) *= shape[d];
   }
   int64_t outer = 1, length, inner = 1;
-  /// Where line `line` of outer * inner begins.
+  /// Returns the start of line `line` of outer * inner.
   int64_t start(int64_t line) const { return line / inner * length * inner + line % inner; }
   int64_t count() const { return outer * inner; }
 };

@@ -92,7 +92,7 @@ private:
 
 } // namespace
 
-/// What the call's tensors in L1 leave to its kernels.
+/// Returns the chip with the memory that the call's tensors in L1 leave to its kernels.
 static ttmlir::cost::Chip leftBy(const OpCall &call, const sim::ChipDesc &chip) {
   int64_t usable = chip.l1Size - chip.l1UnreservedBase;
   const auto take = [&](const TensorSpec &spec) {

@@ -3,7 +3,7 @@
 //
 // A plan has kernels whose making takes long and gives nothing that the rest of
 // the plan depends on: the machine code of primitives. One after the other they
-// would keep one thread busy. Kernels that are made in a scope of DeferredWork
+// would keep one thread busy. Kernels that are created in a scope of DeferredWork
 // leave this work to its end, where all threads share it.
 //
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
 //===- library.h - primitives of the kernel library (oneDNN) -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A primitive is created with all its memory objects when a kernel is made;
+// A primitive is created with all its memory objects when a kernel is created;
 // running it only sets their addresses. Scratchpads come from the kernel's
 // scratch. The library's errors become OpError.
 //
@@ -23,11 +23,11 @@
 namespace tt::ttnn::library {
 
 const dnnl::engine &engine();
-/// One for each thread.
+/// Returns the stream of the calling thread.
 const dnnl::stream &stream();
 
 /// While it lives, the library makes and runs primitives for that many threads. A primitive's blocking, and with it the
-/// order of its sums, depends on the number it was made for, and so does the size of its scratchpad.
+/// order of its sums, depends on the number it was created for, and so does the size of its scratchpad.
 class Threads {
 public:
   explicit Threads(int count);
@@ -50,12 +50,12 @@ bool fuses(std::string_view activation);
 /// Attributes with a scratchpad that the caller provides, and an activation that the library fuses or none.
 dnnl::primitive_attr attributes(std::string_view activation = {});
 
-/// The code of a primitive, for as many threads as the library had when this was made. The library generates it, which
-/// takes most of the time that a primitive costs; within DeferredWork it does so at its end or for the first run.
+/// The code of a primitive, for as many threads as the library had when this was created. The library generates it,
+/// which takes most of the time that a primitive costs; within DeferredWork it does so at its end or for the first run.
 class Code final : public Work {
 public:
   static std::shared_ptr<const Code> make(dnnl::primitive_desc_base plan);
-  /// That of a convolution: within DeferredWork, equal ones have one, planned once.
+  /// Returns the code of a convolution: within DeferredWork, equal ones share one, planned once.
   static std::shared_ptr<const Code> make(const dnnl_convolution_desc_t &convolution, std::string_view activation,
                                           const std::function<dnnl::primitive_desc_base()> &plan);
 
@@ -83,11 +83,11 @@ public:
   void add(int argument, const dnnl::memory::desc &desc);
   /// The same without its activation, and the size of its scratchpad.
   using Plain = std::function<std::pair<dnnl::primitive, size_t>()>;
-  /// For a primitive that fuses an activation: NaN stays NaN. The library's give 0 or another bound for it, so a run
-  /// that met a NaN or made one is done again, plainly, and the activation after it.
+  /// Keeps NaN in a primitive that fuses an activation. The library's activations give 0 or another bound for NaN, so a
+  /// run that met or produced a NaN is repeated without the activation, which follows.
   void keepNaN(std::string_view activation, Plain plain);
-  /// One address per argument added; an argument of size 0 may have nullptr. Runs on as many threads as it was made
-  /// for.
+  /// Runs with one address per added argument; an argument of size 0 may have nullptr. Uses as many threads as it was
+  /// created for.
   void run(std::initializer_list<const void *> addresses) const;
 
 private:
@@ -110,7 +110,7 @@ class AlignedBytes {
 public:
   AlignedBytes() = default;
   explicit AlignedBytes(size_t size);
-  /// Those of another kernel.
+  /// Shares the bytes of another kernel.
   explicit AlignedBytes(std::shared_ptr<std::byte> bytes) : bytes(std::move(bytes)) {}
   std::byte *data() const { return bytes.get(); }
   const std::shared_ptr<std::byte> &share() const { return bytes; }
@@ -151,7 +151,7 @@ private:
 /// Adds to a form the order of elements that a description says. False where it is one of the library's own.
 bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc);
 
-/// Weights in the order that a primitive wants, brought there once when they are constant, or at each run. To be made
+/// Weights in the order that a primitive requires, reordered once when they are constant, or at each run. To be created
 /// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there, and
 /// what they were converted to is given back.
 class Ordered {
@@ -164,7 +164,7 @@ public:
   bool reads(const Packed &values) const { return !created && values.reads(); }
 
 private:
-  /// Brings constant values into `made`.
+  /// Reorders constant values into `made`.
   void order(Packed &values, const dnnl::memory::desc &given, const dnnl::memory::desc &target,
              const ConstantStore *store);
 

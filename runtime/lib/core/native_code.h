@@ -21,13 +21,13 @@ namespace tt::ttnn {
 /// Makes code known to the process. `triple`: of the machine that it was compiled for. Throws Error where other code is
 /// known by the hash.
 void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string triple);
-/// From now on, for the process. Throws Error for code that is not known.
+/// Allows code for the rest of the process. Throws Error for code that is not known.
 void allowNativeCode(uint64_t hash);
 
 /// Whether this very code is allowed. `hash`: of the code.
 bool isNativeCodeAllowed(uint64_t hash, std::span<const std::byte> code);
 
-/// What the triples of code for this machine begin with.
+/// Returns the prefix of the triples of code for this machine.
 std::string_view nativeMachine();
 
 /// Takes pointers to the values of operands and results, row-major, one after the other.

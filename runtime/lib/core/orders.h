@@ -24,11 +24,11 @@ public:
   ~WeightOrders();
   WeightOrders(const WeightOrders &) = delete;
 
-  /// For weightOrderCounts: an order was there already.
+  /// Counts, for weightOrderCounts, an order that existed already.
   static void countReused() noexcept;
 
-  /// While it lives, kernels that are made in this thread have their orders in the memory of `orders`, or where that is
-  /// nullptr in memory of their own.
+  /// While it lives, kernels that are created in this thread have their orders in the memory of `orders`, or where that
+  /// is nullptr in memory of their own.
   class Scope {
   public:
     explicit Scope(WeightOrders *orders);
@@ -42,8 +42,8 @@ public:
   /// as long as there is room for it. Where there is no scope, it goes with the last who uses it.
   static std::shared_ptr<std::byte> takeCurrent(size_t bytes);
 
-  /// To be called when a plan has been made. After the first one there is memory for other orders of its weights: what
-  /// later ones take costs no fresh pages.
+  /// Call this after a plan has been created. From the second plan on, other orders of its weights reuse memory and
+  /// take no fresh pages.
   void settle();
 
   /// Bytes of orders that no kernel uses.

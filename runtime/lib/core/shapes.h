@@ -19,7 +19,7 @@ struct ShapeRule {
   std::vector<std::string_view> operands; // in the order of the dialect
   bool variadic;                          // the last operand is any number
 };
-/// Of an op that Api.def has, or nullptr.
+/// Finds the rule of an op of Api.def; nullptr for other ops.
 const ShapeRule *findShapeRule(const OpInfo &info);
 
 /// An attribute as the rules of lib/shapes and lib/costs read it: by name, or a field of a struct as "config.field".
@@ -30,7 +30,7 @@ class CallOp : public shapes::Op {
 public:
   CallOp(const ShapeRule &rule, std::span<const std::optional<TensorSpec>> ins, const Attributes &attributes,
          std::span<const uint32_t> mesh);
-  /// With results that are known.
+  /// Describes a call whose results are known.
   CallOp(const ShapeRule &rule, const OpCall &call);
   CallOp(const CallOp &) = delete;
 

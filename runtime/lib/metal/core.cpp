@@ -197,7 +197,7 @@ std::string Core::waiting() const {
 
 namespace {
 
-/// What every core that has a kernel needs of a program.
+/// Creates the state of every core that has a kernel of the program.
 std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                                            const std::function<void (*(uint32_t))()> &entry) {
   std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));

@@ -26,8 +26,8 @@ class L1 {
 public:
   /// Throws OutOfMemoryError.
   explicit L1(const sim::ChipDesc &chip) : L1(chip, false) {}
-  /// With `pointers`, the memory lies below 2^31: the addresses that kernels get are pointers, as on the chip, which
-  /// they may read and write through.
+  /// Allocates the memory. With `pointers`, it lies below 2^31: the addresses that kernels get are pointers, as on the
+  /// chip, which they may read and write through.
   L1(const sim::ChipDesc &chip, bool pointers);
   L1(const L1 &) = delete;
   L1 &operator=(const L1 &) = delete;
@@ -35,7 +35,7 @@ public:
   std::byte *at(CoreIndex core, uint32_t address) const { return memory + static_cast<size_t>(core) * size + address; }
   const sim::ChipDesc &chip;
   bool hasPointers() const { return window != 0; }
-  /// What a kernel of the core sees of an address.
+  /// Returns the pointer that a kernel of the core gets for an address.
   uint32_t pointer(CoreIndex core, uint32_t address) const {
     return window ? window + static_cast<uint32_t>(core * size) + address : address;
   }
@@ -131,7 +131,7 @@ public:
   void reserveBack(uint32_t cb, uint32_t pages);
   void pushBack(uint32_t cb, uint32_t pages);
   Ring &ring(uint32_t cb, std::string_view function) const;
-  /// For functions of compute kernels that only prepare.
+  /// Checks the arguments of functions of compute kernels that only prepare.
   void checkRing(uint32_t cb, std::string_view function) const {
     requireCompute(function);
     ring(cb, function);
@@ -203,7 +203,7 @@ public:
   uint32_t line = 0;   // of the kernel's source, in a function of the API that knows it
   std::string printed; // lines of DPRINT
 
-  /// What it waits for, when it is suspended.
+  /// The condition that a suspended kernel waits for.
   struct Wait {
     const Ring *ring = nullptr;
     bool front = false;
@@ -245,7 +245,7 @@ private:
   std::byte *semaphoreAt(CoreIndex index, uint64_t address, std::string_view function) const;
   std::byte *dramBytes(uint64_t address, uint32_t bytes, std::string_view function) const;
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
-  /// What other kernels wait for or read is not overwritten.
+  /// Checks that data which other kernels wait for or read is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
   /// A tile as the matrix unit gets it, which is before registers round.
   void loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const;
@@ -272,9 +272,9 @@ public:
   bool ended() const;
   /// Ends the kernels that wait.
   void cancel();
-  /// Of the first kernel, in their order, that has thrown.
+  /// Returns the error of the first kernel, in their order, that has thrown.
   std::exception_ptr error() const;
-  /// What its kernels wait for, a line each.
+  /// Returns what its kernels wait for, a line each.
   std::string waiting() const;
   std::string name() const { return coreText(l1.chip, index); }
 

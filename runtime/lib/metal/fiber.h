@@ -43,7 +43,7 @@ public:
   /// Called inside: back to where it was resumed. Not from a catch block: what a thread has caught is not switched.
   void suspend();
   bool ended() const { return done; }
-  /// What the body has thrown.
+  /// Returns the exception that the body has thrown.
   std::exception_ptr error() const { return thrown; }
 
 private:

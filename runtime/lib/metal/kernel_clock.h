@@ -56,7 +56,7 @@ struct KernelClock {
     waiting += std::max(0.0, time - now);
     now = std::max(now, time);
   }
-  /// What comes next needs the transfers.
+  /// Waits for the transfers, because the next step needs them.
   void waitForTransfers() { waitUntil(landed); }
 
 private:

@@ -43,7 +43,7 @@ private:
   const KernelLibrary *library = nullptr;
 };
 
-/// What is made of a binary and kept with it.
+/// The state that is kept with a binary.
 struct Kept {
   ForkAware<std::mutex> mutex;
   std::shared_ptr<const CompiledKernels> compiled;

@@ -46,7 +46,7 @@ std::string quoted(std::string_view symbol) {
   return result;
 }
 
-/// What a kernel finds in addition to the functions of all kernels.
+/// Returns the declarations of one kernel, in addition to the functions of all kernels.
 std::string arguments(const Kernel &kernel) {
   const size_t count = kernel.compileTimeArgs.size();
   std::string text = "constexpr uint32_t kernel_compile_time_args[] = {";

@@ -7,7 +7,7 @@
 
 namespace tt::metal {
 
-/// Where element (row, column) of a tile lies: in one of four faces of 16x16.
+/// Returns the place of element (row, column) in a tile: in one of four faces of 16x16.
 constexpr size_t placeOf(int64_t row, int64_t column) {
   return static_cast<size_t>((row / 16 * 2 + column / 16) * 256 + row % 16 * 16 + column % 16);
 }

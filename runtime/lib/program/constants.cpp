@@ -250,7 +250,7 @@ void Planner::planControl() {
   operands.push_back({operation.ins, operation.outs});
 }
 
-/// What the programs that an op runs take on the device while it runs.
+/// Adds the device memory of the programs that an op runs.
 void Planner::addWorkingMemory(const Plan::Callees &callees) {
   int64_t peaks[sim::memoryCount] = {};
   for (const auto &callee : callees) {

@@ -100,7 +100,7 @@ static std::vector<std::vector<std::byte *>> roomFor(std::span<const std::span<s
   return room;
 }
 
-/// What the branches give to the chips that take them: all chips run a branch that any takes, and keep what is theirs.
+/// Runs the branches that chips take: all chips run a branch that any takes, and each keeps its own result.
 sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   auto &branches = callees.at(op).programs;
   const auto branchOf = [&](double number) {
@@ -173,7 +173,7 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
     took.cycles += more.cycles;
     took.ns += more.ns;
   };
-  /// What chips have now, of those that `takes` names.
+  /// Keeps the current values of the chips that `takes` names.
   const auto keep = [&](Pointers to, auto &&takes) {
     for (size_t k = 0; k < to.size(); ++k)
       for (size_t d = 0; d < to[k].size(); ++d)

@@ -17,15 +17,15 @@ namespace tt::runtime {
 
 /// Memory for intermediate values and scratch.
 struct Arena {
-  /// That of a plan. `shared`: of plans for other sizes of the program, taken over where it is large enough; nullptr
-  /// for a program that another one calls.
+  /// Returns the arena of a plan. `shared`: the arena of plans for other sizes of the program, taken over where it is
+  /// large enough; nullptr for a program that another one calls.
   static Arena of(const Plan &plan, const Arena *shared);
 
   std::shared_ptr<std::byte> memory;
   size_t bytes = 0;
 };
 
-/// What an executable leaves to those for other sizes of its program, which never run at the same time.
+/// The state that an executable leaves to those for other sizes of its program, which never run at the same time.
 struct Legacy {
   std::shared_ptr<const Plan> plan;
   Arena arena;
@@ -96,14 +96,15 @@ private:
   void runWith(ConstPointers ins, Pointers outs);
   void runCallees(const Binary &binary, const Device &device, uint32_t op, const Hooks &hooks, RunReport &report,
                   std::vector<sim::Allocation> &allocations);
-  /// What the last run takes on the chip.
+  /// Returns the time of the last run on the chip.
   sim::Duration taken() const {
     return {plan.totalDuration.cycles + inCallees.cycles, plan.totalDuration.ns + inCallees.ns};
   }
 
   /// Sends what chips of other ranks need for a mesh step, and receives.
   void exchange(const Step &step);
-  /// What a loop or branch goes by, of all chips: those of other ranks tell theirs. All ranks decide the same.
+  /// Returns the values that a loop or branch depends on, of all chips: ranks exchange theirs. All ranks decide the
+  /// same.
   std::vector<double> selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards,
                                   const char *what) const;
   void attribute(const Step &step, int64_t ns, RunReport &report) const;

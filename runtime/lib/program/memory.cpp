@@ -38,7 +38,7 @@ private:
   bool done = false;
 };
 
-/// Of blocks that go before anybody can ask what they are for.
+/// The label of blocks that are freed before any caller can ask for it.
 const sim::Label passing = "a value of a running program";
 
 void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &blocks) {

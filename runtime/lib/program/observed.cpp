@@ -16,7 +16,7 @@
 namespace tt::runtime {
 namespace {
 
-/// What a hook sees of a run. It may be kept longer than the run lasts.
+/// The view of a run that a hook gets. It may be kept longer than the run lasts.
 class Context final : public ProgramContext {
 public:
   Context(Executable &executable, const Binary &binary, size_t program, const Device &device)

@@ -16,7 +16,7 @@ uint32_t chipOf(const sim::Rectangle &place, uint32_t index, uint32_t columns) {
   return (place.firstRow + index / place.columns) * columns + place.firstColumn + index % place.columns;
 }
 
-/// When stages run and end, as they are told what each micro-batch took.
+/// The start and end times of stages, from the duration of each micro-batch.
 class Schedule {
 public:
   Schedule(const Binary &binary, size_t index, const Device &device, RunReport &report)

@@ -14,7 +14,7 @@
 
 namespace tt::runtime {
 
-/// What chips of one stage send to those of a later one for a micro-batch, a tensor at a time.
+/// A transfer of one tensor of a micro-batch from chips of one stage to those of a later one.
 struct StageTransfer {
   uint32_t from = 0, to = 0; // stages
   uint32_t output = 0;
@@ -26,7 +26,7 @@ std::vector<StageTransfer> transfersOf(const Binary &binary, const Program &prog
 /// Runs a program that has stages; its outputs are host tensors. The device's run mutex is held by the caller.
 Tensors runPipeline(const Binary &binary, size_t program, const Device &device, std::span<const Tensor> inputs,
                     const Hooks *hooks, RunReport &report);
-/// What that would take.
+/// Estimates a run of a pipeline.
 RunReport estimatePipeline(const Binary &binary, size_t program, const Device &device);
 
 } // namespace tt::runtime

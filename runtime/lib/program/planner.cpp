@@ -12,7 +12,7 @@
 
 namespace tt::runtime {
 
-/// Of outputs that take no device memory.
+/// The label of outputs that take no device memory.
 static const sim::Label noLabel = "nothing";
 
 static bool onHost(const TensorSpec &spec) { return spec.memory.buffer == BufferType::SystemMemory; }

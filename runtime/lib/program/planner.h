@@ -61,7 +61,7 @@ private:
   /// Has the processor read ops that come soon: the run before has left nothing of them in its caches.
   void fetchAhead() const;
   void planDeallocation();
-  /// The op with its operands and results, as a kernel is told them; made when it is needed first.
+  /// The op with its operands and results in a kernel's order; built at its first use.
   ttnn::OpCall &call();
   int makeKernel();
   uint32_t viewedOperand(const ttnn::Kernel &kernel) const;
@@ -71,18 +71,18 @@ private:
   /// False where a kernel for all devices does as well.
   bool addOwnStep(ttnn::OpCall &call);
   void addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input = -1);
-  /// Of a result of the op.
+  /// Returns the purpose of a result of the op.
   Purpose resultOf(uint32_t value) const { return {&created, Purpose::Of::Result, op, value}; }
   /// The label of an output, that of the plan before where it is the same.
   sim::Label outputLabel(uint32_t output) const;
   /// Gives a result the room that it has in the plan before.
   void repeatGroup(uint32_t value);
   void planDeviceMemory(int alias);
-  /// What ranks exchange before the mesh step that was added last.
+  /// Plans the exchange of ranks before the mesh step that was added last.
   void planExchange();
   void planOutputs();
   void describeOutputs();
-  /// What the values of inputs were when something was computed from them.
+  /// Records the state of inputs for results that were computed from them.
   void describeParameters();
   void checkMemory() const;
   /// The value is needed at op `at`.
@@ -98,14 +98,14 @@ private:
   Argument argumentOf(uint32_t value, size_t index) const;
   /// The values of a constant that is the same on all devices, or nullptr.
   const std::byte *constantBytes(uint32_t value) const;
-  /// Those of a device.
+  /// Returns the bytes of a constant on a device.
   const std::byte *constantBytes(uint32_t value, uint32_t device) const;
   /// A constant whose values all devices have in the same place.
   static bool isOneForAll(const Plan::Root &root);
   static bool isOwnedAlone(const Plan::Root &root);
   /// A constant of which devices have different values.
   bool isSplitConstant(uint32_t value) const;
-  /// Of the operands of the op.
+  /// Whether the op has a constant operand that is split.
   bool hasSplitConstants() const;
   /// Devices that have the same values have them once.
   static void shareEqual(Shards &shards, size_t bytes);
@@ -136,7 +136,7 @@ private:
 
   //===- Reuse of the plan for other sizes (reuse.cpp) ----------------------===//
 
-  /// An earlier op whose kernel, made for this plan, is the op's as well: layers of a model have the same ops.
+  /// An earlier op whose kernel, created for this plan, the op shares: layers of a model have the same ops.
   std::optional<uint32_t> findEqual() const;
   /// Whether the kernel of the op depends on shapes and attributes alone.
   bool mayBeEqual() const;
@@ -159,7 +159,7 @@ private:
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
 
-  /// What a step reads and writes, in the order its kernel is told: of its op, or of a chain.
+  /// The values that a step reads and writes, in the order of its kernel's operands: of its op, or of a chain.
   struct Operands {
     std::span<const uint32_t> ins, outs;
   };
@@ -179,7 +179,8 @@ private:
   //===- Memory and pointers (placement.cpp) --------------------------------===//
 
   void placeValues();
-  /// For each value that is computed in the place of another, which dies with it: that one; else absentOperand.
+  /// Returns, for each value that is computed in the place of another, which dies with it, that one; else
+  /// absentOperand.
   std::vector<uint32_t> findReplaced() const;
   bool isReplaceable(uint32_t value, uint32_t by, uint32_t at) const;
   /// Takes the places of the plan before where the same values live as long and are as large. False where they do not.

@@ -192,7 +192,7 @@ void Allocation::release() noexcept {
 
 namespace {
 
-/// What must be the same on all ranks, so that they do the same and get the same bits.
+/// Checks that settings are the same on all ranks, so that all compute the same bits.
 void agree(Ranks &ranks, const MeshOptions &options) {
   const auto number = [](auto value) { return std::to_string(value); };
   ranks.agree("the version of the runtime", runtimeBuild());

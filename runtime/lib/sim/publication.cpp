@@ -19,7 +19,7 @@ namespace publication {
 namespace {
 
 std::string temporaryFolder() { return "/tmp/ttmlir-" + std::to_string(::geteuid()); }
-/// What XDG_RUNTIME_DIR is of users who have logged in.
+/// Returns the XDG_RUNTIME_DIR of users who have logged in.
 std::string loginFolder() { return "/run/user/" + std::to_string(::geteuid()); }
 
 /// The directory that the process was in when it loaded the library: relative paths are of this one.

@@ -70,7 +70,7 @@ private:
 bool isOwnFolder(const std::string &path);
 /// TTRT_PUBLISH; empty where nothing is published.
 std::optional<std::string> givenFolder();
-/// Those that files of running processes may be in.
+/// Returns the folders that may contain files of running processes.
 std::vector<std::string> foldersToRead();
 /// Sorted names.
 std::vector<std::string> entriesOf(const std::string &folder);

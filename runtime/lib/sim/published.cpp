@@ -124,7 +124,7 @@ std::string resetText(uint32_t process) {
   return "reset from outside (tt-smi, process " + std::to_string(process) + "); open it again";
 }
 
-/// Who requested a reset of the mesh that the device is, or is a part of; 0: no process.
+/// Returns the process that requested a reset of the mesh that the device is, or is a part of; 0: no process.
 uint32_t requested(const MeshDevice &device) {
   const Row *row = find(wholeOf(device).id());
   return row ? row->reset.load(std::memory_order_acquire) : 0;

@@ -17,9 +17,9 @@ public:
   StridedCopy(Shape dims, std::vector<int64_t> strides, int64_t offset, size_t elementBytes);
   /// The result is a piece of the source, in its order.
   bool isView() const { return dims.size() == 1 && strides[0] == 1; }
-  /// Where the first element comes from.
+  /// Returns the offset of the first element.
   size_t offsetBytes() const { return static_cast<size_t>(offset) * elementBytes; }
-  /// With all threads.
+  /// Copies with all threads.
   void run(const std::byte *from, std::byte *to) const;
 
 private:

@@ -57,7 +57,7 @@ bool toDouble(PyObject *value, double &number) {
   return false;
 }
 
-/// Of a list or tuple, or anything else that is a sequence and no text.
+/// Converts a list or tuple, or any other sequence that is no text.
 template <class T, class Read> bool toArray(PyObject *value, std::vector<T> &array, const Read &read) {
   const nb::object items = nb::isinstance<Tensor>(nb::handle(value)) ? nb::object() : itemsOf(value);
   if (!items.is_valid())
@@ -126,7 +126,7 @@ std::string textOf(PyObject *string) {
   return {text, static_cast<size_t>(size)};
 }
 
-/// As the file system has it.
+/// Returns a path as the file system has it.
 std::string pathOf(PyObject *string) {
   PyObject *encoded = nullptr;
   if (!PyUnicode_FSConverter(string, &encoded)) // a null character, too
@@ -194,7 +194,7 @@ bool nativeAttribute(nb::handle value, Attribute &attribute) {
   return true;
 }
 
-/// What a field of a config may be.
+/// Reads the value of a field of a config.
 bool anyAttribute(PyObject *object, Attribute &attribute) {
   const Recursion deeper;
   int64_t integer;
@@ -248,7 +248,7 @@ bool toTyped(PyObject *value, const Argument &argument, Attribute &attribute, Mi
 /// Whether a string is the place of a file.
 bool isPath(const Parameter &parameter) { return parameter.ods == "file_path"; }
 
-/// What typeText says of a kind.
+/// Returns the name of a kind for typeText.
 std::string kindText(AttributeKind kind) {
   switch (kind) {
   case AttributeKind::Bool:

@@ -12,7 +12,7 @@ struct CoreCoord {
   int64_t x, y;
   bool operator==(const CoreCoord &) const = default;
 };
-/// Both corners included.
+/// A rectangle of cores; both corners are included.
 struct CoreRange {
   CoreCoord start, end;
   bool operator==(const CoreRange &) const = default;
@@ -48,7 +48,7 @@ nb::object pyShape(const Shape &shape);
 void bindTtnnTypes(nb::module_ &module);
 /// Recorded calls, and copies into existing tensors.
 void bindTtnnTraces(nb::module_ &module);
-/// What TTNN's tensors have, for the class that the runtime module binds.
+/// Binds the methods of TTNN's tensors to the class of the runtime module.
 void bindTtnnTensor(nb::module_ &module, nb::class_<ttnn::Tensor> &tensor);
 
 } // namespace tt::python

@@ -123,8 +123,8 @@ private:
     return true;
   }
 
-  /// What this row does not take must not be given, unless a parameter says which row is meant: with training=False,
-  /// momentum is of no use, as in PyTorch.
+  /// Refuses arguments that this row does not take, unless a parameter says which row is meant: with training=False,
+  /// momentum has no effect, as in PyTorch.
   bool takesAll() {
     const auto isFixed = [](const Argument &argument) { return argument.parameter->role == Role::Fixed; };
     if (row.arguments.size() == function.parameters().size() || std::ranges::any_of(row.arguments, isFixed))

@@ -18,7 +18,7 @@ using ttnn::Tensor;
 
 constexpr std::string_view resultParameters[] = {"dtype", "memory_config", "layout"};
 
-/// Those that a function takes without listing them.
+/// Returns a parameter that functions accept without listing it.
 const Parameter &implied(std::string_view name) {
   static const std::vector<Parameter> all = [] {
     std::vector<Parameter> parameters;

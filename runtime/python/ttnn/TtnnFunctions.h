@@ -13,7 +13,7 @@ namespace tt::python {
 using ttnn::api::Parameter;
 using ttnn::api::Role;
 
-/// What a parameter of a row takes.
+/// The values that a parameter of a row accepts.
 struct Argument {
   const Parameter *parameter;
   const ttnn::AttributeSpec *attribute = nullptr; // nullptr: tensors, the device, or what the results shall be
@@ -67,12 +67,12 @@ private:
   std::vector<FunctionRow> all;
 };
 
-/// By public name, "matmul"; throws for a name that no op has.
+/// Finds a function by its public name, "matmul"; throws for a name that no op has.
 const Function &publicFunction(std::string_view name);
 
 //===- Arguments -------------------------------------------------------------===//
 
-/// Where the arguments of a call did not fit a row.
+/// The reason why the arguments of a call did not fit a row.
 struct Mismatch {
   size_t position = 0;
   std::string expected; // "a number"
@@ -92,7 +92,7 @@ bool isNumber(PyObject *value);
 bool numberTensor(PyObject *value, const ttnn::Tensor &like, ttnn::Tensor &tensor, Mismatch &mismatch);
 /// "ReduceType" for "ttcore.reduce_type".
 std::string className(std::string_view attributeType);
-/// What a parameter takes, as Python's type hints say it.
+/// Returns the type of a parameter as a Python type hint.
 std::string typeText(const FunctionRow &row, const Argument &argument);
 
 void bindTtnnFunctions(nb::module_ &module);

@@ -52,7 +52,7 @@ struct UnaryOperator {
 constexpr std::array<UnaryOperator, 3> unaryOperators = {
     {{"__neg__", "neg"}, {"__abs__", "abs"}, {"__invert__", "bitwise_not"}}};
 
-/// What an index says of one dimension.
+/// The part of one dimension that an index selects.
 struct Cut {
   int64_t begin, end, step;
 };

@@ -14,7 +14,8 @@ namespace {
 
 using ttnn::Tensor;
 
-/// Of a dimension that is longer than twice this, the first and last few are shown, as in Tenstorrent's library.
+/// The number of elements that are shown at each end of a dimension longer than twice this, as in Tenstorrent's
+/// library.
 constexpr int64_t edge = 2;
 
 template <class T> T at(const std::byte *data, int64_t index) {

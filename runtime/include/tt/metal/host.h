@@ -40,7 +40,7 @@ struct InterleavedBuffer {
   BufferType memory = BufferType::DRAM;
   uint64_t address = 0;
   uint32_t pageBytes = 0, pages = 0;
-  /// What TensorAccessorArgs of a kernel takes: compile-time arguments.
+  /// Returns the compile-time arguments of a kernel's TensorAccessorArgs.
   std::vector<uint32_t> accessorArgs() const { return {memory == BufferType::DRAM ? 2u : 0u, pageBytes}; }
 };
 

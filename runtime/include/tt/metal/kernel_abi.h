@@ -25,7 +25,7 @@ enum class TileOp : uint32_t {
 
 enum class FpuOp : uint32_t { Add, Subtract, Multiply };
 enum class ReducePool : uint32_t { Sum, Average, Max };
-/// Which dimension is reduced, or broadcast: Row reduces each row to its first element.
+/// The dimension that is reduced or broadcast: Row reduces each row to its first element.
 enum class Along : uint32_t { None, Row, Column, Scalar };
 
 /// Rows and columns of a tile from a first one up to an end, every so many.
@@ -82,7 +82,7 @@ struct KernelApi {
   void (*fillTile)(uint32_t dst, float value);
   void (*fpuTiles)(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
   void (*tilizeBlock)(uint32_t in, uint32_t tiles, uint32_t out);
-  /// From tile `first` of those at the front on.
+  /// Untilizes from tile `first` of those at the front on.
   void (*untilizeBlock)(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out);
   void (*matmulTiles)(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose);
   /// Adds `steps` products of columns of rt tiles, a row's `rowStride` apart, and rows of ct tiles, a step's
@@ -95,9 +95,9 @@ struct KernelApi {
   void (*transposeTile)(uint32_t cb, uint32_t tile, uint32_t dst);
   void (*broadcastTile)(Along along, uint32_t cb, uint32_t tile, uint32_t dst);
 
-  /// The same with the second tile's first row, column or element spread over it.
+  /// Likewise, with the second tile's first row, column or element broadcast.
   void (*fpuBroadcast)(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst);
-  /// Of a tile and dst, which is the first operand with `first`.
+  /// Computes on a tile and dst, which is the first operand with `first`.
   void (*fpuReuse)(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint32_t dst);
   /// A row of two operands with a number as one of them, the first with `first`.
   void (*scalarOp)(TileOp op, bool first, uint32_t dst, float value, const char *function);
@@ -118,7 +118,7 @@ struct KernelApi {
   void (*printTile)(uint32_t cb, uint32_t tile, TileSlice slice);
 };
 
-/// What the library of a file's kernels offers: `tt_metal_kernels` with C linkage.
+/// The table that the library of a file's kernels exports: `tt_metal_kernels` with C linkage.
 struct KernelLibrary {
   uint32_t version;
   uint32_t count;

@@ -16,7 +16,7 @@
 #include "tt/metal/kernel_print.h"
 #include "tt/metal/kernel_tiles.h"
 
-/// As names of kernels that qualify them; others find them without.
+/// Kernels may qualify names with this namespace, or not.
 inline namespace ckernel {
 
 //===- Registers ----------------------------------------------------------===//
@@ -53,8 +53,8 @@ inline void copy_tile(uint32_t cb, uint32_t tile, uint32_t dst, uint32_t line = 
   tt::metal::api->copyTile(cb, tile, dst);
 }
 
-/// In order: behind the tiles that were packed since the last cb_push_back. Out of order: to page `tile` of those that
-/// are reserved.
+/// Packs in order, after the tiles that were packed since the last cb_push_back, or out of order, to page `tile` of the
+/// reserved ones.
 template <bool out_of_order = false>
 inline void pack_tile(uint32_t dst, uint32_t cb, uint32_t tile = 0, uint32_t line = __builtin_LINE()) {
   tt::metal::api->at(line);
@@ -159,7 +159,7 @@ inline void mm_block_init(uint32_t in0, uint32_t in1, uint32_t out, uint32_t = 0
 inline void mm_block_init_short(uint32_t in0, uint32_t in1, uint32_t = 0, uint32_t = 1, uint32_t = 1, uint32_t = 1) {
   tt::metal::checkBuffers("mm_block_init_short", in0, in1);
 }
-/// One step: tiles in0[tile0 + r * kt] and in1[tile1 + c] to rt * ct registers.
+/// Multiplies tiles in0[tile0 + r * kt] and in1[tile1 + c] into rt * ct registers.
 inline void matmul_block(uint32_t in0, uint32_t in1, uint32_t tile0, uint32_t tile1, uint32_t dst, bool transpose,
                          uint32_t ct, uint32_t rt, uint32_t kt) {
   tt::metal::api->matmulBlock(in0, in1, tile0, tile1, dst, transpose, ct, rt, kt, 0, 1);

@@ -10,7 +10,7 @@
 #include "tt/metal/kernel_abi.h"
 
 namespace tt::metal {
-/// Of the library that is being compiled.
+/// The API of the library that is being compiled.
 inline const KernelApi *api = nullptr;
 
 /// The kernel's core has these circular buffers.
@@ -28,7 +28,7 @@ template <class T> inline T valueOf(uint32_t bits) {
 #define ALWI inline __attribute__((always_inline))
 #define tt_l1_ptr
 
-/// As names of kernels that qualify them; others find them without.
+/// Kernels may qualify names with this namespace, or not.
 inline namespace ckernel {
 
 //===- Arguments ----------------------------------------------------------===//

@@ -69,7 +69,7 @@ template <EltwiseBinaryType, BroadcastType> inline void init_bcast(uint32_t cb0,
 
 //===- Operands in registers ----------------------------------------------===//
 
-/// Which operand dst is.
+/// The operand that dst is.
 enum class EltwiseBinaryReuseDestType : uint8_t { NONE, DEST_TO_SRCA, DEST_TO_SRCB };
 
 template <EltwiseBinaryType = ELWADD, EltwiseBinaryReuseDestType = EltwiseBinaryReuseDestType::DEST_TO_SRCA>

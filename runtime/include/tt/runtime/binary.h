@@ -81,7 +81,7 @@ struct Operation {
   std::vector<uint32_t> outs;
   ttnn::Attributes attributes;
   std::string_view loc, source, debug;
-  /// What the op does with programs of the binary.
+  /// How the op uses programs of the binary.
   enum class Call : uint8_t {
     None,
     Cached, // ttcore.load_cached: runs one, once
@@ -100,7 +100,7 @@ struct Value {
   std::string_view name;
 };
 
-/// Where a value of a pipeline comes from.
+/// The source of a value of a pipeline.
 struct StageValue {
   static constexpr uint32_t ofPipeline = 0xFFFFFFFF;
   uint32_t stage = ofPipeline; // its output, or an input of the pipeline
@@ -115,7 +115,7 @@ struct Stage {
   std::vector<StageValue> inputs;
 };
 
-/// What a program has instead of operations: micro-batches go through all stages, one behind the other.
+/// The stages of a program that has no operations of its own: micro-batches go through all stages, one after another.
 struct Pipeline {
   uint32_t microBatches = 1;
   std::vector<Stage> stages; // each uses what earlier ones give; on different chips
@@ -133,7 +133,7 @@ struct Program {
 
   const TensorSpec &spec(uint32_t value) const { return *values[value].spec; }
   uint32_t devices() const { return meshShape[0] * meshShape[1]; }
-  /// Operands and results as a kernel is told them.
+  /// Returns the call that a kernel gets: operands and results.
   ttnn::OpCall call(const Operation &operation) const;
 };
 

@@ -28,7 +28,7 @@ Tensor castTensor(const Tensor &tensor, DataType dtype);
 
 //===- Reports ------------------------------------------------------------===//
 
-/// What an op took.
+/// The cost of an op.
 struct OpPerf {
   uint32_t op = 0;
   std::string_view name, loc;
@@ -42,7 +42,7 @@ struct OpPerf {
   double uncertaintyNs = 0;                // of deviceNs: one standard deviation
 };
 
-/// What a stage of a pipeline took, for all micro-batches.
+/// The cost of a stage of a pipeline, for all micro-batches.
 struct StagePerf {
   std::string_view name; // of its program
   size_t program = 0;
@@ -55,7 +55,7 @@ struct StagePerf {
   std::vector<OpPerf> ops;                   // when recording is on
 };
 
-/// What a run took.
+/// The cost of a run.
 struct RunReport {
   Binary binary;
   size_t program = 0;
@@ -98,7 +98,7 @@ public:
   virtual const Binary &binary() const = 0;
   virtual size_t program() const = 0;
   virtual const Device &device() const = 0;
-  /// Of the circular buffers of an op's kernels, on each core.
+  /// Returns the bytes of the circular buffers of an op's kernels, on each core.
   virtual int64_t circularBytes(uint32_t op) const = 0;
   /// A copy of a value on the host, or nothing when it is not alive.
   virtual std::optional<Tensor> read(uint32_t value) const = 0;

@@ -43,12 +43,12 @@ Tensor createHostTensor(const void *data, Shape shape, DataType dtype);
 Tensor createHostTensor(const void *data, Shape shape, const std::vector<int64_t> &stride, DataType dtype);
 /// Uses the caller's values, which must outlive the tensor.
 Tensor createBorrowedHostTensor(void *data, Shape shape, DataType dtype);
-/// One shard per device of a mesh; the shards are shared, not copied.
+/// Creates a tensor of one shard per device of a mesh; the shards are shared, not copied.
 Tensor createMultiDeviceHostTensor(std::span<const Tensor> shards, std::vector<uint32_t> meshShape);
-/// Not initialised.
+/// Creates an uninitialized tensor.
 Tensor createEmptyTensor(const Device &device, TensorSpec spec);
 
-/// Where and how a program wants an input.
+/// Returns the properties and the place of an input that a program expects.
 TensorSpec inputSpec(const Binary &binary, size_t program, size_t input);
 /// To the memory, layout and data type of `spec` (its shape is not looked at), on `device` unless the spec is a host's.
 /// Values are rounded to the data type.
@@ -67,7 +67,7 @@ void copyData(const Tensor &to, const Tensor &from);
 
 //===- Running ------------------------------------------------------------===//
 
-/// What a caller may say about a run.
+/// The options of a run.
 struct RunOptions {
   /// Most turns that the loops of the run take, counted together; the loop that would take one more is an error. For
   /// programs that may loop without end.
@@ -84,15 +84,15 @@ inline Tensors submit(const Device &device, const Binary &binary, size_t program
   return submit(device, binary, program, std::span(inputs.begin(), inputs.size()), options);
 }
 
-/// Of the last run on a device by this process; nullptr before the first.
+/// Returns the report of the last run on a device by this process; nullptr before the first.
 std::shared_ptr<const RunReport> lastRun(const Device &device);
-/// What running a program would take, without running it. Throws OutOfMemoryError when it does not fit an empty device.
+/// Estimates a run of a program without running it. Throws OutOfMemoryError when it does not fit an empty device.
 RunReport estimate(const Binary &binary, size_t program, const sim::MeshOptions &options);
 
 //===- Hooks --------------------------------------------------------------===//
 
-/// For all runs that start from now on, in all threads. A run with hooks keeps every value until it is deallocated, and
-/// is slower; without hooks there is no cost.
+/// Sets the hooks of all runs that start from now on, in all threads. A run with hooks keeps every value until it is
+/// deallocated, and is slower; without hooks there is no cost.
 void setHooks(Hooks hooks);
 void clearHooks();
 bool hasHooks();

@@ -28,7 +28,7 @@ struct Block {
   bool operator==(const Block &) const = default;
 };
 
-/// What a block is for; copies share the text.
+/// The purpose of a block; copies share the text.
 class Label {
 public:
   Label(std::string text) : shared(std::make_shared<const std::string>(std::move(text))) {}
@@ -39,7 +39,7 @@ private:
   std::shared_ptr<const std::string> shared;
 };
 
-/// Which free piece an allocator takes, and which end of it: that of the smallest one that fits, or of the first one
+/// The free piece that an allocator takes, and which end of it: that of the smallest one that fits, or of the first one
 /// that fits from below, or its upper end from above. Device memories have the latter two (DRAM from below, L1 from
 /// above), as tt-metal's tech_reports/memory/allocator.md says.
 enum class Fit : uint8_t { Best, Lowest, Highest };
@@ -81,7 +81,7 @@ public:
     Block block;
     std::string label;
   };
-  /// In order of address.
+  /// Returns the blocks in order of address.
   std::vector<Resident> residents() const;
   std::vector<Block> freeBlocks() const;
 
@@ -104,7 +104,7 @@ private:
   Free::iterator holding(Block block);
   bool isFree(Block block);
   int64_t round(int64_t bytes) const;
-  /// Of these pieces, in order of address, where a block of so many bytes goes.
+  /// Chooses a place for a block of `bytes` bytes among these pieces, which are in order of address.
   template <class Pieces> std::optional<Block> choose(const Pieces &pieces, int64_t bytes) const;
 
   struct Used {

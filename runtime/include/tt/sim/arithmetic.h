@@ -35,7 +35,8 @@ inline uint32_t unpackToBf16(uint32_t bits) { return bits & ((bits & 0x7f800000)
 
 /// To bf16: ties away from zero, NaN becomes Inf, zeros and denormals +0.
 uint16_t packToBf16(uint32_t bits);
-/// What precedes block formats: 6 mantissa bits, of the 7 that truncation to bf16 leaves, ties away from zero.
+/// Rounds before packing to block formats: 6 mantissa bits, of the 7 that truncation to bf16 leaves, ties away from
+/// zero.
 uint16_t packToE8M6(uint32_t bits);
 
 /// Partial sums that the packer adds in memory, in f32 (after a 32-bit destination) or bf16.

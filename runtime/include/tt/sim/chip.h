@@ -54,8 +54,8 @@ inline constexpr int64_t tileHeight = 32, tileWidth = 32;
 /// Bytes of one element on the chip in row-major layout.
 int64_t elementBytes(DataType type);
 
-/// What a tensor takes in device memory. A buffer has one address in all banks it touches ("lockstep"), so the bytes
-/// per bank are what is allocated.
+/// The device memory of a tensor. A buffer has one address in all banks it touches ("lockstep"), so the bytes per bank
+/// are what is allocated.
 struct Footprint {
   BufferType buffer = BufferType::SystemMemory;
   int64_t pageBytes = 0; // aligned

@@ -11,7 +11,7 @@
 
 namespace tt::sim {
 
-/// What an op costs on the chip: the input of the cost model.
+/// The cost of an op on the chip: the input of the cost model.
 using Cost = ttmlir::cost::Work;
 using ttmlir::cost::Bound;
 

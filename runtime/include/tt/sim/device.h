@@ -35,7 +35,7 @@ struct MeshOptions {
   bool libraryMemory = false; // the memory that Tenstorrent's library leaves to tensors, see libraryChip()
 };
 
-/// Those of a board or box by its name, see meshPresets(). Throws DeviceError for an unknown one.
+/// Returns the options of a board or box by its name, see meshPresets(). Throws DeviceError for an unknown one.
 MeshOptions meshOptions(std::string_view preset);
 
 /// The memories that have an allocator.
@@ -64,14 +64,14 @@ public:
   /// Room for a tensor; `label` says what for ("result of ttnn.matmul"). Throws OutOfMemoryError that tells what was
   /// requested it, what is free and what is resident.
   Block allocate(const Footprint &footprint, const Label &label);
-  /// That so many bytes above the base of L1 are free, for the circular buffers of `label`, which a card does not
+  /// Requires `bytes` free bytes above the base of L1, for the circular buffers of `label`, which a card does not
   /// allocate. Throws OutOfMemoryError that names the buffer they reach into.
   void requireCircular(int64_t bytes, const Label &label) const;
   void clear();
   /// Makes the memories of a sub-mesh a part of these, see BankAllocator.
   void attach(Memories &part);
   void detach(Memories &part);
-  /// Of all memories together, see BankAllocator::fingerprint.
+  /// Hashes the state of all memories, see BankAllocator::fingerprint.
   uint64_t fingerprint() const;
   /// Changes when everything was deallocated: blocks from before are not ours any more.
   uint64_t generation() const { return generationNumber.load(std::memory_order_acquire); }
@@ -111,7 +111,7 @@ private:
   uint64_t generation = 0;
 };
 
-/// What a run did, for reports.
+/// The counters of a run, for reports.
 struct RunTotals {
   int64_t programs = 0, ops = 0;
   int64_t cycles = 0; // of every chip: they run in step. Where sub-meshes ran, of the chip that ran longest
@@ -137,7 +137,7 @@ public:
   /// which must all open it, the chips are shared out among them; throws DeviceError when they open different meshes.
   static std::shared_ptr<MeshDevice> open(const MeshOptions &options, std::shared_ptr<Ranks> ranks = nullptr);
   ~MeshDevice();
-  /// Who has opened a sub-mesh: one of a program makes way for a user's, and is closed when its mesh goes.
+  /// The owner of a sub-mesh: one of a program makes way for a user's, and is closed when its mesh goes.
   enum class Holder : uint8_t { User, Program };
   /// A rectangle of the chips as a device, which keeps this one where it is a user's. Its memory is what is free on its
   /// chips; buffers of this mesh stay where they are, and new ones are placed where all of its sub-meshes have room.
@@ -146,9 +146,9 @@ public:
   std::shared_ptr<MeshDevice> createSubMesh(const Rectangle &rectangle, Holder holder = Holder::User);
   /// The mesh that this is a part of, or null.
   std::shared_ptr<MeshDevice> parent() const { return whole ? whole->weak_from_this().lock() : nullptr; }
-  /// Where a sub-mesh lies in its mesh; of others, all of their chips.
+  /// Returns the rectangle of a sub-mesh in its mesh; for other meshes, all of their chips.
   Rectangle place() const { return whole ? placed : Rectangle{rows(), columns()}; }
-  /// Those that are open.
+  /// Returns the open ones.
   std::vector<std::shared_ptr<MeshDevice>> subMeshes() const;
 
   MeshDevice(const MeshDevice &) = delete;
@@ -168,10 +168,10 @@ public:
   uint32_t columns() const { return settings.columns; }
   uint32_t devices() const { return settings.rows * settings.columns; }
   std::vector<uint32_t> meshShape() const { return {settings.rows, settings.columns}; }
-  /// Which ranks have which chips; null when this process has all. A mesh of one chip has nothing to share out: every
-  /// rank has one of its own, and computes the same.
+  /// Returns the chips of each rank; null when this process has all. A mesh of one chip is not divided: every rank has
+  /// one of its own, and computes the same.
   const std::shared_ptr<const Partition> &partition() const { return shared; }
-  /// Those that this process simulates.
+  /// Returns the chips that this process simulates.
   Chips chips() const { return shared ? shared->own() : Chips{0, devices()}; }
   /// Changes the shape, not the number of chips (throws DeviceError; also while there are sub-meshes).
   void reshape(uint32_t rows, uint32_t columns);
@@ -208,14 +208,14 @@ public:
   uint64_t programCacheEpoch() const { return cacheEpoch.load(std::memory_order_acquire); }
   void clearProgramCache() { cacheEpoch.fetch_add(1, std::memory_order_acq_rel); }
 
-  /// What the runtime keeps of runs for as long as there is the device; guarded by whoever keeps it.
+  /// The state that the runtime keeps for the life of the device; its owner guards it.
   std::shared_ptr<void> kept;
 
 private:
   friend class Allocation;
   MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks, std::shared_ptr<MeshDevice> whole = nullptr,
              const Rectangle &placed = {}, Holder holder = Holder::User);
-  /// Of the memories of a mesh and all of its parts.
+  /// Returns the mutex of the memories of a mesh and all of its parts.
   ForkAware<std::mutex> &memoryMutex() const { return whole ? whole->mutex : mutex; }
   const uint32_t number;
   const ChipDesc &desc;

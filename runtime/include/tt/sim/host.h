@@ -14,10 +14,10 @@ namespace tt::sim {
 
 inline constexpr size_t hostAlignment = 64;
 
-/// At least `bytes` bytes, aligned to 64, not initialised. Freed with the last owner. Throws OutOfMemoryError when the
-/// limit or the machine's memory does not allow it; the message names `purpose`.
+/// Allocates at least `bytes` bytes, aligned to 64, uninitialized. Freed with the last owner. Throws OutOfMemoryError
+/// when the limit or the machine's memory does not allow it; the message names `purpose`.
 std::shared_ptr<std::byte> allocateHost(size_t bytes, const char *purpose);
-/// The same for what is made when a program is prepared: not recycled, so that nothing of it stays when it goes.
+/// Likewise for the preparation of a program: the memory is not recycled, but returned to the system.
 std::shared_ptr<std::byte> allocateHostOnce(size_t bytes, const char *purpose);
 
 /// The most that one buffer may take: physical memory, unless a lower limit was set (0 removes it).

@@ -7,7 +7,7 @@
 // the file, and can ask for a reset of a mesh. The file is in
 // $XDG_RUNTIME_DIR/ttmlir, or else in /tmp/ttmlir-UID; the environment variable
 // TTRT_PUBLISH names another folder, or is 0 for none. Nobody but its user may
-// read the folder. Where the file cannot be made, nothing is published. A file
+// read the folder. Where the file cannot be created, nothing is published. A file
 // whose lock nobody holds is of a process that has ended, or runs another
 // program.
 //
@@ -28,7 +28,7 @@ namespace tt::sim {
 void publish(const MeshDevice &device);
 
 namespace detail {
-/// Where the rows of the process are; null while it publishes nothing, which then costs a load.
+/// The page with the rows of the process; null while it publishes nothing, which then costs a load.
 extern std::atomic<void *> publishedPage;
 inline bool isPublishing() { return publishedPage.load(std::memory_order_relaxed); }
 void noteMemories(uint32_t device, const Memories &memories, const Memories *whole);
@@ -54,7 +54,7 @@ inline void noteRun(uint32_t device, const RunTotals &run) {
 }
 void noteShape(uint32_t device, uint32_t rows, uint32_t columns);
 void withdraw(const MeshDevice &device);
-/// Who requested the reset that closed the device, as the end of a message; "" when nothing did.
+/// Returns who requested the reset that closed the device, as the end of a message; "" when no process did.
 std::string closedBy(uint32_t device);
 } // namespace published
 
@@ -137,9 +137,9 @@ PublishedMeshes publishedMeshes();
 /// Asks a process to reset a mesh of its own: what runs on it ends with ResetError before its next op, and so does the
 /// next thing that is to run on it. Throws DeviceError when the process has no such mesh.
 void requestReset(uint32_t process, uint32_t device);
-/// Where this process publishes; "" for nowhere.
+/// Returns the folder in which this process publishes; "" for none.
 std::string publicationFolder();
-/// Why it cannot publish there; "" when it can.
+/// Returns why the process cannot publish there; "" when it can.
 std::string publicationProblem();
 
 } // namespace tt::sim

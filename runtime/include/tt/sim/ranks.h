@@ -26,8 +26,8 @@ struct Chips {
   uint32_t count() const { return last - first; }
 };
 
-/// What carries bytes between the ranks. Errors of transport end all ranks with a message; they are not thrown, because
-/// the others would wait.
+/// Carries bytes between the ranks. Errors of transport end all ranks with a message; they are not thrown, because the
+/// others would wait.
 class Ranks {
 public:
   struct Send {
@@ -54,9 +54,9 @@ public:
   /// Ends all ranks.
   [[noreturn]] virtual void abort(const std::string &message) = 0;
 
-  //===- Made of exchanges; every rank calls them ---------------------------===//
+  //===- Combined exchanges; every rank calls them --------------------------===//
 
-  /// What each rank gave.
+  /// Returns the value that each rank gave.
   std::vector<std::string> gather(std::string_view mine, std::string_view what);
   void barrier(std::string_view what) { (void)gather("", what); }
   bool all(bool mine, std::string_view what);
@@ -67,7 +67,7 @@ private:
   const uint32_t number, count;
 };
 
-/// Which rank has which chips of a mesh.
+/// The assignment of a mesh's chips to ranks.
 class Partition {
 public:
   Partition(std::shared_ptr<Ranks> ranks, uint32_t chips) : world(std::move(ranks)), chips(chips) {}
@@ -90,8 +90,8 @@ private:
 /// to install when the library that talks to them is missing.
 std::shared_ptr<Ranks> worldRanks();
 
-/// What the library for a way of transport offers, under the name of ranksEntry: ranks that are there until the process
-/// ends, or nullptr when it is alone. `version` is compared with its own. Throws Error.
+/// The entry of the library of a transport, under the name of ranksEntry. Returns ranks that exist until the process
+/// ends, or nullptr when the process is alone. `version` is compared with the library's own. Throws Error.
 using OpenRanks = Ranks *(const char *version);
 inline constexpr const char *ranksEntry = "ttrtOpenRanks";
 /// Changes whenever this header does.

@@ -16,7 +16,8 @@
 
 namespace tt::ttnn {
 
-/// What a result shall be; what is not set is as the function says, mostly as in operand 0.
+/// The properties that a caller requests of a result; the function decides those that are not set, mostly as in operand
+/// 0.
 struct Output {
   std::optional<DataType> dtype;
   std::optional<MemoryConfig> memory;
@@ -51,7 +52,7 @@ std::span<const Callable> callables();
 std::vector<Tensor> call(const Callable &op, std::span<const Tensor> operands, std::vector<NamedAttribute> attributes,
                          std::span<const Output> outputs = {}, const Device &device = nullptr);
 
-/// What the results of a call would be: shapes (of each shard), data types, layouts and memories.
+/// Returns the properties of a call's results: shapes (of each shard), data types, layouts and memories.
 std::vector<TensorSpec> resultSpecs(const Callable &op, std::span<const std::optional<TensorSpec>> operands,
                                     const Attributes &attributes, std::span<const Output> outputs,
                                     std::vector<uint32_t> meshShape);

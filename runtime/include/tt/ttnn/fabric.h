@@ -11,7 +11,7 @@
 
 namespace tt::ttnn {
 
-/// What one chip sends to another.
+/// A transfer from one chip to another.
 struct Send {
   /// Chips from the one that sends to the one that receives; each has a link to the next. The last chip of a row or
   /// column has one to the first, which closes a ring.
@@ -28,10 +28,10 @@ std::vector<uint32_t> routeBetween(uint32_t from, uint32_t to, uint32_t columns)
 /// where the op names no chips of the mesh.
 std::vector<Send> sendsOf(const OpCall &call);
 
-/// What the clock counts of the sends of an op: those of the chip that sends most (ttmlir/costs/Fabric.h). Throws
-/// OpError where the op names no chips of the mesh.
+/// Returns the cost of an op's sends: those of the chip that sends most (ttmlir/costs/Fabric.h). Throws OpError where
+/// the op names no chips of the mesh.
 Cost fabricCostOf(const OpCall &call);
-/// What the clock counts of sends on ways of their own.
+/// Returns the cost of sends on separate links.
 Cost costOf(std::span<const Send> sends);
 
 } // namespace tt::ttnn

@@ -1,9 +1,9 @@
 //===- kernel.h - interface of the TTNN kernels -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel is made once, at plan time, for the exact shapes, types and
+// A kernel is created once, at plan time, for the exact shapes, types and
 // attributes of an op, and run many times: what can be looked up, allocated or
-// reordered is done when it is made. An op is a row of the registry: its name,
+// reordered is done when it is created. An op is a row of the registry: its name,
 // the function that makes its kernel; arity and attributes are those
 // of its definition in ODS (tools/opgen).
 //
@@ -94,7 +94,7 @@ private:
   std::shared_ptr<const std::vector<NamedAttribute>> entries; // never changed: copies share them
 };
 
-/// Where constant operands lie.
+/// The places of constant operands.
 class ConstantStore {
 public:
   /// A kernel has these in a form of its own and will not look at them again, in no attempt to make it: their memory
@@ -105,7 +105,7 @@ public:
   /// owns them, as a front end does its parameters, both are there as long as the program.
   virtual bool affords(std::span<const std::byte> values, size_t bytes) const { return true; }
   /// Whether such a kernel should not keep a form of its own yet: the program may run only once, as for a prompt, and
-  /// others read the values where they are. It is made anew when the program runs again.
+  /// others read the values where they are. It is computed again when the program runs again.
   virtual bool defers(std::span<const std::byte> values) const { return false; }
   /// Tells that a kernel reads the values where they are whenever it runs.
   virtual void readInPlace(std::span<const std::byte> values) const {}
@@ -114,29 +114,29 @@ public:
   using Form = std::vector<int64_t>;
   /// The form that another kernel of the program has of the values of this operand, or nullptr.
   virtual std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const { return nullptr; }
-  /// Tells kernels that are made later of one. `operand` is one of constantIns.
+  /// Shares a form with kernels that are created later. `operand` is one of constantIns.
   virtual void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const {}
 
 protected:
   ~ConstantStore() = default;
 };
 
-/// Who calls an op: a compiled program, whose products have all four phases if they do not say it, or a user of the
-/// library, whose products have two in bf16 and one in block formats.
+/// The caller of an op: a compiled program, whose products have all four phases unless they say otherwise, or a user of
+/// the library, whose products have two in bf16 and one in block formats.
 enum class Origin { Program, Library };
 
-/// One op as it stands in a program. An operand that is absent is nullopt.
+/// One op of a program. An absent operand is nullopt.
 struct OpCall {
   std::string name;
   std::vector<std::optional<TensorSpec>> ins;
   std::vector<TensorSpec> outs;
   Attributes attributes;
   std::vector<uint32_t> meshShape = {1, 1}; // [rows, columns]
-  /// Where the values of operand i are known when the kernel is made and never change (weights), they are here, so
-  /// that they can be brought into the form that the kernel likes once; otherwise nullptr. Empty when none is known.
-  /// They stay readable as long as the kernel lives, and run() gets the same values.
+  /// The values of operand i, where they are known when the kernel is created and never change (weights), so that the
+  /// kernel can convert them once to the form that it reads; otherwise nullptr. Empty when none is known. They stay
+  /// readable as long as the kernel lives, and run() gets the same values.
   std::vector<const std::byte *> constantIns;
-  /// Of constantIns, when there is one: to be used while the kernel is made.
+  /// The store of constantIns, when there is one: for use while the kernel is created.
   const ConstantStore *constants = nullptr;
   /// Set: computed as the chip does (docs/numerics.md), with the defaults of this caller.
   std::optional<Origin> exact = std::nullopt;
@@ -162,7 +162,7 @@ public:
   virtual size_t scratchBytes() const { return 0; }
   /// The operand whose bytes the result is, unchanged (reshape), or -1. run() copies them all the same.
   virtual int alias() const { return -1; }
-  /// Where the result begins in that operand, in bytes (slice).
+  /// Returns the offset of the result in that operand, in bytes (slice).
   virtual size_t aliasOffset() const { return 0; }
   /// False when run() never looks at an operand that OpCall::constantIns had, because the kernel keeps a form of its
   /// own: the operand's memory may be given back, and run() gets nullptr for it.
@@ -187,20 +187,20 @@ public:
   /// and `ins` too unless needs() names them.
   virtual void run(std::span<const std::span<const std::byte *const>> ins,
                    std::span<const std::span<std::byte *const>> outs, const sim::Chips &chips) const = 0;
-  /// What results of a device need of other devices; what is said of the device itself, or of an operand that is not
-  /// distributed, counts for nothing.
+  /// Returns the data that results of a device need of other devices. Entries for the device itself, and for an operand
+  /// that is not distributed, are ignored.
   virtual std::vector<Need> needs() const = 0;
 };
 
-/// What ranks exchange before a mesh kernel runs. All ranks plan alike, so what one sends another expects, in the same
-/// order.
+/// The exchange of ranks before a mesh kernel runs. All ranks plan alike: each expects what the other sends, in the
+/// same order.
 struct ExchangePlan {
   struct Part {
     uint32_t operand, chip, rank;
     auto operator<=>(const Part &) const = default;
   };
-  /// By operand, chip and rank: between two ranks, the same order on both. A rank gets a shard once, however many of
-  /// its chips need it.
+  /// Sorted by operand, chip and rank, so that both ranks have the same order. A rank gets a shard once, however many
+  /// of its chips need it.
   std::vector<Part> sends, receives;
 };
 /// `isSpread(i)`: shards of operand i lie on the ranks of their chips. What is not spread every rank has.
@@ -219,7 +219,7 @@ struct OpInfo {
   /// and the value's own, and what follows in the program sees the new values.
   std::vector<int> writes = {};
   int minIns = 0; // of any number of operands as many must be there
-  /// It computes values, which are rounded where arithmetic is exact. All ops of a family that computes do.
+  /// The op computes values, which are rounded where arithmetic is exact. All ops of a family that computes do.
   bool computes = false;
   // Of ODS:
   int maxIns = 0;       // -1: any number
@@ -236,11 +236,11 @@ struct Estimate {
   Cost cost;
   sim::Duration duration;
 };
-/// What an op takes on the chip.
+/// Estimates the time of an op on the chip.
 Estimate estimateOf(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, Origin origin);
 
-/// What the card's kernels of an op keep in the L1 of each core while they run, in bytes from its base; 0 where no rule
-/// is known.
+/// Returns the bytes that the card's kernels of an op keep in the L1 of each core while they run, from its base; 0
+/// where no rule is known.
 int64_t circularBytes(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call);
 
 /// The kernel of an op on one device, with the arithmetic that the call asks for.
@@ -250,7 +250,7 @@ std::unique_ptr<Kernel> makeKernel(const OpInfo &info, const OpCall &call);
 const OpInfo *findOp(std::string_view name);
 /// Every row, sorted by name.
 std::span<const OpInfo> allOps();
-/// What the row says of an attribute, or nullptr when the op has none of that name.
+/// Finds an attribute of the row; nullptr when the op has none of that name.
 const AttributeSpec *findAttribute(const OpInfo &info, std::string_view name);
 /// Whether equal operands and attributes always give equal results, so that those of constants are constants. Results
 /// that differ from device to device are none.

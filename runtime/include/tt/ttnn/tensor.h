@@ -21,15 +21,15 @@
 
 namespace tt::ttnn {
 
-/// What can be known about values without looking at them: the same id and version mean the same values.
-/// Tensors that share values share this.
+/// Identifies values without reading them: the same id and version mean the same values. Tensors that share values
+/// share this.
 struct Contents {
   const uint64_t id;
   std::atomic<uint64_t> version{0};
   std::atomic<bool> tracked; // false: somebody else can write the values, who does not tell
   std::atomic<bool> constant{false};
   std::atomic<bool> parameter{false}; // of a model: programs are prepared for these values
-  /// What calls keep with values that are constant: kernels that hold them in a form of their own.
+  /// Calls keep kernels here that hold constant values in a form of their own.
   mutable ForkAware<std::mutex> keptMutex;
   mutable std::shared_ptr<void> kept;
 };
@@ -44,11 +44,12 @@ class Tensor {
 public:
   /// Values by shard.
   using Shards = std::vector<std::shared_ptr<std::byte>, Recycling<std::shared_ptr<std::byte>>>;
-  /// What is known of a tensor but its values. Tensors that are alike share one: it is compared by its address.
+  /// The properties of a tensor without its values. Tensors of equal properties share one: it is compared by its
+  /// address.
   struct Description {
     TensorSpec spec;
     std::vector<uint32_t> meshShape; // of the mesh that a distributed tensor is spread over, else empty
-    /// Where the shards are that this process does not have; null when it has all.
+    /// The ranks of shards that this process does not have; null when it has all.
     std::shared_ptr<const sim::Partition> partition = nullptr;
     bool operator==(const Description &) const = default;
   };
@@ -58,21 +59,21 @@ public:
 
   Tensor() = default;
 
-  /// On the host, values not initialised. More than one shard makes it distributed over a mesh of `meshShape`.
-  /// With a partition only the shards of this rank.
+  /// Creates a tensor on the host, uninitialized. More than one shard makes it distributed over a mesh of `meshShape`.
+  /// With a partition it has only the shards of this rank.
   static Tensor onHost(TensorSpec spec, std::vector<uint32_t> meshShape = {},
                        std::shared_ptr<const sim::Partition> partition = nullptr);
-  /// On the host, over memory of the caller that must outlive it (nullptr is refused).
+  /// Creates a tensor on the host over memory of the caller that must outlive it (nullptr is refused).
   static Tensor borrow(TensorSpec spec, std::span<std::byte *const> shards, std::vector<uint32_t> meshShape = {});
-  /// On the host, over shards with owners.
+  /// Creates a tensor on the host over shards with owners.
   static Tensor fromShards(TensorSpec spec, Shards shards, std::vector<uint32_t> meshShape = {});
-  /// On a device, with its memory. Shards of chips that belong to other ranks are let go.
+  /// Creates a tensor on a device, with its memory. Shards of chips that belong to other ranks are released.
   static Tensor onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::MeshDevice> device,
                          sim::Allocation allocation);
   /// The same by a description that is there: on `device` with its memory, or on the host. Takes recycled memory only.
   static Tensor fromShards(std::shared_ptr<const Description> description, Shards shards,
                            std::shared_ptr<sim::MeshDevice> device = nullptr, sim::Allocation allocation = {});
-  /// On a device, values not initialised. Throws OutOfMemoryError.
+  /// Creates an uninitialized tensor on a device. Throws OutOfMemoryError.
   static Tensor onDevice(TensorSpec spec, std::shared_ptr<sim::MeshDevice> device, const std::string &label);
 
   explicit operator bool() const { return storage != nullptr; }
@@ -83,7 +84,7 @@ public:
   Layout layout() const { return spec().layout; }
   const MemoryConfig &memory_config() const { return spec().memory; }
   size_t shards() const { return get().shards.size(); }
-  /// Of the mesh the shards belong to; empty for one that is not distributed.
+  /// Returns the mesh that the shards belong to; empty for a tensor that is not distributed.
   const std::vector<uint32_t> &meshShape() const { return get().description->meshShape; }
   const std::shared_ptr<sim::MeshDevice> &device() const { return get().device; }
   bool isOnDevice() const { return get().device != nullptr; }
@@ -92,16 +93,16 @@ public:
   uint64_t id() const { return get().id; }
   const Contents &contents() const { return *get().contents; }
   Contents &contents() { return *get().contents; }
-  /// To be called by whoever writes through data().
+  /// Call this after writing through data().
   void markWritten() const {
     get().contents->version.fetch_add(1, std::memory_order_relaxed);
     get().contents->constant.store(false, std::memory_order_relaxed);
   }
-  /// To be called by whoever gives the address of the values away for writing.
+  /// Call this before giving the address of the values away for writing.
   void markUntracked() const { get().contents->tracked.store(false, std::memory_order_relaxed); }
 
-  /// Whether kernels may be made for exactly these values (weights), as long as nobody writes them: they are those of a
-  /// file, made by a creation function, or made of such. Never so for a distributed tensor.
+  /// Whether kernels may be created for exactly these values (weights) as long as they are not written: they are those
+  /// of a file, of a creation function, or computed from such. Never so for a distributed tensor.
   bool constant() const {
     const Storage &mine = get();
     return mine.shards.size() == 1 && mine.contents->constant.load(std::memory_order_relaxed) &&
@@ -118,7 +119,7 @@ public:
     setConstant();
     get().contents->parameter.store(true, std::memory_order_relaxed);
   }
-  /// To be called by whoever knows that the values stay; nobody else may be able to write them.
+  /// Declares that the values never change. Call this only if no other owner can write them.
   void setConstant() const {
     get().contents->tracked.store(true, std::memory_order_relaxed);
     get().contents->constant.store(true, std::memory_order_relaxed);
@@ -143,10 +144,10 @@ public:
   std::shared_ptr<std::byte> share(size_t shard = 0) const { return get().shards[shard]; }
   size_t bytes() const { return spec().bytes(); }
 
-  /// One shard as a tensor of its own, sharing the values; on the host.
+  /// Returns one shard as a tensor of its own on the host, which shares the values.
   Tensor shard(size_t index) const;
-  /// What is needed once, of a tensor that all chips may have: itself, or shard 0. Throws Error that says what was
-  /// tried and names the chips whose values differ.
+  /// Returns the value of a tensor that all chips may have, where one is needed: itself, or shard 0. Throws Error that
+  /// says what was tried and names the chips whose values differ.
   Tensor single(const char *action) const;
   /// The same tensor described differently: same storage type and number of elements.
   Tensor withSpec(TensorSpec spec) const;

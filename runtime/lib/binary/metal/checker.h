@@ -15,7 +15,7 @@ using files::count;
 using files::Place;
 using files::text;
 
-/// More of anything is no real program; below, no sum or product of sizes overflows.
+/// Limits that no real program exceeds; below them, no sum or product of sizes overflows.
 inline constexpr size_t maxCommands = 1 << 20, maxArguments = 1 << 12, maxRanges = 1 << 12;
 inline constexpr int elementBits = 40;
 

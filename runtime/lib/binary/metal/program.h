@@ -49,7 +49,7 @@ struct Buffer {
   uint32_t bytesPerCore = 0; // of the shard or of the ring, whichever is larger
   std::optional<RingDesc> ring;
 
-  /// Of a host buffer.
+  /// Returns the bytes of a host buffer.
   size_t hostBytes() const { return static_cast<size_t>(volume(shape)) * storageBytes(dtype); }
   /// The tensor as a matrix: all dimensions but the last are rows.
   int64_t rows() const { return shape.size() < 2 ? 1 : volume(Shape(shape.begin(), shape.end() - 1)); }
@@ -91,7 +91,7 @@ struct WriteBuffer {
 struct ReadBuffer {
   uint32_t from, to;
 };
-/// What a semaphore is when a program begins, where it is not 0.
+/// The value of a semaphore when a program begins, where it is not 0.
 struct SemaphoreValue {
   uint32_t id = 0, value = 0;
   Cores cores;

@@ -115,7 +115,7 @@ template <class V, int columns, int... rows> void dotColumns(const Dots &d) {
   return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-/// With 32 registers: up to three rows by eight columns, or six by four.
+/// Uses 32 registers: up to three rows by eight columns, or six by four.
 template <class V> void dotAll(const Dots &work) {
   work.rows <= 3 ? dotColumns<V, 8, 1, 2, 3>(work) : dotColumns<V, 4, 1, 2, 3, 4, 5, 6>(work);
 }

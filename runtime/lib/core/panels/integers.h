@@ -24,7 +24,7 @@
 
 namespace tt::ttnn::panels {
 
-/// What a word of 32 bits holds: two values of 16 bits, or four of 8.
+/// The contents of a word of 32 bits: two values of 16 bits, or four of 8.
 enum class Order : uint8_t { Pairs, Quads };
 
 constexpr int64_t valuesOfWord(Order order) { return order == Order::Quads ? 4 : 2; }

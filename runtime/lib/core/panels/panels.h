@@ -3,7 +3,7 @@
 //
 // The right operand of a product is cut into panels of a few columns that lie in
 // memory as the vector and matrix units read them; the left one is read where it
-// is or copied row by row. A block of the result is made in registers, finished (bias, activation,
+// is or copied row by row. A block of the result is computed in registers, finished (bias, activation,
 // rounding) in cache and written once. While a panel is used for one group of
 // rows after another, the next one is brought into cache: weights that come from
 // memory cost little more than those in cache.
@@ -17,8 +17,8 @@ namespace tt::ttnn::panels {
 
 constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// What is computed in: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32). `tt::units()` says which
-/// of them it is; panels and rows lie in memory alike for both.
+/// The type of the arithmetic: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32). `tt::units()` says
+/// which of them it is; panels and rows have the same memory order for both.
 enum class Unit : uint8_t { F32, BF16 };
 
 /// Whether this machine has such a unit.
@@ -35,12 +35,13 @@ constexpr int64_t depth(Unit unit, int64_t k) { return unit == Unit::F32 ? k : (
 constexpr int64_t panelBytes(Unit unit, int64_t k) { return depth(unit, k) * width(unit) * elementBytes(unit); }
 /// The most rows of a block.
 constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
-/// How many panels a block of so few rows reads side by side, a row of each in turn; what is left over is fewer. Such a
-/// product is as fast as memory is, and that is faster read in several places at once, as the hardware's prefetcher
-/// follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
+/// Returns the number of panels that a block of few rows reads next to each other, a row of each in turn; the last
+/// group may have fewer. Such a product is bound by memory, and reading in several places at once is faster, because
+/// the hardware's prefetcher follows each of them. The matrix unit gains nothing from it: it waits for its loads one by
+/// one.
 constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
-/// What a block of F32 with offsets has: the most rows, and the columns of its one panel, whose rows have that many
+/// The sizes of a block of F32 with offsets: the most rows, and the columns of its one panel, whose rows have that many
 /// values. Rows of sums have `width` values as those of other blocks.
 struct TileApart {
   int64_t rows, columns;
@@ -53,7 +54,7 @@ TileApart tileApart();
 /// bit for bit.
 bool narrows(Unit unit);
 
-/// Where a matrix is: strides in elements.
+/// The strides of a matrix in elements.
 struct Strides {
   int64_t row, column;
 };
@@ -68,7 +69,7 @@ void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t 
 /// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
-/// Where the rows of a left operand are, in bytes.
+/// The rows of a left operand, in bytes.
 struct Rows {
   int64_t row;  // from one row to the next
   int64_t tile; // whole tiles: from row 0 to row 16
@@ -145,7 +146,7 @@ struct Dots {
 /// Reads `b` once, whatever `rows` is, and is as fast as memory for few of them.
 void dot(Unit unit, const Dots &work);
 
-/// What is done to sums on their way to the result, in this order.
+/// The steps that are applied to sums before they are stored, in this order.
 struct Finish {
   const float *bias = nullptr; // `width` values to add, or none
   bool relu = false;           // NaN stays NaN

@@ -23,7 +23,7 @@ struct Attention {
   int64_t groups() const { return heads / keyHeads; }
 };
 
-/// What a row of scores sees: a span of columns, and what the mask and the sink add.
+/// The part of a row of scores that is visible: a span of columns, and what the mask and the sink add.
 class VisibleColumns {
 public:
   VisibleColumns(const OpCall &call, const Attention &attention);
@@ -35,7 +35,7 @@ public:
   Span of(const Buffers &buffers, int64_t batch, int64_t row) const;
 
   bool masked() const { return loadMask != nullptr; }
-  /// What is added to the scores of n columns from `column` on.
+  /// Adds the mask to the scores of n columns from `column` on.
   void mask(const Buffers &buffers, int64_t batch, int64_t head, int64_t row, int64_t column, int64_t n,
             float *to) const;
 

@@ -131,7 +131,7 @@ struct Move {
   Region region;
 };
 
-/// What is taken once of values that every chip has: they must be the same on all of them.
+/// Reads values that must be the same on all chips, and checks that they are.
 class Agreement {
 public:
   explicit Agreement(const OpCall &call) : name(call.name), bytes(operand(call, 0).bytes()) {}

@@ -40,7 +40,8 @@ template <class T, class F> std::unique_ptr<Kernel> generated(const TensorSpec &
 struct Bounds {
   double low, high;
 };
-/// Of integers. Attributes of the dialect have 32 bits, so those of u32 may come as the i32 with the same bits.
+/// Returns the bounds of an integer type. Attributes of the dialect have 32 bits, so those of u32 may come as the i32
+/// with the same bits.
 Bounds boundsOf(DataType type) {
   switch (storageType(type)) {
   case StorageType::I32:

@@ -55,7 +55,7 @@ bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result);
 bool isChainable(const Kernel &kernel);
 /// Elements of its result; links of a chain have the same number.
 size_t chainElements(const Kernel &kernel);
-/// What it adds to the length of a chain, which is at most maxChainSlots.
+/// Returns what the kernel adds to the length of a chain, which is at most maxChainSlots.
 size_t chainSlots(const Kernel &kernel);
 inline constexpr size_t maxChainSlots = 24;
 

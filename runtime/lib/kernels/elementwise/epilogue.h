@@ -11,7 +11,7 @@
 
 namespace tt::ttnn {
 
-/// What follows the heavy part of an op.
+/// The operations that follow the heavy part of an op.
 struct Epilogue {
   /// An operand of the op to add, broadcast against the result; -1: none.
   int bias = -1;

@@ -68,7 +68,7 @@ public:
   size_t scratchBytes() const override { return product.scratchBytes(); }
 
 private:
-  /// What lies under the window at a position of the result.
+  /// Copies the values under the window at a position of the result.
   void window(const std::byte *from, int64_t position, int64_t group, float *to) const {
     const auto &axes = c.window.axes;
     const int64_t channels = c.window.channels / c.groups;

@@ -26,7 +26,7 @@ template <auto G> void overBits(const float *const *ins, float *out, size_t n, c
   overLanes(ins, 2, out, n, [](I a, I b) { return G(a, b); });
 }
 
-/// What the unpacker leaves of f32; bf16 stays what it is.
+/// Returns a value after the unpacker: f32 is rounded, bf16 is unchanged.
 template <Destination width> I source(I bits) {
   return width == Destination::Bits32 ? bits & ~0x1fff
                                       : bits & chosen(exponentsOf(bits) != 0, I{} + ~0xffff, I{} + INT32_MIN);
@@ -40,7 +40,7 @@ I vectorSum(I a, I b) { return (Lanes(a) + Lanes(b)).bits; }
 I vectorDifference(I a, I b) { return (Lanes(a) - Lanes(b)).bits; }
 I vectorProduct(I a, I b) { return (Lanes(a) * Lanes(b)).bits; }
 
-/// What the vector unit leaves of a value that it only moved.
+/// Returns a value after the vector unit has only moved it.
 template <Destination width> I moved(Lanes x) {
   return chosen(x.isZero(), x.bits & INT32_MIN, width == Destination::Bits32 ? x.bits : x.bits & ~0xffff);
 }

@@ -18,7 +18,7 @@ namespace tt::ttnn::exact {
 
 using sim::exact::Destination;
 
-/// What a compute_config decides.
+/// The settings of a compute_config.
 struct Compute {
   int phases = 4; // of the matrix unit, LoFi to HiFi4
   Destination width = Destination::Bits16;
@@ -29,10 +29,10 @@ struct Compute {
 
 /// The op's compute_config; what it leaves out is `unset`.
 Compute computeOf(const OpCall &call, Compute unset);
-/// Of ops that have a compute_config: programs are compiled for four phases and f32 sums, the library has configs of
-/// its own (lib/costs/plans), and f32 sums for f32 results where they are not known.
+/// Returns the settings of an op that has a compute_config: programs are compiled for four phases and f32 sums, the
+/// library has configs of its own (lib/costs/plans), and f32 sums for f32 results where they are not known.
 Compute reducing(const OpCall &call);
-/// Of elementwise ops: a destination of 32 bits for results of 32 bits.
+/// Returns the settings of an elementwise op: a destination of 32 bits for results of 32 bits.
 Compute elementwise(const OpCall &call);
 
 /// f32, bf16 and the block formats with an 8-bit exponent: those that the rules here are of.
@@ -40,8 +40,8 @@ bool isKnown(DataType type);
 /// All operands that are there, and results.
 bool areKnown(const OpCall &call);
 
-/// What the unpacker leaves of f32 in a source register: TF32, or bf16 with 16-bit destinations. Other formats arrive
-/// as they are.
+/// Returns an f32 after the unpacker, in a source register: TF32, or bf16 with 16-bit destinations. Other formats
+/// arrive unchanged.
 inline float unpacked(float value, DataType type, Destination width) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if (type != DataType::Float32)

@@ -92,7 +92,7 @@ float entry8(uint32_t byte) {
   return std::ldexp(1.0f + static_cast<float>(byte & 15) / 16, -static_cast<int>(byte >> 4 & 7)) *
          (byte & 128 ? -1.0f : 1.0f);
 }
-/// Of 16 bits: as FP16, but for the ends of the exponent's range.
+/// Reads a 16-bit entry: as FP16, except at the ends of the exponent's range.
 float entry16(uint32_t word) {
   const int e = static_cast<int>(word >> 10 & 31);
   if (e == 31)
@@ -244,7 +244,7 @@ template <auto F, auto G> void over(float *values, size_t n) {
   overLanes(&in, 1, values, n, [](I x, I) { return G(F(Lanes(x))).bits; });
 }
 
-/// By width of the destination, and approximate ones; nullptr where none is published.
+/// The functions by width of the destination, and approximate ones; nullptr where none is published.
 struct Published {
   std::string_view name;
   Function narrow, wide, narrowApproximate = nullptr, wideApproximate = nullptr;
@@ -255,7 +255,7 @@ template <auto F, auto G> constexpr Published rounded(std::string_view name) {
 template <auto F, auto G, auto H> constexpr Published rounded(std::string_view name) {
   return {name, over<F, rounded16>, over<G, stored32>, over<H, cut16>, over<H, stored32>};
 }
-/// With an approximation that is rounded, too.
+/// Builds a row with an approximation that is rounded, too.
 template <auto F, auto H> constexpr Published root(std::string_view name) {
   return {name, over<F, rounded16>, over<F, stored32>, over<H, rounded16>, over<H, stored32>};
 }

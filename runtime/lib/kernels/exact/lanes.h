@@ -27,7 +27,7 @@ inline I minimum(I a, int32_t b) { return __builtin_elementwise_min(a, I{} + b);
 inline I chosen(I condition, I yes, I no) { return (yes & condition) | (no & ~condition); }
 inline bool anyOf(I condition) { return __builtin_reduce_or(condition) != 0; }
 inline I exponentsOf(I bits) { return as<I>((as<U>(bits) << 1) >> 24); }
-/// With the hidden digit; 0 for zeros and denormals.
+/// Returns significands with the hidden digit; 0 for zeros and denormals.
 inline I significands(I bits) { return ((bits & 0x7fffff) | 0x800000) & (exponentsOf(bits) != 0); }
 
 //===----------------------------------------------------------------------===//

@@ -20,14 +20,14 @@ namespace tt::ttnn::exact {
 /// c[m, n] = a[m, k] * b[k, n], in panels of rows and columns.
 class MatrixProduct {
 public:
-  /// Where values come from and go to. All may be called from several threads at once.
+  /// The source and the destination of values. All may be called from several threads at once.
   struct Io {
     /// The k values of a row of a, as the unpacker leaves them.
     std::function<void(int64_t row, float *to)> left;
     /// `count` values of row k of b, from a column on.
     std::function<void(int64_t k, int64_t column, int64_t count, float *to)> right;
-    /// What the destination held of a row when all was added, as f32, for `count` columns from one that is a multiple
-    /// of 16; it may be changed.
+    /// Receives the final sums of a row from the destination, as f32, for `count` columns from one that is a multiple
+    /// of 16; it may change them.
     std::function<void(int64_t row, int64_t column, int64_t count, float *values)> finish;
   };
 
@@ -70,7 +70,8 @@ private:
   size_t dstAt = 0, partialsAt = 0;
 };
 
-/// What packs partial sums of a plan where they leave the destination in a block format, or nullptr.
+/// Returns the function that packs partial sums of a plan where they leave the destination in a block format, or
+/// nullptr.
 Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute);
 
 } // namespace tt::ttnn::exact

@@ -69,7 +69,8 @@ private:
     }
     return counted(high, top) * counted(wide, left);
   }
-  /// Of a dimension: padding counts where it is requested, what the last window has beyond it never does.
+  /// Counts the elements of a window along a dimension: padding where it is requested, the overhang of the last window
+  /// never.
   int64_t counted(const Axis &axis, int64_t first) const {
     const int64_t begin = countsPadding ? first : std::max<int64_t>(first, 0);
     const int64_t end = std::min(first + axis.kernel, axis.size + (countsPadding ? axis.high : 0));

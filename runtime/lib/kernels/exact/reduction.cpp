@@ -24,7 +24,7 @@ namespace {
 enum class Kind : uint8_t { Sum, Mean, Maximum, Minimum };
 constexpr bool isExtreme(Kind kind) { return kind == Kind::Maximum || kind == Kind::Minimum; }
 
-/// Of one dimension.
+/// The reduction of one dimension.
 struct Stage {
   size_t dim;
   DataType from, to;

@@ -42,7 +42,8 @@ bool suitsDirect(const Product &p, bool constantRight) {
   return isSmall(p) && (!transposed || work < (constantRight ? mostCopied : mostTransposed));
 }
 
-/// What direct loops store and load. T: float, or an unsigned type for integers, whose sums wrap around as it does.
+/// The type that direct loops store and load. T: float, or an unsigned type for integers, whose sums wrap around as it
+/// does.
 template <class T> using Stored = std::conditional_t<std::same_as<T, float>, float, int64_t>;
 
 /// Whether values of a type are in memory as loops compute with them.

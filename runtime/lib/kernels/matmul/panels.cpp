@@ -77,8 +77,8 @@ public:
   }
 
 private:
-  /// When panels are made: once of constants that are afforded, by all threads before the product, or one at a time
-  /// where it is used.
+  /// When panels are packed: once for constants within the memory limit, by all threads before the product, or one at a
+  /// time where it is used.
   enum class Right : uint8_t { Once, Before, WhereUsed };
 
   struct Values {
@@ -142,7 +142,7 @@ private:
       leftPlace = slot.take(static_cast<size_t>(panels::copiedBytes(unit, p.k, rowsPerBlock)));
   }
 
-  /// What the panels of a constant depend on: products of a model may have one matrix (tied weights, shared layers).
+  /// The form of a constant's panels: products of a model may share one matrix (tied weights, shared layers).
   ConstantStore::Form form() const {
     ConstantStore::Form result = {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn};
     result.insert(result.end(), matrices.offsets.begin(), matrices.offsets.end());

@@ -16,7 +16,7 @@ struct Product {
   int64_t aRow, aColumn, bRow, bColumn; // strides
 
   int64_t batches() const { return volume(batch); }
-  /// Where a batch begins in each operand, in elements.
+  /// Returns the offsets of a batch in each operand, in elements.
   std::pair<int64_t, int64_t> offsets(int64_t index) const {
     int64_t a = 0, b = 0;
     for (size_t d = batch.size(); d-- > 0; index /= batch[d]) {

@@ -64,7 +64,7 @@ struct Maximum : Minimum {
   template <class T> static T leave(T x) { return enter(x); }
 };
 
-/// Of some floats, as they enter.
+/// Returns the extreme of some floats in their original form.
 template <class Op> float extremeOf(const float *x, int64_t n) {
   constexpr int width = 16, count = 4;
   using Lane = scalars::Vector<float, width>;

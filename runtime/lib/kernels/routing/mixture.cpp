@@ -100,12 +100,12 @@ std::unique_ptr<Kernel> makePackLast(const OpCall &call) { return makePack(call,
 // Experts
 //===----------------------------------------------------------------------===//
 
-/// What stands between the first two weights and the last: of gates and values side by side.
+/// The activation between the first two weights and the last: on gates and values next to each other.
 using Activation = float (*)(float gate, float value);
 
 float silu(float gate, float value) { return gate / (1 + std::exp(-gate)) * value; }
 
-/// As GPT-OSS has it.
+/// Computes the SwiGLU of GPT-OSS.
 float swiglu(float gate, float value) {
   constexpr float limit = 7.0F, slope = 1.702F;
   const float g = gate > limit ? limit : gate, u = value > limit ? limit : value < -limit ? -limit : value;
@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  /// What the device of that rank gets: its tokens, expert by expert.
+  /// Computes the result of the device of that rank: its tokens, expert by expert.
   void runOn(DeviceIns ins, std::byte *out, const std::vector<size_t> &group, size_t rank,
              const std::vector<std::vector<int64_t>> &experts) const {
     const int64_t begin = static_cast<int64_t>(rank) * own;

@@ -7,8 +7,8 @@
 
 namespace tt::ttnn {
 
-/// Which device has which expert, read when the op runs: of a mapping [1, 1, experts, devices] that is not 0 where a
-/// device has an expert, or [rows, experts], whose first row has the number of the device of each.
+/// The device of each expert, read when the op runs: of a mapping [1, 1, experts, devices] that is not 0 where a device
+/// has an expert, or [rows, experts], whose first row has the number of the device of each.
 class Places {
 public:
   static constexpr int64_t none = -1;

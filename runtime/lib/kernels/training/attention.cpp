@@ -79,7 +79,7 @@ void addScaled(const float *from, float factor, float *to, int64_t n) {
     to[i] += factor * from[i];
 }
 
-/// What both directions share; `first` is the operand that is the query.
+/// The parts that both directions share; `first` is the operand that is the query.
 struct Scores {
   Scores(const OpCall &call, size_t first, size_t maskIndex)
       : query(call, first), key(call, first + 1), value(call, first + 2), mask(call, maskIndex) {
@@ -167,7 +167,8 @@ std::unique_ptr<Kernel> makeForward(const OpCall &call) {
   });
 }
 
-/// With chances p of a row and gradient g of its result o: dv += p g, ds = p (g . v - g . o), dq = ds k, dk += ds q.
+/// Computes, with probabilities p of a row and gradient g of its result o: dv += p g, ds = p (g . v - g . o), dq = ds
+/// k, dk += ds q.
 std::unique_ptr<Kernel> makeBackward(const OpCall &call) {
   const Scores scores(call, 2, 6);
   const Floats gradient(call, 0), output(call, 1), kept(call, 5);

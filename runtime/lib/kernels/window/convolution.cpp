@@ -16,8 +16,8 @@
 namespace tt::ttnn {
 namespace {
 
-/// Of single pixels in bf16, how many are convolved at a time, so that what they are converted to stays in cache: a
-/// divisor of all. 0: all at once, converted before and rounded after, where that is not slower.
+/// Returns how many pixels of a 1x1 convolution in bf16 are convolved at a time, so that their converted values stay in
+/// cache: a divisor of all. 0: all at once, converted before and rounded after, where that is not slower.
 int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
   constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24, pieces = 8; // at least, for as many threads
   const bool single = std::ranges::all_of(

@@ -17,7 +17,7 @@ struct Convolution {
   int64_t out, groups;
   bool transposed = false;
 
-  /// Of integers, as all operands and the result are.
+  /// All operands and the result are integers.
   bool integers = false;
 
   /// Shape of the weights.
@@ -27,7 +27,7 @@ struct Convolution {
 /// Reads what ops of `rank` spatial dimensions have, and checks all operands but the weights, and the result.
 Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed = false);
 
-/// What is done to operands that kernels do not take as they are.
+/// The changes to operands that kernels cannot read directly.
 struct Adaptation {
   bool repeatsEdges = false;            // padding has the values of the nearest elements
   std::optional<int64_t> preparedBlock; // operand 1 is as prepare_conv3d_weights leaves it: channels of a block

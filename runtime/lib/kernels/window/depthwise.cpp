@@ -43,7 +43,7 @@ template <int width> [[gnu::always_inline]] inline Floats<width> read(const uint
   return values;
 }
 
-/// Of images of bf16.
+/// Convolves images of bf16.
 class DepthwiseConvolution final : public Kernel {
 public:
   DepthwiseConvolution(const OpCall &call, const Convolution &c, DataType produced, const std::string &activation)
@@ -129,7 +129,7 @@ private:
     return {std::min(first, last), last};
   }
 
-  /// What one place of the window, or some side by side, reads.
+  /// The elements under one place of the window, or under adjacent places.
   struct Under {
     const uint16_t *first; // at the first row and column of the window that are inside, of the first channel
     const float *weights;

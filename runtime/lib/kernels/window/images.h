@@ -14,7 +14,7 @@ public:
   /// The padding of each axis becomes the border. `to` is the type of the copies: `from`, or f32.
   BorderedImages(const Window &window, bool repeatsEdges, DataType from, DataType to);
   const Shape &shape() const { return whole; }
-  /// With all threads.
+  /// Copies with all threads.
   void run(const std::byte *from, std::byte *to) const;
 
 private:

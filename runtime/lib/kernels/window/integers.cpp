@@ -146,7 +146,7 @@ private:
         }
   }
 
-  /// Which element of an axis lies under a tap of the window at a place of the result; -1 for none.
+  /// Returns the element of an axis under a tap of the window at a place of the result; -1 for none.
   int64_t under(const Axis &axis, int64_t place, int64_t tap) const {
     int64_t at =
         c.transposed ? place + axis.low - tap * axis.dilation : place * axis.stride - axis.low + tap * axis.dilation;

@@ -114,7 +114,7 @@ private:
     all(std::integral_constant<int, 1>());
   }
 
-  /// What every value of the type is at least.
+  /// Returns the minimum of the type.
   static T leastOf(DataType type) {
     if constexpr (std::is_same_v<T, float>)
       return -std::numeric_limits<float>::infinity();

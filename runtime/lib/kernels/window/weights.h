@@ -6,9 +6,9 @@
 
 namespace tt::ttnn {
 
-/// How prepare_conv3d_weights lays out a weight [O, I, depth, height, width]: the rows of a matrix [rows, O] are blocks
-/// of input channels, in each block the places of the window, at each place the block's channels. The input channels
-/// are filled up with zeros to whole blocks.
+/// The order in which prepare_conv3d_weights stores a weight [O, I, depth, height, width]: the rows of a matrix [rows,
+/// O] are blocks of input channels, in each block the places of the window, at each place the block's channels. The
+/// input channels are padded with zeros to whole blocks.
 class PreparedVolumes {
 public:
   /// Checks `matrix` against the weight. `block`: channels of a block, 0 for all of the matrix.

@@ -46,7 +46,7 @@ std::string_view sizeName(size_t axis, size_t rank) {
   return rank == 1 ? "input_length" : names[3 - rank + axis];
 }
 
-/// What the attributes say; `out` is left open.
+/// Reads the window from the attributes; `out` is left open.
 Window readWindow(const OpCall &call, std::string_view channels, size_t rank) {
   const auto kernel = perAxis(call, "kernel_size", rank, 1), stride = perAxis(call, "stride", rank, 1);
   // Volumes may leave it out.
