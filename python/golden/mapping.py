@@ -15,7 +15,6 @@ from .attention import ATTENTION
 from .attributes import unpack_mlir_attr
 from .chlo import CHLO
 from .collective import COLLECTIVE
-from .convolution import CONVOLUTION
 from .creation import CREATION
 from .data_movement import DATA_MOVEMENT
 from .debug import DEBUG
@@ -28,12 +27,13 @@ from .quantization import QUANTIZATION
 from .reduction import REDUCTION
 from .stablehlo import STABLEHLO
 from .tensor import GoldenMapTensor as GoldenMapTensor  # programs take it from here, too
+from .window import WINDOW
 
 FAMILIES: dict[str, dict[str, Op]] = {
     "elementwise": ELEMENTWISE,
     "reduction": REDUCTION,
     "matmul": MATMUL,
-    "convolution": CONVOLUTION,
+    "window": WINDOW,
     "normalization": NORMALIZATION,
     "data_movement": DATA_MOVEMENT,
     "creation": CREATION,

@@ -12,12 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .convolution import CONV, dense, padded
 from .data_movement import interior_pad
 from .elementwise import shift_right_arithmetic as shift_signed
 from .matmul import dot_general as dot
 from .normalization import along, batch_norm, batch_statistics
 from .op import Op, TensorSpec
+from .window import CONV, dense, padded
 
 COMPARISONS = {"EQ": torch.eq, "NE": torch.ne, "GE": torch.ge, "GT": torch.gt, "LE": torch.le, "LT": torch.lt}
 

@@ -10,10 +10,10 @@ from . import (
     linear_algebra,
     matmul,
     normalization,
-    pools,
+    pooling,
     random,
     reduction,
 )
 
 __all__ = ["convolution", "creation", "data_movement", "elementwise", "indexing", "linear_algebra", "matmul",
-           "normalization", "pools", "random", "reduction"]  # fmt: skip
+           "normalization", "pooling", "random", "reduction"]  # fmt: skip

@@ -11,7 +11,7 @@ from builder.ops.attributes import convert
 from builder.ops.methods import takes_common
 
 if TYPE_CHECKING:
-    from .windows import WindowMixin as Base
+    from .window import WindowMixin as Base
 else:
     Base = object
 

@@ -19,7 +19,7 @@ from .collectives import CollectiveMixin
 from .indexing import IndexingMixin
 from .ordering import OrderingMixin
 from .shardy import ShardyMixin
-from .windows import WindowMixin
+from .window import WindowMixin
 
 # How the parameters of dot_general name the lists of their dimension numbers.
 DOT = {

@@ -34,7 +34,7 @@ from op_table_attention import ATTENTION
 from op_table_collective import COLLECTIVE
 from op_table_data_movement import DATA_MOVEMENT
 from op_table_training import EXPERTS, ROUTING, TRAINING
-from op_table_window import CONVOLUTION
+from op_table_window import WINDOW
 
 ELEMENTWISE = {
     **rows(
@@ -357,7 +357,7 @@ TTIR: dict[str, Row] = {
         ELEMENTWISE,
         REDUCTION,
         MATMUL,
-        CONVOLUTION,
+        WINDOW,
         QUANTIZATION,
         NORMALIZATION,
         DATA_MOVEMENT,

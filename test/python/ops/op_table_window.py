@@ -90,7 +90,7 @@ def pooling(*more: Case, **attributes: Any) -> Row:
     )
 
 
-CONVOLUTION = {
+WINDOW = {
     "conv2d": row(
         conv2d((1, 32, 32, 64), (64, 64, 3, 3), (1, 1, 1, 64)),
         conv2d((2, 13, 9, 5), (7, 5, 3, 3), (1, 1, 1, 7), stride=[2, 1]),

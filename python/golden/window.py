@@ -348,7 +348,7 @@ def max_pool_with_indices(*args: Any, **options: Any) -> list[Tensor]:
     return max_pool(*args, **{**options, "indices": True})
 
 
-CONVOLUTION = {
+WINDOW = {
     "conv1d": Op(conv1d, aten="convolution"),
     "conv2d": Op(conv2d, aten="convolution"),
     "conv3d": Op(conv3d, aten="convolution"),
