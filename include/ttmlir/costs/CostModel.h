@@ -83,8 +83,8 @@ enum class Kind : uint8_t { Other, Product, Convolution, Attention, Layout };
 
 struct KindRow {
   std::string_view name;
-  /// Of an estimate: root mean square of the differences from the times that constants were fitted to or checked with,
-  /// as a share (docs/cost-model.md). Ops of no kind of their own have the largest, twice.
+  /// The uncertainty of an estimate: root mean square of the relative differences from the times that the constants
+  /// were fitted to or checked with (docs/cost-model.md). Ops without a kind of their own have twice the largest.
   double uncertainty;
 };
 inline constexpr KindRow kinds[] = {
@@ -98,7 +98,7 @@ struct Work {
   int64_t sfpuTiles = 0;   // tiles through the vector unit
   int64_t sfpuCycles = 0;  // of all of them, where it is known
   int64_t fpuTiles = 0;    // tiles through the matrix unit elementwise
-  int64_t tilizeTiles = 0; // tiles made of rows, or rows of tiles
+  int64_t tilizeTiles = 0; // tiles tilized from rows, or untilized to rows
   int64_t pieces = 0;      // of L1, that data movement processors copy one by one
   int64_t pieceBytes = 0;  // of all of them
   int64_t copiers = 1;     // data movement processors of a core that do
@@ -120,11 +120,11 @@ struct Work {
   int64_t programs = 1; // of kernels, one after the other
   Kind kind = Kind::Other;
   bool launched = true; // false: another name for what lies there already
-  /// What lies in DRAM is fetched, and computed on, by turns.
+  /// Fetching from DRAM and computing alternate.
   bool fetchesByTurns = false;
 };
 
-/// What an op's time is mostly due to.
+/// The resource that bounds an op's time.
 enum class Bound : uint8_t { None, Compute, DRAM, L1, Fabric, Dispatch };
 
 inline constexpr std::string_view boundName(Bound bound) {

@@ -12,7 +12,7 @@ namespace mlir::tt {
 
 struct LoweringOptions {
   int64_t streamBuffers = 2; // of a circular buffer that is read from other cores
-  bool foldsLayouts = true;  // rows that tiles were made of are used again
+  bool foldsLayouts = true;  // the rows of a tilized tensor are used again
 };
 
 /// A tensor becomes a buffer of its tiles.
@@ -46,11 +46,11 @@ Placement placeOf(const TileTypes &types, Type type);
 /// The tiles of a value of the host.
 Value toDevice(OpBuilder &builder, Location loc, Value host, const Placement &placement);
 
-/// A pattern for an op whose operands and result have places, which the driver has made sure of.
+/// A pattern for an op whose operands and result have places, which the driver has checked.
 template <class OpT> class TilePattern : public OpConversionPattern<OpT> {
 public:
   TilePattern(const TileTypes &types, MLIRContext *context) : OpConversionPattern<OpT>(types, context), types(types) {
-    this->setHasBoundedRewriteRecursion(); // an op of other shapes may be made of one
+    this->setHasBoundedRewriteRecursion(); // an op may become one of other shapes
   }
 
 protected:
@@ -59,7 +59,7 @@ protected:
 
 /// Constants become symbols of the module of `symbols`.
 void addPatterns(RewritePatternSet &patterns, const TileTypes &types, SymbolTable &symbols);
-/// Those of one family each, which it adds.
+/// Each adds the patterns of one family.
 void addCompositePatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMatmulPatterns(RewritePatternSet &patterns, const TileTypes &types);
 void addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types);

@@ -12,8 +12,8 @@ namespace mlir::tt::host {
 
 /// Ops of one block, in order, that become a function and a call of it behind the last of them.
 ///
-/// What goes in and out is a tensor of a type that the chip holds: integers of other widths, f64 and index are
-/// converted in the function, and scalars are tensors of rank 0.
+/// Operands and results are tensors of types that the chip holds: the function converts integers of other widths, f64
+/// and index, and passes scalars as tensors of rank 0.
 class HostRegion {
 public:
   /// known: functions, by their text. held: the tensors of the program that stand for values of earlier regions; those
@@ -38,7 +38,7 @@ private:
   DenseMap<Value, Value> &held;
   function_ref<bool(Operation *)> isForHost;
   OpBuilder builder;
-  SmallVector<Operation *> constants; // that are made again inside
+  SmallVector<Operation *> constants; // that are cloned inside
   SmallVector<Value> ins, outs;
 };
 

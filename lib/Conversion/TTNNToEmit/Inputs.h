@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral inputsOfAttr = "ttnn.inputs_of";
 inline constexpr llvm::StringLiteral meshShapeAttr = "ttcore.device_mesh_shape";
 /// Rows and columns of the mesh that a module is for: its device's, else what is noted, else one device.
 SmallVector<int64_t> meshOf(ModuleOp module);
-/// What an argument is called in a program.
+/// Returns the name of an argument in a program.
 std::string argumentName(func::FuncOp function, BlockArgument argument);
 /// The functions that are marked as what callers run, or all public ones if none is; without those that make inputs.
 SmallVector<func::FuncOp> programsOf(ModuleOp module);
@@ -30,7 +30,7 @@ struct InputFiles {
 
 class InputBuilder {
 public:
-  /// Without files, inputs are made up.
+  /// Without files, inputs are generated.
   InputBuilder(ModuleOp module, std::optional<InputFiles> files)
       : module(module), builder(module.getContext()), mesh(meshOf(module)), files(std::move(files)) {}
 

@@ -58,7 +58,8 @@ private:
 
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<OffsetTo<fb::Program>> writePipeline(func::FuncOp function);
-  /// Of a pipeline, `rows` says how many times as long dimension 0 is as in the type; its values are the host's.
+  /// Writes the description of a tensor. For a pipeline, `rows` is the factor by which dimension 0 is longer than in
+  /// the type; its values are the host's.
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 0);
   FailureOr<Attribute> numberPrograms(Operation *op, Attribute value) const;
   LogicalResult writeOperation(Operation *op);
@@ -211,7 +212,7 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
   return descIndices[{type, rows}] = descs.size() - 1;
 }
 
-/// As the module's text has it, unless the source gave an argument a name.
+/// Returns the name in the module's text, unless the source gave an argument a name.
 std::string BinaryWriter::nameOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());

@@ -26,7 +26,7 @@ ForkMutex &tableMutex() {
   static auto *mutex = new ForkMutex{4};
   return *mutex;
 }
-/// Those that are recorded.
+/// Returns the traces that are recorded.
 std::vector<Trace *> &table() {
   static auto *traces = new std::vector<Trace *>;
   return *traces;

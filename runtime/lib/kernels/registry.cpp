@@ -57,7 +57,7 @@ bool isKind(const Attribute &attribute, AttributeKind kind) {
   return false;
 }
 
-/// Of an enum or struct, its type.
+/// Returns the type of an attribute that is an enum or struct.
 std::string_view typeOf(const Attribute &attribute) {
   if (const auto *value = std::get_if<EnumAttribute>(&attribute.value))
     return value->type;

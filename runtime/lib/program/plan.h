@@ -41,7 +41,7 @@ struct Argument {
   bool constant = false; // the same whenever the program runs
 };
 
-/// What a run gives.
+/// The results of a run.
 struct Results {
   std::vector<Tensor::Shards> shards;       // by output
   std::vector<sim::Allocation> allocations; // by output; empty ones for host tensors
@@ -49,7 +49,7 @@ struct Results {
 
 struct Plan;
 
-/// What device memory of a program is for. The text is for messages, and made where there is one: plans for sizes that
+/// The purpose of a piece of a program's device memory. The text is built only for messages: plans for sizes that
 /// change have hundreds of groups, and go with the next sizes.
 struct Purpose {
   enum class Of : uint8_t { Input, Output, Result, Circular, Callees };
@@ -147,7 +147,7 @@ private:
 
 /// A program prepared for a device.
 struct Plan {
-  /// What the results of ttcore.load_cached were computed from: an input of the program.
+  /// The input of the program from which the results of ttcore.load_cached were computed.
   struct Parameter {
     uint32_t input;
     DataType dtype;
@@ -155,7 +155,7 @@ struct Plan {
     std::optional<uint64_t> hash; // of the values, where writes to them are not reported
   };
 
-  /// Where the values of a root lie. A root is a value that is not a view of another.
+  /// The location of the values of a root. A root is a value that is not a view of another.
   enum class Home : uint8_t { Unset, Constant, Input, Arena, Output };
   struct Root {
     Home home = Home::Unset;
@@ -166,7 +166,7 @@ struct Plan {
     uint32_t shards = 1;
     uint32_t first = 0, held = 1; // shards that this process has: of its own chips
     uint32_t last() const { return first + held; }
-    /// Of a shard that is held, in the arena.
+    /// Returns the offset of a held shard in the arena.
     size_t offsetOf(uint32_t shard) const { return offset + (shard - first) * stride; }
     uint32_t firstOp = 0, lastOp = 0; // where it is alive
   };
@@ -207,7 +207,7 @@ struct Plan {
     static constexpr uint32_t none = ~0u;
     bool isMesh() const { return mesh || control; }
   };
-  /// What a mesh step needs of chips of other ranks, and they of this. What is received lies in the arena.
+  /// The data that a mesh step needs of chips of other ranks, and they of this. Received data is stored in the arena.
   struct Exchange {
     struct Part {
       uint32_t rank, meshIn, chip; // meshIn: operand of the step
@@ -217,7 +217,7 @@ struct Plan {
     size_t offset = 0, arenaBytes = 0; // of what is received
     std::string label;                 // for messages, the same on all ranks
   };
-  /// Of a result of a call.
+  /// The memory of a result of a call.
   struct CachedMemory {
     uint32_t op;
     std::shared_ptr<const sim::Allocation> allocation;
@@ -239,13 +239,13 @@ struct Plan {
   const Program &program;
   const Mode mode;
 
-  /// Of steps of several ops.
+  /// The kernel of a step with several ops.
   struct ChainKernel {
     uint32_t op; // the last one
     std::vector<ttnn::Link> links;
     std::shared_ptr<const ttnn::Kernel> kernel;
   };
-  /// What the ops say of values, whatever the sizes are.
+  /// The properties of values that do not depend on sizes.
   struct Uses {
     std::vector<uint32_t> last;       // per value: the last op that uses it
     std::vector<uint32_t> computedBy; // per value: the op; their number for inputs
@@ -269,7 +269,7 @@ struct Plan {
   std::vector<Parameter> parameters;
   std::vector<CachedMemory> cachedMemory;    // by op
   std::vector<Deferred> deferred;            // by op
-  bool isFirst = true;                       // made without a plan before
+  bool isFirst = true;                       // created without an earlier plan
   std::shared_ptr<const void> weights;       // those of others that the program has (PreparedForms::enter)
   std::map<uint32_t, Callees> callees;       // by op; of ttcore.load_cached in an observed run only
   std::vector<const std::byte *> inPointers; // of constants; null where a run has others

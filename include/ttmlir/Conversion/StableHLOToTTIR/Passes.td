@@ -104,7 +104,7 @@ def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::ml
   let description = [{
     In signatures, loops, branches and calls such a tensor is one of f32, which has all their values. Every op computes
     in f32, and its result is rounded to the nearest value of the type (the even one of two) by its bits; what only moves
-    elements is not rounded. A reduction or scatter is rounded at its end. Bits are made and read where
+    elements is not rounded. A reduction or scatter is rounded at its end. Bits are produced and read where
     `stablehlo.bitcast_convert` asks for them.
 
     Before: `%r = stablehlo.add %a, %b : tensor<4xf8E4M3FN>`
@@ -182,7 +182,7 @@ def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir
   let summary = "Make functions of the regions of loops and branches";
   let description = [{
     `stablehlo.while`, `if` and `case` become `ttcore.while` and `ttcore.case`, which name private functions of what was
-    a region. What a region uses from outside becomes an argument, unless it is a small constant, which is made again.
+    a region. What a region uses from outside becomes an argument, unless it is a small constant, which is cloned.
     What a loop carries without changing it is an argument, too.
 
     Before:

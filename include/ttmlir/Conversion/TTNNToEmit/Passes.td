@@ -11,7 +11,7 @@ class ConvertTTNN<string argument> : Pass<argument, "::mlir::ModuleOp"> {
     Option<"tensorDirectory", "tensor-directory", "std::string", "\"tensors\"",
            "Folder of constants, seen from that of the program">,
     Option<"loadInputs", "load-input-tensors-from-disk", "bool", "false",
-           "Inputs are read from files and not made up">,
+           "Read inputs from files instead of generating them">,
     Option<"inputDirectory", "tensor-load-directory", "std::string", "\"\"",
            "Folder of the inputs' files, seen from that of the program">,
     Option<"inputPrefix", "tensor-load-file-prefix", "std::string", "\"arg\"",
@@ -282,7 +282,7 @@ def EmitPyConstEvalCaching : EmitPyNothingToDo<"emitpy-const-eval-caching",
     "convert-ttnn-to-emitpy writes the cache", "What is evaluated once is kept by the code that the conversion writes.">;
 
 def EmitPyNameVars : EmitPyNothingToDo<"emitpy-name-vars", "convert-ttnn-to-emitpy names the variables",
-    "Variables have the names that locations give, or that of the function which made them.">;
+    "Name variables after locations, or after the function that returned them">;
 
 def EmitPyFormExpressions : EmitPyNothingToDo<"emitpy-form-expressions",
     "convert-ttnn-to-emitpy writes a statement for each call",

@@ -7,14 +7,14 @@
 
 namespace mlir::tt {
 
-/// What the conversions of TTNN to a language take; `withoutMain` is called differently for each.
+/// Options of the conversions of TTNN to a language; `withoutMain` has another name for each.
 struct EmitPipelineOptions {
   EmitPipelineOptions(ttcore::DescribedOptions &owner, StringRef withoutMain)
       : withoutMain(owner, withoutMain, llvm::cl::desc("Without main: others load the program"), llvm::cl::init(false)),
         tensorDirectory(owner, "tensor-directory", llvm::cl::desc("Folder of constants, seen from that of the program"),
                         llvm::cl::init("tensors")),
-        loadInputs(owner, "load-input-tensors-from-disk", llvm::cl::desc("Inputs are read from files and not made up"),
-                   llvm::cl::init(false)),
+        loadInputs(owner, "load-input-tensors-from-disk",
+                   llvm::cl::desc("Read inputs from files instead of generating them"), llvm::cl::init(false)),
         inputDirectory(owner, "tensor-load-directory",
                        llvm::cl::desc("Folder of the inputs' files, seen from that of the program"),
                        llvm::cl::init("")),

@@ -31,7 +31,7 @@ class TT_GroupNormOp<Dialect dialect, dag extra>
                 (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$input_mask, Optional<AnyRankedTensor>:$weight,
                      Optional<AnyRankedTensor>:$bias),
                 !con((ins I64Attr:$num_groups, TT_F32<"1e-12">:$epsilon), extra),
-                "Each group of channels made mean 0 and variance 1, times weight, plus bias.",
+                "Normalizes each group of channels to mean 0 and variance 1, times weight, plus bias.",
                 "groupNorm", [AttrSizedOperandSegments]> {
   let description = [{
     Mean and variance are taken over the elements of one sample and one group of channels; weight and bias are per channel.

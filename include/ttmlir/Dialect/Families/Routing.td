@@ -75,12 +75,12 @@ def TTIR_AllToAllDispatchMetadataOp : TT_DispatchMetadataOp<TTIR_Dialect>;
 let description = [{
     The inverse of all_to_all_dispatch: of [experts of a device, batch, sequence, size], each device gets
     [num_experts_per_tok, ...] of its own part of batch (`output_shard_dim` 1) or sequence (2): row k of a token is what
-    the device with its expert k made of it, or zeros when no device along `cluster_axis` has that expert.
+    the device with its expert k computed, or zeros when no device along `cluster_axis` has that expert.
   }] in
 defm AllToAllCombine : TT_Both<"all_to_all_combine",
     (ins AnyRankedTensor:$input_tensor, AnyRankedTensor:$expert_metadata, AnyRankedTensor:$expert_mapping),
     !con(TT_AlongAxis, (ins I64Attr:$num_experts_per_tok, TT_I64<"2">:$output_shard_dim)),
-    "Brings what experts made of tokens back to the devices of the tokens.", "combineTokens",
+    "Returns the results of experts to the devices of the tokens.", "combineTokens",
     [TT_CollectiveTrait, TT_MovesValues, TT_FillsValues]>;
 
 let results = (outs AnyRankedTensor:$mapping, AnyRankedTensor:$reduced),

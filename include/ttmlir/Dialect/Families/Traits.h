@@ -36,9 +36,7 @@ TTMLIR_FAMILY_TRAIT(Collective);
 /// Is read and written, but not run: what its kernels take is published nowhere.
 TTMLIR_FAMILY_TRAIT(Unpublished);
 
-/// Sums products of its operands, weights among them: what narrow formats are made for.
-TTMLIR_FAMILY_TRAIT(Product);
-/// Asks where in a period its operand is: a large one needs all of its digits.
+/// Depends on the position of its operand in a period: a large operand needs all of its digits.
 TTMLIR_FAMILY_TRAIT(Periodic);
 
 #undef TTMLIR_FAMILY_TRAIT
@@ -64,7 +62,7 @@ TTMLIR_FOLDING_TRAIT(IdempotentOperands, idempotentOperands);
 template <class ConcreteOp> class CheckedShape : public OpTrait::TraitBase<ConcreteOp, CheckedShape> {
 public:
   static LogicalResult verifyTrait(Operation *op) { return shapes::verifyShapes<ConcreteOp>(op); }
-  /// Of FactorsOpInterface.
+  /// Implements the method of FactorsOpInterface.
   static std::optional<::ttmlir::shapes::Factors> factorsOf(Operation *op, ::ttmlir::shapes::FactorMode) {
     return shapes::withSubject<ConcreteOp>(op, shapes::inferFactors);
   }

@@ -90,7 +90,7 @@ public:
     }
   }
 
-  /// Of an element of a result.
+  /// Returns the bytes of an element of a result.
   size_t outBytes(size_t result) const {
     const auto stage = std::ranges::find(stages, static_cast<int>(result), &Stage::out);
     return stage == stages.end() ? 0 : stage->outBytes;

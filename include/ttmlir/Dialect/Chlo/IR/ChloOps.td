@@ -88,8 +88,8 @@ def CHLO_ErfcOp : CHLO_Float<"erfc", "1 - erf(operand), accurate for large opera
 def CHLO_LgammaOp : CHLO_Float<"lgamma", "Logarithm of the absolute value of the gamma function.">;
 def CHLO_SinhOp : CHLO_FloatOrComplex<"sinh", "Hyperbolic sine.">;
 def CHLO_SquareOp : CHLO_FloatOrComplex<"square", "operand * operand.">;
-/// With u = sqrt(1 - z) and v = sqrt(1 + z): (Re(u v), |asinh(Im(conj(u) v))|), of which asin z is made by
-/// atan2(Re z, Re(u v)) and the sign of Im z (W. Kahan, "Branch cuts for complex elementary functions", 1987).
+/// Computes (Re(u v), |asinh(Im(conj(u) v))|) with u = sqrt(1 - z) and v = sqrt(1 + z). asin z follows by atan2(Re z,
+/// Re(u v)) and the sign of Im z (W. Kahan, "Branch cuts for complex elementary functions", 1987).
 def CHLO_AsinAcosKernelOp
     : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "What asin and acos of a complex number share.">;
 def CHLO_TanOp : CHLO_FloatOrComplex<"tan", "Tangent of an angle in radians.">;
@@ -263,7 +263,7 @@ def CHLO_ScanOp : Op<Chlo_Dialect, "scan", [AttrSizedOperandSegments, AttrSizedR
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// How often the region is computed; dynamic where it is not known.
+    /// Returns the number of times that the region is computed; dynamic where it is unknown.
     int64_t getScanSize();
   }];
 }

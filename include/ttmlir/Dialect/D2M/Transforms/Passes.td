@@ -11,7 +11,7 @@ def D2MGenericFusion : Pass<"d2m-generic-fusion", "::mlir::func::FuncOp"> {
   let description = [{
     A generic that makes tiles from tiles at the same place takes in the generics whose results it alone reads, if both
     run on one grid, the registers are enough and hold the values between with the bits that buffers would: chains have
-    one width of numbers, and casts between. A generic without inputs (a constant) is made again for each user. What
+    one width of numbers, and casts between. A generic without inputs (a constant) is cloned for each user. What
     makes values that nothing reads is erased.
 
     Before:

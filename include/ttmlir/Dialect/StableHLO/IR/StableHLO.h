@@ -28,7 +28,7 @@ namespace mlir::stablehlo {
 
 /// Element types that one op may mix: the same, or quantized ones that differ in scales and zero points only.
 bool agreeingElements(Type a, Type b);
-/// Elements quantized along a dimension have a scale for each of its indices.
+/// Whether elements are quantized along a dimension, with a scale for each of its indices.
 bool hasQuantizedDimension(RankedTensorType type);
 
 // Factors of ops, which rows name (lib/Dialect/StableHLO/IR/Factors).

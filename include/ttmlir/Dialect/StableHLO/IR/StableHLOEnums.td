@@ -23,7 +23,7 @@ def StableHLO_ResultAccuracyMode : StableHLO_Enum<"ResultAccuracyMode", "how the
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGHEST", 1>, I32EnumAttrCase<"TOLERANCE", 2>]>;
 def StableHLO_FftType : StableHLO_Enum<"FftType", "which Fourier transform", [
   I32EnumAttrCase<"FFT", 0>, I32EnumAttrCase<"IFFT", 1>, I32EnumAttrCase<"RFFT", 2>, I32EnumAttrCase<"IRFFT", 3>]>;
-def StableHLO_RngAlgorithm : StableHLO_Enum<"RngAlgorithm", "how random bits are made", [
+def StableHLO_RngAlgorithm : StableHLO_Enum<"RngAlgorithm", "the generator of random bits", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"THREE_FRY", 1>, I32EnumAttrCase<"PHILOX", 2>]>;
 def StableHLO_RngDistribution : StableHLO_Enum<"RngDistribution", "distribution of random numbers", [
   I32EnumAttrCase<"UNIFORM", 1>, I32EnumAttrCase<"NORMAL", 2>]>;

@@ -21,7 +21,7 @@ namespace mlir::tt::ttcore {
 
 class FusionState : public RewriterBase::Listener {
 public:
-  /// Of a module or function.
+  /// Builds the state of a module or function.
   explicit FusionState(Operation *op);
 
   /// The op that makes `value` if nobody else wants it, so that a fusion may drop it; else null.
@@ -45,12 +45,11 @@ public:
   bool isDead(Operation *op) const { return dead.contains(op); }
   bool isConstant(Value value) { return constants.isConstant(value); }
 
-  /// To be called when `user` stops to use a value (nobody in particular: it has stopped already).
+  /// Notes that `user` stops using a value; without `user`, that some user has stopped.
   void released(Value value, Operation *user = nullptr);
-  /// Applies patterns to each op under `root` once, in program order, and erases what is dead then.
-  ///
-  /// One walk is enough: what one fusion makes is part of the group that a later op ends. The greedy driver folds, and
-  /// erases ops that were dead before.
+  /// Applies patterns to each op under `root` once, in program order, and then erases dead ops. One walk is enough,
+  /// because the result of a fusion is part of the group that a later op ends. The greedy driver also folds, and erases
+  /// ops that were dead before.
   void apply(Operation *root, const FrozenRewritePatternSet &patterns);
   void eraseDead();
   bool hasChanged() const { return changed; }

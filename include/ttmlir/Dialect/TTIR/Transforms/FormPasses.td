@@ -29,8 +29,8 @@ def TTIRExplicateTMs : Pass<"ttir-explicate-tms"> {
 def TTIRFoldConstantReshapeBroadcast : Pass<"ttir-fold-constant-reshape-broadcast"> {
   let summary = "Fold reshapes and broadcasts of constants";
   let description = [{
-    Constants, and tensors of one value, are made in the shape that they are used in. Large constants of many values stay
-    as they are, as in all folding.
+    Constants, and tensors of one value, are created in the shape that they are used in. Large constants of many values
+    stay unchanged, as in all folding.
 
     Before:
     ```mlir

@@ -132,7 +132,7 @@ def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", 
     signature stays; constants are stored in the format, with no cast.
 
     Floats that say where something is keep their types, for a position in a narrow format is another one: what becomes
-    an integer, operands of sines, integers as floats, and what is made of these and of constants alone.
+    an integer, operands of sines, integers as floats, and values that are computed from these and constants alone.
 
     Before:
     ```mlir

@@ -142,8 +142,9 @@ def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [MemoryEffects<[MemR
 }
 
 def TTNN_CaptureOrExecuteTraceOp : Op<TTNN_Dialect, "capture_or_execute_trace", [
-    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs a recording, which is made first where there is none yet.";
+    AttrSizedOperandSegments, TT_RunsFunctions, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a recording, and records it first if there is none.";
   let description = [{
     The function `allocate_slots_callee` makes tensors for the inputs, which stay. `capture_callee` takes them and
     calls, between begin_trace_capture and end_trace_capture, the function of what is recorded; it returns the number of

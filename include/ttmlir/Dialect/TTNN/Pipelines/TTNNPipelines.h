@@ -24,7 +24,7 @@ template <> struct mlir::tt::ttcore::ParserTraits<llvm::cl::parser<mlir::tt::ttn
 
 namespace mlir::tt::ttnn {
 
-/// The system and the mesh that programs are made for.
+/// The system and the mesh that programs are compiled for.
 struct TTNNDeviceOptions : ttcore::PipelineOptions<TTNNDeviceOptions> {
   Option<ttcore::Arch> mockSystemDescArch{
       *this, "mock-system-desc-arch", llvm::cl::desc("Chip of the default system, which no file describes"),
@@ -162,7 +162,7 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
                                   llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(true)};
   Option<bool> trace{*this, "enable-trace",
-                     llvm::cl::desc("What a program computes on the device is a recording, made by its first run "
+                     llvm::cl::desc("Record the program's work on the device in its first run "
                                     "(ttnn.capture_or_execute_trace); results and times are the same"),
                      llvm::cl::init(false)};
   Option<bool> activationDtypeLowering{*this, "enable-activation-dtype-lowering",
@@ -213,8 +213,8 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   AbsentOptions absent{*this};
 };
 
-/// What the front ends of PyTorch and JAX set unless the user does. Weights are [out, in]: `x @ w.T` reads them as they
-/// are stored.
+/// The options that the front ends of PyTorch and JAX set unless the user does. Weights are [out, in]: `x @ w.T` reads
+/// them as they are stored.
 inline constexpr StringLiteral frameworkOptions = "enable-permute-matmul-fusion=true";
 
 /// The module of the device, its ops numbered, with the system and the device that the options describe; of `stages`,
@@ -225,8 +225,8 @@ void addDevicePasses(OpPassManager &manager, const TTNNDeviceOptions &options, i
 /// docs/pipelines.md draws it.
 void createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
 
-/// The same without the last step, the freeing of tensors: what the pipelines to a flatbuffer, C++ and Python start
-/// from.
+/// Builds that pipeline without its last step, the freeing of tensors: the pipelines to a flatbuffer, C++ and Python
+/// start from.
 void createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options);
 
 /// A module of TTNN ops, written by hand or by a builder, to the same.

@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-/// What a user asks for, by the names of locations. Who takes a result out of L1 again says so of these.
+/// The layouts that a user requests, by names of locations. A pass that moves a result out of L1 again reports it.
 defvar TTNN_RequestedLayouts = [
   Option<"overrideOutputLayout", "override-output-layout", "std::string", "\"\"",
          "Layouts of results: NAME=8x8:l1:block_sharded,...">,
@@ -101,7 +101,7 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
   let description = [{
     Goes through a program as the runtime does, with tensors and circular buffers of kernels in the L1 of a core: tensors
     from above, each at the highest free piece that has room, circular buffers from below. Where there is no room, the
-    tensor that is needed again last is made in DRAM instead, with all that are other names of it.
+    tensor whose next use is the latest is created in DRAM instead, with all its aliases.
 
     Before, `%0` and `%1` being too large for L1 together:
     ```mlir

@@ -450,8 +450,8 @@ def TTNNRowMajorLayoutPropagation : TTNNNothingToDo<"ttnn-rm-layout-propagation"
 
 def TTNNPrepareConv2dWeightsAndBias : TTNNNothingToDo<"ttnn-prepare-conv2d-weights-and-bias",
     "a convolution prepares its weight once by itself",
-    "The order that is fastest depends on the machine: it is made when the kernel of a convolution is, once for all runs "
-    "if the weight is a constant.">;
+    "The order that is fastest depends on the machine: it is chosen when the kernel of a convolution is created, once "
+    "for all runs if the weight is a constant.">;
 
 def TTNNPrepareConv3dWeights : TTNNNothingToDo<"ttnn-prepare-conv3d-weights",
     "a convolution prepares its weight once by itself",
