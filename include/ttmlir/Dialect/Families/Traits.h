@@ -35,7 +35,8 @@ TTMLIR_FAMILY_TRAIT(Creation);
 TTMLIR_FAMILY_TRAIT(Collective);
 /// Is read and written, but not run: what its kernels take is published nowhere.
 TTMLIR_FAMILY_TRAIT(Unpublished);
-
+/// Sums products of its operands, weights among them. Narrow formats exist for such ops.
+TTMLIR_FAMILY_TRAIT(Product);
 /// Depends on the position of its operand in a period: a large operand needs all of its digits.
 TTMLIR_FAMILY_TRAIT(Periodic);
 

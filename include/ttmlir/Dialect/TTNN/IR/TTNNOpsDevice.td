@@ -142,8 +142,7 @@ def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [MemoryEffects<[MemR
 }
 
 def TTNN_CaptureOrExecuteTraceOp : Op<TTNN_Dialect, "capture_or_execute_trace", [
-    AttrSizedOperandSegments, TT_RunsFunctions, MemoryEffects<[MemRead, MemWrite]>,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a recording, and records it first if there is none.";
   let description = [{
     The function `allocate_slots_callee` makes tensors for the inputs, which stay. `capture_callee` takes them and
