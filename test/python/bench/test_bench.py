@@ -171,7 +171,6 @@ def test_command_line(tmp_path: Path) -> None:
 FAKE = """
 import os, signal
 from pathlib import Path
-from bench.frontends import torch_models  # noqa: E402
 from bench.harness import Measure, Result
 
 HERE = Path(__file__).parent
