@@ -168,7 +168,7 @@ private:
   Store<int64_t> storeInt = nullptr;
 };
 
-/// Runs a kernel into scratch, then converts.
+/// Runs a kernel whose first result goes into scratch, then converts that.
 class ConvertedKernel final : public Kernel {
 public:
   ConvertedKernel(std::unique_ptr<Kernel> inner, const TensorSpec &produced, const TensorSpec &result)
@@ -179,9 +179,10 @@ public:
     scratch = layout.bytes();
   }
   void run(const Buffers &buffers) const override {
-    std::byte *produced[] = {buffers.scratch + values};
-    inner->run({buffers.ins, produced, buffers.scratch + innerScratch});
-    conversion.convert(produced[0], buffers.outs[0]);
+    std::vector<std::byte *> outs(buffers.outs.begin(), buffers.outs.end()); // further results are written in place
+    outs[0] = buffers.scratch + values;
+    inner->run({buffers.ins, outs, buffers.scratch + innerScratch});
+    conversion.convert(outs[0], buffers.outs[0]);
   }
   size_t scratchBytes() const override { return scratch; }
   bool reads(size_t operand) const override { return inner->reads(operand); }

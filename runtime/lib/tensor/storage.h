@@ -44,7 +44,7 @@ template <class F> void forEachPiece(size_t begin, size_t end, size_t unit, size
 /// Stores such a piece, every unit of it with groups of its own.
 template <class T>
 void storePiece(Store<T> store, const TensorSpec &spec, size_t unit, const T *from, std::byte *to, size_t n) {
-  const size_t length = unit % 16 == 0 || unit == 1 || n < unit ? n : unit;
+  const size_t length = unit % 16 == 0 || n < unit || !sim::isBlockFormat(spec.dtype) ? n : unit;
   for (size_t i = 0; i < n; i += length)
     store(from + i, to + i * storageBytes(spec.dtype), length);
 }

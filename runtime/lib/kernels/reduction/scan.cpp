@@ -96,13 +96,15 @@ template <class T> bool before(const Ranked<T> &a, const Ranked<T> &b, bool desc
 /// The first `count` of each line, in order: values and their places.
 template <class T> std::unique_ptr<Kernel> rankingOf(const OpCall &call, size_t dim, int64_t count, bool descending) {
   const TensorSpec &in = operand(call, 0), &values = result(call, 0), &indices = result(call, 1);
-  for (const TensorSpec *spec : {&values, &indices})
-    if (sim::isBlockFormat(spec->dtype))
-      fail(call, "a result is of type " + std::string(toString(spec->dtype)) +
-                     ", whose elements cannot be written alone; expected f32, bf16 or an integer type");
+  if (sim::isBlockFormat(indices.dtype))
+    fail(call, "the places are of type " + std::string(toString(indices.dtype)) + "; expected an integer type");
+  // Values of block formats are written as they load, then their groups are rounded again.
+  const DataType produced = !sim::isBlockFormat(values.dtype) ? values.dtype
+                            : in.dtype == DataType::Float32   ? DataType::Float32
+                                                              : DataType::BFloat16;
   const Lines lines(in.shape, dim), kept(values.shape, dim);
   const Load<T> load = loader<T>(in.dtype);
-  const RunCopy copy(in.dtype, values.dtype);
+  const RunCopy copy(in.dtype, produced);
   const RunCopy place(DataType::Int32, indices.dtype);
   auto run = [=](const Buffers &buffers) {
     auto *all = reinterpret_cast<Ranked<T> *>(buffers.scratch);
@@ -127,7 +129,7 @@ template <class T> std::unique_ptr<Kernel> rankingOf(const OpCall &call, size_t 
       }
     });
   };
-  return kernelOf(run, static_cast<size_t>(volume(in.shape)) * sizeof(Ranked<T>));
+  return roundedTo(values, produced, kernelOf(run, static_cast<size_t>(volume(in.shape)) * sizeof(Ranked<T>)));
 }
 
 std::unique_ptr<Kernel> ranking(const OpCall &call, size_t dim, int64_t count, bool descending) {
