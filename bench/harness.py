@@ -47,7 +47,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Profile:
-    """Where our time goes in one benchmark: the ops that take most of it, with their share."""
+    """The ops of one benchmark that take most of our time, with their share."""
 
     name: str
     dtype: str
@@ -93,7 +93,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the command line decides.
+    """The settings of the command line.
 
     seconds: for each comparison, all sides together; threads: of each side; peers: names of the libraries that we are
     compared with.
@@ -112,7 +112,7 @@ class Settings:
 
 
 class OtherLoad:
-    """How much of the processors other processes use: their jiffies since `restart` over those that passed."""
+    """The share of the processors that other processes use: their jiffies since `restart` over those that passed."""
 
     def __init__(self) -> None:
         self.known = Path("/proc/stat").exists()

@@ -14,7 +14,7 @@ UNFINISHED = "unfinished.json"
 
 
 class Progress:
-    """What a run has found and what is left of it.
+    """The findings of a run so far, and the work that is left.
 
     Raises:
         ValueError: there is no run to resume, or it was another one.

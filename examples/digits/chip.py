@@ -24,7 +24,7 @@ runtime = tt_runtime.runtime
 
 @dataclass(frozen=True)
 class Format:
-    """How numbers are kept on the chip: dtype of the module, and what the compiler makes of it."""
+    """The numeric format on the chip: dtype of the module, and the compiler's options."""
 
     dtype: torch.dtype
     pipeline_options: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def compile_network(network: Network, images: Tensor, name: str) -> Compiled:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave.
+    """The results of a run.
 
     seconds: wall time of a submit with the images on the chip already (median of several); chip_seconds: what the cost
     model estimates for the chip; l1_peak, dram_peak: most bytes in use in one core's L1, in one DRAM channel.

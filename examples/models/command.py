@@ -59,7 +59,7 @@ def parser() -> Parser:
 
 
 class Steps:
-    """What is being done and for how long: spinners on a terminal, a line for each step elsewhere."""
+    """Reports the current step and its time: spinners on a terminal, a line for each step elsewhere."""
 
     def __init__(self, console: Console) -> None:
         self.console = console

@@ -49,7 +49,7 @@ class CompiledFunction:
         return module
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns, computed on the chip: NumPy arrays in the function's structure.
+        """Returns what the function returns, computed on the chip: NumPy arrays in the function's structure.
 
         Raises:
             TypeError: another structure of arguments than the function was compiled for.

@@ -45,7 +45,7 @@ class ExportedFunction:
         self._leading = [np.int32(self._platform())] if len(exported.platforms) > 1 else []
 
     def _platform(self) -> int:
-        """The place of the platform among those that the function was exported for."""
+        """Returns the index of the platform among those that the function was exported for."""
         known = self.exported.platforms
         return known.index(PLATFORM) if PLATFORM in known else known.index("cpu") if "cpu" in known else 0
 
@@ -81,7 +81,7 @@ class ExportedFunction:
             _ = self.program.binary
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns, computed on the chip: NumPy arrays in the function's structure.
+        """Returns what the function returns, computed on the chip: NumPy arrays in the function's structure.
 
         Raises:
             TypeError: another structure of arguments than the function was exported for.

@@ -150,7 +150,7 @@ class OnnxModel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _known_program(self, args: Sequence[Any]) -> Program | None:
-        """The program of an earlier call with arrays of these shapes, where all inputs are arrays of their types."""
+        """Returns the program of an earlier call with these shapes, if all inputs are arrays of their types."""
         if len(args) != len(self._types):
             return None
         shapes = []
@@ -189,7 +189,7 @@ class OnnxModel:
         return f"the model takes {count} input{'s' * (count != 1)} ({text})"
 
     def _program(self, arrays: Mapping[str, Any]) -> tuple[Program, list[Array]]:
-        """The program for arrays, and those that it takes."""
+        """Returns the program for arrays, and the arrays that it takes."""
         values: dict[str, Array] = {}
         if self._by_values:
             values = value_sets(arrays)[self._by_values - 1]
@@ -197,7 +197,7 @@ class OnnxModel:
         key = (tuple(shapes.items()), tuple((name, x.tobytes()) for name, x in values.items()))
         program = self._found.get(key)
         if program is None:
-            program, values, key = self._made(arrays, shapes, values, key)
+            program, values, key = self._compile_for(arrays, shapes, values, key)
             self._found[key] = program
             self._by_shapes.clear()
             if len(self._found) > MOST_KNOWN:
@@ -212,8 +212,10 @@ class OnnxModel:
                 flat += x if isinstance(x, list) else [x]
         return program, flat
 
-    def _made(self, arrays: Mapping[str, Any], shapes: dict[str, Any], values: dict[str, Array], key: Key) -> Any:
-        """A program for arrays: where its nodes need values of inputs, of as few inputs as there can be."""
+    def _compile_for(
+        self, arrays: Mapping[str, Any], shapes: dict[str, Any], values: dict[str, Array], key: Key
+    ) -> Any:
+        """Compiles a program for arrays; where nodes need values of inputs, for those of as few inputs as possible."""
         plain = {name: x for name, x in shapes.items() if not self._all[name].is_sequence}
         sizes = self._sizes.check(plain)
         self._last = key
@@ -250,7 +252,7 @@ class OnnxModel:
         return self._fixed[key]
 
     def _with(self, optional: Sequence[str], known: Mapping[str, Array]) -> Model:
-        """The model with some of its optional inputs among the others."""
+        """Returns the model with some of its optional inputs among the others."""
         if not optional and not any(name in self.model.weights for name in known):
             return self.model
         weights = {name: x for name, x in self.model.weights.items() if name not in optional and name not in known}
@@ -274,7 +276,7 @@ class OnnxModel:
     #
 
     def _open(self, sizes: dict[str, int]) -> Open | None:
-        """The program that leaves sizes open and takes these, or None."""
+        """Returns the program that leaves sizes open and takes these, or None."""
         bounds = self._sizes.bounds
         if not bounds or any(shape is None for shape in self._sizes.shapes.values()):
             return None
@@ -295,7 +297,7 @@ class OnnxModel:
         return None
 
     def _ways(self, sizes: Mapping[str, int]) -> list[Way]:
-        """How sizes may stay open, the most open way first."""
+        """Lists how sizes may stay open, the most open way first."""
         names = [name for name, (least, most) in self._sizes.bounds.items() if most is None or most > 1]
         alone = {name: 1 for name in self._sizes.bounds if name not in names}
         ways = [Way(tuple((name,) for name in names), tuple(alone.items()))]
@@ -314,7 +316,7 @@ class OnnxModel:
         return [*ways, *summed]
 
     def _try(self, way: Way, seconds: float | None = None) -> Open | None:
-        """A program that leaves sizes open in this way, or None, and `closed` says why there is none."""
+        """Returns a program that leaves sizes open in this way, or None; then `closed` says why there is none."""
         self._tried.add(way)
         try:
             program = self._compiled(way, seconds=seconds)
@@ -344,7 +346,7 @@ class OnnxModel:
         return Open(self._with((), self.known), declared, at, self.options, self.known, self._weights, inside, seconds)
 
     def _opened_first(self) -> Open | None:
-        """The program for all sizes; compiled when it is first needed."""
+        """Returns the program for all sizes; compiles it at the first call."""
         unknown = next((name for name, shape in self._sizes.shapes.items() if shape is None), None)
         if unknown is not None:
             self._closed = self._closed or f"the file does not say how many dimensions input {unknown} has"

@@ -70,7 +70,7 @@ class Folded:
 
 @dataclass
 class Decisions:
-    """What sizes decide in a graph.
+    """The decisions that sizes make in a graph.
 
     at, traces: sample points and their imports. least: of each size. probe: imports the graph for other sizes, None
     where it takes none.

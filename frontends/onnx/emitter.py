@@ -375,7 +375,7 @@ class Emitter:
         return self.expand_dims(x, *dims) if keep else x
 
     def _neutral(self, body: str, dtype: DType) -> Value:
-        """What the body leaves other operands unchanged by."""
+        """Returns the value by which the body leaves other operands unchanged."""
         if dtype == BOOL:
             return self.full((), body in ("and_", "minimum", "multiply"), dtype)
         if body == "and_":

@@ -84,7 +84,7 @@ def without_values(data: memoryview) -> tuple[bytes, list[Place | None]]:
     places: list[Place | None] = []
 
     def rebuilt(at: int, end: int, path: tuple[int, ...]) -> bytes:
-        """A message without what `path` leads to: fields of fields."""
+        """Returns a message without what `path` leads to: fields of fields."""
         parts: list[bytes | memoryview] = []
         cut: Place | None = None
         for number, begin, inner, after in fields(data, at, end):
@@ -128,7 +128,7 @@ def read_part(path: Path, begin: int, end: int) -> Array:
 
 
 class Folder:
-    """Where external data of a model lies. path: of the model's file; None where it has none."""
+    """The folder of a model's external data. path: of the model's file; None where it has none."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path

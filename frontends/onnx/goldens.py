@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Judge:
-    """What counts as equal. pcc: least correlation. atol, rtol: |a - b| <= atol + rtol * |b|, where they are given."""
+    """The tolerance of a comparison. pcc: least correlation. atol, rtol: |a - b| <= atol + rtol * |b|, where given."""
 
     pcc: float = 0.99
     atol: float | None = None

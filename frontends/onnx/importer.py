@@ -34,7 +34,7 @@ DEEPEST = 64  # of graphs and functions inside of others
 
 @dataclass
 class Trace:
-    """What one import knew of each value: its shape, and its elements where they were known.
+    """The shape of each value of an import, and its elements where they were known.
 
     folded: nodes that were computed and can decide something, by their first outputs.
     """

@@ -266,7 +266,7 @@ class Open(Program):
         return self._shapes_at([n * step for n, step in zip(point, self.steps, strict=True)])
 
     def _takes(self, point: Sequence[int]) -> bool:
-        """Whether the graph can be imported for these sizes."""
+        """Returns whether the graph can be imported for these sizes."""
         self.require_time()
         try:
             with ir.Context():
@@ -347,7 +347,7 @@ class Open(Program):
             return import_model(self.model, self.shapes_at(point), self.known).trace
 
     def _decisions(self, sizes: Sequence[Size]) -> Decisions:
-        """What sizes decide in the graph; where they do, more points tell what."""
+        """Returns the decisions that sizes make in the graph; if there are any, imports it at more points."""
 
         def probe(point: Sequence[int]) -> Trace | None:
             try:

@@ -58,7 +58,7 @@ Rule: TypeAlias = Callable[..., Any]
 
 
 class Decides(Enum):
-    """How the result of an op on sizes can be the same for many sizes and another one for others."""
+    """Describes how the result of an op on sizes can be the same for many sizes and another one for others."""
 
     COMPARED = "1 where a comparison of two operands holds"
     SELECTED = "elements of operands, by their order"

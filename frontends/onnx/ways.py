@@ -12,7 +12,7 @@ from .program import Open
 
 @dataclass(frozen=True)
 class Way:
-    """How sizes are left open.
+    """One way to leave sizes open.
 
     groups: names of sizes that are equal at each call. fixed: names and values. sums: names of sizes that are the sum
     of others and a number, as the length of a cache is after a step.

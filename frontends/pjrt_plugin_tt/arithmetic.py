@@ -12,7 +12,7 @@ from .rules import rule
 
 
 def _mulhi(x: Array, y: Array) -> Array:
-    """The upper half of the product of integers."""
+    """Returns the upper half of the product of integers."""
     if x.dtype.itemsize != 4:
         return lax._mulhi_impl(x, y)
     a, b = x.astype(jnp.uint32), y.astype(jnp.uint32)

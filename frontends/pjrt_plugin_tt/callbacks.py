@@ -39,7 +39,7 @@ class _Array(ctypes.Structure):
     _fields_ = (("dtype", ctypes.c_int32), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t))
 
     def values(self) -> np.ndarray:
-        """The memory itself, as a vector."""
+        """Returns the memory itself, as a vector."""
         if self.dtype not in _DTYPES:
             raise TypeError(f"a value is held in data type {self.dtype} of the chip; a callback takes and gives others")
         dtype = np.dtype(_DTYPES[self.dtype])
@@ -104,7 +104,7 @@ class _Function:
 
 
 def _as_host(values: np.ndarray, aval: Any) -> np.ndarray:
-    """Values of the chip as JAX has them; the memory is the program's, so they are copied."""
+    """Returns values of the chip as JAX has them; the memory is the program's, so they are copied."""
     if np.issubdtype(aval.dtype, np.complexfloating):
         pairs = values.astype(np.float64 if aval.dtype == np.complex128 else np.float32).reshape(*aval.shape, 2)
         return np.ascontiguousarray(pairs).view(aval.dtype).reshape(aval.shape)
@@ -154,7 +154,7 @@ def _call(name: bytes, in_count: int, ins: Any, out_count: int, outs: Any, fail:
 
 
 def _is_for_each_chip(ctx: Any) -> bool:
-    """Whether the call is in a function of one chip (shard_map over all axes, pmap) and not of whole values."""
+    """Returns whether the call is in a function of one chip (shard_map over all axes, pmap), not of whole values."""
     axes = ctx.module_context.axis_context
     return isinstance(axes, SPMDAxisContext) and set(axes.manual_axes) == set(axes.mesh.axis_names)
 
@@ -168,7 +168,7 @@ def _emit(
     result_avals: Sequence[Any],
     **_: Any,
 ) -> tuple[Sequence[Any], Any, Any]:
-    """In the place of JAX's `emit_python_callback`. Programs run in order, so the token goes on as it is."""
+    """Replaces JAX's `emit_python_callback`. Programs run in order, so the token is passed on unchanged."""
     global _count
     result = _Function(callback, list(operand_avals), list(result_avals))
     name = f"{getattr(callback, '__name__', 'callback')}.{_process}.{_count}"

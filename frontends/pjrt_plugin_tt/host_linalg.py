@@ -19,7 +19,7 @@ from .rules import rule
 
 
 def _each(function: Callable[[np.ndarray], Sequence[np.ndarray]], matrices: Any, results: Sequence[Any]) -> Any:
-    """`function` of every matrix; NaN for one that has no result."""
+    """Applies `function` to every matrix; NaN for a matrix without a result."""
     given = np.asarray(matrices)
     nothing = {"c": complex(np.nan, np.nan), "f": np.nan}
     created = [np.full(result.shape, nothing[result.dtype.kind], result.dtype) for result in results]

@@ -28,8 +28,8 @@ def library_path() -> Path:
     return path
 
 
-def _use_what_jax_has_for_known_platforms() -> None:
-    """JAX donates arrays and keeps compiled programs on platforms that it knows by name; this one can do both."""
+def _enable_donation_and_cache() -> None:
+    """Enables donation of arrays and the cache of programs, which JAX reserves to platforms that it knows by name."""
     from jax._src import compilation_cache
     from jax._src.interpreters import mlir
 
@@ -46,7 +46,7 @@ def _use_what_jax_has_for_known_platforms() -> None:
 
 
 def _make_client() -> Any:
-    """A client of the platform. Callbacks get their arguments as arrays of the CPU, which is there in any case."""
+    """Creates a client of the platform. Callbacks get their arguments as arrays of the CPU, which always exists."""
     from jax._src import config, xla_bridge
 
     client = xla_bridge.make_pjrt_c_api_client(PLATFORM)
@@ -77,7 +77,7 @@ def initialize() -> None:
     xla_bridge._nonexperimental_plugins.add(PLATFORM)  # else JAX warns programs that do not use it
     # Below the CPU: programs run on simulated chips when they ask for them.
     xla_bridge.register_plugin(PLATFORM, priority=-1, library_path=path, factory=_make_client)
-    _use_what_jax_has_for_known_platforms()
+    _enable_donation_and_cache()
     arithmetic.register(PLATFORM)
     linalg.register(PLATFORM)
     host_linalg.register(PLATFORM)

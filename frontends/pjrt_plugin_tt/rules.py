@@ -46,7 +46,7 @@ def rule(function: Callable[..., Any], *, multiple_results: bool = True) -> Call
 
 
 def _plain(aval: Any) -> Any:
-    """The type without the axes of shard_map that its values vary over: what is computed of them has no others."""
+    """Returns the type without the axes of shard_map that its values vary over; results have no others."""
     return aval.update(manual_axis_type=core.empty_mat) if isinstance(aval, core.ShapedArray) else aval
 
 

@@ -37,7 +37,7 @@ def compile_torch(module: torch.fx.GraphModule, sample_inputs: Sequence[Any], **
 
 @dataclass
 class CompileResults:
-    """What the compiler made.
+    """The results of the compiler.
 
     outputs: of the modules, for the inputs that they were compiled for; golden_outputs: PyTorch's.
     golden_intermediates: values of the ops in `op_intermediates_to_save`.

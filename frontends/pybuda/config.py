@@ -27,7 +27,7 @@ from .tensor import OPS
 
 @dataclass
 class CompilerConfig:
-    """What the compiler is requested; docs/pybuda.md says of each what it does here."""
+    """The options of the compiler; docs/pybuda.md describes the effect of each."""
 
     enable_training: bool = False
     enable_recompute: bool = False
@@ -271,12 +271,12 @@ _config = CompilerConfig()
 
 
 def _get_global_compiler_config() -> CompilerConfig:
-    """The configuration of the process."""
+    """Returns the configuration of the process."""
     return _config
 
 
 def _clear_global_compiler_config() -> None:
-    """Every option has its default again; the object stays the same."""
+    """Resets every option to its default; the object stays the same."""
     for name, value in DEFAULTS.items():
         setattr(_config, name, copy.copy(value))
     _config.__post_init__()

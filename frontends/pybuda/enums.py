@@ -92,7 +92,7 @@ class CompileDepth(Named):
 
 
 class DRAMPlacementAlgorithm(Named):
-    """How queues are spread over channels of DRAM."""
+    """The distribution of queues over channels of DRAM."""
 
     ROUND_ROBIN = 0
     ROUND_ROBIN_FLIP_FLOP = 1

@@ -102,7 +102,7 @@ class PyBudaModule(Module):
         raise NotImplementedError(f"module {self.name!r} ({type(self).__name__}) has no forward")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The module as a part of another one's forward."""
+        """Calls the module as a part of another one's forward."""
         self.pre_forward(*args, **kwargs)
         return self.forward(*args, **kwargs)
 
@@ -173,7 +173,7 @@ class PyBudaModule(Module):
         return table[name]
 
     def _named(self) -> dict[str, Parameter]:
-        """Parameters by name, those of submodules behind the submodule's."""
+        """Returns parameters by name, those of submodules after the submodule's."""
         found = dict(self._parameters)
         for name, module in self._submodules.items():
             found |= {f"{name}.{inner}": parameter for inner, parameter in module._named().items()}
@@ -223,7 +223,7 @@ class PyBudaModule(Module):
 
 @contextmanager
 def _compiling() -> Any:
-    """Models look at PyTorch's flag, and leave out what depends on values."""
+    """Sets PyTorch's flag of compilation: models read it, and omit code that depends on values."""
     before = torch.compiler._is_compiling_flag
     torch.compiler._is_compiling_flag = True
     try:

@@ -48,7 +48,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _step(self, data_format: DataFormat) -> OnChip:
-        """The step as a function of tensors; its weight has the format."""
+        """Returns the step as a function of tensors; its weight has the format."""
 
         def step(w: torch.Tensor, g: torch.Tensor, *rest: torch.Tensor) -> tuple[torch.Tensor, ...]:
             kept = dict(zip(self.kept, rest, strict=False))

@@ -209,7 +209,7 @@ class TTDevice(Reports):
         return [x.detach() for x in outputs[: self._results]]
 
     def _spills(self, formats: Formats) -> Parts:
-        """Products that are added up in parts, which is known when they are placed, in formats of rules."""
+        """Returns products that are added up in parts, as placement decides, in formats of rules."""
         rules = [rule for rule in formats.rules if rule.intermediate_df]
         found = spills(self.placement) if rules and self.placement is not None else {}
         if rules and not found:
@@ -254,7 +254,7 @@ class TTDevice(Reports):
             warnings.warn(f"the netlist of device {self.name!r} is not written: {error}", stacklevel=2)
 
     def _tracked(self, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Inputs; in training their gradients are computed."""
+        """Returns the inputs; in training they require gradients."""
         if not self.training:
             return [x.detach() for x in inputs]
         return [x.detach().requires_grad_() if x.dtype.is_floating_point else x.detach() for x in inputs]
@@ -320,7 +320,7 @@ class TTDevice(Reports):
         return first if isinstance(first, ImageModule) else None
 
     def _compile_image(self, image: ImageModule, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """An image is compiled: its inputs are checked."""
+        """Checks the inputs of an image, which is compiled already."""
         about = image.image.description
         if self.training or len(self.modules) > 1:
             raise PyBudaError(f"device {self.name!r} runs an image, for inference and alone")

@@ -24,7 +24,7 @@ STARTS = (5, 64, 200)
 
 
 class Decisions:
-    """What the comparisons of a module decide, by its sizes."""
+    """The decisions that comparisons of a module make, by its sizes."""
 
     def __init__(self, dimensions: Dimensions, admits: Callable[[Point], bool]) -> None:
         self.names, self.admits = dimensions.names, admits

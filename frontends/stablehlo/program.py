@@ -82,7 +82,7 @@ class OpenProgram:
                 raise ValueError(f"sizes has {name!r}, which no dimension is called; the module has {known}")
         self.closed = ""
         self.declared: list[Size] = []
-        self._made: tuple[bytes, Any] | None = None
+        self._compiled: tuple[bytes, Any] | None = None
         self._fixed: OrderedDict[Shapes, Any] = OrderedDict()
         self._known: OrderedDict[Shapes, Any] = OrderedDict()
 
@@ -104,17 +104,17 @@ class OpenProgram:
     def _open(self) -> tuple[bytes, Any]:
         if self.closed:
             raise OpenSizeError(self.closed)
-        if self._made is None:
+        if self._compiled is None:
             try:
-                made = self._compile_open()
+                flatbuffer = self._compile_open()
             except (OpenSizeError, ir.MLIRError) as error:
                 self.closed = str(error)
                 raise
             # Machine code that it has was compiled here.
-            binary = tt.binary.load_binary_from_bytes(made, allow_native=True)
+            binary = tt.binary.load_binary_from_bytes(flatbuffer, allow_native=True)
             self.declared = [Size(*bounds) for bounds in binary.open_sizes]
-            self._made = made, binary
-        return self._made
+            self._compiled = flatbuffer, binary
+        return self._compiled
 
     def _compile_open(self) -> bytes:
         if not self.dimensions.names:
@@ -145,7 +145,7 @@ class OpenProgram:
         raise refused
 
     def _size(self, name: str, bound: int | None) -> Size:
-        """A size with the bounds that it has by the caller and by assertions about it alone."""
+        """Returns a size with the bounds that the caller and assertions about it alone give."""
         stated = self.bounds.get(name, Bounds(2))
         least, most = stated.least, stated.most
         most = min((n for n in (most, bound) if n is not None), default=None)
@@ -172,7 +172,7 @@ class OpenProgram:
         return Size(name, least, most)
 
     def _points(self, sizes: Sequence[Size], generic: Sequence[int]) -> list[tuple[int, ...]]:
-        """Points that assertions about several sizes hold for: some sizes grow, or shrink, until they do."""
+        """Returns points that satisfy assertions about several sizes: some sizes grow, or shrink, until they do."""
         names = self.dimensions.names
         chosen: list[tuple[int, ...]] = []
         for number, point in enumerate(points(sizes, generic)):
@@ -192,7 +192,7 @@ class OpenProgram:
         return self._values(point) is not None
 
     def _nearest(self, sizes: Sequence[Size], point: tuple[int, ...], least: Sequence[int]) -> tuple[int, ...] | None:
-        """Sizes near others that go together. Of an assertion such as b >= c, both sides are different, if possible."""
+        """Returns consistent sizes near others. If possible, both sides of an assertion such as b >= c differ."""
         bounded = [replace(size, least=n) for size, n in zip(sizes, least, strict=True)]
         tight: tuple[int, ...] | None = None
         for other in (*little_more(point, bounded), *itertools.islice(near(point, bounded, 0), MOST_NEAR)):
@@ -213,7 +213,7 @@ class OpenProgram:
         return self._lowered(values, is_open=True)
 
     def _lowered(self, values: Mapping[Any, int], is_open: bool = False) -> ir.Module:
-        """The module for these open dimensions, lowered to TTNN."""
+        """Lowers the module for these open dimensions to TTNN."""
         with ir.Context():
             module = self._ttir(values)
             lower(module, self.options.with_(open_sizes=True) if is_open else self.options)
@@ -285,8 +285,8 @@ class OpenProgram:
             except (OpenSizeError, ir.MLIRError) as error:
                 self.closed = str(error)
         if (found := self._fixed.get(key)) is None:
-            made = passes.ttnn_to_flatbuffer_bin(self._lowered(values))
-            found = self._fixed[key] = tt.binary.load_binary_from_bytes(made, allow_native=True)
+            flatbuffer = passes.ttnn_to_flatbuffer_bin(self._lowered(values))
+            found = self._fixed[key] = tt.binary.load_binary_from_bytes(flatbuffer, allow_native=True)
             if len(self._fixed) > MOST_FIXED:
                 dropped, _ = self._fixed.popitem(last=False)
                 self._known.pop(dropped, None)

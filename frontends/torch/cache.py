@@ -31,7 +31,7 @@ NATIVE = b"native:"
 
 
 class NotUsedError(Exception):
-    """Why a file is not used."""
+    """Raised when a file is not used; the text says why."""
 
 
 @functools.cache

@@ -40,7 +40,7 @@ VALUELESS = {ENTER_AUTOCAST, EXIT_AUTOCAST, torch._C._set_grad_enabled, torch._C
 
 
 class UnsuitedError(Exception):
-    """Why one pass does not capture a graph."""
+    """Raised when one pass cannot capture a graph; the text says why."""
 
 
 def size(expression: str) -> int:

@@ -37,7 +37,7 @@ class OptionValueError(ShortenTraceback, ValueError):
 
 
 class OptionTypeError(ShortenTraceback, TypeError):
-    """The same of a `TypeError`."""
+    """A `TypeError` of the user's options, likewise."""
 
 
 def options_of(given: Options | Mapping[str, Any] | None) -> Options:

@@ -64,7 +64,7 @@ class CompiledModel:
         self._written = {numbers[spec.target] for spec in self._outputs if spec.kind in mutations}
 
     def _compiled(self) -> Program:
-        """The program: for all sizes of the model, or else for those of its example arguments."""
+        """Compiles the program: for all sizes of the model, or else for those of its example arguments."""
         from .sizes.specialising import Specialising, is_dynamic  # loads what PyTorch has for symbols
 
         graph_module = self.exported.graph_module
@@ -87,7 +87,7 @@ class CompiledModel:
 
     @cached_property
     def _residues(self) -> Mapping[Any, tuple[int, int]]:
-        """What guards leave of sizes: multiples of a number, plus a remainder."""
+        """Returns the sizes that guards allow: multiples of a number, plus a remainder."""
         from .sizes.guards import guards_of, residues
 
         values = [node.meta.get("val") for node in self.exported.graph.nodes]
@@ -100,7 +100,7 @@ class CompiledModel:
         return self.program.flatbuffer
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the model returns, computed on the chip. Buffers that the model writes are written.
+        """Returns what the model returns, computed on the chip. Buffers that the model writes are written.
 
         Raises:
             ValueError: other arguments or sizes than the model was exported with, or some that share memory and are

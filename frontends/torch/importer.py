@@ -292,7 +292,7 @@ class _Importer:
         )
 
     def returned(self) -> list[Any]:
-        """What the graph returns: nodes, and numbers that are known."""
+        """Returns what the graph returns: nodes, and numbers that are known."""
         (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
         return list(output.args[0]) if isinstance(output.args[0], Sequence) else [output.args[0]]
 
@@ -388,7 +388,7 @@ class _Importer:
         return result
 
     def check(self, fake: Any, result: Any) -> None:
-        """A rule gives what PyTorch says the op gives, where it is read."""
+        """Checks that a rule gives what PyTorch says the op gives, where it is read."""
         single = isinstance(fake, torch.Tensor)
         pairs = (
             [(None, fake, result)] if single else [(i, *pair) for i, pair in enumerate(zip(fake, result, strict=False))]

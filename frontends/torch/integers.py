@@ -43,7 +43,7 @@ Of = Callable[[Any], float]
 
 
 def _same(node: Node, of: Of) -> float:
-    """Of ops whose values are their first operand's."""
+    """Bounds the results of ops that return values of the first operand."""
     return of(node.args[0])
 
 
@@ -64,14 +64,14 @@ def _numbers(node: Node) -> float:
 
 
 def _products(node: Node, of: Of, first: int = 0) -> float:
-    """Sums of as many products as the last dimension of the left operand has elements."""
+    """Bounds sums of as many products as the last dimension of the left operand has elements."""
     left, right = node.args[first : first + 2]
     shape = largest_shape(left)  # type: ignore[arg-type]
     return of(left) * of(right) * (shape[-1] if shape else 1)
 
 
 def _added_products(node: Node, of: Of) -> float:
-    """beta * addend + alpha * products; of `addbmm` and `addr` more or fewer of them."""
+    """Bounds beta * addend + alpha * products; `addbmm` and `addr` sum more or fewer products."""
     batch = largest_shape(node.args[1])[0] if node.target is aten.addbmm.default else 1  # type: ignore[arg-type]
     beta, alpha = (abs(node.kwargs.get(name, 1)) for name in ("beta", "alpha"))  # type: ignore[arg-type]
     left, right = of(node.args[1]), of(node.args[2])
@@ -86,7 +86,7 @@ def _product(node: Node, of: Of) -> float:
 
 
 def _power(base: float, exponent: float) -> float:
-    """No less than 1 to a power, at most that of 32 bits."""
+    """Bounds a power of at least 1, at most by that of 32 bits."""
     base = max(base, 1)
     return base**exponent if math.log2(base) * exponent < 31 else MOST
 
@@ -101,7 +101,7 @@ def _shifted(node: Node, of: Of) -> float:
 
 
 def _gathered(node: Node, of: Of) -> float:
-    """Of sums at places, to each of which all elements of the last operand may go."""
+    """Bounds sums at places, each of which may receive all elements of the last operand."""
     source = node.args[-1] if isinstance(node.args[-1], Node) else None
     if source is None:
         return MOST

@@ -66,7 +66,7 @@ class OpenInt(int):
 
 
 class OpenFloat(float):
-    """The same of a float."""
+    """A float that depends on open sizes, likewise."""
 
     place: int
 

@@ -29,7 +29,7 @@ SUFFIX = ".json"
 
 @dataclass
 class Metrics:
-    """Of one model.
+    """The metrics of one model.
 
     ops, on_host: aten ops of its graphs, and those of them that PyTorch runs; how many of each.
     graphs: how many graphs were compiled for the forward pass, of as many sets of sizes as it was called with.

@@ -18,7 +18,7 @@ TRANSLATED = {"target_format": "target-format", "weight_format": "experimental-w
 
 @dataclass
 class Options:
-    """How graphs are compiled and where they run.
+    """The options of compiling graphs and of running them.
 
     device: an open mesh device of `ttnn.open_device` or of the runtime; None for one chip that is opened when needed.
     target_format: the float format that the chip computes in: "f32", "bf16", "bfp_bf8", ...; None for the model's own.

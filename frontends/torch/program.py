@@ -72,7 +72,7 @@ def lower_once(module: Any, pipeline: CompileOptions) -> None:
 
 @dataclass
 class Times:
-    """What compiling and the first run took, in seconds.
+    """The times of compiling and of the first run, in seconds.
 
     preparation: of the first run, all but its ops: weights are brought into the forms that kernels read, and the run is
         planned. first_run: its ops.
@@ -91,7 +91,7 @@ class Times:
 
 
 class Form(NamedTuple):
-    """What PyTorch expects of a tensor."""
+    """The properties that PyTorch expects of a tensor."""
 
     dtype: torch.dtype
     shape: tuple[int, ...]
@@ -105,7 +105,7 @@ def form_of(value: Any) -> Any:
 
 @dataclass
 class Call:
-    """What a call depends on in addition to its arguments.
+    """The state that a call depends on in addition to its arguments.
 
     outputs: forms of the graph's outputs and then of the arguments that it writes.
     known: of each output, where the program does not compute it (`Imported.known`).

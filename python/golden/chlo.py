@@ -134,7 +134,7 @@ def scan(
 
 
 def _of(name: str) -> Callable[..., Tensor]:
-    """The golden of the StableHLO op that broadcasts."""
+    """Returns the golden of the StableHLO op that broadcasts."""
     full = f"stablehlo.{name}"
     row = STABLEHLO.get(full) or elementwise.ELEMENTWISE[RENAMES.get(full, name)]
     return row.golden

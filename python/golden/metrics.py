@@ -33,7 +33,7 @@ SIGNIFICANT = 8.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is known of how `calculated` differs from `golden`.
+    """The differences between `calculated` and `golden`.
 
     problem: why the two are not comparable (shape, dtype, NaN or Inf at other places), or "".
     pcc: Pearson correlation of the finite elements; 1 for equal tensors, also constant ones.
@@ -65,7 +65,7 @@ def mask_torch_inf_nan(tensor: Tensor) -> Tensor:
 
 
 def _pcc(golden: Tensor, calculated: Tensor) -> float:
-    """Pearson correlation of flat float64 tensors without NaN and Inf; 0 where it is undefined."""
+    """Returns the Pearson correlation of flat float64 tensors without NaN and Inf; 0 where it is undefined."""
     if torch.equal(golden, calculated):
         return 1.0
     a, b = golden - golden.mean(), calculated - calculated.mean()

@@ -143,7 +143,7 @@ class GoldenMapTensor:
         return shardwise(func, *args, **(kwargs or {}))
 
     def __getattr__(self, name: str) -> Any:
-        """Methods of torch.Tensor apply to each shard: golden.reshape(2, 3)."""
+        """Applies methods of torch.Tensor to each shard: golden.reshape(2, 3)."""
         function = getattr(torch.Tensor, name, None) if not name.startswith("_") else None
         if function is None or not callable(function):
             raise AttributeError(f"GoldenMapTensor has no attribute {name!r}")

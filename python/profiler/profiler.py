@@ -108,6 +108,6 @@ def handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Requests are not logged."""
+            """Drops the log lines of requests."""
 
     return Handler

@@ -108,7 +108,7 @@ def op_records(program: dict[str, Any], report: Any, arch: str, plans: list[str]
 
 @dataclass
 class Recorder:
-    """What was submitted between start() and stop(). Several may be at work at a time. Safe for threads."""
+    """The runs between start() and stop(). Several recorders may be active at a time. Thread-safe."""
 
     programs: list[ProgramInfo] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)

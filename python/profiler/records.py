@@ -39,7 +39,7 @@ class TensorRecord:
 
 @dataclass(frozen=True)
 class OpRecord:
-    """What is the same in every run of an op.
+    """The properties of an op that are the same in every run.
 
     cycles, device_ns: estimated on the chip. dram_bytes, l1_bytes, fabric_bytes: moved on all cores. *_resident: bytes
     per bank that the program's tensors take while the op runs. circular_buffers: bytes of a core's L1 that the op's

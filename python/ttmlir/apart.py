@@ -57,7 +57,7 @@ class _Process:
         return bool(is_read), self._take(size, end)
 
     def close(self) -> None:
-        """End the reader."""
+        """Ends the reader."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -108,7 +108,7 @@ def _close() -> None:
 
 
 def _forget() -> None:
-    """In a child of a fork: the reader and its answers are the parent's."""
+    """Drops the reader and its answers in a child of a fork: they are the parent's."""
     global _process, _lock
     _lock = threading.Lock()
     if _process:

@@ -19,7 +19,7 @@ def is_size(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a size is allowed to be: from least to most, without an end where most is None."""
+    """The range of a size: from least to most, unbounded where most is None."""
 
     least: int = 0
     most: int | None = None

@@ -88,7 +88,7 @@ def _named(path: str) -> Iterator[None]:
 
 
 def _resolve(path: str) -> tuple[str, os.stat_result | None, int]:
-    """Where links lead, what is there, and, where that is to be written in place, flags for opening it."""
+    """Returns where links lead, what exists there, and flags to open it if it is written in place."""
     target = path
     for _ in range(_MOST_LINKS):
         try:
@@ -112,7 +112,7 @@ def _resolve(path: str) -> tuple[str, os.stat_result | None, int]:
 
 
 def _create(target: str, older: os.stat_result | None) -> tuple[int, str]:
-    """A file next to the target, with the owner and permissions of an older one."""
+    """Creates a file next to the target, with the owner and permissions of an older one."""
     if not os.path.basename(target):
         code = errno.EISDIR if target else errno.ENOENT
         raise OSError(code, os.strerror(code))

@@ -29,7 +29,7 @@ from .util import without_source_number
 
 @contextmanager
 def _printed_errors() -> Iterator[list[str]]:
-    """What the parser of options prints instead of reporting it: a list that is filled behind the block."""
+    """Collects what the parser of options prints instead of reporting it: a list, filled after the block."""
     lines: list[str] = []
     sys.stderr.flush()
     kept = os.dup(2)
@@ -61,7 +61,7 @@ class _Readable:
 
 @contextmanager
 def _warnings(context: Context) -> Iterator[None]:
-    """The compiler's warnings, which a context keeps to itself, as Python's."""
+    """Reports the compiler's warnings, which a context keeps to itself, as Python's."""
     found: list[str] = []
 
     def collect(diagnostic: Diagnostic) -> bool:

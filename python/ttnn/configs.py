@@ -217,7 +217,7 @@ def _mapper(
 _INITS: dict[str, Any] = {_UNARY: _unary, "ttnn.mesh_composer_config": _composer, "ttnn.mesh_mapper_config": _mapper}
 
 
-def _made(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
+def _config_class(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) -> Any:
     kind, name, members = row
     fields = []
     for own, field_kind, is_list, optional, field in members:
@@ -240,7 +240,7 @@ _STRUCTS = _native.structs()
 _NAMES = {row[0]: row[1] for row in [*_STRUCTS, *_native.enums()]}
 # By the dialect's name, those that the extension has classes of its own for left out.
 CONFIGS: dict[str, Any] = {}
-CONFIGS.update({row[0]: _made(row) for row in _STRUCTS if not hasattr(_native, row[1])})
+CONFIGS.update({row[0]: _config_class(row) for row in _STRUCTS if not hasattr(_native, row[1])})
 globals().update({made.__name__: made for made in CONFIGS.values()})
 
 Placement = CONFIGS["ttnn.placement"]

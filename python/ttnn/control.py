@@ -43,7 +43,7 @@ def while_loop(
         check_function("while_loop", name, function)
     given, rest = [*values, *others], (*others, *(() if device is None else (device,)))
     while _selected("while_loop", cond(*values, *rest), "the condition of a loop"):
-        _, result = _made("while_loop", "body", body(*values, *rest))
+        _, result = _container("while_loop", "body", body(*values, *rest))
         if len(result) != len(values):
             raise ValueError(f"while_loop: body returned {len(result)} tensors; expected {len(values)}, as are carried")
         values = result
@@ -73,7 +73,7 @@ def switch_case(
     number = _selected("switch_case", index, "the number of the branch")
     chosen = int(number) if 0 <= number < len(branches) else -1
     result = branches[chosen](*given, *(() if device is None else (device,)))
-    form, created = _made("switch_case", "the branch", result)
+    form, created = _container("switch_case", "the branch", result)
     owned = _native.owned(created, given)
     return owned[0] if form is Tensor else form(owned)
 
@@ -84,7 +84,7 @@ def _selected(function: str, value: Any, what: str) -> float:
     return float(_native.selector(value, what))
 
 
-def _made(function: str, name: str, result: Any) -> tuple[Any, list[Tensor]]:
-    """What holds the tensors that a function returned, and these."""
+def _container(function: str, name: str, result: Any) -> tuple[Any, list[Tensor]]:
+    """Returns the container of the tensors that a function returned, and these."""
     created = returned_tensors(function, name, result)
     return (type(result) if isinstance(result, (tuple, list)) else Tensor), created

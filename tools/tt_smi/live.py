@@ -222,7 +222,7 @@ class LiveDisplay(App[None]):
         self._drawn["host"] = [list(facts)]
 
     def _draw_telemetry(self) -> None:
-        """A line for each value, a column for each chip, and columns for what is requested besides."""
+        """Draws a line for each value, a column for each chip, and columns for further requests."""
         limit = f"bold {self.theme_variables['warning']}"
         headings = [("", "bold")]
         columns = [[field.title for field in FIELDS]]

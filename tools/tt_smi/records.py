@@ -133,7 +133,7 @@ def save_snapshot(path: Path, text: str) -> None:
 
 @dataclass
 class Dumped:
-    """What was dumped of a chip."""
+    """The dump of a chip."""
 
     chip: Chip
     file: IO[str]

@@ -34,7 +34,7 @@ PRECISIONS = TOLERANCES | {
 
 @dataclass(frozen=True)
 class Judge:
-    """What counts as the same number.
+    """The rule by which two numbers count as equal.
 
     pcc: least correlation. atol, rtol: largest |a - b| <= atol + rtol * |a|; None for those of the coarsest number
     format that either side has, atol in units of the values' root mean square where that is above 1.
@@ -92,7 +92,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparing:
-    """What comparing two evaluations gave. unmatched: ops of the first that have no value in the second."""
+    """The result of comparing two evaluations. unmatched: ops of the first without a value in the second."""
 
     pairs: tuple[Pair, ...]
     unmatched: int

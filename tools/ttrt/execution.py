@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Execution:
-    """What a program gave. found: outputs by device; values: of ops by source (in torch); memory: in use after each op.
+    """The results of a program. found: outputs by device; values: of ops by source (in torch); memory: after each op.
 
     leaked: bytes per bank that the run left allocated, by memory. ranks: of the processes that share the mesh.
     """

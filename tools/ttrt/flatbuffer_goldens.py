@@ -114,7 +114,7 @@ class Source:
         return together(program, parts)
 
     def _micro_batch(self, program: Program, values: Sequence[GoldenMapTensor], turn: int) -> list[GoldenMapTensor]:
-        """Of the arguments that are cut: the module says what is done to a part."""
+        """Returns one part of the arguments that are cut: the module describes the work on one part."""
         function = next(f for f in functions(self.module.operation) if symbol(f) == program.name)
         arguments = function.regions[0].blocks[0].arguments
         found = []

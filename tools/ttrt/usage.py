@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class PrintCompletion(argparse.Action):
-    """What a shell needs to complete the command line, by the package shtab."""
+    """Prints the completion script of a shell, by the package shtab."""
 
     def __init__(self, *args: Any, tool: argparse.ArgumentParser, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

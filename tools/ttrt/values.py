@@ -36,7 +36,7 @@ class NotEvaluated(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """What an op computed. key: number of the op, behind those of the calls that lead to it; "" without one."""
+    """The value of an op. key: number of the op, after those of the calls that lead to it; "" without one."""
 
     key: str
     program: str

@@ -167,7 +167,7 @@ def region_means(g: Emitter, x: Value, index: Value, begins: list[Value], steps:
         shape = (step.shape[0], out[d], size)
 
         def added(i: Value, y: Value, d: int = d, size: int = size, counts: Value = counts) -> Value:
-            """The weights of sample i of each bin, in place of those of places that it does not have."""
+            """Returns the weights of sample i of each bin, in place of those of places that it does not have."""
             at, outside = sample_places(g, begins[d], steps[d], counts, out[d], i, size)
             places = g.cast(g.iota((1, 1, size), 2), F32)
             near = g.sub(g.scalar(1, at), g.unary(stablehlo.abs, g.sub(g.expand_dims(at, 2), places)))
@@ -219,7 +219,7 @@ def region_maxima(g: Emitter, x: Value, index: Value, begins: list[Value], steps
     base = g.reshape(g.mul(index, g.scalar(pixels, index)), (regions, 1))
 
     def grid(v: Value, d: int) -> Value:
-        """[r, bins of d] for all bins."""
+        """Returns [r, bins of d] for all bins."""
         v = g.expand_dims(v, 2 if d == 0 else 1)
         return g.reshape(g.broadcast(v, (regions, *out)), (regions, bins))
 

@@ -317,12 +317,12 @@ def max_roi_pool(g: Emitter, node: Node, x: Value, rois: Value) -> Value:
     corners = g.cast(rois, F32)
 
     def corner(i: int) -> Value:
-        """A rounded coordinate, away from 0 in the middle."""
+        """Rounds a coordinate, away from 0 in the middle."""
         v = g.slice_dim(corners, 1, i, i + 1)
         return g.unary(stablehlo.round_nearest_afz, g.mul(v, g.scalar(scale, v)))
 
     def mask(begin: Value, end: Value, count: int, size: int) -> Value:
-        """Which places are in which bin: [r, count, size]."""
+        """Returns which places are in which bin: [r, count, size]."""
         one = g.scalar(1, begin)
         extent = g.maximum(g.add(g.sub(end, begin), one), one)
         first, last = bins(g, g.sub(extent, extent), extent, count)

@@ -98,7 +98,7 @@ def check(name: str, x: Value | None, shape: Sequence[int]) -> None:
 
 @dataclass
 class Direction:
-    """What a step of one direction needs, and its first states.
+    """The inputs of a step of one direction, and its first states.
 
     w: [gates * hidden, size]; r: [gates * hidden, hidden]; bias of the inputs' product, [gates * hidden]; r_bias: of
     the product of the hidden state; p: peepholes, [3 * hidden].
@@ -168,7 +168,7 @@ class Recurrence:
             ))  # fmt: skip
 
     def _lengths(self, lengths: Value | None) -> Value | None:
-        """Lengths of sequences, [batch] i32, or None where all are whole."""
+        """Returns the lengths of sequences, [batch] i32, or None where all are complete."""
         if lengths is None:
             return None
         if lengths.known is not None and not lengths.varying:

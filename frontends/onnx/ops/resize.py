@@ -172,7 +172,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Method:
-    """How a node resamples, with its attributes and their defaults."""
+    """The resampling of a node, with its attributes and their defaults."""
 
     mode: str
     transform: str

@@ -194,12 +194,12 @@ def _round_to(lowering: Lowering, x: Value, data_format: str, read: bool = False
 
 
 def _bits(number: float) -> int:
-    """The bits of an f32."""
+    """Returns the bits of an f32."""
     return struct.unpack("<i", struct.pack("<f", number))[0]
 
 
 def _truncated_to_lf8(lowering: Lowering, x: Value) -> Value:
-    """Lf8 has 5 bits of exponent and 2 of mantissa, and neither Inf, NaN nor denormals: 2^-14 to 1.75 * 2^16.
+    """Rounds to Lf8: 5 bits of exponent, 2 of mantissa, no Inf, NaN or denormals: 2^-14 to 1.75 * 2^16.
 
     The packer takes the upper byte of what it would write as Float16: it truncates, and gives the largest number for
     Inf, NaN and what is beyond. Source: tt-isa-documentation, WormholeB0, TensixCoprocessor/Packers/FormatConversion.

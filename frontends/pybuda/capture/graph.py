@@ -115,7 +115,7 @@ class Compiled:
         self._run: Callable[..., Sequence[torch.Tensor]] | None = None
 
     def _captured(self, flat: Sequence[torch.Tensor]) -> Callable[..., Sequence[torch.Tensor]]:
-        """The function, compiled for arguments like these: in one pass where nothing is differentiated."""
+        """Compiles the function for arguments like these: in one pass if nothing is differentiated."""
         unsuited = "gradients"
         if not self.training:
             from ttmlir.torch.capture import UnsuitedError, capture_function
@@ -129,7 +129,7 @@ class Compiled:
         return self._through_autograd(unsuited)
 
     def _through_autograd(self, unsuited: str) -> Callable[..., Sequence[torch.Tensor]]:
-        """The function as AOTAutograd captures it when it is first called."""
+        """Returns the function as AOTAutograd captures it at its first call."""
         from functorch.compile import aot_function, make_boxed_func  # loads Dynamo, which importing pybuda does not
 
         function = self._function
@@ -154,13 +154,13 @@ class Compiled:
         )
 
     def _partition(self, joint: GraphModule, inputs: Any, **keywords: Any) -> tuple[GraphModule, GraphModule]:
-        """The forward and the backward graph. The latter is compiled when it is first run."""
+        """Splits into the forward and the backward graph. The latter is compiled at its first run."""
         forward, backward = partition(joint, inputs, recompute=self.recompute, **keywords)
         self.graphs.append((BACKWARD, backward.graph))
         return forward, backward
 
     def _compile(self, kind: str, graph: GraphModule, unsuited: str = "") -> Callable[[Sequence[Any]], Any]:
-        """A captured graph as a program; notes what became of it."""
+        """Compiles a captured graph to a program, and records the result."""
         split_products(graph.graph, self.parts.get(kind, {}))
         placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
         if kind == FORWARD:

@@ -33,7 +33,7 @@ class InputFormat:
 
 @dataclass(frozen=True)
 class Precision:
-    """One call of `configure_mixed_precision`: which ops it is about, and what they get.
+    """One call of `configure_mixed_precision`: the ops that it selects, and their settings.
 
     epoch_type: fwd, bwd or opt. is_gradient_op: only ops that give gradients of parameters, or only others.
     """
@@ -80,7 +80,7 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Formats:
-    """Which format the values of a device have.
+    """The formats of a device's values.
 
     default: of values without a rule. rules: of ops, parameters and inputs; the last that fits holds.
     base: what programs compute in. Where all values have one format it is that; else Float32, and each value is rounded

@@ -13,19 +13,19 @@ from .registry import op
 
 @op
 def _L1(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
-    """The mean distance."""
+    """Returns the mean distance."""
     return F.l1_loss(operandA, operandB)
 
 
 @op
 def _MSE(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
-    """The mean of squared distances."""
+    """Returns the mean of squared distances."""
     return F.mse_loss(operandA, operandB)
 
 
 @op
 def _CrossEntropy(operandA: torch.Tensor, operandB: torch.Tensor) -> torch.Tensor:
-    """The cross entropy of logits along the last dimension with classes, or with probabilities."""
+    """Returns the cross entropy of logits along the last dimension with classes, or with probabilities."""
     logits = operandA.reshape(-1, operandA.shape[-1])
     if operandB.dtype.is_floating_point:
         return -(operandB.reshape(logits.shape) * torch.log_softmax(logits, -1)).sum(-1).mean()

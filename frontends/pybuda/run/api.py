@@ -107,7 +107,7 @@ def _is_ready(training: bool) -> bool:
 
 
 def _place(module: Module) -> Device:
-    """The device of a module that is run without a place: one of its own."""
+    """Returns the device of a module that runs without a place: one of its own."""
     global _automatic
     if module._device is not None:
         return devices()[0]
@@ -324,7 +324,7 @@ API.update(run_inference=run_inference, run_forward=run_forward, run_backward=ru
 
 @atexit.register
 def _stop() -> None:
-    """A thread that runs programs while Python ends would be ended in the middle of one."""
+    """Stops the pipeline before Python ends, which would end a thread in the middle of a program."""
     if _pipeline is not None and _pipeline.process == os.getpid():
         _pipeline.stop()
 

@@ -57,7 +57,7 @@ class ImageError(PyBudaError):
 
 @dataclass
 class Description:
-    """What `device.json` holds.
+    """The content of `device.json`.
 
     inputs, outputs: shape and type of each. parameters: name, shape, type and file of each.
     arguments: for each input of the program, the number of the parameter, or behind these of the input.

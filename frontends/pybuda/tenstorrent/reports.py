@@ -23,7 +23,7 @@ from ..tools.reportify import report
 
 @dataclass
 class DeviceConfig:
-    """Which chips a device has."""
+    """The chips of a device."""
 
     arch: BackendDevice
     chip_ids: list[int]

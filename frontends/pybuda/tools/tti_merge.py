@@ -26,7 +26,7 @@ MEMORIES = {device.name.lower(): device for device in MEMORY}
 
 
 class Channels:
-    """What lies in the channels of one memory: parameters of each model, and queues that models can share."""
+    """The contents of one memory's channels: parameters of each model, and queues that models can share."""
 
     def __init__(self, count: int, capacity: int, what: str, switch: bool, overlap: bool) -> None:
         self.kept, self.shared = [0] * count, [0] * count

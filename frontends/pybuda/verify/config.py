@@ -17,7 +17,7 @@ FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
 class TestKind(Named):
-    """What is run. TRAINING_RECOMPUTE computes the forward pass again for the backward pass."""
+    """The kind of run. TRAINING_RECOMPUTE computes the forward pass again for the backward pass."""
 
     __test__ = False  # no tests of pytest's
 
@@ -40,7 +40,7 @@ class TestKind(Named):
 
 @dataclass
 class VerifyConfig:
-    """What `verify_module` does.
+    """The settings of `verify_module`.
 
     A result is right when all of its elements are near the reference, or its Pearson correlation is `pcc` at least.
 
@@ -146,7 +146,7 @@ _config = VerifyConfig()
 
 
 def _get_global_verify_config() -> VerifyConfig:
-    """The configuration of the process."""
+    """Returns the configuration of the process."""
     return _config
 
 

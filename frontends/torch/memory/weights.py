@@ -73,7 +73,7 @@ class Resident:
 
 
 class Together:
-    """What `Resident.is_of` asks of each weight, of all of them: as many comparisons, a fifth of the time.
+    """The check of `Resident.is_of` for all weights at once: as many comparisons in a fifth of the time.
 
     inputs: of the program, with the weights as it has them, and None for all else.
     """

@@ -160,7 +160,7 @@ def convolution_backward(
 def _image_gradient(
     g: Lowering, grad: Value, x: Value, weight: Value, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
-    """The transposed convolution of the gradient with the same weight."""
+    """Computes the transposed convolution of the gradient with the same weight."""
     extra = [
         size - ((out - 1) * s - 2 * p + d * (k - 1) + 1)
         for size, out, s, p, d, k in zip(
@@ -173,7 +173,7 @@ def _image_gradient(
 def _weight_gradient(
     g: Lowering, grad: Value, x: Value, kernel: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Value:
-    """A product for each place of the kernel: gradients [out channels, n] by the pixels that it meets [n, in channels].
+    """Multiplies, for each place of the kernel, gradients [out channels, n] by the pixels it meets [n, in channels].
 
     A kernel place (i, j) meets the pixels i * dilation + stride * (row, column).
     """

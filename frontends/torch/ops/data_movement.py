@@ -256,7 +256,7 @@ def slice_scatter(
 
 
 def _replaced(g: Lowering, x: Value, source: Value, dim: int, positions: Sequence[int]) -> Value:
-    """Along `dim`, element i of `x`, or element positions[i] of `source` where that is not negative."""
+    """Replaces, along `dim`, element i of `x` by element positions[i] of `source` where that is not negative."""
     rows = []
     for i, position in enumerate(positions):
         rows.append(g.slice(x, dim, i, i + 1) if position < 0 else g.slice(source, dim, position, position + 1))

@@ -377,7 +377,7 @@ def isfinite(g: Lowering, x: Value) -> Value:
 
 
 def _written(name: str, formula: Callable[[Lowering, Value], Value]) -> None:
-    """A function of one float tensor, by its formula, in f32."""
+    """Returns the rule of a function of one float tensor, by its formula, in f32."""
 
     def lower(g: Lowering, x: Value) -> Value:
         return g.finish(formula(g, g.cast(x, torch.float32)), g.out())

@@ -26,7 +26,7 @@ def _matrices(*operands: Value) -> None:
 
 
 def _call(g: Lowering, target: str, operands: Sequence[Value], results: Sequence[Any], **letters: str) -> list[Value]:
-    """The results, given as shapes and dtypes, of a function of LAPACK or XLA. letters: arguments of LAPACK."""
+    """Calls a function of LAPACK or XLA with results of these shapes and dtypes. letters: arguments of LAPACK."""
     types = [g.type(shape, dtype) for shape, dtype in results]
     op = stablehlo.CustomCallOp(types, [x.ir for x in operands], target)
     if letters:

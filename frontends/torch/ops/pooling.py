@@ -36,13 +36,13 @@ def _pool_sizes(
 
 
 def _channels_last(g: Lowering, x: Value, rank: int) -> Value:
-    """[batch, *sizes, channels] of [batch, channels, *sizes]; without a batch, of a batch of one."""
+    """Permutes [batch, *sizes, channels] from [batch, channels, *sizes]; adds a batch of one if there is none."""
     x = g.reshape(x, (1, *x.shape)) if x.rank == rank + 1 else x
     return g.permute(x, [0, *range(2, rank + 2), 1])
 
 
 def _channels_first(g: Lowering, x: Value, fake: torch.Tensor) -> Value:
-    """The inverse, in the shape and dtype of the result."""
+    """Inverts `_channels_last`, in the shape and dtype of the result."""
     return g.finish(g.permute(x, [0, x.rank - 1, *range(1, x.rank - 1)]), fake)
 
 
@@ -70,7 +70,7 @@ def _max_pool(rank: int) -> None:
 
 def _max_pool_backward(rank: int) -> None:
     def lower(g: Lowering, grad: Value, x: Value, *sizes_and_indices: Any) -> Value:
-        """Gradients are added where the greatest values were."""
+        """Adds gradients where the maxima were."""
         indices = sizes_and_indices[-1]
         planes = math.prod(x.shape[:-rank])
         places = g.cast(g.reshape(indices, (planes, math.prod(indices.shape[-rank:]))), torch.int32)
@@ -196,7 +196,7 @@ def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
 
 
 def _shares(windows: int, size: int) -> torch.Tensor:
-    """[windows, size]: the weight that each window of an adaptive mean gives to each place."""
+    """Returns [windows, size]: the weight that each window of an adaptive mean gives to each place."""
     shares = torch.zeros(windows, size)
     for i in range(windows):
         begin, end = i * size // windows, -(-(i + 1) * size // windows)

@@ -34,7 +34,7 @@ FEW = 4
 
 
 class ClosedError(Exception):
-    """Why sizes of a graph do not follow from its arguments."""
+    """Raised when sizes of a graph do not follow from its arguments; the text says why."""
 
 
 def symbolic(value: Any) -> SymNode | None:

@@ -122,7 +122,7 @@ def met(guards: Sequence[Any]) -> list[Any]:
 
 
 class Condition:
-    """What must hold of some sizes of a program.
+    """A condition on some sizes of a program.
 
     places: of these sizes among the program's.
     """
@@ -162,7 +162,7 @@ class Condition:
 
 
 class Conditions:
-    """What must hold of the sizes of a program.
+    """The conditions on the sizes of a program.
 
     names: a symbol for each size. replaced: what symbols of the guards are in these.
     """

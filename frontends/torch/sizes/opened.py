@@ -92,7 +92,7 @@ def group_of(sizes: Sizes, members: Sequence[int], way: Way) -> Group:
 
 @dataclass(frozen=True)
 class Way:
-    """How a program leaves sizes of a graph open.
+    """One way in which a program leaves sizes of a graph open.
 
     groups: sizes that are equal at each call, by their places in `Sizes.open`.
     fixed: sizes and the value that they have. most: of each size; None for no bound.

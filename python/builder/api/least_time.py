@@ -19,7 +19,7 @@ from builder.ops.structure import walk
 
 @dataclass(frozen=True)
 class ShardingVariant:
-    """What a way to split the module costs. Times are of one chip; what overlaps is in each part, and once in time_ns.
+    """The cost of one way to split the module. Times are of one chip; overlaps count in each part, and once in time_ns.
 
     name: "chosen", "data_parallel" (inputs split by their first dimension, weights whole), "tensor_parallel" (inputs
     whole, matrices split over all chips) or "no_sharding". is_optimal: no way of this kind takes less by the estimate.

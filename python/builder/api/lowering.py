@@ -70,7 +70,7 @@ def built(
 
 @dataclass(frozen=True)
 class Lowering:
-    """How a module is compiled; the fields are the keyword arguments of the compile functions.
+    """The options of compiling a module; the fields are the keyword arguments of the compile functions.
 
     system_desc_path: description of the chip; one that is not there means the default chip.
     target: "ttnn", a flatbuffer of calls of the simulated library, "ttmetal", one of kernels for the simulated cores,

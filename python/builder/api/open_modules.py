@@ -32,7 +32,7 @@ KEPT = 4
 
 @dataclass(frozen=True)
 class Compiled:
-    """What compiling a function gives. Of open sizes, module and lowered module are for one value of each."""
+    """The results of compiling a function. With open sizes, both modules are for one value of each size."""
 
     module: Module
     builder: Builder

@@ -31,7 +31,7 @@ class Builder(ModuleBuilder):
     dialects: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any):
-        """Put the ops of the dialects on the class; what the class defines itself stays."""
+        """Adds the ops of the dialects to the class; attributes that the class defines itself stay."""
         super().__init_subclass__(**kwargs)
         for name in cls.dialects:
             module = dialect_module(name)
@@ -40,7 +40,7 @@ class Builder(ModuleBuilder):
                     setattr(cls, method, function)
 
     def __getattr__(self, name: str) -> Any:
-        """Called for what is not there."""
+        """Resolves names that the class does not define."""
         hint = "" if name.startswith("_") else did_you_mean(name, (n for n in dir(type(self)) if not n.startswith("_")))
         raise AttributeError(f"{type(self).__name__} has no op or method {name!r}{hint}")
 
@@ -101,7 +101,7 @@ class Builder(ModuleBuilder):
     # Programs of the ecosystem read these two.
 
     def _get_golden_tensor(self, operand: Operand) -> GoldenMapTensor:
-        """The golden of an operand, also while its function is being built."""
+        """Returns the golden of an operand, also while its function is being built."""
         return self.goldens.of(self._value(operand))
 
     @property
@@ -167,7 +167,7 @@ class Builder(ModuleBuilder):
         elements: Mapping[int, Any],
         common: Mapping[str, Any],
     ) -> list[ir.Type] | None:
-        """Types where inference cannot know them, or None."""
+        """Returns types that inference cannot know, or None."""
         if common.get("result_types") is not None:
             return list(common["result_types"])
         whole = {i: e for i, e in elements.items() if isinstance(e, ir.Type) and is_tensor(e)}

@@ -309,7 +309,7 @@ class ModuleBuilder:
     def _function(
         self, function: Callable[..., Any], types: Sequence[ir.Type], location: ir.Location, private: bool = False
     ) -> Iterator[Function]:
-        """A new function of the module with its entry block, as the one that is being built."""
+        """Adds a function with its entry block to the module, and makes it the one that is being built."""
         block = self._module_block()
         taken = {symbol(op) for op in block.operations if "sym_name" in op.attributes}
         name, count = function.__name__, 0
@@ -332,7 +332,7 @@ class ModuleBuilder:
             self._functions.pop()
 
     def _finish(self, built: Function, function: Callable[..., Any], operands: list[ir.Value]) -> None:
-        """Call the user's function and end the built one with what it returns."""
+        """Calls the user's function and ends the built one with what it returns."""
         check_parameters(function, len(operands))
         returned = process_multi_return_result(function(*operands, self))
         values = []

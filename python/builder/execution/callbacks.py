@@ -46,7 +46,7 @@ class GivenGoldens(Mapping[str, OpGoldens]):
 
 
 class CallbackRuntimeConfig:
-    """What the hooks do, and what they found in the program that runs.
+    """The settings of the hooks, and their results in the program that runs.
 
     goldens: what compiling returned, or values by the number or the location of an op; bypass_ops: ops whose values are
     replaced by them; verify_intermediates: compare; save_memory: note what is allocated; save_artifacts: write both to

@@ -33,7 +33,7 @@ def buffers_of(view: Any) -> dict[int, dict[str, Any]]:
 
 @dataclass
 class MemoryLog:
-    """What each op of a run allocated and freed, and what its kernels' circular buffers took of a core's L1."""
+    """The allocations and deallocations of each op of a run, and its kernels' circular buffers in a core's L1."""
 
     device: Any
     operations: list[dict[str, Any]] = field(default_factory=list)

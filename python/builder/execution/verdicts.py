@@ -30,7 +30,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """How values are judged; atol and rtol default to those of the golden's dtype (see golden.metrics)."""
+    """The tolerance of a comparison; atol and rtol default to those of the golden's dtype (see golden.metrics)."""
 
     pcc: float = 0.99
     atol: float | None = None

@@ -404,7 +404,7 @@ class Evaluation:
         ]
 
     def _declared(self, op: Any, golden: GoldenMapTensor, spec: TensorSpec) -> GoldenMapTensor:
-        """Rounded to the dtype that the op declares for its result."""
+        """Rounds to the dtype that the op declares for its result."""
         if tuple(golden.shape) != spec.shape:
             raise TTBuilderGoldenException(
                 f"the golden of {op.name} at {location_text(op)} has shape {list(golden.shape)}, "

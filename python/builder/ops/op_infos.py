@@ -90,7 +90,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class OpInfo:
-    """What ODS says of an op."""
+    """The ODS description of an op."""
 
     cls: Any
     name: str

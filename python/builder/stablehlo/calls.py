@@ -53,7 +53,7 @@ class CallMixin(Base):
         return self.create_op(self.op_info("composite"), values, attributes, common=common)
 
     def _decomposition(self, given: Any, values: Sequence[ir.Value]) -> tuple[str, list[ir.Type]]:
-        """Name and result types of the function that computes a composite."""
+        """Returns name and result types of the function that computes a composite."""
         if isinstance(given, str):
             known = {symbol(f): f for f in functions(self._require_module().operation)}
             if given not in known:
@@ -116,7 +116,7 @@ class CallMixin(Base):
     def _chip_call(
         self, target: str, operands: Sequence[Any], shape: Sequence[int], given: Mapping[str, Any], common: Any
     ) -> Any:
-        """A custom call with its attributes as text; the result has the elements of the first operand."""
+        """Builds a custom call with its attributes as text; the result has the elements of the first operand."""
         values = [self._value(v) for v in operands]
         texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in given.items()}
         attributes: dict[str, ir.Attribute] = {

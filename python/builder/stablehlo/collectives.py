@@ -35,7 +35,7 @@ class CollectiveMixin(Base):
     """Methods of StableHLOBuilder."""
 
     def _groups(self, op: str, replica_groups: Groups | None, name: str = "replica_groups") -> ir.Attribute:
-        """None: one group of all devices."""
+        """Returns the attribute of the groups. None: one group of all devices."""
         devices = self.mesh_shape[0] * self.mesh_shape[1]
         given = [list(range(devices))] if replica_groups is None else [list(group) for group in replica_groups]
         return convert(f"stablehlo.{op}", name, "I64ElementsAttr", given, self.context)

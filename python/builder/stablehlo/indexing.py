@@ -22,7 +22,7 @@ class IndexingMixin(Base):
     """Methods of StableHLOBuilder."""
 
     def _numbers(self, op: str, index_vector_dim: int, lists: dict[str, Sequence[int] | None]) -> Any:
-        """#stablehlo.gather or #stablehlo.scatter; an empty list is left out."""
+        """Builds #stablehlo.gather or #stablehlo.scatter; an empty list is omitted."""
         fields = [f"{key} = {[int(dim) for dim in dims]}" for key, dims in lists.items() if dims]
         fields.append(f"index_vector_dim = {int(index_vector_dim)}")
         return ir.Attribute.parse(f"#stablehlo.{op}<{', '.join(fields)}>", self.context)

@@ -55,7 +55,7 @@ class WindowMixin(Base):
 
     def _with_body(self, op: str, operands: list[ir.Value], attributes: dict[str, ir.Attribute], body: Any,
                    results: Sequence[ir.Type], common: dict[str, Any], in_pairs: bool = False) -> Any:  # fmt: skip
-        """An op whose region takes two scalars for each result: what was computed so far, and the next element.
+        """Builds an op whose region takes two scalars for each result: the accumulator and the next element.
 
         in_pairs: both of the first result, then both of the second, instead of the first ones of all.
         """
@@ -182,7 +182,7 @@ class WindowMixin(Base):
         return self.divide(pooled, count, **common)
 
     def _number(self, value: float, element: ir.Type, shape: Sequence[int] = ()) -> Any:
-        """A constant of one number."""
+        """Builds a constant of one number."""
         number = ir.FloatAttr.get(element, value, loc=self.location)
         attribute = ir.DenseElementsAttr.get_splat(tensor_type(shape, element), number)
         return self.create_op(self.op_info("constant"), [], {"value": attribute})

@@ -57,7 +57,7 @@ class TTIRBuilder(Builder):
         return self._cast("dequantize", in0, dtype, common)
 
     def _cast(self, name: str, in0: Operand, element: Any, common: dict[str, Any]) -> Any:
-        """An op that changes nothing but the element type."""
+        """Builds an op that changes only the element type."""
         op = infos("ttir")[f"ttir.{name}"]
         return self.create_op(op, [in0], {}, {0: self.get_shape(in0)}, {0: element}, common=common)
 

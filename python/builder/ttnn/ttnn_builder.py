@@ -116,7 +116,7 @@ class TTNNBuilder(Builder):
         return None
 
     def _retype(self, value: ir.Value, requested: Any) -> None:
-        """Another element type means another layout: `complete_type` makes it."""
+        """Replaces the element type. Another element type means another layout: `complete_type` creates it."""
         if isinstance(requested, ir.Type) and is_tensor(requested):
             value.set_type(requested)
         else:

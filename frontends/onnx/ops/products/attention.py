@@ -22,7 +22,7 @@ RAW, CAPPED, BIASED, WEIGHTS = range(4)
 
 @dataclass
 class Mask:
-    """What is added to scores [batch, heads, rows, columns], and which keys a query sees at all.
+    """The addend of scores [batch, heads, rows, columns], and the keys that a query sees at all.
 
     added: a float tensor, or None. allowed: a bool tensor, or None for all. Both broadcast to the scores.
     causal: in addition, query i sees the keys 0 to i.

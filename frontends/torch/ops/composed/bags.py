@@ -13,7 +13,7 @@ SUM, MEAN, MAX = 0, 1, 2
 
 
 def _bags(indices: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
-    """The bag of each index: the last one that begins at it or before, int64[indices]."""
+    """Returns the bag of each index: the last one that begins at it or before, int64[indices]."""
     places = torch.arange(indices.shape[0], device=indices.device).unsqueeze(1)
     return (offsets.unsqueeze(0) <= places).sum(1) - 1
 

@@ -11,7 +11,7 @@ from .registry import composed, wide
 
 
 def _norm(difference: torch.Tensor, p: float) -> torch.Tensor:
-    """The p-norm of the last dimension; for p = 0 the number of elements that are not 0."""
+    """Returns the p-norm of the last dimension; for p = 0 the number of elements that are not 0."""
     size = difference.abs()
     if p == 0:
         return (size != 0).to(size.dtype).sum(-1)
@@ -27,7 +27,7 @@ def _norm(difference: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def _slopes(difference: torch.Tensor, distance: torch.Tensor, grad: torch.Tensor, p: float) -> torch.Tensor:
-    """What each difference adds to the gradient of the norm."""
+    """Returns what each difference adds to the gradient of the norm."""
     distance, grad = distance.unsqueeze(-1), grad.unsqueeze(-1)
     size, sign = difference.abs(), difference.sign()
     if p == 0:

@@ -15,7 +15,7 @@ from .registry import composed
 
 
 class Blocks:
-    """Where the rows of groups lie in blocks.
+    """The places of the rows of groups in blocks.
 
     ends: where each group ends, int[groups]. rows: of all; those behind the last end are of no group.
     """

@@ -25,7 +25,7 @@ def _factored(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _signs(lu: torch.Tensor, pivots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The pivots, and the sign that the exchanges of rows have."""
+    """Returns the pivots, and the sign of the exchanges of rows."""
     places = torch.arange(1, pivots.shape[-1] + 1, device=pivots.device)
     exchanges = (pivots != places).sum(-1) % 2
     return lu.diagonal(dim1=-2, dim2=-1), 1 - 2 * exchanges.to(lu.dtype)

@@ -26,7 +26,7 @@ def _windows(size: int, count: int, device: torch.device) -> torch.Tensor:
 
 
 def _gathered(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
-    """Elements of windows [..., *sizes, elements of a window] of the last dimensions of x."""
+    """Returns the elements of windows [..., *sizes, elements of a window] of the last dimensions of x."""
     rank = len(sizes)
     before = x.dim() - rank
     shape = list(x.shape[:before])
@@ -39,13 +39,13 @@ def _gathered(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
 
 
 def _places(x: torch.Tensor, rank: int) -> torch.Tensor:
-    """The number of each element of an image or volume, int64[sizes]."""
+    """Returns the number of each element of an image or volume, int64[sizes]."""
     sizes = x.shape[x.dim() - rank :]
     return torch.arange(math.prod(sizes), device=x.device).reshape(sizes)
 
 
 def _chosen(values: torch.Tensor, places: torch.Tensor) -> Two:
-    """The greatest of the last dimension, and its place: `places` broadcast with the values."""
+    """Returns the maximum of the last dimension and its place: `places` broadcast with the values."""
     found, at = values.max(-1, keepdim=True)
     return found.squeeze(-1), places.expand(values.shape).gather(-1, at).squeeze(-1)
 
@@ -61,7 +61,7 @@ def adaptive_max_pool3d(x: torch.Tensor, sizes: Sequence[int]) -> Two:
 
 
 def _intervals(samples: torch.Tensor, size: int, count: int, window: int) -> torch.Tensor:
-    """Where windows begin along a dimension, int64[batch, channels, count]; `samples` are in [0, 1).
+    """Returns where windows begin along a dimension, int64[batch, channels, count]; `samples` are in [0, 1).
 
     Source: Graham, Fractional Max-Pooling (2014), as PyTorch computes it, in the type of the samples.
     """

@@ -28,7 +28,7 @@ def scan(values: Sequence[torch.Tensor], dim: int, combine: Combine) -> Sequence
 def _extremes(x: torch.Tensor, dim: int, wins: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> tuple[
     torch.Tensor, torch.Tensor
 ]:  # fmt: skip
-    """Extremes so far and where they are: the last of equal ones, and NaN above all."""
+    """Returns running extremes and their places: the last of equal ones, and NaN above all."""
     if not x.dim():
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
     dim %= x.dim()
