@@ -122,6 +122,9 @@ const KernelApi &kernelApi() {
       .at = [](uint32_t line) { currentKernel().line = line; },
       .print = [](const char *text, uint32_t length) { currentKernel().print({text, length}); },
       .printTile = [](uint32_t cb, uint32_t tile, TileSlice slice) { currentKernel().printTile(cb, tile, slice); },
+      .pause = [] { pauseKernel(); },
+      .checkPositions = [](uint32_t least, uint32_t greatest, uint32_t size,
+                           const char *op) { currentKernel().checkPositions(least, greatest, size, op); },
   };
   return table;
 }

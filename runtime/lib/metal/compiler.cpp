@@ -32,7 +32,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *compilers[] = {"c++", "g++", "clang++"};
-constexpr const char *flags[] = {"-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"};
+constexpr const char *flags[] = {
+    "-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fsanitize-coverage=trace-pc"};
 constexpr size_t kept = 256; // libraries in the cache
 
 std::string environment(const char *name) {

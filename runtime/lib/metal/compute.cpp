@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -149,6 +150,22 @@ void KernelRun::typecastTile(uint32_t index, uint32_t dataType) {
   storeTile(tile, to, stored);
   load(stored, to == DataType::Bool ? DataType::UInt8 : to, tile);
   ++work.sfpuTiles;
+}
+
+void KernelRun::checkPositions(uint32_t least, uint32_t greatest, uint32_t size, std::string_view op) {
+  for (const uint32_t dst : {least, greatest}) {
+    const Dst::Tile &tile = mathTile(dst, "check_positions_tile");
+    int64_t whole = 0;
+    if (!ttnn::isFloat(tile.dtype))
+      widen(tile.dtype, tile.i, &whole, 1);
+    const double position = ttnn::isFloat(tile.dtype) ? tile.f[0] : static_cast<double>(whole);
+    if (position >= 0 && position < size)
+      continue;
+    char text[32];
+    std::snprintf(text, sizeof text, "%.10g", position);
+    fail("check_positions_tile", std::string(op) + ": an index is " + text + "; expected a position from 0 to " +
+                                     std::to_string(int64_t(size) - 1));
+  }
 }
 
 void KernelRun::fillTile(uint32_t index, float value) {

@@ -19,6 +19,8 @@ thread_local KernelRun *current = nullptr;
 struct Cancelled {};
 
 constexpr size_t waitingShown = 16; // lines of a deadlock's message
+/// Pauses without a change that others see, after which a kernel that alone can go on will never end: 2^30 jumps.
+constexpr uint32_t mostPauses = uint32_t(1) << 16;
 
 } // namespace
 
@@ -107,7 +109,21 @@ uint32_t KernelRun::commonArgument(uint32_t index) const {
   return kernel.runtimeArgs[index];
 }
 
+void pauseKernel() {
+  if (current && !std::uncaught_exceptions())
+    currentKernel().pause();
+}
+
+void KernelRun::pause() {
+  ++pauses;
+  paused = true;
+  fiber.suspend();
+  if (cancelled)
+    throw Cancelled();
+}
+
 void KernelRun::waitFor(Wait what) {
+  pauses = 0;
   waiting = what;
   while (!waiting.over()) {
     fiber.suspend();
@@ -118,16 +134,16 @@ void KernelRun::waitFor(Wait what) {
 }
 
 void Core::add(const CircularBuffer &desc) {
-  rings[desc.port] =
-      std::make_unique<Ring>(Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0,
-                                  0, std::vector<double>(desc.ring.pages), std::vector<double>(desc.ring.pages)});
+  rings[desc.port] = std::make_unique<Ring>(
+      Ring{desc.port, desc.dtype, desc.address, desc.ring.pageBytes, desc.ring.pages, 0, 0, 0, 0, 0, nullptr,
+           std::vector<double>(desc.ring.pages), std::vector<double>(desc.ring.pages)});
 }
 
 void Core::run() {
   for (bool went = true; went;) {
     went = false;
     for (const auto &kernel : kernels) {
-      if (kernel->fiber.ended() || (kernel->waiting.isThere() && !kernel->waiting.over()))
+      if (!kernel->canRun())
         continue;
       KernelRun *const before = std::exchange(current, kernel.get());
       kernel->fiber.resume();
@@ -138,9 +154,21 @@ void Core::run() {
 }
 
 bool Core::canRun() const {
-  return std::ranges::any_of(kernels, [](const auto &kernel) {
-    return !kernel->fiber.ended() && (!kernel->waiting.isThere() || kernel->waiting.over());
-  });
+  return std::ranges::any_of(kernels, [](const auto &kernel) { return kernel->canRun(); });
+}
+
+bool Core::isPaused() const {
+  return std::ranges::any_of(kernels, [](const auto &kernel) { return kernel->paused; });
+}
+
+bool Core::isStuck() const {
+  return std::ranges::all_of(kernels,
+                             [](const auto &kernel) { return !kernel->paused || kernel->pauses >= mostPauses; });
+}
+
+void Core::endPauses() {
+  for (const auto &kernel : kernels)
+    kernel->paused = false;
 }
 
 bool Core::ended() const {
@@ -173,7 +201,12 @@ std::string lineText(const KernelRun &run) { return run.line ? ", line " + std::
 std::string Core::waiting() const {
   std::string text;
   for (const auto &kernel : kernels)
-    if (kernel->fiber.ended() || !kernel->waiting.isThere()) {
+    if (kernel->fiber.ended()) {
+      continue;
+    } else if (kernel->paused) {
+      text += "\n  kernel " + std::string(kernel->kernel.symbol) + " on core " + name() +
+              ": runs a loop that neither waits nor changes what other kernels see";
+    } else if (!kernel->waiting.isThere()) {
       continue;
     } else if (!kernel->waiting.ring) {
       const KernelRun::Wait &wait = kernel->waiting;
@@ -217,6 +250,16 @@ std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &p
   return byIndex;
 }
 
+/// Where no kernel can go on: ends the pauses, unless all kernels that are paused are stuck.
+bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
+  if (std::ranges::none_of(cores, [](const auto &core) { return core->isPaused(); }) ||
+      std::ranges::all_of(cores, [](const auto &core) { return core->isStuck(); }))
+    return false;
+  for (const auto &core : cores)
+    core->endPauses();
+  return true;
+}
+
 } // namespace
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
@@ -252,7 +295,7 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
           }
       }
     });
-  while (std::ranges::any_of(cores, canRun));
+  while (std::ranges::any_of(cores, canRun) || goesOn(cores));
   // Cores are looked at in one order, so that the same error is told whatever the number of threads.
   std::exception_ptr error;
   std::string waiting;

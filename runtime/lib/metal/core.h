@@ -67,6 +67,8 @@ private:
   std::byte *memory;
 };
 
+class KernelRun;
+
 /// A circular buffer of a core. Counts of pages go up only.
 struct Ring {
   uint32_t port = 0;
@@ -76,6 +78,7 @@ struct Ring {
   uint32_t reserved = 0;                            // behind those that were pushed
   uint32_t waited = 0;                              // of those at the front
   uint32_t packed = 0;                              // tiles, since the last push
+  const KernelRun *producer = nullptr;              // the kernel that pushes
   std::vector<double> pushedAt = {}, poppedAt = {}; // cycles, by page
 
   // Cores on other threads look whether pages are read that they write.
@@ -167,6 +170,7 @@ public:
   void tileOp(TileOp op, const uint32_t *dsts);
   void clampTile(uint32_t dst, uint32_t minBits, uint32_t maxBits);
   void typecastTile(uint32_t dst, uint32_t dataType);
+  void checkPositions(uint32_t least, uint32_t greatest, uint32_t size, std::string_view op);
   void fillTile(uint32_t dst, float value);
   void fpuTiles(FpuOp op, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1, uint32_t dst) {
     fpuBroadcast(op, Along::None, cb0, cb1, tile0, tile1, dst);
@@ -222,6 +226,11 @@ public:
     }
   } waiting;
   bool cancelled = false; // it is resumed only to end
+  bool paused = false;    // it can go on when all others have
+  uint32_t pauses = 0;    // since it has last changed what others see
+
+  void pause();
+  bool canRun() const { return !fiber.ended() && !paused && (!waiting.isThere() || waiting.over()); }
 
 private:
   void waitFor(Wait what);
@@ -247,6 +256,7 @@ private:
   CoreIndex coreAt(uint64_t x, uint64_t y, std::string_view function) const;
   /// Checks that data which other kernels wait for or read is not overwritten.
   void checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, std::string_view function) const;
+  void checkUnread(uint64_t to, uint32_t bytes, std::string_view function) const;
   /// A tile as the matrix unit gets it, which is before registers round.
   void loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const;
   void compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out);
@@ -270,6 +280,10 @@ public:
   void run();
   bool canRun() const;
   bool ended() const;
+  /// Whether kernels are paused, all of them for so long that they will not end; they go on then.
+  bool isPaused() const;
+  bool isStuck() const;
+  void endPauses();
   /// Ends the kernels that wait.
   void cancel();
   /// Returns the error of the first kernel, in their order, that has thrown.
@@ -291,6 +305,8 @@ public:
 
 /// The kernel that runs in the calling thread; called by every function of the kernel API. Throws Interrupted.
 KernelRun &currentKernel();
+/// Lets the other kernels run; does nothing outside of a kernel, or while one unwinds.
+void pauseKernel();
 
 /// Runs a program's kernels on their cores until all have ended, and gives the work of the core that has most to do.
 /// Throws Error: what a kernel threw, or who waits for what where none can go on.

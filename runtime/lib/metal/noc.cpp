@@ -113,6 +113,11 @@ void KernelRun::checkUnread(CoreIndex index, uint64_t address, uint32_t bytes, s
   }
 }
 
+void KernelRun::checkUnread(uint64_t to, uint32_t bytes, std::string_view function) const {
+  if (!(to & noc_dram_bit))
+    checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), function), to & addressMask, bytes, function);
+}
+
 void KernelRun::countTransfer(uint64_t address, uint32_t bytes) {
   const auto columns = static_cast<uint64_t>(core.l1.chip.gridColumns);
   uint64_t hops = 1; // to a bank of DRAM
@@ -135,20 +140,21 @@ void KernelRun::nocRead(uint64_t from, uint32_t to, uint32_t bytes) {
 }
 
 void KernelRun::nocWrite(uint32_t from, uint64_t to, uint32_t bytes) {
+  pauses = 0;
   const std::byte *source = coreBytes(core.index, from, bytes, "noc_async_write");
   std::byte *target = nocBytes(to, bytes, "noc_async_write");
-  if (!(to & noc_dram_bit))
-    checkUnread(coreAt(coordinateOf(to, 0), coordinateOf(to, 1), "noc_async_write"), to & addressMask, bytes,
-                "noc_async_write");
+  checkUnread(to, bytes, "noc_async_write");
   std::memmove(target, source, bytes);
   countTransfer(to, bytes);
 }
 
 void KernelRun::nocWriteWord(uint64_t to, uint32_t value) {
+  pauses = 0;
   constexpr std::string_view function = "noc_inline_dw_write";
   std::byte *target = nocBytes(to, sizeof value, function);
   if (reinterpret_cast<uintptr_t>(target) % sizeof value)
     fail(function, "address " + std::to_string(to & addressMask) + " is no multiple of 4");
+  checkUnread(to, sizeof value, function);
   word(target).store(value, std::memory_order_release);
   countTransfer(to, sizeof value);
 }
@@ -174,6 +180,7 @@ std::vector<CoreIndex> KernelRun::receivers(uint64_t address, uint32_t count, bo
 }
 
 void KernelRun::nocMulticast(uint32_t from, uint64_t to, uint32_t bytes, uint32_t count, bool own) {
+  pauses = 0;
   const std::string_view function = own ? "noc_async_write_multicast_loopback_src" : "noc_async_write_multicast";
   const std::byte *source = coreBytes(core.index, from, bytes, function);
   for (CoreIndex index : receivers(to, count, own, function)) {
@@ -207,6 +214,7 @@ std::byte *KernelRun::semaphoreAt(CoreIndex index, uint64_t address, std::string
 }
 
 void KernelRun::stampSemaphore(CoreIndex index, uint64_t address) {
+  pauses = 0;
   const auto end = static_cast<uint64_t>(core.l1.chip.l1UnreservedBase);
   const uint64_t plain = core.l1.plain(address), begin = end - maxSemaphores * semaphoreBytes;
   Core *target = index < core.all.size() ? core.all[index] : nullptr;

@@ -45,6 +45,7 @@ void KernelRun::popFront(uint32_t cb, uint32_t count) {
   clock.waitForTransfers();
   for (uint32_t page = 0; page < count; ++page)
     ring.poppedAt[(ring.popped + page) % ring.pages] = clock.now;
+  pauses = 0;
   std::atomic_ref(ring.popped).store(ring.popped + count);
   ring.waited -= count;
 }
@@ -66,10 +67,17 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   if (count > ring.reserved)
     fail("cb_push_back", "pushes " + pages(count) + " to port " + std::to_string(cb) + ", of which cb_reserve_back " +
                              "has reserved " + std::to_string(ring.reserved));
+  // The pointers of a circular buffer are those of one processor.
+  if (count && ring.producer && ring.producer != this)
+    fail("cb_push_back", "pushes to port " + std::to_string(cb) + ", to which kernel " +
+                             std::string(ring.producer->kernel.symbol) +
+                             " has pushed; one kernel fills a circular buffer");
+  ring.producer = count ? this : ring.producer;
   settleClock();
   clock.waitForTransfers();
   for (uint32_t page = 0; page < count; ++page)
     ring.pushedAt[(ring.pushed + page) % ring.pages] = clock.now;
+  pauses = 0;
   std::atomic_ref(ring.pushed).store(ring.pushed + count);
   ring.reserved -= count;
   ring.packed = 0;

@@ -15,6 +15,28 @@ namespace {
 
 constexpr std::string_view space = " \t";
 
+/// What the compiler calls at each jump of a kernel, see the flags of compiler.cpp. Cores run on several threads, which
+/// may lose counts of each other.
+constexpr std::string_view jumps = R"(
+#if defined(__clang__)
+#define TT_METAL_WITHOUT_JUMPS __attribute__((no_sanitize("coverage")))
+#else
+#define TT_METAL_WITHOUT_JUMPS __attribute__((no_sanitize_coverage))
+#endif
+namespace tt::metal {
+constexpr int32_t jumpsOfPause = 1 << 14;
+static volatile int32_t jumpsLeft = jumpsOfPause;
+}
+extern "C" TT_METAL_WITHOUT_JUMPS void __sanitizer_cov_trace_pc() {
+  const int32_t left = tt::metal::jumpsLeft - 1;
+  tt::metal::jumpsLeft = left;
+  if (left > 0 || !tt::metal::api)
+    return;
+  tt::metal::jumpsLeft = tt::metal::jumpsOfPause;
+  tt::metal::api->pause();
+}
+)";
+
 /// The rest of a line that begins with `directive` ("include"), or nothing.
 std::optional<std::string_view> directive(std::string_view line, std::string_view name) {
   const auto skip = [&] { line.remove_prefix(std::min(line.find_first_not_of(space), line.size())); };
@@ -102,6 +124,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
             number + "\n";
     result.names.push_back(std::move(name));
   }
+  text += "#line 1 \"jumps\"\n" + std::string(jumps);
   text += "#line 1 \"entries\"\nstatic void (*const entries[])() = {";
   for (size_t i = 0; i < entries.size(); ++i)
     text += "kernel_" + std::to_string(i) + "::entry, ";

@@ -164,6 +164,10 @@ def data(machine: metal.Machine, body: str, *, pages: int = 2, compute: bool = F
         ("cb_reserve_back(0, 1); cb_push_back(0, 1);\n"
          "noc_async_read(get_noc_addr(get_read_ptr(0)), get_read_ptr(0), 4);",
          "a race: it writes page 0 of port 0"),
+        ("cb_reserve_back(0, 1); cb_push_back(0, 1);\nnoc_inline_dw_write(get_noc_addr(get_read_ptr(0)), 1);",
+         "noc_inline_dw_write: a race: it writes page 0 of port 0"),
+        ("volatile uint32_t *word = reinterpret_cast<volatile uint32_t *>(get_write_ptr(0));\nwhile (*word != 1);",
+         "kernel k on core (y=2, x=1): runs a loop that neither waits nor changes what other kernels see"),
         ("get_arg_val<uint32_t>(0);", "get_arg_val: there is no argument 0; the kernel has 0 (line 3)"),
         ("noc_inline_dw_write(get_noc_addr(0, 0, 200001), 1);", "address 200001 is no multiple of 4"),
         ("tile_regs_acquire();", "is for compute kernels; this one moves data"),
@@ -175,13 +179,44 @@ def data(machine: metal.Machine, body: str, *, pages: int = 2, compute: bool = F
     ],
     ids=[
         "wait", "reserve", "semaphore", "push", "pop", "too many", "port", "outside L1", "no core", "no bank",
-        "outside DRAM", "race", "argument", "alignment", "registers", "accessor", "atomic", "text", "slice", "endless",
+        "outside DRAM", "race", "race of a word", "polls", "argument", "alignment", "registers", "accessor", "atomic", "text", "slice", "endless",
     ],
 )  # fmt: skip
 def test_errors_name_place_and_line(machine: metal.Machine, body: str, text: str) -> None:
     with pytest.raises(Error, match=re.escape(text)):
         data(machine, body)
     assert data(machine, 'DPRINT << "fine" << ENDL();') == "(y=2, x=1) k: fine\n"  # the machine is as it was
+
+
+POLLS = """
+#include "dataflow_api.h"
+void kernel_main() {
+  auto *word = reinterpret_cast<volatile tt_l1_ptr uint32_t *>(get_write_ptr(0));
+  while (*word != 7)
+    invalidate_l1_cache();
+  DPRINT << "seen" << ENDL();
+}
+"""
+WRITES = """
+#include "dataflow_api.h"
+void kernel_main() { noc_inline_dw_write(get_noc_addr(0, 0, get_write_ptr(0)), 7); }
+"""
+
+
+def test_a_kernel_that_polls_lets_others_run(machine: metal.Machine) -> None:
+    """The kernel that polls is on the first core, and sees what the last one writes."""
+    buffers = [metal.CircularBuffer(0, F32, 4096, 2, [(0, 0), (7, 7)])]
+    kernels = [metal.Kernel("polls", POLLS, [(0, 0)]), metal.Kernel("writes", WRITES, [(7, 7)])]
+    assert machine.run(kernels, buffers).printed == "(y=0, x=0) polls: seen\n"
+
+
+def test_one_kernel_fills_a_circular_buffer(machine: metal.Machine) -> None:
+    body = '#include "dataflow_api.h"\nvoid kernel_main() { cb_reserve_back(0, 1); cb_push_back(0, 1); }\n'
+    buffers = [metal.CircularBuffer(0, F32, 4096, 2, [(0, 0)])]
+    kernels = [metal.Kernel(name, body, [(0, 0)], noc=noc) for noc, name in enumerate(("first", "second"))]
+    text = r"kernel second .*cb_push_back: pushes to port 0, to which kernel first has pushed"
+    with pytest.raises(Error, match=text):
+        machine.run(kernels, buffers)
 
 
 def test_numbers_for_integers_only(machine: metal.Machine) -> None:
@@ -294,6 +329,8 @@ def test_the_page_lists_the_functions_of_the_headers() -> None:
         text = text[text.find("inline namespace ckernel") :] if "inline namespace ckernel" in text else ""
         declared |= set(re.findall(r"^\s*(?:template <.*> )?inline (?!constexpr)[\w:]+ (\w+)\(", text, re.MULTILINE))
         declared |= set(re.findall(r"^TT_KERNEL_(?:SCALAR_OP|FIXED_OP|FPU_OP|BROADCAST_INIT)\((\w+)", text, re.M))
+    for name in ("page", "tile"):  # a macro makes two of each
+        declared |= {f"noc_async_{way}_{name}" for way in ("read", "write")}
     for name in ("add_tiles", "sub_tiles", "mul_tiles"):  # a macro makes four of each
         declared |= {f"{name}_bcast{way}" for way in ("", "_rows", "_cols", "_scalar")}
     declared -= {"name", "kernel"}  # what macros name

@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 5;
+inline constexpr uint32_t kernelAbiVersion = 6;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -116,6 +116,10 @@ struct KernelApi {
   // Debugging.
   void (*print)(const char *text, uint32_t length);
   void (*printTile)(uint32_t cb, uint32_t tile, TileSlice slice);
+  /// After some thousand jumps of kernels: other kernels run, and one that will never end is an error.
+  void (*pause)();
+  /// All elements of both tiles are positions of a dimension, which an op of the program indexes.
+  void (*checkPositions)(uint32_t least, uint32_t greatest, uint32_t size, const char *op);
 };
 
 /// The table that the library of a file's kernels exports: `tt_metal_kernels` with C linkage.

@@ -120,6 +120,15 @@ template <uint32_t in, uint32_t out> inline void typecast_tile_init() {
 }
 /// Numbers of tt.target.DataType.
 template <uint32_t in, uint32_t out> inline void typecast_tile(uint32_t dst) { tt::metal::api->typecastTile(dst, out); }
+inline void check_positions_tile_init() { tt::metal::api->computeCheck("check_positions_tile_init"); }
+/// Copies a register. An error unless the first elements of the other two are positions of a dimension of `size`
+/// elements.
+inline void check_positions_tile(uint32_t dst, uint32_t least, uint32_t greatest, uint32_t result, uint32_t size,
+                                 const char *op) {
+  tt::metal::api->checkPositions(least, greatest, size, op);
+  if (result != dst)
+    tt::metal::api->copyDst(dst, result);
+}
 inline void fill_tile_init() { tt::metal::api->computeCheck("fill_tile_init"); }
 inline void fill_tile(uint32_t dst, float value) { tt::metal::api->fillTile(dst, value); }
 

@@ -95,25 +95,19 @@ template <class Generator>
 inline uint64_t get_noc_addr(uint32_t page, const Generator &generator, uint32_t offset = 0, uint8_t = 0) {
   return generator.get_noc_addr(page, offset);
 }
-template <class Generator>
-inline void noc_async_read_page(uint32_t page, const Generator &generator, uint32_t to, uint32_t offset = 0,
-                                uint8_t = 0, uint32_t line = __builtin_LINE()) {
-  noc_async_read(generator.get_noc_addr(page, offset), to, generator.page_size - offset, 0, line);
-}
-template <class Generator>
-inline void noc_async_write_page(uint32_t page, const Generator &generator, uint32_t from, uint32_t offset = 0,
-                                 uint8_t = 0, uint32_t line = __builtin_LINE()) {
-  noc_async_write(from, generator.get_noc_addr(page, offset), generator.page_size - offset, 0, line);
-}
-template <class Generator>
-inline void noc_async_read_tile(uint32_t tile, const Generator &generator, uint32_t to, uint32_t offset = 0,
-                                uint8_t = 0, uint32_t line = __builtin_LINE()) {
-  noc_async_read_page(tile, generator, to, offset, 0, line);
-}
-template <class Generator>
-inline void noc_async_write_tile(uint32_t tile, const Generator &generator, uint32_t from, uint32_t offset = 0,
-                                 uint8_t = 0, uint32_t line = __builtin_LINE()) {
-  noc_async_write_page(tile, generator, from, offset, 0, line);
-}
+#define TT_KERNEL_PAGE_TRANSFERS(name)                                                                                 \
+  template <class Generator>                                                                                           \
+  inline void noc_async_read_##name(uint32_t page, const Generator &generator, uint32_t to, uint32_t offset = 0,       \
+                                    uint8_t = 0, uint32_t line = __builtin_LINE()) {                                   \
+    noc_async_read(generator.get_noc_addr(page, offset), to, generator.page_size - offset, 0, line);                   \
+  }                                                                                                                    \
+  template <class Generator>                                                                                           \
+  inline void noc_async_write_##name(uint32_t page, const Generator &generator, uint32_t from, uint32_t offset = 0,    \
+                                     uint8_t = 0, uint32_t line = __builtin_LINE()) {                                  \
+    noc_async_write(from, generator.get_noc_addr(page, offset), generator.page_size - offset, 0, line);                \
+  }
+TT_KERNEL_PAGE_TRANSFERS(page)
+TT_KERNEL_PAGE_TRANSFERS(tile)
+#undef TT_KERNEL_PAGE_TRANSFERS
 
 } // namespace ckernel
