@@ -34,8 +34,7 @@ from _ttmlir_runtime.ttnn import (
     TensorMemoryLayout,
 )
 
-from . import config, graph, model_preprocessing
-from .attention import ATTENTION as _ATTENTION
+from . import config, distributed, graph, model_preprocessing
 from .caching import load_cached
 from .composites import COMPOSITES as _COMPOSITES
 from .composites import PLAIN as _PLAIN
@@ -83,6 +82,7 @@ from .device import (
     open_mesh_device,
     synchronize_device,
 )
+from .distributed import visualize_mesh_device, visualize_system_mesh, visualize_tensor
 from .enums import ENUMS as _ENUMS
 from .functions import FUNCTIONS as _FUNCTIONS
 from .functions import place_functions as _place
@@ -96,6 +96,7 @@ from .library import group_norms as _group_norms
 from .library import hosts as _hosts
 from .library import kernels as _kernels
 from .library import multicast as _multicast
+from .library import placement as _placement
 from .library import plans as _plans
 from .library import settings as _settings
 from .library import sockets as _sockets
@@ -129,9 +130,11 @@ from .library.memory import (
     reallocate,
     reshard,
     sharded_to_interleaved,
+    sharded_to_interleaved_partial,
 )
 from .library.modes import MODES as _MODES
 from .library.multicast import *
+from .library.placement import *
 from .library.plans import *
 from .library.sessions import (
     CloseDevice,
@@ -165,10 +168,12 @@ from .mesh import (
     MeshComposer,
     MeshMapper,
     ReplicateTensorToMesh,
+    ReplicateTensorToMeshWrapper,
     ShardTensor2dMesh,
     ShardTensorToMesh,
     create_mesh_composer,
     create_mesh_mapper,
+    distribute,
 )
 from .shape import MeshShape, Shape
 from .tensor import from_torch, get_device_tensors, is_tensor_storage_on_device, to_torch
@@ -178,9 +183,9 @@ from .traces import (
     copy_device_to_host_tensor,
     end_trace_capture,
     execute_trace,
+    is_trace_capture_active,
     release_trace,
 )
-from .utilities import DISTRIBUTED as _DISTRIBUTED
 from .utilities import UTILITIES as _UTILITIES
 
 # Enums, configs and functions, which are made from the rows of the runtime, are added below.
@@ -231,6 +236,7 @@ __all__ = [
     "PlacementShard",
     "QueueId",
     "ReplicateTensorToMesh",
+    "ReplicateTensorToMeshWrapper",
     "SetDefaultDevice",
     "Shape",
     "ShardOrientation",
@@ -265,6 +271,8 @@ __all__ = [
     "create_mesh_mapper",
     "create_sharded_memory_config",
     "create_sharded_memory_config_",
+    "distribute",
+    "distributed",
     "dump_device_memory_state",
     "end_trace_capture",
     "event_synchronize",
@@ -295,6 +303,7 @@ __all__ = [
     "interleaved_to_sharded_partial",
     "is_sharded",
     "is_tensor_storage_on_device",
+    "is_trace_capture_active",
     "load_cached",
     "manage_device",
     "model_preprocessing",
@@ -307,6 +316,7 @@ __all__ = [
     "release_trace",
     "reshard",
     "sharded_to_interleaved",
+    "sharded_to_interleaved_partial",
     "split_work_to_cores",
     "switch_case",
     "synchronize_device",
@@ -314,6 +324,9 @@ __all__ = [
     "uint8",
     "uint16",
     "uint32",
+    "visualize_mesh_device",
+    "visualize_system_mesh",
+    "visualize_tensor",
     "wait_for_event",
     "while_loop",
 ]
@@ -322,12 +335,13 @@ _extend_tensors()
 _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.values(), *_MODES.values())}
 globals().update(_made)
 __all__ += _made
-for _part in (_colors, _fabric, _generic, _group_norms, _hosts, _kernels, _multicast, _plans, _settings, _sockets):
+for _part in (
+    _colors, _fabric, _generic, _group_norms, _hosts, _kernels, _multicast, _placement, _plans, _settings, _sockets,
+):  # fmt: skip
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)
-_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_ATTENTION, **_UTILITIES, **_sockets.SOCKETS})
+_place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_UTILITIES, **_sockets.SOCKETS})
 _place(_sys.modules[__name__], _colors.EXPERIMENTAL)
-_place(_sys.modules[__name__], {f"distributed.{_name}": globals()[_name] for _name in _DISTRIBUTED})
 
 
 def __getattr__(name: str) -> object:

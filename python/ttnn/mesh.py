@@ -7,7 +7,9 @@ A mapper cuts a torch tensor into one part for each device, row by row; a compos
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from _ttmlir_runtime.runtime import Device
@@ -41,9 +43,19 @@ class MeshMapper:
         return parts
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
-        """So that distribute_tensor takes a mapper, too."""
+    def config(self) -> MeshMapperConfig:
+        """Returns what each axis of the mesh does, as a config."""
         placements = [PlacementReplicate() if dim is None else PlacementShard(dim) for dim in self.dims]
-        return CONFIGS["ttnn.mesh_mapper_config"](placements=placements)._attribute()
+        found: MeshMapperConfig = CONFIGS["ttnn.mesh_mapper_config"](placements=placements)
+        return found
+
+    def unwrap(self) -> MeshMapper:
+        """Returns the mapper itself, as ReplicateTensorToMeshWrapper does."""
+        return self
+
+        """So that distribute_tensor takes a mapper, too."""
+        found: tuple[str, dict[str, Any]] = self.config()._attribute()
+        return found
 
     def _check(self, tensor: torch.Tensor, dim: int) -> None:
         if not -tensor.dim() <= dim < tensor.dim():
@@ -64,6 +76,23 @@ class ReplicateTensorToMesh(MeshMapper):
 
 
 class ShardTensorToMesh(MeshMapper):
+class ReplicateTensorToMeshWrapper:
+    """Holds a mapper; from_torch takes it in the place of the mapper.
+
+    Raises:
+        TypeError: it is no mapper.
+    """
+
+    def __init__(self, mapper: MeshMapper) -> None:
+        if not isinstance(mapper, MeshMapper):
+            raise TypeError(f"ReplicateTensorToMeshWrapper: mapper is {mapper!r}; expected a mapper of tensors")
+        self._mapper = mapper
+
+    def unwrap(self) -> MeshMapper:
+        """Returns the mapper."""
+        return self._mapper
+
+
     """The devices, row by row, get equal parts along a dimension."""
 
     def __init__(self, mesh_device: Device, dim: int) -> None:
@@ -164,3 +193,30 @@ def _require_mesh(mesh_device: Device, mesh_shape: Sequence[int] | None, what: s
     found = MeshShape(mesh_device.get_mesh_shape())
     if mesh_shape is not None and MeshShape(mesh_shape) != found:
         raise ValueError(f"{what}: mesh_shape is {tuple(mesh_shape)}, but the device is a mesh of {tuple(found)}")
+
+
+# What from_torch and to_torch do with tensors of a mesh inside of `with distribute(...)`.
+DEFAULT_MAPPER: ContextVar[MeshMapper | None] = ContextVar("mesh_mapper", default=None)
+DEFAULT_COMPOSER: ContextVar[MeshComposer | None] = ContextVar("mesh_composer", default=None)
+
+
+@contextmanager
+def distribute(default: MeshMapper | ReplicateTensorToMeshWrapper | MeshComposer) -> Iterator[None]:
+    """Gives from_torch a mapper, or to_torch a composer, inside of a `with` block, where a call names none.
+
+    Raises:
+        TypeError: what is given is neither.
+    """
+    chosen: Any
+    if isinstance(default, MeshMapper | ReplicateTensorToMeshWrapper):
+        variable: ContextVar[Any] = DEFAULT_MAPPER
+        chosen = default.unwrap()
+    elif isinstance(default, MeshComposer):
+        variable, chosen = DEFAULT_COMPOSER, default
+    else:
+        raise TypeError(f"ttnn.distribute: default is {default!r}; expected a mapper or a composer of tensors")
+    token = variable.set(chosen)
+    try:
+        yield
+    finally:
+        variable.reset(token)

@@ -23,7 +23,6 @@ from _ttmlir_runtime.ttnn import CoreCoord
 
 import ttnn
 
-from .attention import ATTENTION
 from .composites import COMPOSITES, PLAIN
 from .configs import CONFIGS
 from .enums import ENUMS
@@ -65,7 +64,7 @@ KINDS = {"string": "str", "ints": "Sequence[int]", "floats": "Sequence[float]", 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     functions = native.functions()
-    made = {**IN_PLACE, **PLAIN, **COMPOSITES, **ATTENTION, **UTILITIES, **SOCKETS, **COLORS}
+    made = {**IN_PLACE, **PLAIN, **COMPOSITES, **UTILITIES, **SOCKETS, **COLORS}
     submodules = sorted({name.rpartition(".")[0] for name in (*made, *(f.name for f in functions))} - {""})
     source = Path(inspect.getfile(ttnn)).read_text()
     parts = [

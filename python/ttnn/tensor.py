@@ -12,7 +12,7 @@ from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from .library.geometry import Tile
-from .mesh import MeshComposer, MeshMapper
+from .mesh import DEFAULT_COMPOSER, DEFAULT_MAPPER, MeshComposer, MeshMapper, ReplicateTensorToMeshWrapper
 from .shape import Shape
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def from_torch(
     layout: Layout | None = None,
     device: Device | None = None,
     memory_config: MemoryConfig | None = None,
-    mesh_mapper: MeshMapper | None = None,
+    mesh_mapper: MeshMapper | ReplicateTensorToMeshWrapper | None = None,
     cq_id: int | None = None,
     preserve_nan_values: bool = False,
     col_tilize: bool = False,
@@ -64,7 +64,8 @@ def from_torch(
         layout: ROW_MAJOR_LAYOUT unless `dtype` is a block format, which lies in tiles.
         device: where the result lies; on the host when left out.
         memory_config: which memory of the device; by default interleaved DRAM.
-        mesh_mapper: how the tensor is spread over a mesh; by default every device has all of it.
+        mesh_mapper: how the tensor is spread over a mesh; by default as `with ttnn.distribute` says, or every device
+            has all of it.
         spec: a TensorSpec, which says dtype, layout and, with a device, memory_config instead.
         pad_value: fills the padding of tiles, which no function reads here.
         tile, cq_id, preserve_nan_values, enable_bfloat_opt: of the hardware; make no difference here.
@@ -105,17 +106,18 @@ def from_torch(
             )
         except RangeError as error:
             raise RangeError(f"{error}; say another dtype than {becomes.name}, which {tensor.dtype} becomes") from None
-    if mesh_mapper is None:
+    mapper = DEFAULT_MAPPER.get() if mesh_mapper is None else mesh_mapper.unwrap()
+    if mapper is None:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
     result: dict[int, Tensor] = {}  # a part that several devices have is converted once
     shards = []
-    for part in mesh_mapper.map(tensor):
+    for part in mapper.map(tensor):
         if id(part) not in result:
             result[id(part)] = _native.from_array(_plain(part), dtype, layout, None, None)
         shards.append(result[id(part)])
     if len(shards) == 1:
         return _native.from_array(_plain(tensor), dtype, layout, device, memory_config)
-    return _native.from_shards(shards, mesh_mapper.mesh_shape, device, memory_config)
+    return _native.from_shards(shards, mapper.mesh_shape, device, memory_config)
 
 
 def _specified(
@@ -147,8 +149,8 @@ def to_torch(
         tensor: block formats become float32, the others keep their type.
         dtype: of the result, instead.
         torch_rank: dimensions of size 1 are taken from the front until this many are left.
-        mesh_composer: how the parts of a tensor that is distributed over a mesh are put together. Without one, they
-            must be the same on all chips.
+        mesh_composer: how the parts of a tensor that is distributed over a mesh are put together, by default as `with
+            ttnn.distribute` says. Without one, they must be the same on all chips.
         device, cq_id: of the hardware; make no difference here.
     Raises:
         ValueError: without a composer, chips whose values differ (names them).
@@ -156,6 +158,8 @@ def to_torch(
     torch = _torch("to_torch")
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_torch: tensor is {type(tensor).__name__}; expected ttnn.Tensor")
+    if mesh_composer is None and tensor.get_num_shards() > 1:
+        mesh_composer = DEFAULT_COMPOSER.get()
     tensor = _native.single(tensor) if mesh_composer is None else _native.gathered(tensor)
     parts = [_shard_to_torch(torch, tensor, shard, dtype) for shard in range(tensor.get_num_shards())]
     result = parts[0] if mesh_composer is None else mesh_composer.compose(parts)

@@ -45,6 +45,12 @@ def begin_trace_capture(mesh_device: Device, *, cq_id: int | None = None) -> Mes
     return _native.begin_trace(mesh_device)
 
 
+def is_trace_capture_active(device: Device) -> bool:
+    """Returns whether the calls on a device are recorded. Raises DeviceError for a closed one."""
+    _check("is_trace_capture_active", "device", device, Device, "an open device")
+    return _native.records_trace(device)
+
+
 def end_trace_capture(mesh_device: Device, trace_id: MeshTraceId, *, cq_id: int | None = None) -> None:
     """Ends a recording. Raises DeviceError for one that has ended, or is of another device."""
     _check_trace("end_trace_capture", mesh_device, trace_id)

@@ -182,9 +182,3 @@ UTILITIES = {
         ttnn_dtype_to_torch_dtype,
     )
 }  # fmt: skip
-# Names of the package that ttnn.distributed has, too.
-DISTRIBUTED: Sequence[str] = (
-    "ConcatMesh2dToTensor", "ConcatMeshToTensor", "MeshDevice", "ReplicateTensorToMesh", "ShardTensor2dMesh",
-    "ShardTensorToMesh", "close_mesh_device", "create_mesh_device", "get_device_ids", "get_num_devices",
-    "open_mesh_device",
-)  # fmt: skip

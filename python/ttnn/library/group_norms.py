@@ -5,13 +5,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import CoreGrid, DataType, Layout, ShardOrientation, TensorMemoryLayout
+from _ttmlir_runtime.runtime import Device, Tensor
+from _ttmlir_runtime.ttnn import (
+    BufferType,
+    CoreCoord,
+    CoreGrid,
+    CoreRange,
+    CoreRangeSet,
+    DataType,
+    Layout,
+    MemoryConfig,
+    ShardOrientation,
+    ShardSpec,
+    TensorMemoryLayout,
+)
+
+from ..functions import ops
+from ..mesh import ShardTensor2dMesh
+from ..tensor import from_torch
 
 __all__ = [
     "create_group_norm_input_mask",
     "create_group_norm_input_negative_mask",
     "create_group_norm_weight_bias_rm",
+    "determine_expected_group_norm_dram_grid_size",
+    "determine_expected_group_norm_sharded_config_and_grid_size",
+    "dram_group_norm_params_from_torch",
     "get_group_norm_cores_across_channel",
 ]
 _TILE = 32
@@ -134,3 +153,157 @@ def create_group_norm_weight_bias_rm(input_tensor: Any, num_channels: int, num_c
     rows = input_tensor.new_zeros(num_cores_x, -(-size // _TILE) * _TILE)
     rows[:, :size] = input_tensor.reshape(num_cores_x, size)
     return rows.reshape(1, 1, -1, _TILE)
+
+
+def _check_sizes(function: str, channels: int, groups: int, **counts: int) -> None:
+    """Checks that whole groups of channels are whole tiles, and that other numbers are positive."""
+    _divided(function, "num_channels", channels, "num_groups", groups)
+    if channels % _TILE:
+        raise ValueError(f"ttnn.{function}: num_channels is {channels}; expected a multiple of {_TILE}")
+    for name, value in counts.items():
+        _divided(function, name, value, name, 1)
+
+
+def _grid(function: str, device: Device) -> tuple[int, int]:
+    """Returns the columns and rows of cores of a device."""
+    if not isinstance(device, Device):
+        raise TypeError(f"ttnn.{function}: device is {device!r}; expected an open device")
+    rows, columns = device.grid
+    return columns, rows
+
+
+def _most(number: int, limit: int) -> int:
+    """Returns the greatest divisor that is not above a limit."""
+    return next(each for each in range(min(number, limit), 0, -1) if number % each == 0)
+
+
+def _columns(cores: int, channels: int, groups: int) -> int:
+    """Returns how many cores of a row divide channels: each has whole groups and whole tiles."""
+    return next(
+        n
+        for n in range(min(cores, groups), 0, -1)
+        if groups % n == 0 and channels % n == 0 and channels // n % _TILE == 0
+    )
+
+
+def determine_expected_group_norm_dram_grid_size(
+    *, device: Device, num_channels: int, num_groups: int, input_nhw: int, num_batches: int = 1
+) -> CoreGrid:
+    """Returns the largest grid of cores that divides an interleaved tensor evenly, with most columns first.
+
+    Args:
+        input_nhw: rows: batch * height * width.
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: channels are no multiple of 32, or not divided evenly by groups.
+    """
+    name = "determine_expected_group_norm_dram_grid_size"
+    _check_sizes(name, num_channels, num_groups, input_nhw=input_nhw, num_batches=num_batches)
+    columns, rows = _grid(name, device)
+    tiles = -(-input_nhw // _TILE)
+    for x in range(columns, 0, -1):
+        apart = _columns(x, num_channels, num_groups)
+        for y in range(rows, 0, -1):
+            parts = x // apart * y  # of the rows
+            # Parts have whole batches, or batches have whole parts.
+            if x % apart == 0 and tiles % parts == 0 and (parts <= num_batches or parts % num_batches == 0):
+                return CoreGrid(y, x)
+    raise AssertionError("one core divides everything")
+
+
+def determine_expected_group_norm_sharded_config_and_grid_size(
+    *,
+    device: Device,
+    num_channels: int,
+    num_groups: int,
+    input_nhw: int,
+    is_height_sharded: bool,
+    is_row_major: bool = False,
+) -> tuple[MemoryConfig, CoreGrid]:
+    """Returns a memory config in L1 that group_norm takes, and its grid of cores.
+
+    Args:
+        input_nhw: rows: batch * height * width.
+        is_height_sharded: rows alone are divided among cores; otherwise rows and channels.
+        is_row_major: channels are divided among columns of cores; otherwise among rows of them.
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: channels are no multiple of 32, or not divided evenly by groups.
+    """
+    name = "determine_expected_group_norm_sharded_config_and_grid_size"
+    _check_sizes(name, num_channels, num_groups, input_nhw=input_nhw)
+    columns, rows = _grid(name, device)
+    tiles = -(-input_nhw // _TILE)
+    if is_height_sharded:
+        cores = _most(tiles, columns * rows)
+        shape, x, y = [tiles // cores * _TILE, num_channels], min(cores, columns), -(-cores // columns)
+        layout, row_wise = TensorMemoryLayout.HEIGHT_SHARDED, True
+    else:
+        of_rows, of_channels = (rows, columns) if is_row_major else (columns, rows)
+        parts = _most(tiles, of_rows)
+        # Each core has whole groups, and at least 32 channels in multiples of 8.
+        apart = next(
+            n
+            for n in range(of_channels, 0, -1)
+            if num_groups % n == 0 and num_channels % (8 * n) == 0 and num_channels // n >= _TILE
+        )
+        shape = [tiles // parts * _TILE, num_channels // apart]
+        x, y = (apart, parts) if is_row_major else (parts, apart)
+        layout, row_wise = TensorMemoryLayout.BLOCK_SHARDED, is_row_major
+    orientation = ShardOrientation.ROW_MAJOR if row_wise else ShardOrientation.COL_MAJOR
+    cores_of = CoreRangeSet([CoreRange(CoreCoord(0, 0), CoreCoord(x - 1, y - 1))])
+    shape = shape if row_wise else shape[::-1]
+    return MemoryConfig(layout, BufferType.L1, ShardSpec(cores_of, shape, orientation)), CoreGrid(y, x)
+
+
+def dram_group_norm_params_from_torch(
+    torch_params: Any,
+    channels_per_device: int,
+    groups_per_device: int,
+    device: Device,
+    mesh_axis: int | None = None,
+    core_grid: CoreGrid | None = None,
+    return_mask: bool = True,
+    dtype: DataType = DataType.BFLOAT16,
+) -> Any:
+    """Returns weights and biases of an interleaved group_norm as rows of 32, and the mask of its groups.
+
+    Args:
+        torch_params: a torch tensor, or a list of them, with the channels of all devices.
+        mesh_axis: the axis of the mesh whose devices have different channels; all have the same without it.
+        core_grid: the cores of group_norm; by default all cores of the device.
+        return_mask: whether the mask is returned, too.
+    Returns:
+        Tensors like torch_params, one or a list; with return_mask, these and the mask.
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: channels are no multiple of 32, not divided evenly by groups, or not as many.
+    """
+    name = "dram_group_norm_params_from_torch"
+    _check_sizes(name, channels_per_device, groups_per_device)
+    columns = _grid(name, device)[0] if core_grid is None else core_grid.x
+    apart = _columns(columns, channels_per_device, groups_per_device)
+    mesh = tuple(device.get_mesh_shape())
+    if mesh_axis is not None and mesh_axis not in (0, 1):
+        raise ValueError(f"ttnn.{name}: mesh_axis is {mesh_axis!r}; expected 0 or 1")
+    parts = 1 if mesh_axis is None else mesh[mesh_axis]
+    mapper = ShardTensor2dMesh(device, None, dims=[0 if axis == mesh_axis else None for axis in range(2)])
+    several = isinstance(torch_params, list | tuple)
+    made = []
+    for each in torch_params if several else [torch_params]:
+        if not hasattr(each, "numel"):
+            raise TypeError(f"ttnn.{name}: torch_params has {each!r}; expected torch tensors")
+        if each.numel() != parts * channels_per_device:
+            raise ValueError(
+                f"ttnn.{name}: torch_params has {each.numel()} elements; expected {parts} times {channels_per_device}"
+            )
+        rows = [create_group_norm_weight_bias_rm(part, channels_per_device, apart) for part in each.chunk(parts)]
+        joined = rows[0].new_zeros(parts, *rows[0].shape[1:])
+        for at, row in enumerate(rows):
+            joined[at] = row[0]
+        made.append(from_torch(joined, dtype, device=device, mesh_mapper=mapper))
+    result: Any = made if several else made[0]
+    if not return_mask:
+        return result
+    mask = create_group_norm_input_mask(channels_per_device, groups_per_device, apart, dtype)
+    return result, ops.to_device(mask, device)

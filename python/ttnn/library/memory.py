@@ -297,8 +297,61 @@ def interleaved_to_sharded_partial(
     """
     name = "interleaved_to_sharded_partial"
     _check(name, "input_tensor", input_tensor, Tensor)
-    width = input_tensor.shape[-1]
-    rows = math.prod(tuple(input_tensor.shape)[:-1])
+    part, shape = _slice_of_rows(name, input_tensor, num_slices, slice_index)
+    flat, width = ops.reshape(input_tensor, shape), shape[-1]
+    begin, end = [0, 0, part * slice_index, 0], [1, 1, part * (slice_index + 1), width]
+    taken = ops.slice(flat, begin, end, [1, 1, 1, 1])
+    return interleaved_to_sharded(
+        taken, grid, shard_shape, shard_scheme, shard_orientation, *(() if output_dtype is None else (output_dtype,))
+    )
+
+
+def sharded_to_interleaved_partial(
+    input_tensor: Tensor,
+    cache_tensor: Tensor,
+    num_slices: int,
+    slice_index: int,
+    *,
+    memory_config: MemoryConfig | None = None,
+    output_dtype: DataType | None = None,
+) -> Tensor:
+    """Writes a sharded tensor to one of num_slices equal parts of the rows of an interleaved one, which is returned.
+
+    Args:
+        input_tensor: [1, 1, rows / num_slices, width].
+        cache_tensor: [..., height, width]; the rows of all outer dimensions are divided.
+        memory_config, output_dtype: of the result; they must be those of cache_tensor, which is the result.
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: the rows are not divided evenly, there is no such part, or it has another shape.
+    """
+    name = "sharded_to_interleaved_partial"
+    _check_sharded(name, input_tensor)
+    _check(name, "cache_tensor", cache_tensor, Tensor)
+    if output_dtype not in (None, cache_tensor.dtype):
+        raise ValueError(f"ttnn.{name}: output_dtype is {output_dtype!r}; expected {cache_tensor.dtype!r}")
+    if memory_config is not None and memory_config != cache_tensor.memory_config():
+        raise ValueError(f"ttnn.{name}: memory_config is {memory_config}; expected {cache_tensor.memory_config()}")
+    part, flat = _slice_of_rows(name, cache_tensor, num_slices, slice_index)
+    width = cache_tensor.shape[-1]
+    if tuple(input_tensor.shape) != (1, 1, part, width):
+        expected = [1, 1, part, width]
+        raise ValueError(f"ttnn.{name}: input_tensor has shape {list(input_tensor.shape)}; expected {expected}")
+    whole = ops.reshape(cache_tensor, flat)
+    begin, end = part * slice_index, part * (slice_index + 1)
+    pieces = [
+        ops.slice(whole, [0, 0, begin, 0], [1, 1, end, width], [1, 1, 1, 1])
+        for begin, end in ((0, begin), (end, flat[2]))
+    ]
+    moved = _moved(input_tensor, DRAM_MEMORY_CONFIG, cache_tensor.dtype)
+    pieces.insert(1, ops.to_layout(moved, cache_tensor.layout))
+    joined = ops.concat([piece for piece in pieces if 0 not in piece.shape], dim=2)
+    return ops.typecast(ops.reshape(joined, cache_tensor.shape), cache_tensor.dtype, output_tensor=cache_tensor)
+
+
+def _slice_of_rows(name: str, tensor: Tensor, num_slices: int, slice_index: int) -> tuple[int, list[int]]:
+    """Returns the rows of a part, and the shape of all rows: [1, 1, rows, width]."""
+    rows = math.prod(tuple(tensor.shape)[:-1])
     for argument, value in (("num_slices", num_slices), ("slice_index", slice_index)):
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"ttnn.{name}: {argument} is {value!r}; expected an integer")
@@ -306,10 +359,4 @@ def interleaved_to_sharded_partial(
         raise ValueError(f"ttnn.{name}: num_slices is {num_slices}; expected a divisor of {rows} rows")
     if not 0 <= slice_index < num_slices:
         raise ValueError(f"ttnn.{name}: slice_index is {slice_index}; expected 0 to {num_slices - 1}")
-    part = rows // num_slices
-    flat = ops.reshape(input_tensor, [1, 1, rows, width])
-    begin, end = [0, 0, part * slice_index, 0], [1, 1, part * (slice_index + 1), width]
-    taken = ops.slice(flat, begin, end, [1, 1, 1, 1])
-    return interleaved_to_sharded(
-        taken, grid, shard_shape, shard_scheme, shard_orientation, *(() if output_dtype is None else (output_dtype,))
-    )
+    return rows // num_slices, [1, 1, rows, tensor.shape[-1]]

@@ -99,6 +99,14 @@ std::shared_ptr<Trace> Trace::begin(const Device &device) {
   return created;
 }
 
+bool Trace::recordsOn(const Device &device) {
+  constexpr const char *what = "is_trace_capture_active";
+  if (!device)
+    throw DeviceError(std::string(what) + ": no device");
+  device->requireOpen(what);
+  return Recorder::records(device);
+}
+
 void Trace::end(const Device &device) {
   impl->require(device, "end_trace_capture");
   std::lock_guard lock(tableMutex());

@@ -15,6 +15,8 @@ void bindTtnnTraces(nb::module_ &module) {
       .def("__len__", &Trace::calls);
   module.def("begin_trace", [](const runtime::Device &device) { return Trace::begin(device); }, nb::arg("device"));
   module.def(
+      "records_trace", [](const runtime::Device &device) { return Trace::recordsOn(device); }, nb::arg("device"));
+  module.def(
       "end_trace", [](const runtime::Device &device, Trace &trace) { trace.end(device); }, nb::arg("device"),
       nb::arg("trace"));
   module.def(

@@ -43,6 +43,8 @@ public:
   /// Lets go of all that it keeps.
   void release(const Device &device);
   size_t calls() const;
+  /// Whether the calls on `device` are recorded. Throws DeviceError for a closed one.
+  static bool recordsOn(const Device &device);
 
 private:
   friend struct Recorder;

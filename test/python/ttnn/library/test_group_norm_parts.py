@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,3 +165,63 @@ def test_wrong_arguments_are_errors(device: ttnn.Device) -> None:
         ttnn.interleaved_to_sharded_partial(x, ttnn.CoreCoord(1, 1), [32, 32], 3, 0, scheme, orientation)
     with pytest.raises(ValueError, match="slice_index is 2; expected 0 to 1"):
         ttnn.interleaved_to_sharded_partial(x, ttnn.CoreCoord(1, 1), [32, 32], 2, 2, scheme, orientation)
+
+
+def grids() -> list[list[Any]]:
+    """Returns channels, groups and rows with what ttnn 0.81.1 gives for them on 8x8 cores.
+
+    Three shard shapes and grids, (x, y): height shards, blocks in rows and in columns; three grids of interleaved
+    tensors, of 1, 2 and 3 batches.
+    """
+    return [json.loads(line) for line in (Path(__file__).parent / "group_norm_grids.jsonl").read_text().splitlines()]
+
+
+def test_grids_are_those_of_the_library(device: Any) -> None:
+    for channels, groups, rows, *rest in grids():
+        options = {"device": device, "num_channels": channels, "num_groups": groups, "input_nhw": rows}
+        for (height, row_wise), expected in zip(((True, False), (False, True), (False, False)), rest[:3], strict=True):
+            memory, grid = ttnn.determine_expected_group_norm_sharded_config_and_grid_size(
+                **options, is_height_sharded=height, is_row_major=row_wise
+            )
+            spec = memory.shard_spec
+            assert [list(spec.shape), grid.x, grid.y] == expected, options
+            assert spec.grid.num_cores() == grid.x * grid.y
+            assert (spec.orientation is ttnn.ShardOrientation.ROW_MAJOR) == (height or row_wise)
+        for batches, expected in zip((1, 2, 3), rest[3:], strict=True):
+            grid = ttnn.determine_expected_group_norm_dram_grid_size(**options, num_batches=batches)
+            assert [grid.x, grid.y] == expected, (options, batches)
+
+
+@pytest.mark.parametrize(
+    ("channels", "groups", "rows", "text"),
+    [
+        (48, 2, 32, "num_channels is 48; expected a multiple of 32"),
+        (64, 3, 32, "num_groups is 3; expected a divisor of num_channels, which is 64"),
+        (64, 2, 0, "input_nhw is 0; expected 1 or more"),
+    ],
+    ids=["tiles", "groups", "rows"],
+)
+def test_grids_that_are_not(device: Any, channels: int, groups: int, rows: int, text: str) -> None:
+    options = {"device": device, "num_channels": channels, "num_groups": groups, "input_nhw": rows}
+    with pytest.raises(ValueError, match=text):
+        ttnn.determine_expected_group_norm_dram_grid_size(**options)
+    with pytest.raises(ValueError, match=text):
+        ttnn.determine_expected_group_norm_sharded_config_and_grid_size(**options, is_height_sharded=True)
+
+
+def test_weights_of_interleaved_tensors(device: Any) -> None:
+    numbers = torch.arange(128.0)
+    (weight, bias), mask = ttnn.dram_group_norm_params_from_torch([numbers, -numbers], 128, 2, device)
+    assert torch.equal(ttnn.to_torch(weight).float(), numbers.reshape(1, 1, 4, 32))
+    assert torch.equal(ttnn.to_torch(bias).float(), -numbers.reshape(1, 1, 4, 32))
+    assert torch.equal(ttnn.to_torch(mask), ttnn.to_torch(ttnn.create_group_norm_input_mask(128, 2, 2)))
+    one = ttnn.dram_group_norm_params_from_torch(numbers, 128, 2, device, return_mask=False, dtype=ttnn.float32)
+    assert (one.shape, one.dtype) == ((1, 1, 4, 32), ttnn.float32)
+    with ttnn.open_mesh_device(ttnn.MeshShape(1, 2)) as mesh:
+        apart = ttnn.dram_group_norm_params_from_torch(numbers, 64, 2, mesh, mesh_axis=1, return_mask=False)
+        parts = [ttnn.to_torch(part).flatten().tolist() for part in ttnn.get_device_tensors(apart)]
+    assert parts == [numbers[:64].tolist(), numbers[64:].tolist()]
+    with pytest.raises(ValueError, match="torch_params has 128 elements; expected 1 times 64"):
+        ttnn.dram_group_norm_params_from_torch(numbers, 64, 2, device)
+    with pytest.raises(ValueError, match="mesh_axis is 2; expected 0 or 1"):
+        ttnn.dram_group_norm_params_from_torch(numbers, 64, 2, device, mesh_axis=2)
