@@ -42,7 +42,6 @@ class MeshMapper:
             ]
         return parts
 
-    def _attribute(self) -> tuple[str, dict[str, Any]]:
     def config(self) -> MeshMapperConfig:
         """Returns what each axis of the mesh does, as a config."""
         placements = [PlacementReplicate() if dim is None else PlacementShard(dim) for dim in self.dims]
@@ -53,6 +52,7 @@ class MeshMapper:
         """Returns the mapper itself, as ReplicateTensorToMeshWrapper does."""
         return self
 
+    def _attribute(self) -> tuple[str, dict[str, Any]]:
         """So that distribute_tensor takes a mapper, too."""
         found: tuple[str, dict[str, Any]] = self.config()._attribute()
         return found
@@ -75,7 +75,6 @@ class ReplicateTensorToMesh(MeshMapper):
         super().__init__(mesh_device, (None, None))
 
 
-class ShardTensorToMesh(MeshMapper):
 class ReplicateTensorToMeshWrapper:
     """Holds a mapper; from_torch takes it in the place of the mapper.
 
@@ -93,6 +92,7 @@ class ReplicateTensorToMeshWrapper:
         return self._mapper
 
 
+class ShardTensorToMesh(MeshMapper):
     """The devices, row by row, get equal parts along a dimension."""
 
     def __init__(self, mesh_device: Device, dim: int) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
