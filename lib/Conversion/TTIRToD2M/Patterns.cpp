@@ -4,7 +4,7 @@
 #include "Patterns.h"
 
 #include "Generics.h"
-#include "Movement.h"
+#include "DataMovement.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"

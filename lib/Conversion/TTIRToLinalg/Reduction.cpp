@@ -1,4 +1,4 @@
-//===- Reductions.cpp - reductions and products ---------------------------===//
+//===- Reduction.cpp - reductions and products ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Lowering.h"

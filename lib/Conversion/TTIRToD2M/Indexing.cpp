@@ -1,4 +1,4 @@
-//===- Selection.cpp - ops whose elements are chosen by positions ----------===//
+//===- Indexing.cpp - ops that select elements by position ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // An element is chosen by comparing positions with indices in one more

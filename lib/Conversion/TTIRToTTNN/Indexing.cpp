@@ -1,4 +1,4 @@
-//===- Selections.cpp - parts of tensors ----------------------------------===//
+//===- Indexing.cpp - parts of tensors ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
 #include "Patterns.h"

@@ -1,14 +1,14 @@
-//===- Movement.cpp - data movement as copies between cores ---------------===//
+//===- DataMovement.cpp - data movement as copies between cores -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An op that only moves elements copies them from core to core, in rows: tiles
-// are undone before and made again after it. A copy reads where the op says
-// which element of an input an element of the result is, and writes where it
-// says where the elements of an input go.
+// An op that only moves elements copies them from core to core, in rows: its
+// operands are untilized before it and its results tilized after it. If the op
+// maps elements of the result to those of an input, the copy reads by this map;
+// if it maps elements of an input to those of the result, the copy writes by it.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Movement.h"
+#include "DataMovement.h"
 
 #include "Generics.h"
 

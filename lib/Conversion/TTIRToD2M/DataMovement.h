@@ -1,7 +1,7 @@
-//===- Movement.h - data movement as copies between cores -------*- C++ -*-===//
+//===- DataMovement.h - data movement as copies between cores ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_MOVEMENT_H
-#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_MOVEMENT_H
+#ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_DATAMOVEMENT_H
+#define TTMLIR_LIB_CONVERSION_TTIRTOD2M_DATAMOVEMENT_H
 
 #include "Generics.h"
 #include "Patterns.h"
@@ -29,4 +29,4 @@ Value pull(OpBuilder &builder, Location loc, const TileTypes &types, Value tiled
 
 } // namespace mlir::tt
 
-#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_MOVEMENT_H
+#endif // TTMLIR_LIB_CONVERSION_TTIRTOD2M_DATAMOVEMENT_H
