@@ -49,7 +49,7 @@ def scopes_of(operations: Sequence[dict[str, Any]]) -> tuple[Scope, ...]:
 
 
 def callees_of(op: Mapping[str, Any]) -> list[int]:
-    """Returns the numbers of the programs that an op runs: one that was made of constants, those of a loop or of
+    """Returns the numbers of the programs that an op runs: one of constants, those of a loop or of
     branches."""
     if not op["name"].startswith("ttcore."):
         return []
@@ -198,7 +198,7 @@ class Tap:
             recorder.add_call(device, text, perf, start, location)
 
     def submit(
-        self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_turns: int | None = None
+        self, device: Any, executable: Any, program_index: int, inputs: Any, max_loop_iterations: int | None = None
     ) -> Any:
         """Submits a program as the runtime's own function does."""
         with self._lock:
@@ -207,7 +207,7 @@ class Tap:
         start = time.perf_counter_ns()
         with turn:  # the device runs one program at a time anyway, and its last report is ours then
             try:
-                outputs = self._submit(device, executable, program_index, inputs, max_loop_turns)
+                outputs = self._submit(device, executable, program_index, inputs, max_loop_iterations)
             except Exception as error:
                 for recorder in recorders:
                     recorder.add_failure(start, time.perf_counter_ns() - start, f"{type(error).__name__}: {error}")

@@ -96,18 +96,18 @@ void bindHooks(nb::module_ &module) {
   module.def(
       "submit",
       [](const runtime::Device &device, const runtime::Binary &binary, IndexArgument program,
-         const runtime::Tensors &inputs, std::optional<uint64_t> maxLoopTurns) {
+         const runtime::Tensors &inputs, std::optional<uint64_t> maxLoopIterations) {
         const size_t index = programIndex(program);
         runtime::RunOptions options;
-        if (maxLoopTurns)
-          options.maxLoopTurns = *maxLoopTurns;
+        if (maxLoopIterations)
+          options.maxLoopIterations = *maxLoopIterations;
         return interruptibly([&] { return runtime::submit(device, binary, index, inputs, options); });
       },
       nb::arg("device"), nb::arg("executable"), nb::arg("program_index"), nb::arg("inputs"),
-      nb::arg("max_loop_turns") = nb::none(),
+      nb::arg("max_loop_iterations") = nb::none(),
       "Runs a program and returns its outputs. Inputs have the program's shapes and data types, and lie on the "
       "host or on the device. In the main thread, handlers of signals are called between ops: Ctrl-C ends the run. "
-      "Loops take at most max_loop_turns turns together, where it is given.");
+      "max_loop_iterations limits the iterations of all loops together.");
   // One overload per name that callers use for what they wait for.
   for (const char *what : {"tensors", "tensor", "event"})
     module.def(

@@ -55,7 +55,7 @@ def execute(
     act: bool = True,
     keep_values: bool = False,
     keep_memory: bool = False,
-    max_loop_turns: int | None = None,
+    max_loop_iterations: int | None = None,
 ) -> Execution:
     """Runs a program `loops` times on the same inputs.
 
@@ -63,7 +63,7 @@ def execute(
         goldens: of ops by source, for breakpoints; None when they are not known.
         act: do what ops of the debug dialect say, in the first run.
         keep_values, keep_memory: keep every op's value, or what is allocated after it, of the first run.
-        max_loop_turns: of the loops of a run, together.
+        max_loop_iterations: the limit of iterations of all loops of a run.
     """
     result = Execution(program, inputs)
     before = allocated(device)
@@ -75,7 +75,7 @@ def execute(
     for loop in range(loops):
         with following if loop == 0 else contextlib.nullcontext():
             started = time.perf_counter_ns()
-            outputs = rt.runtime.submit(device, file.binary, program.index, given, max_loop_turns)
+            outputs = rt.runtime.submit(device, file.binary, program.index, given, max_loop_iterations)
             result.times.append(time.perf_counter_ns() - started)
     result.found = [fetched(tensor) for tensor in outputs]
     result.figures = machine.last_run(device)

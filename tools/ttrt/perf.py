@@ -133,7 +133,7 @@ def executed(args: argparse.Namespace, file: Any, program: Program, arch: str, s
         with machine.opened(arch, shape) as device:
             given = placed(device, file.binary, program.index, values)
             for _ in range(args.loops):
-                rt.runtime.submit(device, file.binary, program.index, given, args.max_loop_turns)
+                rt.runtime.submit(device, file.binary, program.index, given, args.max_loop_iterations)
             return machine.run_figures(rt.runtime.last_run(device))
     finally:
         rt.runtime.set_perf_recording(False)

@@ -80,7 +80,7 @@ def native_argument(parser: argparse.ArgumentParser) -> None:
 
 def loop_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--max-loop-turns", type=positive, metavar="N",
+        "--max-loop-iterations", type=positive, metavar="N",
         help="stop with an error when the loops of a run exceed N iterations in total (default: no limit)",
     )  # fmt: skip
 
@@ -247,7 +247,7 @@ def run_program(
         del constants
     done = execute(
         file, program, device, values, goldens.ops if goldens else None, args.loops, not args.no_debug_ops,
-        args.ops, args.memory, args.max_loop_turns,
+        args.ops, args.memory, args.max_loop_iterations,
     )  # fmt: skip
     outputs = list(output_rows(args, done, goldens))
     if args.print_tensors:

@@ -71,7 +71,7 @@ def execute_fb(
     dump_memory: bool = False,
     breakpoint_callback: BreakpointCallback | None = None,
     exact: bool = False,
-    max_loop_turns: int | None = None,
+    max_loop_iterations: int | None = None,
     inputs: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
     at: Mapping[str, int] | None = None,
 ) -> GoldenReport:
@@ -96,7 +96,7 @@ def execute_fb(
             raises ends the run.
         exact: compute with the chip's arithmetic, bit for bit where it is published (docs/numerics.md); slow. A
             `device` that is given must have been opened so.
-        max_loop_turns: turns that the loops of a program may take together; more are an error.
+        max_loop_iterations: the limit of iterations of all loops of a program; exceeding it is an error.
         inputs: of the function, or by function, of any sizes that the program leaves open; goldens are computed for
             them. Without goldens, nothing is compared.
         at: sizes by name, to run with random inputs. Sizes that the program does not take have a program of their own.
@@ -134,7 +134,9 @@ def execute_fb(
             if verify or bypass or dump_memory or debugger is not None:
                 watcher = OpWatcher(intermediates, verify, bypass, MemoryLog(used) if dump_memory else None, debugger)
             goldens = goldens_of(input_output_goldens, place, name)
-            program = run_program(executable, index, goldens, used, watcher, verdict, disable_golden, max_loop_turns)
+            program = run_program(
+                executable, index, goldens, used, watcher, verdict, disable_golden, max_loop_iterations
+            )
             report.programs.append(program)
             if save_artifacts:
                 save_program(folder / get_sanitized_filename(program.name), goldens, watcher)
@@ -213,7 +215,7 @@ def run_program(
     watcher: OpWatcher | None,
     verdict: Verdict,
     disable_golden: bool,
-    max_loop_turns: int | None = None,
+    max_loop_iterations: int | None = None,
 ) -> ProgramReport:
     name = executable.get_program_name(index)
     program = ProgramReport(name, index)
@@ -225,7 +227,7 @@ def run_program(
         placed = convert_input_layouts(device, inputs, fbb=executable, program_index=index)
         started = time.perf_counter()
         with hooks(watcher):
-            outputs = runtime.submit(device, executable, index, placed, max_loop_turns)
+            outputs = runtime.submit(device, executable, index, placed, max_loop_iterations)
         found = [fetched(t) for t in outputs]
         program.seconds = time.perf_counter() - started
         for tensor in outputs:

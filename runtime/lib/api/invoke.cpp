@@ -1,9 +1,9 @@
 //===- invoke.cpp - eager calls with a kernel cache -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call is looked up by what it was given; only when it is new are shapes,
-// defaults and the kernel worked out. Kernels that were made for constants are
-// kept with the constants and go with them.
+// A call is looked up by its operands and attributes, which a hit compares. A
+// new call infers shapes and defaults and creates a kernel. Kernels for
+// constants are kept with the constants, and freed with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -158,40 +158,40 @@ struct Request {
 };
 
 //===----------------------------------------------------------------------===//
-// Kernels that were made
+// The cache of prepared calls
 //===----------------------------------------------------------------------===//
 
-/// Kernels by what was given to calls of them. Two entries of the table fill a line of memory; a hit also reads the key
-/// in `Made`, which the call needs anyway.
+/// Prepared calls by their operands and attributes. Two entries of the table fill a line of memory; a hit also reads
+/// the key in `PreparedCall`, which the call needs anyway.
 class Cache {
 public:
-  std::shared_ptr<Made> find(const CallKey &key) const {
+  std::shared_ptr<PreparedCall> find(const CallKey &key) const {
     const Entry *entry = entries.empty() ? nullptr : &entries[place(key.hash(), key.value())];
-    return entry ? entry->made : nullptr;
+    return entry ? entry->prepared : nullptr;
   }
   /// Keeps a kernel for later calls. When several threads create the same, all get that of the first.
-  std::shared_ptr<Made> insert(uint64_t hash, std::shared_ptr<Made> made) {
+  std::shared_ptr<PreparedCall> insert(uint64_t hash, std::shared_ptr<PreparedCall> prepared) {
     if (2 * (count + 1) > entries.size())
       grow();
-    Entry &entry = entries[place(hash, made->key)];
-    if (!entry.made) {
-      entry = {hash, std::move(made)};
+    Entry &entry = entries[place(hash, prepared->key)];
+    if (!entry.prepared) {
+      entry = {hash, std::move(prepared)};
       ++count;
     }
-    return entry.made;
+    return entry.prepared;
   }
   size_t size() const { return count; }
 
 private:
   struct alignas(32) Entry {
     uint64_t hash = 0;
-    std::shared_ptr<Made> made;
+    std::shared_ptr<PreparedCall> prepared;
   };
   /// Where the key is, or would be. There are empty entries always.
   size_t place(uint64_t hash, std::span<const uint64_t> key) const {
     const size_t mask = entries.size() - 1;
     size_t at = hash & mask;
-    while (entries[at].made && (entries[at].hash != hash || !std::ranges::equal(entries[at].made->key, key)))
+    while (entries[at].prepared && (entries[at].hash != hash || !std::ranges::equal(entries[at].prepared->key, key)))
       at = (at + 1) & mask;
     return at;
   }
@@ -199,8 +199,8 @@ private:
     std::vector<Entry> before(std::max<size_t>(2, 2 * entries.size()));
     before.swap(entries);
     for (Entry &entry : before)
-      if (entry.made) {
-        const size_t at = place(entry.hash, entry.made->key);
+      if (entry.prepared) {
+        const size_t at = place(entry.hash, entry.prepared->key);
         entries[at] = std::move(entry);
       }
   }
@@ -235,12 +235,12 @@ template <class F> auto withCache(const Request &request, F f) {
   return f(shared.cache);
 }
 
-std::shared_ptr<Made> keep(const Request &request, uint64_t hash, std::shared_ptr<Made> made) {
+std::shared_ptr<PreparedCall> keep(const Request &request, uint64_t hash, std::shared_ptr<PreparedCall> prepared) {
   Cache dropped; // outside of the lock: kernels are not small
   return withCache(request, [&](Cache &cache) {
     if (cache.size() >= cacheLimit)
       std::swap(cache, dropped);
-    return cache.insert(hash, std::move(made));
+    return cache.insert(hash, std::move(prepared));
   });
 }
 
@@ -329,28 +329,28 @@ std::shared_ptr<const sim::Partition> partitionOf(const Request &request) {
   return nullptr;
 }
 
-std::shared_ptr<Made> make(const Request &request) {
+std::shared_ptr<PreparedCall> make(const Request &request) {
   const Callable &callable = request.callable;
   const OpInfo &info = *callable.info;
   checkOperands(callable, request.operands);
-  auto made = std::make_shared<Made>();
+  auto prepared = std::make_shared<PreparedCall>();
   const std::vector<uint32_t> meshShape(request.meshShape.begin(), request.meshShape.end());
 
   OpCall call{std::string(info.name), {}, {}, {}, {1, 1}, {}};
   for (size_t i = 0; i < request.operands.size(); ++i) {
     const Tensor &operand = request.operands[i];
-    made->ins.push_back(operand ? operand.description() : nullptr);
+    prepared->ins.push_back(operand ? operand.description() : nullptr);
     call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
     const bool constant = info.make && request.identity(i).contents != 0;
     call.constantIns.push_back(constant ? operand.data() : nullptr);
     if (constant)
-      made->constants.push_back(operand.share());
+      prepared->constants.push_back(operand.share());
   }
   if (request.meshShape.size() == 2)
     call.meshShape = meshShape;
   if (request.device && request.device->options().exact)
     call.exact = Origin::Library;
-  made->partition = partitionOf(request);
+  prepared->partition = partitionOf(request);
   if (request.device && request.device->options().strict)
     requireStrict(callable, call.ins, request.outputs, *request.device);
   call.attributes = settled(callable, completed(callable, request.attributes), call.ins);
@@ -360,36 +360,36 @@ std::shared_ptr<Made> make(const Request &request) {
     failCall(callable, "this op cannot be run by this runtime");
   check(info, call);
   if (info.make)
-    made->kernel = makeKernel(info, call);
+    prepared->kernel = makeKernel(info, call);
   else
-    made->mesh = info.makeMesh(call);
-  if (made->mesh && made->partition)
-    made->exchange = planExchange(made->mesh->needs(), *made->partition, [&](uint32_t i) {
-      return i < made->ins.size() && made->ins[i] && made->ins[i]->partition;
+    prepared->mesh = info.makeMesh(call);
+  if (prepared->mesh && prepared->partition)
+    prepared->exchange = planExchange(prepared->mesh->needs(), *prepared->partition, [&](uint32_t i) {
+      return i < prepared->ins.size() && prepared->ins[i] && prepared->ins[i]->partition;
     });
-  if (made->kernel && call.outs.size() == 1) {
-    const int alias = made->kernel->alias();
+  if (prepared->kernel && call.outs.size() == 1) {
+    const int alias = prepared->kernel->alias();
     const auto index = static_cast<size_t>(alias);
     if (alias >= 0 && index < call.ins.size() && call.ins[index] &&
         call.ins[index]->distributed == call.outs[0].distributed &&
-        made->kernel->aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes())
-      made->alias = alias;
+        prepared->kernel->aliasOffset() + call.outs[0].bytes() <= call.ins[index]->bytes())
+      prepared->alias = alias;
   }
   if (request.device)
-    made->duration = estimateOf(request.device->chip(), info, call, Origin::Library).duration;
+    prepared->duration = estimateOf(request.device->chip(), info, call, Origin::Library).duration;
   const bool single = call.meshShape[0] == 1 && call.meshShape[1] == 1;
   for (TensorSpec &spec : call.outs)
     spec.distributed = spec.distributed && !single;
-  made->reproducible = isReproducible(info, call.outs);
+  prepared->reproducible = isReproducible(info, call.outs);
   for (TensorSpec &spec : call.outs) {
     const sim::Footprint footprint = request.device ? sim::footprint(request.device->chip(), spec) : sim::Footprint();
     const bool isSpread = spec.distributed;
-    made->results.push_back(
-        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>(), made->partition),
+    prepared->results.push_back(
+        {Tensor::describe(std::move(spec), isSpread ? meshShape : std::vector<uint32_t>(), prepared->partition),
          footprint});
   }
-  made->label = "result of " + call.name;
-  return made;
+  prepared->label = "result of " + call.name;
+  return prepared;
 }
 
 } // namespace
@@ -455,32 +455,32 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
   const Request request{callable, operands, attributes, outputs, device, meshShape};
   CallKey key;
   request.addTo(key);
-  std::shared_ptr<Made> made = withCache(request, [&](const Cache &cache) { return cache.find(key); });
-  if (!made) {
+  std::shared_ptr<PreparedCall> prepared = withCache(request, [&](const Cache &cache) { return cache.find(key); });
+  if (!prepared) {
     std::vector<uint64_t> words(key.value().begin(), key.value().end());
-    made = make(request);
-    made->key = std::move(words);
-    checkDistribution(callable, *made, operands, device);
+    prepared = make(request);
+    prepared->key = std::move(words);
+    checkDistribution(callable, *prepared, operands, device);
     // What follows from values, and not from their description, is not for the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
-      made = keep(request, key.hash(), std::move(made));
+      prepared = keep(request, key.hash(), std::move(prepared));
   }
 
   if (into)
-    checkInto(callable, *made, *into, device);
+    checkInto(callable, *prepared, *into, device);
   const bool recorded = !into && Recorder::records(device);
   const auto &writes = callable.info->writes;
   for (const int written : writes)
     if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
       Tensor(operands[static_cast<size_t>(written)]).unshare();
   if (!device)
-    return computed(*made, operands, device, into, recorded);
+    return runPrepared(*prepared, operands, device, into, recorded);
   sim::endIfReset(*device);
   if (!device->isOpen())
-    device->requireOpen(made->label->text().c_str());
+    device->requireOpen(prepared->label->text().c_str());
   const sim::Busy busy(*device);
-  std::vector<Tensor> results = computed(*made, operands, device, into, recorded);
-  device->addRun({0, 1, made->duration.cycles, made->duration.ns});
+  std::vector<Tensor> results = runPrepared(*prepared, operands, device, into, recorded);
+  device->addRun({0, 1, prepared->duration.cycles, prepared->duration.ns});
   if (recorded)
     Recorder::add(callable, operands, attributes, outputs, device, results);
   return results;
@@ -534,12 +534,12 @@ std::vector<Tensor> callInto(const Callable &callable, std::span<const Tensor> i
   std::vector<NamedAttribute> kept;
   if (Recorder::open.load(std::memory_order_relaxed))
     kept = attributes;
-  auto made = callsAreObserved.load(std::memory_order_relaxed)
-                  ? runObserved(callable, operands, std::move(attributes), asGiven, device, &results)
-                  : run(callable, operands, std::move(attributes), asGiven, device, &results);
+  auto prepared = callsAreObserved.load(std::memory_order_relaxed)
+                      ? runObserved(callable, operands, std::move(attributes), asGiven, device, &results)
+                      : run(callable, operands, std::move(attributes), asGiven, device, &results);
   if (const Device &on = into.empty() ? device : into[0].device(); Recorder::records(on))
-    Recorder::add(callable, operands, kept, asGiven, on, made);
-  return made;
+    Recorder::add(callable, operands, kept, asGiven, on, prepared);
+  return prepared;
 }
 
 size_t cachedKernels() {

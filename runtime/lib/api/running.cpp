@@ -1,4 +1,4 @@
-//===- running.cpp - runs calls that are worked out -------------------------===//
+//===- running.cpp - runs prepared calls -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
 // Results are tensors of their own, views of operands, or tensors of the caller.
@@ -16,13 +16,13 @@
 namespace tt::ttnn {
 namespace {
 
-Tensor newResult(const Made &created, size_t index, const Device &device) {
-  const auto &[description, footprint] = created.results[index];
+Tensor newResult(const PreparedCall &prepared, size_t index, const Device &device) {
+  const auto &[description, footprint] = prepared.results[index];
   const TensorSpec &spec = description->spec;
   const bool onDevice = spec.memory.buffer != BufferType::SystemMemory;
   if (!onDevice)
     return Tensor::onHost(spec, description->meshShape, description->partition);
-  sim::Allocation allocation = device->allocate(footprint, *created.label);
+  sim::Allocation allocation = device->allocate(footprint, *prepared.label);
   Tensor::Shards shards(spec.distributed ? device->devices() : 1);
   const sim::Chips chips = device->chips();
   for (size_t i = 0; i < shards.size(); ++i)
@@ -31,13 +31,13 @@ Tensor newResult(const Made &created, size_t index, const Device &device) {
   return Tensor::fromShards(description, std::move(shards), device, std::move(allocation));
 }
 
-Tensor newView(const Made &created, const Tensor &operand, const Device &device) {
-  const auto &[description, footprint] = created.results[0];
+Tensor newView(const PreparedCall &prepared, const Tensor &operand, const Device &device) {
+  const auto &[description, footprint] = prepared.results[0];
   const TensorSpec &spec = description->spec;
-  const size_t offset = created.kernel->aliasOffset();
+  const size_t offset = prepared.kernel->aliasOffset();
   if (spec.memory.buffer == BufferType::SystemMemory)
     return operand.view(spec, offset);
-  return operand.view(spec, offset, device, device->allocate(footprint, *created.label));
+  return operand.view(spec, offset, device, device->allocate(footprint, *prepared.label));
 }
 
 /// Scratch memory of the kernels that a thread runs; `owner` keeps it until the call ends if it is too large to be kept
@@ -59,7 +59,7 @@ std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
   return scratch.get();
 }
 
-void runOnDevices(const Made &created, std::span<const Tensor> operands, std::span<const Tensor> results) {
+void runOnDevices(const PreparedCall &prepared, std::span<const Tensor> operands, std::span<const Tensor> results) {
   constexpr size_t few = 8;
   const std::byte *inBuffer[few];
   std::byte *outBuffer[few];
@@ -82,8 +82,8 @@ void runOnDevices(const Made &created, std::span<const Tensor> operands, std::sp
     for (const Tensor &operand : operands)
       shards = std::max(shards, operand ? operand.shards() : 1);
   std::shared_ptr<std::byte> large;
-  std::byte *const scratch = scratchMemory(created.kernel->scratchBytes(), large);
-  const sim::Chips chips = created.partition ? created.partition->own() : sim::Chips();
+  std::byte *const scratch = scratchMemory(prepared.kernel->scratchBytes(), large);
+  const sim::Chips chips = prepared.partition ? prepared.partition->own() : sim::Chips();
   for (size_t shard = 0; shard < shards; ++shard) {
     if (shards > 1 && !chips.has(shard))
       continue;
@@ -91,11 +91,11 @@ void runOnDevices(const Made &created, std::span<const Tensor> operands, std::sp
       ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
     for (size_t i = 0; i < results.size(); ++i)
       outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
-    created.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
+    prepared.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
   }
 }
 
-void runOnMesh(const Made &created, std::span<const Tensor> operands, std::span<const Tensor> results) {
+void runOnMesh(const PreparedCall &prepared, std::span<const Tensor> operands, std::span<const Tensor> results) {
   std::vector<std::vector<const std::byte *>> ins(operands.size());
   std::vector<std::vector<std::byte *>> outs(results.size());
   for (size_t i = 0; i < operands.size(); ++i)
@@ -105,22 +105,22 @@ void runOnMesh(const Made &created, std::span<const Tensor> operands, std::span<
     for (size_t shard = 0; shard < results[i].shards(); ++shard)
       outs[i].push_back(results[i].data(shard));
   std::vector<std::shared_ptr<std::byte>> received;
-  if (created.partition) {
+  if (prepared.partition) {
     std::vector<sim::Ranks::Send> sends;
     std::vector<sim::Ranks::Receive> receives;
-    for (const auto &[operand, chip, rank] : created.exchange.sends)
+    for (const auto &[operand, chip, rank] : prepared.exchange.sends)
       sends.push_back({rank, {ins[operand][chip], operands[operand].bytes()}});
-    for (const auto &[operand, chip, rank] : created.exchange.receives) {
+    for (const auto &[operand, chip, rank] : prepared.exchange.receives) {
       const size_t bytes = operands[operand].bytes();
       received.push_back(sim::allocateHost(bytes, "a tensor of another rank"));
       receives.push_back({rank, {received.back().get(), bytes}});
       ins[operand][chip] = received.back().get();
     }
-    created.partition->ranks().exchange(sends, receives, created.label->text());
+    prepared.partition->ranks().exchange(sends, receives, prepared.label->text());
   }
   const std::vector<std::span<const std::byte *const>> inSpans(ins.begin(), ins.end());
   const std::vector<std::span<std::byte *const>> outSpans(outs.begin(), outs.end());
-  created.mesh->run(inSpans, outSpans, created.partition ? created.partition->own() : sim::Chips());
+  prepared.mesh->run(inSpans, outSpans, prepared.partition ? prepared.partition->own() : sim::Chips());
 }
 
 bool overlap(const Tensor &a, const Tensor &b) {
@@ -132,8 +132,8 @@ bool overlap(const Tensor &a, const Tensor &b) {
 }
 
 /// The values that a view would show, as values of their own.
-void copyViewed(const Made &created, const Tensor &operand, const Tensor &to) {
-  const size_t offset = created.kernel->aliasOffset();
+void copyViewed(const PreparedCall &prepared, const Tensor &operand, const Tensor &to) {
+  const size_t offset = prepared.kernel->aliasOffset();
   for (size_t shard = 0; shard < to.shards(); ++shard)
     if (to.data(shard) && to.bytes())
       std::memmove(to.data(shard), operand.data(operand.shards() == 1 ? 0 : shard) + offset, to.bytes());
@@ -158,7 +158,7 @@ Device deviceOf(const Callable &callable, std::span<const Tensor> operands, cons
   return device;
 }
 
-void checkDistribution(const Callable &callable, const Made &created, std::span<const Tensor> operands,
+void checkDistribution(const Callable &callable, const PreparedCall &prepared, std::span<const Tensor> operands,
                        const Device &device) {
   size_t shards = 1;
   for (const Tensor &operand : operands)
@@ -171,23 +171,23 @@ void checkDistribution(const Callable &callable, const Made &created, std::span<
   if (device && shards > 1 && shards != device->devices())
     failCall(callable, "tensors of " + std::to_string(shards) + " shards, for a device of " +
                            std::to_string(device->devices()) + " chips");
-  for (const auto &result : created.results)
-    if (!created.mesh && shards > 1 && !result.description->spec.distributed)
+  for (const auto &result : prepared.results)
+    if (!prepared.mesh && shards > 1 && !result.description->spec.distributed)
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
 }
 
-void checkInto(const Callable &callable, const Made &created, const Into &into, const Device &device) {
+void checkInto(const Callable &callable, const PreparedCall &prepared, const Into &into, const Device &device) {
   const std::string parameter(into.parameter);
-  if (into.tensors.size() != created.results.size())
+  if (into.tensors.size() != prepared.results.size())
     failCall(callable, parameter + ": " + std::to_string(into.tensors.size()) + " tensors; expected " +
-                           std::to_string(created.results.size()));
+                           std::to_string(prepared.results.size()));
   for (size_t i = 0; i < into.tensors.size(); ++i) {
     const std::string name = parameter + (into.tensors.size() > 1 ? "[" + std::to_string(i) + "]" : "");
     if (!into.tensors[i])
       failCall(callable, name + ": the tensor is missing");
     const Tensor &tensor = into.tensors[i];
     tensor.requireAllocated(("ttnn." + std::string(callable.function->name)).c_str());
-    const TensorSpec &found = tensor.spec(), &expected = created.results[i].description->spec;
+    const TensorSpec &found = tensor.spec(), &expected = prepared.results[i].description->spec;
     const auto fail = [&](const std::string &has, const std::string &requested) {
       failCall(callable, name + " has " + has + "; expected " + requested + ", as the result has");
     };
@@ -204,12 +204,12 @@ void checkInto(const Callable &callable, const Made &created, const Into &into, 
   }
 }
 
-std::vector<Tensor> computed(Made &created, std::span<const Tensor> operands, const Device &device, const Into *into,
-                             bool recorded) {
+std::vector<Tensor> runPrepared(PreparedCall &prepared, std::span<const Tensor> operands, const Device &device,
+                                const Into *into, bool recorded) {
   std::vector<Tensor> results;
-  results.reserve(created.results.size());
-  if (created.alias >= 0 && !into && !recorded) {
-    results.push_back(newView(created, operands[static_cast<size_t>(created.alias)], device));
+  results.reserve(prepared.results.size());
+  if (prepared.alias >= 0 && !into && !recorded) {
+    results.push_back(newView(prepared, operands[static_cast<size_t>(prepared.alias)], device));
     return results;
   }
   const auto isRead = [&](const Tensor &tensor) {
@@ -220,20 +220,20 @@ std::vector<Tensor> computed(Made &created, std::span<const Tensor> operands, co
     Tensor(into->tensors[i]).unshare();
     apart |= isRead(into->tensors[i]);
   }
-  for (size_t i = 0; i < created.results.size(); ++i)
-    results.push_back(into && !apart ? into->tensors[i] : newResult(created, i, device));
-  if (created.alias >= 0) {
-    copyViewed(created, operands[static_cast<size_t>(created.alias)], results[0]);
+  for (size_t i = 0; i < prepared.results.size(); ++i)
+    results.push_back(into && !apart ? into->tensors[i] : newResult(prepared, i, device));
+  if (prepared.alias >= 0) {
+    copyViewed(prepared, operands[static_cast<size_t>(prepared.alias)], results[0]);
   } else {
-    std::lock_guard lock(created.running);
-    created.mesh ? runOnMesh(created, operands, results) : runOnDevices(created, operands, results);
+    std::lock_guard lock(prepared.running);
+    prepared.mesh ? runOnMesh(prepared, operands, results) : runOnDevices(prepared, operands, results);
   }
   if (into) {
     for (size_t i = 0; i < results.size(); ++i)
       apart ? copyValues(results[i], into->tensors[i], into->parameter) : into->tensors[i].markWritten();
     return {into->tensors.begin(), into->tensors.end()};
   }
-  if (created.reproducible &&
+  if (prepared.reproducible &&
       std::ranges::all_of(operands, [](const Tensor &operand) { return !operand || operand.constant(); }))
     for (const Tensor &result : results)
       result.setConstant();

@@ -1,4 +1,4 @@
-//===- running.h - runs calls that are worked out ------------------*- C++ -*-===//
+//===- running.h - runs prepared calls --------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace tt::ttnn {
 
-/// A call that is worked out: its kernel, and what its results are.
-struct Made {
-  std::vector<uint64_t> key; // what the call was given, as the cache compares it
+/// A call with its kernel and the descriptions of its results.
+struct PreparedCall {
+  std::vector<uint64_t> key; // operands and attributes, which the cache compares
   /// Descriptions of operands live as long as kernels that were created for them: no other is at their address
   /// meanwhile.
   std::vector<std::shared_ptr<const Tensor::Description>> ins;
@@ -44,12 +44,12 @@ struct Into {
 /// The device of the operands; they must not lie on different ones.
 Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given);
 /// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
-void checkDistribution(const Callable &callable, const Made &made, std::span<const Tensor> operands,
+void checkDistribution(const Callable &callable, const PreparedCall &prepared, std::span<const Tensor> operands,
                        const Device &device);
 /// Checks that results may be written to these tensors.
-void checkInto(const Callable &callable, const Made &made, const Into &into, const Device &device);
-/// Runs a call that is worked out. Results are no views of operands where they are recorded: a trace writes each again.
-std::vector<Tensor> computed(Made &made, std::span<const Tensor> operands, const Device &device, const Into *into,
-                             bool recorded);
+void checkInto(const Callable &callable, const PreparedCall &prepared, const Into &into, const Device &device);
+/// Runs a prepared call. Recorded results are no views of operands, because a trace writes each of them again.
+std::vector<Tensor> runPrepared(PreparedCall &prepared, std::span<const Tensor> operands, const Device &device,
+                                const Into *into, bool recorded);
 
 } // namespace tt::ttnn

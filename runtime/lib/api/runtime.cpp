@@ -5,8 +5,8 @@
 #include "kernels/creation/tensor_file.h"
 #include "metal/execute.h"
 #include "program/executable.h"
+#include "program/loop_limit.h"
 #include "program/pipeline.h"
-#include "program/turns.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
 
@@ -376,7 +376,7 @@ Tensors submit(const Device &device, const Binary &binary, size_t program, std::
                const RunOptions &options) {
   if (!device)
     throw DeviceError("submit: no device");
-  const LoopTurns turns(options.maxLoopTurns);
+  const LoopLimit limit(options.maxLoopIterations);
   if (UnderWay::count == 0)
     sim::endIfReset(*device);
   const UnderWay here;

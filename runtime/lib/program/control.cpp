@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "program/executable.h"
-#include "program/turns.h"
+#include "program/loop_limit.h"
 #include "tt/interrupt.h"
 #include "tt/sim/host.h"
 
@@ -191,7 +191,7 @@ sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs
         keep(outs, [](size_t, size_t) { return true; });
       return took;
     }
-    LoopTurns::take();
+    LoopLimit::count();
     const Pointers next = inOuts ? others : outs;
     step(body, next);
     if (std::ranges::find(finished, 1) != finished.end()) {

@@ -126,14 +126,14 @@ def counted(x: torch.Tensor, n: int) -> tuple[torch.Tensor, int]:
 
 
 def test_loop_with_branch() -> None:
-    """None, one, an even and an odd number of turns: the result lies in turns in two places."""
+    """Runs zero, one, an even and an odd number of iterations: the result alternates between two buffers."""
     binary = binary_of(COUNTED)
     x = torch.tensor([1.0, -2.0, 0.5, 3.0])
     for n in (0, 1, 2, 7, -3, 10):
         value, count = run(binary, x, torch.tensor(n, dtype=torch.int32))
-        expected, turns = counted(x, n)
+        expected, iterations = counted(x, n)
         assert torch.equal(value, expected)
-        assert int(count) == turns
+        assert int(count) == iterations
 
 
 def test_hooks_see_each_turn() -> None:
@@ -163,32 +163,32 @@ WITHOUT_END = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }"""
 
 
-def test_limit_of_turns(tmp_path: Path) -> None:
-    """A loop without end ends by a limit; one that has an end needs no more than its turns."""
+def test_limit_of_iterations(tmp_path: Path) -> None:
+    """Ends an infinite loop by a limit; a finite loop needs no more than its own iterations."""
     inputs = [rt.runtime.create_host_tensor(torch.ones(4))]
     binary = binary_of(WITHOUT_END)
-    message = r"main.*\(ttcore\.while\): the loop is to go on, and the loops of this run have taken 1000 turns"
+    message = r"main.*\(ttcore\.while\): the loop continues after 1000 iterations"
     for _ in range(2):
         with pytest.raises(rt.OpError, match=message):
-            rt.runtime.submit(device((1, 1)), binary, 0, inputs, max_loop_turns=1000)
+            rt.runtime.submit(device((1, 1)), binary, 0, inputs, max_loop_iterations=1000)
     with pytest.raises(TTBuilderRuntimeException, match=message):
-        execute_fb(binary, max_loop_turns=1000)
+        execute_fb(binary, max_loop_iterations=1000)
     path = tmp_path / "loop.ttnn"
     binary.store(path)
     for command in ("run", "perf"):
         done = subprocess.run(
-            [sys.executable, "-m", "ttrt", command, str(path), "--max-loop-turns", "1000"],
+            [sys.executable, "-m", "ttrt", command, str(path), "--max-loop-iterations", "1000"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert done.returncode == 1 and "have taken 1000 turns" in done.stderr, done.stderr
+        assert done.returncode == 1 and "continues after 1000 iterations" in done.stderr, done.stderr
     counting = binary_of(COUNTED)
     seven = [*inputs, rt.runtime.create_host_tensor(torch.tensor(7, dtype=torch.int32))]
     assert len(rt.runtime.submit(device((1, 1)), counting, 0, seven, 7)) == 2
-    with pytest.raises(rt.OpError, match="have taken 6 turns"):
+    with pytest.raises(rt.OpError, match="continues after 6 iterations"):
         rt.runtime.submit(device((1, 1)), counting, 0, seven, 6)
 
 
-def test_time_grows_with_turns() -> None:
+def test_time_grows_with_iterations() -> None:
     """What a loop takes on the chip is known when it has run."""
     binary = binary_of(COUNTED)
     cycles = []
@@ -221,13 +221,13 @@ def test_nested_loops_and_weights() -> None:
     """A constant matrix, used in the inner of two loops, and a loop that ends by what it computes."""
     binary = binary_of(NESTED)
     x = torch.randn(8, 8, generator=torch.Generator().manual_seed(2))
-    value, turns = run(binary, x, torch.tensor(1e-3))
+    value, iterations = run(binary, x, torch.tensor(1e-3))
     expected, count = x.double(), 0
     while expected.abs().max() > 1e-3:
         for _ in range(3):
             expected = expected @ WEIGHT.double()
         count += 1
-    assert int(turns) == count > 2
+    assert int(iterations) == count > 2
     torch.testing.assert_close(value.double(), expected, rtol=1e-3, atol=1e-7)
 
 
@@ -281,7 +281,7 @@ def integer(value: int) -> torch.Tensor:
 
 @pytest.mark.long
 def test_emitted_programs() -> None:
-    """C++ and Python do the same turns and branches, also none, and return what others do not own."""
+    """Compares the iterations and branches of C++ and Python, also zero, and the ownership of results."""
     x, y = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 20.0, 30.0])
     wide = torch.randn(8, 8, generator=torch.Generator().manual_seed(2))
     cases = [(f"counted {n}", COUNTED, [torch.tensor([1.0, -2.0, 0.5, 3.0]), integer(n)]) for n in (0, 1, 6)]

@@ -326,7 +326,7 @@ std::string attempt(const Bytes &bytes, size_t limit) {
         return inputs;
       };
       const std::vector<runtime::Tensor> inputs = inputsOf(0);
-      const runtime::RunOptions bounded{.maxLoopTurns = 1000};
+      const runtime::RunOptions bounded{.maxLoopIterations = 1000};
       for (int run = 0; run < 2; ++run)
         for (const auto &output : runtime::submit(device, binary, i, inputs, bounded))
           (void)runtime::toHost(output);

@@ -69,9 +69,9 @@ void copyData(const Tensor &to, const Tensor &from);
 
 /// The options of a run.
 struct RunOptions {
-  /// Most turns that the loops of the run take, counted together; the loop that would take one more is an error. For
-  /// programs that may loop without end.
-  uint64_t maxLoopTurns = std::numeric_limits<uint64_t>::max();
+  /// The limit of iterations of all loops of the run together, for programs with infinite loops. Exceeding it is an
+  /// error.
+  uint64_t maxLoopIterations = std::numeric_limits<uint64_t>::max();
 };
 
 /// Runs a program and returns its outputs, on the device where the program leaves them there. Inputs may be host
