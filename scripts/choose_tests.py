@@ -99,7 +99,7 @@ TESTS = {
 }
 # Tests by the place of a file, as regular expressions; all that fit count. A folder that is not there has none.
 PLACES = (
-    # Rows of ops: their facts decide what passes and lowerings do, and Python's tables are made of them.
+    # Rows of ops: passes and lowerings depend on their facts, and Python's tables are generated from them.
     (
         r"include/ttmlir/Dialect/(?:Families/|(?:TTIR|TTNN)/IR/.*\.td)",
         "lit:Conversion lit:Transforms python:golden/test_tables.py python:ops/test_op_tables.py python:ops/rules "

@@ -116,7 +116,7 @@ def compile(
     them.
 
     Args:
-        function: of JAX, or what `jax.export` made of one, which has its shapes.
+        function: of JAX, or one that `jax.export` exported, which has its shapes.
         options: of `ttir-to-ttnn-backend-pipeline`: a `ttmlir.CompileOptions`, or what that takes.
         kwargs: keyword arguments of the function.
     Returns:

@@ -116,7 +116,7 @@ def op(
 
 
 def calling(g: Any, node: Node, name: str, *operands: Any, version: int | None = None, **attributes: Any) -> Any:
-    """Returns the first output of an op of the default domain, for rules of ops that are made of it.
+    """Returns the first output of an op of the default domain, for rules of ops that are expressed by it.
 
     version: of the op's definition, the newest one without it.
     """

@@ -48,7 +48,7 @@ def with_sums(sizes: Mapping[str, int], seen: Sequence[Mapping[str, int]]) -> li
                 sums.append((name, those, rest.pop()))
                 break
     known = {name for name, *_ in sums}
-    # A sum of sums is one of what these are made of.
+    # A sum of sums is a sum of their terms.
     if not sums or any(term in known for _, those, _ in sums for term in those):
         return []
     groups = tuple((name,) for name in open_names if name not in known)

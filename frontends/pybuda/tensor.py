@@ -50,7 +50,7 @@ def _received(
 class Tensor:
     """A tensor of a PyBuda program: a value, or in a module's `forward` the result of an op.
 
-    Operators (+, -, *, @) are ops whose names are made up.
+    Operators (+, -, *, @) are ops with generated names.
     """
 
     def __init__(self, value: torch.Tensor, name: str = "", data_format: DataFormat | None = None) -> None:

@@ -104,7 +104,7 @@ def digest(name: str, flatbuffer: bytes) -> bytes:
 
 @dataclass
 class Cache:
-    """Flatbuffers by what they are made of: TTIR, options of the pipeline, the build of the compiler, and the CPU.
+    """Flatbuffers by their inputs: TTIR, options of the pipeline, the build of the compiler, and the CPU.
 
     A program that cannot be kept or found is compiled, and a warning says why.
 
@@ -130,7 +130,7 @@ class Cache:
         return f"{found.hexdigest()}.ttnn"
 
     def find(self, name: str) -> tuple[bytes, Any] | None:
-        """Returns the flatbuffer of this name, and what the runtime has made of it; None where there is none.
+        """Returns the flatbuffer of this name, and the binary that the runtime loaded from it; None if missing.
 
         Machine code that it has does not run: the file may be from elsewhere.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs of aten ops to programs, whoever captured them."""
+"""Compiles graphs of aten ops to programs, for every way of capturing them."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Imported:
 
 # Marks nodes that PyTorch runs: a rule or a pass refused them. The value is the reason.
 ON_HOST = "tt_on_host"
-# Of nodes: attributes of the ops that are made of them, by name, as text (`#ttnn.device_compute_kernel_config<...>`).
+# Of nodes: attributes of the ops of their lowering, by name, as text (`#ttnn.device_compute_kernel_config<...>`).
 OP_ATTRIBUTES = "tt_op_attributes"
 
 

@@ -56,8 +56,8 @@ int64_t channelParts(const Window &window, int64_t channels, const PlacedTensor 
 }
 
 /// Windows are over rows of pixels of 16 bits: tiles are untiled, and pixels that windows of other cores cover sent to
-/// these, by a program of its own (halo). What lies in pages is sharded before, and made pages of after. Then data
-/// movement processors copy the contents of each window together, line by line: two of each core where it has all
+/// these, by a program of its own (halo). Interleaved tensors are sharded before and untilized to pages after. Then
+/// data movement processors copy the contents of each window together, line by line: two of each core where it has all
 /// channels.
 void addWindows(Work &work, const Window &window, const PlacedTensor &image, const PlacedTensor &result) {
   if (window.isPixel)

@@ -325,7 +325,7 @@ bool batchNormTraining(const Op &op, Factors &factors) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Images are apart from each other. Channels are summed over or made, but where groups tie them together.
+/// Images are apart from each other. Channels are summed over or produced, except where groups tie them together.
 bool convolve(const Op &op, Factors &factors, bool transposed) {
   if (op.attribute("flattened_compat_info").kind != Attribute::Kind::Absent)
     return false;

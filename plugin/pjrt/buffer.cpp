@@ -103,7 +103,7 @@ PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector
 }
 
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device) {
-  // Contents of its own: kernels made for one chip's values are not those of another's.
+  // Contents of its own: kernels for one chip's values are not those of another's.
   TensorSpec spec = result.spec();
   spec.distributed = false;
   spec.memory = deviceMemory;

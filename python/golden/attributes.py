@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MLIR attributes as Python values, told apart by their class names so that MLIR need not be installed."""
+"""MLIR attributes as Python values, distinguished by their class names so that MLIR need not be installed."""
 
 from __future__ import annotations
 

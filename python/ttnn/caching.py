@@ -25,7 +25,7 @@ def load_cached(function: Callable[..., Any], tensors: Sequence[Tensor] = (), de
         device: the last argument of `function`, if it takes one.
     Returns:
         The tensor, or tuple or list of them, that the function made. They are taken for constants: what ops bring them
-        into (the form that a matrix product likes its weights in, say) is kept, too.
+        into (for example the form in which a matrix product reads its weights) is kept, too.
     Raises:
         TypeError: an argument, or what the function returned, is something else; names it.
     """

@@ -19,7 +19,7 @@
 namespace tt::backend {
 namespace {
 
-/// How long finish() looks whether a program that waits goes on after all.
+/// The time that finish() gives a waiting program to continue.
 constexpr std::chrono::milliseconds grace(100);
 
 TensorSpec onHost(DataType dtype, const Shape &shape) { return {dtype, shape, Layout::RowMajor, {}, false}; }
@@ -34,7 +34,7 @@ public:
   }
 
   ~Backend() override {
-    // A child that was forked has no thread, and what it shares goes on.
+    // A forked child has no thread, and the shared queues continue.
     if (process != ::getpid())
       worker.release();
     else if (worker)

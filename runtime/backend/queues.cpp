@@ -200,7 +200,7 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
     created->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat status;
     if (created->descriptor < 0 || ::fstat(created->descriptor, &status) != 0)
-      throw Error(path + ": cannot be made: " + std::strerror(errno));
+      throw Error(path + ": cannot be created: " + std::strerror(errno));
     if (!takeSoon(created->descriptor))
       throw Error("another process runs an image with this output path; each needs its own");
     const bool current = isNamed(created->descriptor, path);

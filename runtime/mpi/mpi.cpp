@@ -3,7 +3,7 @@
 //
 // A library of its own that the runtime loads in processes that mpirun started:
 // without it the runtime needs no MPI. A rank never waits for another without a
-// limit: it is told when that one ends, and gives up after a time.
+// limit: it is notified when that one ends, and gives up after a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -215,7 +215,8 @@ private:
       }
       if (std::chrono::duration<double>(now - begin).count() > timeout)
         abort(std::string(what) + ": nothing came from " + ranksText(pending()) + " for " + secondsText() +
-              " seconds (" + timeoutVariable + "); it hangs, cannot be reached, or has made other calls than this one");
+              " seconds (" + timeoutVariable +
+              "); it hangs, cannot be reached, or has called another function than this process");
     }
   }
   std::string secondsText() const {

@@ -23,7 +23,7 @@ std::vector<size_t> shapeOf(const In &array) {
   return shape;
 }
 
-/// A new array of f32 whose bits are made by `bits(index)`.
+/// Returns a new array of f32 with the bits `bits(index)`.
 template <class F> Out created(const std::vector<size_t> &shape, F &&bits) {
   size_t count = 1;
   for (const size_t size : shape)

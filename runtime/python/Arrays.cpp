@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run with arrays of the host, in one call: small programs take less time than
-// tensors of the runtime take to be made for them in Python.
+// tensors of the runtime need to be created in Python.
 //
 //===----------------------------------------------------------------------===//
 

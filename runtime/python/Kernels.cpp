@@ -28,7 +28,7 @@ nb::bytes bytesOf(std::span<const std::byte> bytes) { return nb::bytes(bytes.dat
 /// Throws Error for bytes that are not expected.
 std::span<const std::byte> requireContiguous(const python::HostArray &array, const char *what) {
   if (!array.contiguous)
-    throw Error(std::string(what) + ": expected an array with its values one behind the other");
+    throw Error(std::string(what) + ": expected a contiguous array");
   if (array.shape.size() != 2)
     throw Error(std::string(what) + ": expected a matrix, found an array of " + std::to_string(array.shape.size()) +
                 " dimensions");

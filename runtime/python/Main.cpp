@@ -63,7 +63,7 @@ NB_MODULE(_ttmlir_runtime, module) {
   nb::module_ utils = module.def_submodule("utils", "Device memory by hand.");
   nb::module_ arithmetic = module.def_submodule("arithmetic", "What the chip's units make of f32 values, bit for bit.");
   nb::module_ metal = module.def_submodule("metal", "Kernels written by hand, on simulated cores.");
-  nb::module_ ttnn = module.def_submodule("ttnn", "What the package ttnn is made of.");
+  nb::module_ ttnn = module.def_submodule("ttnn", "The native part of the package ttnn.");
   python::bindTypes(runtime);
   python::bindTtnnTypes(ttnn);
   python::bindBinary(binary);

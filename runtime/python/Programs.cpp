@@ -12,7 +12,7 @@ using namespace tt;
 
 namespace {
 
-/// A shared library made from emitted C++. It stays loaded as long as one of its programs is in use.
+/// A shared library of emitted C++. It stays loaded as long as one of its programs is in use.
 class ProgramLibrary {
 public:
   explicit ProgramLibrary(const std::string &path) {

@@ -128,7 +128,7 @@ void bindReports(nb::module_ &module) {
       [](nb::object observer) {
         if (!PyCallable_Check(observer.ptr()))
           throw nb::type_error(("observe_calls: observer is " + reprOf(observer) + "; expected a function").c_str());
-        // Dropped by whoever drops the function, who may not hold the lock of the interpreter.
+        // Dropped with the function, possibly without the lock of the interpreter.
         std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
           nb::gil_scoped_acquire locked;
           delete dropped;

@@ -39,7 +39,7 @@ constexpr std::array<FigureRow, 8> figureRows = {{
     {"dram_unreserved_end", &ChipDesc::dramUnreservedEnd},
 }};
 
-/// A system as the compiler is told it.
+/// The description of a system for the compiler.
 struct SystemDesc {
   uint32_t rows, columns;
   std::vector<ChipDesc> chips;

@@ -35,7 +35,7 @@ std::unique_ptr<MeshBuffer> allocate(const Device &device, BufferType buffer, In
       device->allocate(sim::footprint(device->chip(), spec), "a buffer allocated by hand"), static_cast<size_t>(size)});
 }
 
-/// Values in host memory, and what they were when this was made.
+/// Values in host memory, and a copy from the time of construction.
 class HostSamples {
 public:
   explicit HostSamples(const std::vector<nb::object> &arrays) {

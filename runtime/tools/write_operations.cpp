@@ -252,7 +252,7 @@ std::vector<Argument> argumentsOf(const Callable &callable) {
   return arguments;
 }
 
-/// A condition in front of the statement that passes an argument: what the function would take anyway need not be made,
+/// A condition in front of the statement that passes an argument: a default of the function need not be created,
 /// looked up and compared. Empty where no exact comparison tells.
 std::string unlessDefault(const Argument &argument) {
   const Parameter &parameter = *argument.parameter;

@@ -4,7 +4,7 @@
 usage: python tools/opgen RECORDS.json FOLDER
 
 RECORDS.json: include/ttmlir/Dialect/AllOps.td as llvm-tblgen --dump-json prints it. Written to FOLDER, each only if it
-differs from what is there:
+differs from the file:
 
     ttmlir/Target/TTNN/Api.inc               ops, functions, enums and structs of the library, as C++ tables
     ttmlir/Target/TTNN/AttributeVisitor.inc  fields of structured attributes and names of enums, for writers

@@ -132,7 +132,7 @@ def reset(chips: Sequence[Chip], name: Callable[[Chip], str]) -> int:
         if has_gone(mesh):
             print(f"{name(chip)}: reset{with_mesh}; what ran on it in {process} has ended")
         else:
-            print(f"{name(chip)}: reset{with_mesh} is requested; {process} runs nothing on it now, and is told by an "
+            print(f"{name(chip)}: reset{with_mesh} is requested; {process} runs nothing on it now, and gets an "
                   "error when it wants to")  # fmt: skip
     return 1 if failed else 0
 

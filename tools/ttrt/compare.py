@@ -145,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
             if result.parts(args.strict) and not args.keep_going:
                 break
     except InputError as error:
-        failure = error  # what was found before a pass failed is told first
+        failure = error  # differences found before a pass failed are reported first
     parted = next((r for r in results if r.parts(args.strict)), None)
     if args.json != "-":
         show(args, start, results, parted)

@@ -71,7 +71,7 @@ def chosen(args: argparse.Namespace, arch: str | None, shape: Mesh) -> tuple[str
     """Returns architecture and mesh that the command line asks for; `arch` and `shape` where it does not say."""
     choice: MeshChoice | None = args.mesh
     if choice and choice.arch and args.arch and args.arch != choice.arch:
-        raise InputError(f"--mesh {choice.text} is made of {choice.arch} chips; --arch says {args.arch}")
+        raise InputError(f"--mesh {choice.text} consists of {choice.arch} chips; --arch says {args.arch}")
     found = args.arch or (choice.arch if choice else None) or arch or DEFAULT_ARCH
     return found, choice.shape if choice else shape
 

@@ -31,7 +31,7 @@ def pick(g: Emitter, table: Value, batch: int, at: Sequence[Value], size: Sequen
 
 
 def length(g: Emitter, n: int, like: Value) -> Value:
-    """Returns a number that comes of a size, to be combined with `like`; open sizes change it."""
+    """Returns a number that depends on a size, to be combined with `like`; open sizes change it."""
     if not g.is_open:
         return g.scalar(n, like)
     return g.reshape(g.cast(g.number(n, I32), like.dtype), ())

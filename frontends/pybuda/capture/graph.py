@@ -75,7 +75,7 @@ Parts: TypeAlias = Mapping[str, Mapping[str, tuple[int, DataFormat]]]
 class Compiled:
     """A function of a flat list of tensors, whose first `statics` are weights.
 
-    log: what passes made of its programs, where reports are requested.
+    log: its programs after each pass, where reports are requested.
     host_ops: names of ops that PyTorch runs. allow_host: whether it may run those that the chip lacks.
     moves_depth: how far from inputs and outputs it runs what only moves elements; 0: nowhere.
     recompute: the backward pass computes again what it can, and the forward pass keeps less.
@@ -83,7 +83,7 @@ class Compiled:
     computing: how ops compute. requests: where epochs begin and what is not fused, by names of ops.
     epoch_type: of all ops; None: of forward and backward passes.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
-    executables: their flatbuffers. graphs: what they are made of, once the function was called.
+    executables: their flatbuffers. graphs: their graphs, after the first call of the function.
     """
 
     def __init__(

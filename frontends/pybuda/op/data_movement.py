@@ -148,13 +148,13 @@ def PadTile(operandA: torch.Tensor, dim: int, original_length: int) -> torch.Ten
 
 @op
 def Concatenate(*operands: torch.Tensor, axis: int) -> torch.Tensor:
-    """Returns operands one behind the other along a dimension."""
+    """Concatenates operands along a dimension."""
     return torch.cat(operands, axis)
 
 
 @op
 def Stack(*operands: torch.Tensor, axis: int) -> torch.Tensor:
-    """Returns operands one behind the other along a new dimension."""
+    """Stacks operands along a new dimension."""
     return torch.stack(operands, axis)
 
 

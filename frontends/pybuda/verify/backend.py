@@ -160,7 +160,7 @@ def random_inputs(
 
 
 def draw_parameters(modules: Sequence[Module], centered: bool, scale: float) -> None:
-    """Gives parameters that were made of sizes new random values."""
+    """Sets new random values of parameters that were created from sizes."""
     if scale <= 0:
         raise PyBudaError(f"scale_params is {scale}; expected more than 0")
     for module in modules:

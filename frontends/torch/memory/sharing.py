@@ -70,7 +70,7 @@ def geometry(tensor: torch.Tensor | None) -> Pattern:
 def pattern_of(arguments: Sequence[Any]) -> Pattern:
     """Returns how arguments share memory.
 
-    Tensors of a storage of which parts overlap are told apart by their place in it, and by the tensor that they are
+    Tensors of a storage with overlapping parts are distinguished by their place in it, and by the tensor that they are
     views of, from which PyTorch makes them again.
     """
     pairs = overlapping(arguments)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factorizations of matrices and triangular systems: ops and calls of StableHLO, as programs of JAX have them, which
-`stablehlo-to-ttir-pipeline` expands. What is made of these is in `composed/linear_algebra.py`.
+`stablehlo-to-ttir-pipeline` expands. Ops that are composed of these are in `composed/linear_algebra.py`.
 
 PyTorch runs them in other types than f32, and of matrices without elements.
 """

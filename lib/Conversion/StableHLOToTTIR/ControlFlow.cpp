@@ -3,7 +3,7 @@
 //
 // A program on the device has no regions: what a loop or a branch does becomes
 // a function, and the op one of ttcore that names it. What a region uses of its
-// surroundings becomes an operand; small constants are made again inside, where
+// surroundings becomes an operand; small constants are cloned inside, where
 // folders and fusions see them.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Constants of so many elements, or of one value, are made again in each function that uses them.
+/// Constants of up to this many elements, or of one value, are cloned in each function that uses them.
 static constexpr int64_t maxRepeated = 1024;
 
 /// A loop or a branch.

@@ -40,8 +40,10 @@ using namespace mlir::tt::host;
 static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func", "quant", "sdy",
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};
 
-/// A value that needs no operands: it is made where it is read.
-static bool isFree(Operation *op) { return isa<arith::ConstantOp, tensor::EmptyOp>(op) && op->getNumOperands() == 0; }
+/// A value that needs no operands: it is created where it is read.
+static bool isFree(Operation *op) {
+  return (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op)) && op->getNumOperands() == 0;
+}
 
 //===----------------------------------------------------------------------===//
 // What the host takes
@@ -148,7 +150,8 @@ private:
     return ttir::ZerosOp::create(builder, op.getLoc(), type, shape)->getResult(0);
   }
 
-  /// The op of this block that makes a value; null for an argument, and for what is made where it is read.
+  /// The op of this block that produces a value; null for an argument, and for a value that is created where it is
+  /// read.
   Operation *producerOf(Value value) const {
     Operation *producer = value.getDefiningOp();
     return producer && producer->getBlock() == &block && !isFree(producer) ? producer : nullptr;

@@ -66,7 +66,7 @@ public:
 
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    // Every constant of an equation is made on a device.
+    // Every constant of an equation is created on a device.
     Value device = findDevice(rewriter, op);
     if (!device)
       return failure();

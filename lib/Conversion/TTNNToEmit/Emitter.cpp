@@ -48,7 +48,7 @@ static SmallVector<StringRef> controlled(Operation *op) {
   return {};
 }
 
-/// Elements from which on a constant of one value is made once and not in every run.
+/// A constant of one value with at least this many elements is created once and not in every run.
 static constexpr int64_t cheapElements = 4096;
 
 /// Whether an op, here or in a function that is called, writes a value in place: it must be fresh in every run then.

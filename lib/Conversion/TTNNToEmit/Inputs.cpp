@@ -91,7 +91,7 @@ static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, Ar
 }
 
 /// The input of a program: read from a file, random floats, or zeros of other types, which are valid indices and
-/// booleans. One that comes in shards is made whole and distributed.
+/// booleans. A sharded input is generated as one tensor and distributed.
 Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
                                 function_ref<Value()> meshDevice) {
   MLIRContext *context = builder.getContext();

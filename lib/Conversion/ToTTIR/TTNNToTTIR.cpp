@@ -146,7 +146,7 @@ static LogicalResult lower(ToTTIR &lowering) {
   StringAttr activation;
   for (NamedAttribute attribute : op->getAttrs()) {
     StringRef from = attribute.getName();
-    // A note of those who made the program.
+    // A note of the program's author.
     if (!isPassedOn(op, attribute.getName()))
       continue;
     const AttributeChange *change = nullptr;

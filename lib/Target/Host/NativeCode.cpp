@@ -140,7 +140,7 @@ static FailureOr<SmallVector<char>> compile(ModuleOp module, const Sizes &sizes,
   SmallString<128> object, library;
   if (llvm::sys::fs::createTemporaryFile("host", "o", object) ||
       llvm::sys::fs::createTemporaryFile("host", "so", library))
-    return emitError() << "no temporary file can be made";
+    return emitError() << "no temporary file can be created";
   llvm::FileRemover removeObject(object), removeLibrary(library);
   {
     std::error_code failed;

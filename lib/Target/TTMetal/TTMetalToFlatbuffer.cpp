@@ -114,7 +114,8 @@ FailureOr<OffsetTo<fb::BufferRef>> MetalWriter::writeBuffer(Operation *user, Val
   auto id = ids.find(value);
   auto type = cast<MemRefType>(value.getType());
   if (id == ids.end())
-    return user->emitError() << "'" << user->getName() << "' uses a buffer of " << type << " that no command has made";
+    return user->emitError() << "'" << user->getName() << "' uses a buffer of " << type
+                             << " that no command has created";
   uint64_t address = 0;
   if (auto create = value.getDefiningOp<CreateBufferOp>())
     address = create.getAddress();

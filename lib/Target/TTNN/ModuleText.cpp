@@ -43,7 +43,7 @@ ModuleText::ModuleText(ModuleOp module)
     lines.push_back(line);
     rest = after;
   }
-  // Aliases come first, each after those that it is made of.
+  // Aliases come first, each after those that it contains.
   for (StringRef line : lines) {
     auto [name, value] = line.split(" = ");
     if (!line.starts_with("#") && !line.starts_with("!"))

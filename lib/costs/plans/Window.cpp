@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What lies in pages is sharded first, its pixels with those that windows of
-// other cores cover brought together (halo), and pages made of the result. Which
+// other cores cover brought together (halo), and the result untilized to pages. Which
 // pixels go from which core to which is counted run by run.
 //
 //===----------------------------------------------------------------------===//

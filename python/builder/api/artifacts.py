@@ -97,7 +97,7 @@ def check_target(target: str) -> None:
 
 
 def lowering_of(target: str) -> Flatbuffer:
-    """Returns what a TTIR module is lowered to for a target; emitted programs are made of TTNN."""
+    """Returns what a TTIR module is lowered to for a target; emitted programs are lowered from TTNN."""
     return FLATBUFFERS.get(target, FLATBUFFERS["ttnn"])
 
 

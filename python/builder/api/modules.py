@@ -193,7 +193,7 @@ def compile_module_to_flatbuffer(
 
     Args:
         builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.
-        save_artifacts: write the module, the lowered module and what is made of it to artifact_dir.
+        save_artifacts: write the module, the lowered module and its outputs to artifact_dir.
         input_output_goldens, intermediate_goldens: returned instead of the computed ones.
         Others: see `Lowering`.
     Returns:

@@ -109,7 +109,7 @@ def single_op(record: OpGoldens, builder: AnyBuilder) -> tuple[ir.Module, AnyBui
     module = ir.Module.create(location)
     copy_mesh(op, module)
     inputs: OrderedDict[Any, Any] = OrderedDict()  # an operand that is used twice is one argument
-    producers: OrderedDict[Any, Any] = OrderedDict()  # what is no tensor (a device) is made again inside
+    producers: OrderedDict[Any, Any] = OrderedDict()  # values that are no tensors (a device) are created again inside
     for value, golden in zip(op.operands, record.operands, strict=True):
         if golden is not None:
             inputs.setdefault(value, golden)

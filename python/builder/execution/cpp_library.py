@@ -60,7 +60,7 @@ def state_of(path: Path) -> list[int]:
 
 
 def compiled(sources: Sequence[str | os.PathLike[str]]) -> Path:
-    """Returns the shared library made of C++ files; one that was made of the same files before is used again.
+    """Returns the shared library of C++ files; one that was built from the same files before is used again.
 
     It is kept in the user's cache ($TTMLIR_CACHE_DIR, $XDG_CACHE_HOME/ttmlir or ~/.cache/ttmlir), by the sources, the
     compiler, the flags and the library; headers that a source includes are looked at as well.
@@ -110,7 +110,7 @@ def is_current(record: Path) -> bool:
 
 
 def build(command: list[str], link: list[str], sources: list[Path], scratch: Path, result: Path, record: Path) -> None:
-    """Compiles to `made`, and write what it was made of to `record`; both appear whole."""
+    """Compiles to `made`, and writes its inputs to `record`; both files appear at once."""
     output, depends = scratch / "program.so", scratch / "program.d"
     inputs = [str(source) for source in sources]
     found = subprocess.run(

@@ -158,7 +158,7 @@ class Prompt(cmd.Cmd):
         self.say(self.stop.device.memory_report())
 
     def do_continue(self, _: str) -> bool:
-        """Goes on to the next breakpoint."""
+        """Continues to the next breakpoint."""
         return True
 
     def do_next(self, _: str) -> bool:

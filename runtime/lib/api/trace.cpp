@@ -125,7 +125,7 @@ void Trace::execute(const Device &device) {
     throw DeviceError(std::string(what) + ": device " + std::to_string(device->id()) +
                       " records another trace; end it first");
   for (const Recorded &call : impl->calls) {
-    // What was made of values that stay is there still, unless either was written to.
+    // Forms of constant values still exist, unless either was written to.
     const auto stays = [](const Tensor &tensor) { return !tensor || tensor.constant(); };
     if (!call.results.empty() && std::ranges::all_of(call.results, stays) && std::ranges::all_of(call.operands, stays))
       continue;

@@ -50,7 +50,7 @@ Results toDevice(const CallArguments &call) {
     throw DeviceError("ttnn.to_device: device: no device was given");
   call.device->requireOpen("ttnn.to_device");
   expectNoConversion(call, tensor);
-  // What is there already stays there.
+  // Values that are already there stay.
   if (tensor.device() == call.device && outputOf(call).memory.value_or(tensor.spec().memory) == tensor.spec().memory)
     return {tensor};
   // The caller may write a host tensor later; constants are never written.

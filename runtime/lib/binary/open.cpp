@@ -72,7 +72,7 @@ std::vector<ttnn::NamedAttribute> copyOf(const ttnn::Attributes &attributes) {
 
 //===- Binding ------------------------------------------------------------===//
 
-/// Whether the shape of a value is told.
+/// Whether the shape of a value is known.
 bool isTold(const Open::OfProgram &own, uint32_t value) {
   const auto found = std::ranges::lower_bound(own.dimensions, value, {}, &Open::Dimension::value);
   return found != own.dimensions.end() && found->value == value;
@@ -357,8 +357,8 @@ private:
   std::deque<Bound> recent;                                                     // the last ones first
 };
 
-/// Finds the ops that sizes may change: those that have a number, a result that is told, or an operand that comes from
-/// such an op or from an input whose shape depends on sizes.
+/// Finds the ops that sizes may change: those that have a number, a result of known shape, or an operand that comes
+/// from such an op or from an input whose shape depends on sizes.
 void findOperations(std::span<Open::OfProgram> programs, const SharedList<Program> &all, size_t index, bool isCalled) {
   Open::OfProgram &own = programs[index];
   const Program &program = all[index];

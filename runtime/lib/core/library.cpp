@@ -144,7 +144,7 @@ void Primitive::add(int argument, const dnnl::memory::desc &desc) {
 
 namespace {
 
-/// Whether an instruction on floats met a NaN or made one since the last call, in this thread: also the comparison with
+/// Whether an instruction on floats met or produced a NaN since the last call, in this thread: also the comparison with
 /// 0 that a relu is. Products of bf16 set no flag, what follows them does.
 bool takeInvalid() {
 #if defined(__x86_64__)

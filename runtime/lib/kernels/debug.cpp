@@ -36,7 +36,7 @@ public:
     }
     if (!caller || !*caller)
       throw OpError("debug.host_call: this process knows no function of the host, and the program calls \"" + function +
-                    "\"; it runs in the process that made it");
+                    "\"; it runs in the process that created it");
     std::vector<HostArray> given, expected;
     for (size_t i = 0; i < ins.size(); ++i)
       given.push_back({&ins[i], const_cast<std::byte *>(buffers.ins[i])});

@@ -296,7 +296,7 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
       }
     });
   while (std::ranges::any_of(cores, canRun) || goesOn(cores));
-  // Cores are looked at in one order, so that the same error is told whatever the number of threads.
+  // Cores are visited in one order, so that any number of threads reports the same error.
   std::exception_ptr error;
   std::string waiting;
   size_t waitingCores = 0;

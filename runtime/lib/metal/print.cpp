@@ -29,7 +29,7 @@ void KernelRun::printTile(uint32_t cb, uint32_t tile, TileSlice slice) {
   const auto side = static_cast<uint32_t>(tileSide);
   if (!slice.rowStep || !slice.columnStep || slice.rowEnd > side || slice.columnEnd > side)
     fail(function, "takes rows and columns up to 32, with steps of 1 or more");
-  // The producer looks at what it has reserved, the consumer at what is there.
+  // The producer prints its reserved pages, the consumer the available ones.
   const std::byte *from = tile < ring.waited ? frontTile(cb, tile, function) : backTile(cb, tile, function);
   Dst::Tile values;
   const bool isFloat = ttnn::isFloat(ring.dtype);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view space = " \t";
 
-/// What the compiler calls at each jump of a kernel, see the flags of compiler.cpp. Cores run on several threads, which
-/// may lose counts of each other.
+/// The function that the compiler calls at each jump of a kernel, see the flags of compiler.cpp. Cores run on threads,
+/// which may lose counts of each other.
 constexpr std::string_view jumps = R"(
 #if defined(__clang__)
 #define TT_METAL_WITHOUT_JUMPS __attribute__((no_sanitize("coverage")))

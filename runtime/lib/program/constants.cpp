@@ -207,7 +207,7 @@ void Planner::planControl() {
     const uint32_t value = operation.ins[i];
     const Plan::Root &root = rootOf(value);
     Argument &argument = given.emplace_back();
-    // What a loop carries begins with a constant, and goes on with something else.
+    // A loop-carried value begins with a constant, and continues with another value.
     if (observed || root.home != Plan::Home::Constant || (isLoop && i < operation.outs.size()))
       continue;
     argument.constant = true;
@@ -369,7 +369,7 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
 void Planner::findDispensable() {
   dispensable.clear();
   const auto &ins = operation().ins;
-  // Several kernels are made, which all want them.
+  // Several kernels are created, which all need them.
   if (hasSplitConstants())
     return;
   for (uint32_t in : ins) {

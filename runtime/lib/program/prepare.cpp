@@ -9,7 +9,7 @@ namespace tt::runtime {
 
 namespace {
 
-/// The plan of the program for other sizes, if there is one that was made for these inputs.
+/// The plan of the program for other sizes, if there is one for these inputs.
 ExecutableCache::Latest latestOf(const Binary &binary, size_t program, const Device &device, Mode mode,
                                  std::span<const Tensor> inputs) {
   const auto open = binary.impl().boundOf.lock();
@@ -67,7 +67,7 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
     before = old->planned();
   }
   if (old) {
-    // What was computed from other inputs goes before what takes its place is made, unless these are wrong anyway.
+    // Results of other inputs are freed before their successors are created, unless these are invalid anyway.
     old->checkInputs(inputs);
     std::lock_guard lock(cache.mutex);
     cache.entries.remove_if([&](const ExecutableCache::Entry &entry) { return entry.executable == old; });

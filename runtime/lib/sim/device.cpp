@@ -128,7 +128,7 @@ void Memories::outOfMemory(const Footprint &footprint, Memory memory, const Labe
                      " per bank on " + std::to_string(footprint.banks) + " of " + std::to_string(bankCount(memory)) +
                      " banks; free per bank are " + grouped(bank.free()) + " of " + grouped(bank.capacity()) +
                      " bytes, the largest piece " + grouped(bank.largestFree());
-  // Buffers of one origin are told together: outputs of many runs that the caller keeps, for example.
+  // Buffers of one origin are listed together: outputs of many runs that the caller keeps, for example.
   struct Origin {
     int64_t buffers = 0, bytes = 0;
   };

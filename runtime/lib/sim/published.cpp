@@ -89,7 +89,7 @@ Page *createPage() {
   const std::string path = folder + "/" + std::to_string(process), unfinished = folder + "/." + std::to_string(process);
   ::unlink(unfinished.c_str());
   const File file{::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
-  // One of its own: children inherit the mapping, which would keep the lock of the descriptor that it was made with.
+  // One of its own: children inherit the mapping, which would keep the lock of the descriptor that it was created with.
   File lock{::open(unfinished.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
   // The memory is had now: a full disk would end the process when it writes.
   if (!file || !lock || !takeFile(lock.get(), Holder::Descriptor) ||

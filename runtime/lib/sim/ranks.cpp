@@ -15,7 +15,7 @@
 
 namespace tt::sim {
 
-//===- Made of exchanges --------------------------------------------------===//
+//===- Combined exchanges -------------------------------------------------===//
 
 std::vector<std::string> Ranks::gather(std::string_view mine, std::string_view what) {
   std::vector<uint64_t> lengths(count, mine.size());

@@ -193,7 +193,7 @@ Tensor Tensor::onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::Mes
 
 Tensor Tensor::fromShards(std::shared_ptr<const Description> description, Shards shards,
                           std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation) {
-  // Values on the host are in reach of whoever they are handed to.
+  // Values on the host are accessible to every holder of their address.
   Tensor tensor = make(std::move(description), std::move(shards), newContents(device != nullptr));
   tensor.storage->device = std::move(device);
   tensor.storage->allocation = std::move(allocation);
@@ -217,7 +217,7 @@ void Tensor::deallocate() const {
   mine.allocation.release();
   for (auto &shard : mine.shards)
     shard.reset();
-  // Kernels made for these values hold on to them; a view may still want those.
+  // Kernels for these values keep them alive; a view may still need them.
   if (mine.contents.use_count() == 1) {
     std::lock_guard lock(mine.contents->keptMutex);
     mine.contents->kept.reset();

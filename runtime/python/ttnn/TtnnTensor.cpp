@@ -285,7 +285,7 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       "Calls a function of a program's library; results are (shape, dtype, layout, memory_config).");
   module.def(
       "set_shape_type", [](nb::object type) { shapeType() = std::move(type); }, nb::arg("type"),
-      "What Tensor.shape is made of; called by the package ttnn.");
+      "Returns the numbers of Tensor.shape; called by the package ttnn.");
   module.def(
       "from_array",
       [](nb::handle array, std::optional<DataType> dtype, std::optional<tt::Layout> layout, const Device &device,

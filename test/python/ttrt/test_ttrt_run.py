@@ -119,7 +119,7 @@ MISTAKES = {
     "wrong shape": (["ONE", "--inputs", "shape.npz"], "shape.npz: input_1 has shape [3, 2], the program takes [2, 3]"),
     "unknown output kind": (["ONE", "--save-outputs", "out.txt"], "out.txt: expected a .npz, .pt or .pth file"),
     "tolerance alone": (["ONE", "--atol", "1"], "--atol and --rtol judge a golden check; give --golden as well"),
-    "arch and board": (["ONE", "--mesh", "p150", "--arch", "wormhole_b0"], "--mesh p150 is made of blackhole chips"),
+    "arch and board": (["ONE", "--mesh", "p150", "--arch", "wormhole_b0"], "--mesh p150 consists of blackhole chips"),
     "another arch": (["ONE", "--arch", "blackhole"], "was compiled for wormhole_b0, but device"),
     "another mesh": (["MESH", "--mesh", "2x2"], "was compiled for a mesh of 1x2, but device"),
 }  # fmt: skip

@@ -44,7 +44,7 @@ def floats(node: Node, name: str) -> Array:
 
 
 #
-# What is made of scores
+# Transformations of scores
 #
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LU factorizations, which StableHLO's pipeline computes, and what is made of them."""
+"""LU factorizations, which StableHLO's pipeline computes, and ops that use them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra that is made of factorizations and triangular systems."""
+"""Linear algebra by factorizations and triangular systems."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of ops that are made of others, and what they share."""
+"""The table of ops that are composed of others, and their common code."""
 
 from __future__ import annotations
 

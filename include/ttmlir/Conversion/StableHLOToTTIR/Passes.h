@@ -33,15 +33,15 @@ struct AbsentPartParser : llvm::cl::parser<bool> {
 
 struct StableHLOToTTIRPipelineOptions : ttcore::PipelineOptions<StableHLOToTTIRPipelineOptions> {
   Option<bool> enableAggressiveSimplification{*this, "enable-aggressive-simplification",
-                                              llvm::cl::desc("Simplify before lowering: fold, and remove dead ops"),
+                                              llvm::cl::desc("Fold and remove dead ops before lowering"),
                                               llvm::cl::init(true)};
   Option<bool> arithDialectConversionsEnabled{*this, "enable-arith-to-stablehlo",
-                                              llvm::cl::desc("Take constant tensors of the arith dialect as well"),
+                                              llvm::cl::desc("Accept constant tensors of the arith dialect"),
                                               llvm::cl::init(true)};
   // Other options of the guide's pipeline are known, so that a command line that says to do without is accepted.
-  Option<bool> legalizeCompositeToCallEnabled{
-      *this, "enable-composite-to-call", llvm::cl::desc("Call the decompositions of composites that no op stands for"),
-      llvm::cl::init(true)};
+  Option<bool> legalizeCompositeToCallEnabled{*this, "enable-composite-to-call",
+                                              llvm::cl::desc("Call the decompositions of composites that have no op"),
+                                              llvm::cl::init(true)};
   Option<bool, AbsentPartParser> enableCPUFallback{
       *this, "enable-cpu-fallback", llvm::cl::desc("Only false: no op runs on the host"), llvm::cl::init(false)};
 };

@@ -61,7 +61,7 @@ def StableHLOInlineRegionCalls : Pass<"stablehlo-inline-region-calls", "::mlir::
 
 // On modules: signatures and calls change together.
 def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
-  let summary = "Put empty tensors in the place of tokens";
+  let summary = "Replace tokens by empty tensors";
   let description = [{
     Programs do what has effects in the order in which it stands, so tokens have nothing to say.
 
@@ -73,7 +73,7 @@ def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
 
 // On modules: signatures and calls change together.
 def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conversion", "::mlir::ModuleOp"> {
-  let summary = "Make real tensors of tensors of complex numbers";
+  let summary = "Represent complex tensors by real tensors";
   let description = [{
     `tensor<3xcomplex<f32>>` becomes `tensor<3x2xf32>`, real and imaginary part last, in signatures, loops, branches and
     calls. Inside, the parts are tensors of their own: elementwise ops become formulas, movement and sums are done with
@@ -84,7 +84,7 @@ def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conve
 
 // On modules: signatures and calls change together.
 def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::mlir::ModuleOp"> {
-  let summary = "Make integer tensors of quantized ones, and formulas of what is computed with them";
+  let summary = "Represent quantized tensors by integers, and expand their arithmetic";
   let description = [{
     In signatures, loops, branches and calls a quantized tensor is the integers that are stored. What only moves elements
     moves integers; other ops compute with the floats that the integers stand for, and quantize the result.
@@ -100,7 +100,7 @@ def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::m
 
 // On modules: signatures and calls change together.
 def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::mlir::ModuleOp"> {
-  let summary = "Hold floats of 4, 6 and 8 bits in f32, and round what is computed";
+  let summary = "Represent floats of 4, 6 and 8 bits by f32, and round results";
   let description = [{
     In signatures, loops, branches and calls such a tensor is one of f32, which has all their values. Every op computes
     in f32, and its result is rounded to the nearest value of the type (the even one of two) by its bits; what only moves
@@ -114,7 +114,7 @@ def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::ml
 }
 
 def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
-  let summary = "Write ops of StableHLO and CHLO that TTIR has no counterpart of by others";
+  let summary = "Expand ops of StableHLO and CHLO that have no counterpart in TTIR";
   let description = [{
     Reductions of regions without a name in TTIR become halves that are combined, windows become slices, padding between
     elements a concatenation, factorizations loops, random bits arithmetic on words of 32 bits, and broadcasts of CHLO
@@ -133,7 +133,7 @@ def ExpandStableHLO : Pass<"expand-stablehlo", "::mlir::func::FuncOp"> {
 //===----------------------------------------------------------------------===//
 
 def ChloLegalizeToStablehlo : Pass<"chlo-legalize-to-stablehlo", "::mlir::func::FuncOp"> {
-  let summary = "Write ops of CHLO by those of StableHLO";
+  let summary = "Expand ops of CHLO to ops of StableHLO";
   let description = [{
     By the formulas of the lowering, and others where TTIR has an op of its own. What has no formula is an error.
 
@@ -144,7 +144,7 @@ def ChloLegalizeToStablehlo : Pass<"chlo-legalize-to-stablehlo", "::mlir::func::
 }
 
 def StablehloComplexMathExpander : Pass<"stablehlo-complex-math-expander", "::mlir::func::FuncOp"> {
-  let summary = "Write functions of complex numbers by those of real ones";
+  let summary = "Expand functions of complex numbers to functions of real numbers";
   let description = [{
     Sums, products and quotients stay.
 
@@ -155,7 +155,7 @@ def StablehloComplexMathExpander : Pass<"stablehlo-complex-math-expander", "::ml
 }
 
 def StablehloLegalizeDeprecatedOps : Pass<"stablehlo-legalize-deprecated-ops", "::mlir::func::FuncOp"> {
-  let summary = "Write deprecated ops by those that replace them";
+  let summary = "Replace deprecated ops by their successors";
   let description = [{
     Before: `%0 = stablehlo.broadcast %a, sizes = [2] : (tensor<4xf32>) -> tensor<2x4xf32>`
     After: `%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>`
@@ -166,7 +166,7 @@ def StablehloLegalizeDeprecatedOps : Pass<"stablehlo-legalize-deprecated-ops", "
 }
 
 def StablehloCompatibilityExpander : Pass<"stablehlo-compatibility-expander", "::mlir::ModuleOp"> {
-  let summary = "Write ops that a version of StableHLO has not by those that it has";
+  let summary = "Expand ops that a version of StableHLO lacks";
   let description = [{
     The tangent before 1.4.0, and batching dimensions of gather and scatter before 1.1.0.
 
@@ -179,7 +179,7 @@ def StablehloCompatibilityExpander : Pass<"stablehlo-compatibility-expander", ":
 
 // On modules: regions become functions.
 def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the regions of loops and branches";
+  let summary = "Outline the regions of loops and branches to functions";
   let description = [{
     `stablehlo.while`, `if` and `case` become `ttcore.while` and `ttcore.case`, which name private functions of what was
     a region. What a region uses from outside becomes an argument, unless it is a small constant, which is cloned.

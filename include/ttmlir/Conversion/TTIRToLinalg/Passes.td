@@ -124,7 +124,7 @@ def CPUHoistFallback : Pass<"cpu-hoist-fallback", "::mlir::ModuleOp"> {
 
 // On modules: removes declarations.
 def LowerCPUHoistedCalls : Pass<"ttir-lower-cpu-hoisted-calls", "::mlir::ModuleOp"> {
-  let summary = "Make calls of host functions ops that a program can have";
+  let summary = "Replace calls of host functions by ops of device programs";
   let description = [{
     Calls marked `ttir.cpu_hoisted_call` become `debug.host_call`, and their declarations go. What writes the program
     finds the functions in the `ttcore.cpu_module`.
@@ -168,7 +168,7 @@ def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
 }
 
 def DefineHostArithmetic : Pass<"define-host-arithmetic"> {
-  let summary = "Give divisions by 0, places outside of tensors, and extremes of zeros, a meaning";
+  let summary = "Define divisions by 0, indices outside of tensors, and extremes of zeros";
   let description = [{
     Elsewhere they have none, and end the process. x / 0 is -1, x rem 0 is x, and the least number by -1 is itself. An
     index outside of a tensor becomes the nearest inside, and that of a slice as well. Nothing is done for constants
@@ -199,7 +199,7 @@ def DefineHostArithmetic : Pass<"define-host-arithmetic"> {
 }
 
 def PrepareHostArguments : Pass<"prepare-host-arguments", "::mlir::func::FuncOp"> {
-  let summary = "Say that arguments are not written, and leave tensors without elements alone";
+  let summary = "Mark arguments as read-only, and skip tensors without elements";
   let description = [{
     Bufferization would else compute in the memory of an argument that no later op of the function reads; it is that of a
     tensor of the program. Arguments and results without elements are of one dimension: pointers alone do not tell the
@@ -246,7 +246,7 @@ def LowerHostMath : Pass<"lower-host-math"> {
 }
 
 def CopiesToLinalg : Pass<"memref-copies-to-linalg"> {
-  let summary = "Make copies of parts of buffers linalg ops";
+  let summary = "Convert copies of parts of buffers to linalg ops";
   let description = [{
     They become loops then. Copies of whole buffers stay: those are calls of memcpy.
 
@@ -266,7 +266,7 @@ def CopiesToLinalg : Pass<"memref-copies-to-linalg"> {
 }
 
 def LLVMBFloatAsBits : Pass<"llvm-bf16-as-bits", "::mlir::LLVM::LLVMFuncOp"> {
-  let summary = "Hold values of bf16 as 16 bits";
+  let summary = "Represent bf16 by 16-bit integers";
   let description = [{
     Arithmetic of bf16 is in bits before this; what is left moves values. A code generator without instructions for bf16
     moves them as f32, and rounds them by a function of the compiler's library, which a process need not have.

@@ -47,7 +47,7 @@ def TTNNRecoverStructure : Pass<"ttnn-recover-structure", "::mlir::ModuleOp"> {
 
 // On modules: adds functions.
 def TTNNCreateInputGenerators : Pass<"ttnn-create-input-gens", "::mlir::ModuleOp"> {
-  let summary = "Add functions that make up inputs for programs";
+  let summary = "Add functions that generate inputs for programs";
   let description = [{
     For functions marked `forward_device`, or all public ones if none is. Floats are random, other types are 0. A program
     that has such a function keeps it. The conversions to C++ and Python write it, and a `main` that calls it.
@@ -98,7 +98,7 @@ def TTNNLoadInputTensors : Pass<"ttnn-load-input-tensors", "::mlir::ModuleOp"> {
 
 // On modules: functions and what makes their inputs change together.
 def TTNNTuplifyTensors : Pass<"ttnn-tuplify-tensors", "::mlir::ModuleOp"> {
-  let summary = "Give programs their inputs as one tuple, and take a tuple of results";
+  let summary = "Pass the inputs and results of programs as tuples";
   let description = [{
     For functions marked `forward_device`, or all public ones if none is, and those that make their inputs; a device stays
     an argument. `ttnn.elements` has the attributes of the arguments that became elements. Programs without inputs take
@@ -129,7 +129,7 @@ def TTNNTuplifyTensors : Pass<"ttnn-tuplify-tensors", "::mlir::ModuleOp"> {
 
 // On modules: names of functions.
 def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir::ModuleOp"> {
-  let summary = "Give programs the device as an argument";
+  let summary = "Pass the device to programs as an argument";
   let description = [{
     It is the last one, and is what `ttnn.get_device` gave. An only program called `main`, as what C++ and Python begin
     with is called, becomes `forward`. Conversions write such an argument, or one of their own where it is needed.
@@ -151,7 +151,7 @@ def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir:
 
 // On modules: which functions callers run.
 def TTNNSplitForwardFuncArgsByType : Pass<"ttnn-split-forward-func-args-by-type", "::mlir::ModuleOp"> {
-  let summary = "Give programs their weights as a tuple after that of the inputs";
+  let summary = "Pass the weights of programs as a second tuple";
   let description = [{
     Weights are the elements of the tuple that `ttcore.argument_type` calls parameters or constants. A program without
     weights stays as it is. In Python these are two lists; in C++ one, of which the inputs are the first.
@@ -173,7 +173,7 @@ def TTNNSplitForwardFuncArgsByType : Pass<"ttnn-split-forward-func-args-by-type"
 
 // On modules: moves functions.
 def TTNNFileSplit : Pass<"ttnn-file-split", "::mlir::ModuleOp"> {
-  let summary = "Put functions that are evaluated once into a file of their own";
+  let summary = "Move const-eval functions to a file of their own";
   let description = [{
     `consteval` has what `ttcore.load_cached` names and what that calls, `main` the rest and declarations.
     `convert-ttnn-to-emitpy` writes these files, as with `split-files`; `convert-ttnn-to-emitc` writes one.
@@ -207,7 +207,7 @@ def TTNNFileSplit : Pass<"ttnn-file-split", "::mlir::ModuleOp"> {
 
 // On modules: adds an attribute of the module.
 def CaptureMeshShape : Pass<"capture-mesh-shape", "::mlir::ModuleOp"> {
-  let summary = "Note the shape of the mesh at the module";
+  let summary = "Record the shape of the mesh on the module";
   let description = [{
     That of the device, for modules that are written without it: emitted programs open a mesh of this shape. What a
     module says already stays.
@@ -228,7 +228,7 @@ def CaptureMeshShape : Pass<"capture-mesh-shape", "::mlir::ModuleOp"> {
 }
 
 def RemoveDeadEmitCExpressions : Pass<"remove-dead-emitc-expressions"> {
-  let summary = "Remove expressions of C++ that nothing reads";
+  let summary = "Remove unused C++ expressions";
   let description = [{
     Those without side effects.
 
@@ -265,7 +265,7 @@ def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
   let options = !listconcat([Option<"targetModule", "target-module", "bool", "false",
                                     "Without main: the program is imported by others">], common, [
     Option<"splitFiles", "split-files", "bool", "false",
-           "What is evaluated once goes into a file of its own, `consteval`">]);
+           "Write const-eval functions to a file of their own, `consteval`">]);
   let dependentDialects = ["::mlir::tt::emitpy::EmitPyDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 

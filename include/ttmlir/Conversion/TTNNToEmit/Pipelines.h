@@ -10,24 +10,26 @@ namespace mlir::tt {
 /// Options of the conversions of TTNN to a language; `withoutMain` has another name for each.
 struct EmitPipelineOptions {
   EmitPipelineOptions(ttcore::DescribedOptions &owner, StringRef withoutMain)
-      : withoutMain(owner, withoutMain, llvm::cl::desc("Without main: others load the program"), llvm::cl::init(false)),
-        tensorDirectory(owner, "tensor-directory", llvm::cl::desc("Folder of constants, seen from that of the program"),
+      : withoutMain(owner, withoutMain, llvm::cl::desc("Omit main: another program loads this one"),
+                    llvm::cl::init(false)),
+        tensorDirectory(owner, "tensor-directory",
+                        llvm::cl::desc("Folder of constants, relative to the program's folder"),
                         llvm::cl::init("tensors")),
         loadInputs(owner, "load-input-tensors-from-disk",
                    llvm::cl::desc("Read inputs from files instead of generating them"), llvm::cl::init(false)),
         inputDirectory(owner, "tensor-load-directory",
-                       llvm::cl::desc("Folder of the inputs' files, seen from that of the program"),
+                       llvm::cl::desc("Folder of the inputs' files, relative to the program's folder"),
                        llvm::cl::init("")),
         inputPrefix(owner, "tensor-load-file-prefix",
-                    llvm::cl::desc("The file of an input is this, the input's number and .tensorbin"),
+                    llvm::cl::desc("Prefix of the inputs' files: the input's number and .tensorbin follow"),
                     llvm::cl::init("arg")),
         tuplifyInputs(
             owner, "tuplify-input-if-empty",
-            llvm::cl::desc("Programs take their inputs as one list, also if there are none, and return a list"),
+            llvm::cl::desc("Pass the inputs of programs as one list, also if there are none, and return a list"),
             llvm::cl::init(false)),
         recoverStructure(owner, "try-recover-structure",
-                         llvm::cl::desc("Make functions of the parts that the names of ops tell"),
-                         llvm::cl::init(false)) {}
+                         llvm::cl::desc("Outline functions for the parts in the names of ops"), llvm::cl::init(false)) {
+  }
 
   ttcore::DescribedOptions::Option<bool> withoutMain;
   ttcore::DescribedOptions::Option<std::string> tensorDirectory;
@@ -43,7 +45,7 @@ struct EmitPyPipelineOptions : EmitPipelineOptions {
   explicit EmitPyPipelineOptions(ttcore::DescribedOptions &owner)
       : EmitPipelineOptions(owner, "target-module"),
         splitFiles(owner, "split-files",
-                   llvm::cl::desc("What is evaluated once goes into a file of its own, `consteval`"),
+                   llvm::cl::desc("Write const-eval functions to a file of their own, `consteval`"),
                    llvm::cl::init(false)) {}
 
   ttcore::DescribedOptions::Option<bool> splitFiles;

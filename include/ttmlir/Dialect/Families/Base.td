@@ -65,7 +65,7 @@ class TT_ShapeRule<string trait, dag operands, string rule, string types, code d
 // An op whose rule only checks it: one without results, or whose results are declared always.
 class TT_CheckShape<dag operands, string rule> : TT_ShapeRule<"CheckedShape", operands, rule, "">;
 
-// How dimensions follow one another is told by the rule of that name in lib/shapes, too.
+// The rule of that name in lib/shapes also relates the dimensions of operands and results.
 def TT_FactorsOfShapeRule : NativeOpTrait<"FactorsOpInterface::Trait"> {
   let cppNamespace = "::mlir::tt";
 }

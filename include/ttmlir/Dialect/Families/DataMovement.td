@@ -64,7 +64,7 @@ defm Reshape : TT_Both<"reshape", TT_Unary, (ins I32ArrayAttr:$shape), "The same
 class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
     Pure, TT_MovesValues,
     TT_InferShape<(ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends), "sliceDynamic">]> {
-  let summary = "As `slice_static`, with begins and ends that are known only at run time.";
+  let summary = "Slices as `slice_static` does, with begins and ends that are known only at run time.";
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends,
                        OptionalAttr<I32ArrayAttr>:$step);
   let results = (outs AnyRankedTensor:$result);

@@ -28,7 +28,7 @@ def TTIR_AdamWOp : TT_PureOp<TTIR_Dialect, "adamw", TT_AdamWOperands, TT_AdamWAt
 def TTNN_AdamWOp : Op<TTNN_Dialect, "adamw", [
     MemoryEffects<[MemWrite]>, TT_CheckShape<TT_AdamWOperands, "adamwInPlace">]> {
   let summary = TT_AdamWText;
-  let description = "As `ttir.adamw`, written to param, exp_avg, exp_avg_sq and max_exp_avg_sq themselves.";
+  let description = "Computes `ttir.adamw` in place: writes to param, exp_avg, exp_avg_sq and max_exp_avg_sq.";
   let arguments = !con(TT_AdamWOperands, TT_AdamWAttributes);
 }
 
@@ -47,7 +47,8 @@ defm SDPAForward : TT_Both<"sdpa_fw",
     (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, Optional<AnyRankedTensor>:$attention_mask),
     (ins TT_AttentionMask<"Causal">:$mask_type, TT_F32<"0.0">:$dropout_probability,
          TT_Bool<"false">:$return_intermediates),
-    "Attention of a training step, and with `return_intermediates` what `sdpa_bw` needs of it.", "attentionForward", [],
+    "Attention of a training step; `return_intermediates` adds the values that `sdpa_bw` needs.",
+    "attentionForward", [],
     "query f32">;
 let results = (outs AnyRankedTensor:$grad_query, AnyRankedTensor:$grad_key, AnyRankedTensor:$grad_value) in
 defm SDPABackward : TT_Both<"sdpa_bw",

@@ -31,7 +31,7 @@ struct Number {
 struct Row {
   StringRef target, op;
   SmallVector<Given> operands;
-  SmallVector<StringRef> order; // of the op's operands; "output" is made
+  SmallVector<StringRef> order; // of the op's operands; "output" is created
   SmallVector<Number> numbers;
   bool writes = false;     // its first operand, which is the result
   MakeCall make = nullptr; // in place of one op

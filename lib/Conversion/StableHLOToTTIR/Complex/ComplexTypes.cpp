@@ -128,7 +128,7 @@ private:
         !llvm::any_of(op->getOperands(), [&](Value operand) { return joined.contains(operand); }))
       return convertRegions(op);
     ImplicitLocOpBuilder builder(op->getLoc(), op);
-    // An op that its name stands for would take the parts for numbers of their own; what it is made of does not.
+    // The op of that name would treat the parts as separate numbers; its decomposition does not.
     if (auto composite = dyn_cast<stablehlo::CompositeOp>(op)) {
       auto decomposed =
           func::CallOp::create(builder, composite.getDecomposition(), op->getResultTypes(), op->getOperands());

@@ -397,7 +397,7 @@ private:
     SmallVector<int64_t> halved(shape);
     size_t split = 0;
     if (!isWide && !shape.empty()) {
-      // The first even dimension, else the largest, is made of pairs.
+      // The first even dimension, else the largest, holds pairs.
       const auto *even = llvm::find_if(shape, [](int64_t size) { return size % 2 == 0; });
       split = even != shape.end() ? even - shape.begin() : std::max_element(shape.begin(), shape.end()) - shape.begin();
       halved[split] = (shape[split] + 1) / 2;

@@ -16,7 +16,7 @@ using namespace mlir::stablehlo;
 template <class E> using Symbolize = std::optional<E> (*)(uint32_t);
 
 namespace {
-/// A part of an axis: a flag, and what is there if it is set.
+/// A part of an axis: a flag, and the part if it is set.
 struct FlaggedSubAxis {
   using Store = SubAxisInfoAttr;
   static LogicalResult read(DialectBytecodeReader &reader, std::optional<Store> &into) {

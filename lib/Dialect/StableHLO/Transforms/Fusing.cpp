@@ -60,7 +60,7 @@ struct SplitCopies : OpRewritePattern<stablehlo::ReshapeOp> {
   }
 };
 
-/// concatenate(y, y, ...) along a dimension of size 1, which a reshape may have made.
+/// concatenate(y, y, ...) along a dimension of size 1, which a reshape may have added.
 struct CopiesOfOne : OpRewritePattern<stablehlo::ConcatenateOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, PatternRewriter &rewriter) const override {

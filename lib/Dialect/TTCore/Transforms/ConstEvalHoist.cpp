@@ -146,7 +146,7 @@ private:
         producer->erase();
   }
 
-  /// `value` inside the new function: constants and devices are made there again.
+  /// `value` inside the new function: constants and devices are cloned there.
   static Value bringIn(Value value, IRMapping &inside, OpBuilder &builder, SetVector<Operation *> &copied) {
     if (Value known = inside.lookupOrNull(value))
       return known;

@@ -63,7 +63,7 @@ bool ttcore::Places::readsPlaces(Operation *op) const {
   return llvm::any_of(op->getOperands(), [&](Value value) { return isPlace(value); });
 }
 
-/// Makes the op's floats places. What is made of nothing, a constant, is what its users want it to be.
+/// Marks the op's floats as places. A constant has no operands and is what its users need.
 bool ttcore::Places::require(Operation *op) {
   bool changed = ops.insert(op).second;
   for (Value operand : op->getOperands()) {

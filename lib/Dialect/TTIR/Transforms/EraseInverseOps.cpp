@@ -178,7 +178,7 @@ private:
   Block &body;
   IRRewriter rewriter;
   ttcore::FusionState &state;
-  /// Data movement ops that values have behind them and that could come after the ops that made them.
+  /// Data movement ops that values have behind them and that could come after the ops that produce them.
   DenseMap<Value, Movement> carried;
   DenseSet<Operation *> grouped;
 };

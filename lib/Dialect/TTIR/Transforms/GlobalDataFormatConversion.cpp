@@ -37,7 +37,7 @@ struct GlobalDataFormatConversion : ttir::impl::TTIRGlobalDataFormatConversionBa
     element = ttcore::isBlockFormat(*dataType) ? Type(ttcore::TileType::get(&getContext(), *dataType))
                                                : ttcore::dataTypeToElementType(&getContext(), *dataType);
     getOperation().walk([&](func::FuncOp function) {
-      // Those of the host keep the types that they were made for.
+      // Functions of the host keep the types that they were compiled for.
       if (!function.isExternal() && !function->getParentOfType<ttcore::CPUModuleOp>())
         convert(function);
     });
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  /// `value` as another type, for all users. A constant is made twice.
+  /// `value` as another type, for all users. A constant is cloned.
   static Value inFormat(Value value, Type type) {
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);

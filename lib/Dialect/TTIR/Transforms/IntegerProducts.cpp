@@ -223,7 +223,7 @@ struct IntegerProducts : ttir::impl::TTIRIntegerProductsBase<IntegerProducts> {
     constants = {};
     if (dead.empty())
       return markAllAnalysesPreserved();
-    // What made floats for these products alone, and its operands.
+    // Dequantizations for these products alone, and their operands.
     llvm::SetVector<Operation *> left(dead.begin(), dead.end());
     while (!left.empty()) {
       Operation *op = left.pop_back_val();
@@ -250,7 +250,7 @@ private:
     if (k > longest(a, b) || k < fewValues || result.getShape().back() < fewColumns ||
         result.getNumElements() * k <= leastWork)
       return false;
-    // Of one matrix, whose form is made once, or used for some rows.
+    // Products with one matrix, whose form is prepared once, or used for some rows.
     if (!(isMatrix && constants.isConstant(b.integers)) &&
         (isMatrix ? rows : result.getDimSize(result.getRank() - 2)) < fewRows)
       return false;

@@ -31,7 +31,7 @@ static constexpr Row rows[] = {
     {"enable-decomposition-workaround-pass", either, noWorkarounds},
     {"enable-ttnn-decomposition-pass", either, "the simulated library has every op of TTNN"},
     {"composite-resolution", "auto or inline or validate or force-promote",
-     "composites of StableHLO become ops, or what they are made of, before"},
+     "composites of StableHLO are lowered or decomposed before"},
     {"enable-dram-space-saving-optimization-pass", either, "tensors are freed after their last use in any case"},
     {"enable-create-d2m-subgraphs", "false", noD2M},
     {"enable-d2m-elementwise-fusion", "false", noD2M},

@@ -170,7 +170,7 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
   if (options.trace) {
     manager.addPass(createTTNNTraceHoistTransform());
     addOptimizer(manager, options);
-    // Changes of layout that it made.
+    // Layout changes that it added.
     manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   }
   if (options.perfMetrics) {

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// The type with the values in system memory, or null for what is there already, or lies in shards.
+/// The type with the values in system memory, or null if they are already there, or sharded.
 static RankedTensorType onHost(Type type) {
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   if (!layout || !layout.isOnDevice() || layout.isSharded())
@@ -46,7 +46,7 @@ struct ConstEvalInputsToSystemMemory
     const SymbolUserMap users(symbols, module);
     bool changed = false;
     for (auto function : module.getOps<func::FuncOp>()) {
-      // Whoever calls a function has made its arguments on the device.
+      // The callers of a function have created its arguments on the device.
       if (function.isExternal() || !users.useEmpty(function))
         continue;
       for (BlockArgument argument : function.getArguments())

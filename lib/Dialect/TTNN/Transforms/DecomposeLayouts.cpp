@@ -72,7 +72,7 @@ private:
     if (!from || !to)
       return op->emitOpError() << "changes from " << value.getType() << " to " << type
                                << "; expected both to have a #ttnn.ttnn_layout";
-    // Layouts of the steps between are made for the shape, in tiles or in rows.
+    // Layouts of intermediate steps are built for the shape, in tiles or in rows.
     if (!collapsedShape(type.getShape(), Layout::Tile))
       return op->emitOpError() << "result 0 is " << type << "; its size exceeds 64 bits";
     SmallVector<Step> steps = plan(type.getShape(), from, to);

@@ -62,7 +62,7 @@ private:
   }
 };
 
-/// One stage while it is being made.
+/// One stage under construction.
 struct Stage {
   SmallVector<Operation *> ops; // in order, with what is shared
   SetVector<Value> inputs, outputs;

@@ -53,7 +53,7 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
   context->loadDialect<VhloDialect>();
   // The reader takes data of any alignment from a buffer that is as aligned as an allocation.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, "portable artifact");
-  // The reader goes on after some errors, with attributes that cannot be.
+  // The reader continues after some errors, with impossible attributes.
   bool hasErrors = false;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     hasErrors |= diagnostic.getSeverity() == DiagnosticSeverity::Error;

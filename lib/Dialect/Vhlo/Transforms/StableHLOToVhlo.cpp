@@ -108,7 +108,7 @@ static void castAround(Operation *op) {
   };
   auto ignored = [&]() -> InFlightDiagnostic { return op->emitError(); };
   for (OpOperand &operand : op->getOpOperands()) {
-    // The type of a value of this dialect has been made from one that it can be made into.
+    // The type of a value of this dialect was converted from one that it converts back to.
     if (!isa<VhloType>(operand.get().getType()))
       continue;
     Type type = toBuiltin(operand.get().getType(), ignored);
@@ -151,7 +151,7 @@ static LogicalResult convertOp(Operation *op, const OpRow &row, bool allowOthers
 LogicalResult vhlo::legalizeToVhlo(ModuleOp module, bool allowOthers) {
   module.getContext()->loadDialect<VhloDialect>();
   auto emitFor = [](Operation *op) { return [op] { return op->emitError() << "'" << op->getName() << "' "; }; };
-  // Casts are made while values have their own types, and get VHLO's with these.
+  // Casts are created while values have their own types, and are converted with them.
   SmallVector<Operation *> others;
   WalkResult result = module.walk([&](Operation *op) -> WalkResult {
     if (rowOf(op))

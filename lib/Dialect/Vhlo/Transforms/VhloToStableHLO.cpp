@@ -176,7 +176,7 @@ static void dropCast(UnrealizedConversionCastOp cast) {
 LogicalResult vhlo::legalizeToStableHLO(ModuleOp module) {
   MLIRContext *context = module.getContext();
   context->loadDialect<func::FuncDialect, quant::QuantDialect, stablehlo::StablehloDialect>();
-  // From the inside out: an op is made when all that it holds is.
+  // From the inside out: an op is created after its contents.
   WalkResult result = module.walk([&](Operation *op) -> WalkResult {
     auto emitError = [&] { return op->emitError() << "'" << op->getName() << "' "; };
     for (Value value : op->getResults())

@@ -26,7 +26,7 @@ static bool isOpaque(StringRef mnemonic) {
   return llvm::is_contained({"quant_per_axis_v1", "future_v1", "mesh_v1", "mesh_axis_v1"}, mnemonic);
 }
 
-/// The first attribute or type, of those that an attribute is made of, that a version has not, as text.
+/// Returns the text of the first attribute or type within an attribute that a version lacks.
 static std::optional<std::string> newerThan(Attribute attribute, const Version &target);
 
 /// The same of a VhloType or VhloAttr itself, `kind`.

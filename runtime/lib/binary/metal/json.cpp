@@ -128,7 +128,7 @@ std::vector<std::pair<std::string, std::string>> sourcesOf(const Image &image) {
   std::map<std::string, std::string_view> taken;
   for (const Kernel *kernel : image.entries) {
     std::string name(kernel->symbol);
-    // The same source with other arguments is told once.
+    // The same source with other arguments is printed once.
     for (int i = 2; taken.contains(name) && taken[name] != kernel->source; ++i)
       name = std::string(kernel->symbol) + "#" + std::to_string(i);
     if (taken.emplace(name, kernel->source).second)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A block of rows of one head at a time: its scores against a piece of the keys,
-// their exponentials, and these times the values are made one after another in
+// their exponentials, and these times the values are computed one after another in
 // cache, and no matrix of scores is ever whole. When a later piece has a larger
 // score, what was summed before is scaled down to it.
 //

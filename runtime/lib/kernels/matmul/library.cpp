@@ -141,8 +141,8 @@ private:
     return primitive;
   }
 
-  /// Weights, block by block of columns, in the order the primitives chose: made now of constant `values`, or prepared
-  /// for each run when that is nullptr.
+  /// Weights, block by block of columns, in the order the primitives chose: prepared now from constant `values`, or
+  /// prepared for each run when that is nullptr.
   void orderWeights(const std::byte *values, const std::byte *operand, const ConstantStore *constants) {
     for (const auto &pair : plans)
       orderedBlock = std::max(orderedBlock, static_cast<int64_t>((pair[0].weights.get_size() + 63) / 64 * 64));

@@ -5,7 +5,7 @@
 // a window has of one line of an image lies together, so that the rows are read where
 // they are, one line of the window after the other. Results whose windows have the
 // same elements outside of the image are computed together, without those elements:
-// images need no border, and products with zeros are not made. Where these would be
+// images need no border, and products with zeros are not computed. Where these would be
 // few results at a time, an element outside of the image is read from a line of zeros.
 //
 //===----------------------------------------------------------------------===//
@@ -266,7 +266,7 @@ private:
     return box;
   }
 
-  /// Divides the work. The sums of a value of the result are made in the same order whatever that is.
+  /// Divides the work. The sums of a value of the result are computed in the same order for every division.
   void divide() {
     const auto cost = [&](const Box &box, int64_t rows) { return rows * std::max(box.depth, channels); };
     int64_t all = 0, most = 1;

@@ -43,7 +43,7 @@ void PreparedVolumes::unpack(const std::byte *matrix, std::byte *weight, size_t 
 
 namespace {
 
-/// Weights and biases are prepared when a convolution's kernel is made, which knows the machine: these ops leave the
+/// Weights and biases are prepared when a convolution's kernel is created, which knows the machine: these ops leave the
 /// values in their order, in the type and shape that the result has.
 std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);

@@ -55,7 +55,7 @@ def CHLO_ComparisonTypeAttr : EnumAttr<Chlo_Dialect, CHLO_ComparisonType, "compa
 class CHLO_Op<string mnemonic, string text, list<Trait> traits = []>
     : Op<Chlo_Dialect, mnemonic, !listconcat([Pure], traits)> {
   let summary = text;
-  let description = "As CHLO names it: operands, attributes and result types are those of the dialect's public definition.";
+  let description = "Op of CHLO: operands, attributes and result types are those of the dialect's public definition.";
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,8 +91,8 @@ def CHLO_SquareOp : CHLO_FloatOrComplex<"square", "operand * operand.">;
 /// Computes (Re(u v), |asinh(Im(conj(u) v))|) with u = sqrt(1 - z) and v = sqrt(1 + z). asin z follows by atan2(Re z,
 /// Re(u v)) and the sign of Im z (W. Kahan, "Branch cuts for complex elementary functions", 1987).
 def CHLO_AsinAcosKernelOp
-    : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "What asin and acos of a complex number share.">;
-def CHLO_TanOp : CHLO_FloatOrComplex<"tan", "Tangent of an angle in radians.">;
+    : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "Common part of asin and acos of a complex number.">;
+def CHLO_TanOp : CHLO_FloatOrComplex<"tan", "Tangent of an angle in radians.", [TT_Computes<"tan">]>;
 
 /// A question about each element; the result is i1.
 class CHLO_Predicate<string mnemonic, string text>

@@ -24,7 +24,7 @@ def D2M_Dialect : Dialect {
   }];
 }
 
-/// Ops that only a compute thread, or only a data movement thread, runs. Threads that are not told apart yet run both.
+/// Ops that only a compute thread, or only a data movement thread, runs. Threads that are not split yet run both.
 def D2M_GenericRegionComputeOpTrait : NativeOpTrait<"ComputeThreadOp"> {
   let cppNamespace = "::mlir::tt::d2m";
 }

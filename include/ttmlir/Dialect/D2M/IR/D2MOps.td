@@ -147,11 +147,11 @@ class D2M_Index<string mnemonic, string text, dag more = (ins)> : D2M_Op<mnemoni
   let results = (outs Index:$result);
   let assemblyFormat = "`(` $dim `)` attr-dict `:` type($result)";
 }
-def D2M_BlockIndexOp : D2M_Index<"block_index", "Which block of a dimension of the loop nest this is.">;
+def D2M_BlockIndexOp : D2M_Index<"block_index", "Index of the current block in a dimension of the loop nest.">;
 def D2M_BlockOffsetOp : D2M_Index<"block_offset", "The first block of a dimension that this core works on.">;
 def D2M_CoreIndexOp : D2M_Index<"core_index", "The place of this core in a dimension of the grid.",
                                 (ins OptionalAttr<AffineMapAttr>:$phys_to_virt_map)>;
-def D2M_GetBlockFactorOp : D2M_Index<"get_block_factor", "How many blocks of a dimension a core works on.">;
+def D2M_GetBlockFactorOp : D2M_Index<"get_block_factor", "Number of blocks of a dimension that a core works on.">;
 def D2M_IterIndexOp : D2M_Index<"iter_index", "The iteration of a dimension of the loop nest.">;
 def D2M_MeshPositionOp : D2M_Index<"mesh_position", "The place of this chip in a dimension of the mesh."> {
   let assemblyFormat = ?;
@@ -235,7 +235,7 @@ def D2M_NullTxOp : D2M_MovementOp<"null_tx", "A transfer that is over.", [Pure]>
 }
 
 def D2M_RemoteLoadOp : D2M_MovementOp<"remote_load",
-                                      "A block of an operand, which may lie on other cores, in a buffer of this core.",
+                                      "Reads a block of an operand, possibly of other cores, to a buffer of this core.",
                                       [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<Optional<AnyRankedTensorOrMemRef>, "", [MemWrite]>:$localBuffer,
       Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$memref, Variadic<Index>:$indices, Optional<D2M_CB>:$cb,
@@ -245,7 +245,7 @@ def D2M_RemoteLoadOp : D2M_MovementOp<"remote_load",
   let hasVerifier = 1;
 }
 def D2M_RemoteStoreOp : D2M_MovementOp<"remote_store",
-                                       "Writes a block of this core to an operand, which may lie on other cores.",
+                                       "Writes a block of this core to an operand, possibly on other cores.",
                                        [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<AnyRankedTensorOrMemRef, "", [MemWrite]>:$memref, Variadic<Index>:$indices,
       Arg<Optional<AnyRankedTensorOrMemRef>, "", [MemRead]>:$localBuffer, Optional<D2M_CB>:$cb,
@@ -350,7 +350,7 @@ def D2M_SetL1AccumulateOp : D2M_Op<"set_l1_accumulate", "Whether tiles are added
   let arguments = (ins I32:$enable);
   let assemblyFormat = "`(` $enable `)` attr-dict";
 }
-def D2M_UnpackStallOnPackOp : D2M_Op<"unpack_stall_on_pack", "Makes unpacking wait for what is being packed."> {
+def D2M_UnpackStallOnPackOp : D2M_Op<"unpack_stall_on_pack", "Stalls the unpacker until the packer is done."> {
   let assemblyFormat = "attr-dict";
 }
 def D2M_PrintOp : D2M_Op<"print", "Prints values as a format string says."> {

@@ -112,7 +112,7 @@ def D2M_TileClampScalarOp : D2M_TileOp<"clamp_scalar", "Values of a tile, kept b
                                        (ins TTCore_TileType:$input, D2M_Bound:$min, D2M_Bound:$max)>;
 def D2M_TileSeluOp : D2M_TileOp<"selu", "Scaled exponential linear unit of a tile.",
                                 (ins TTCore_TileType:$input, F32Attr:$scale, F32Attr:$alpha)>;
-def D2M_TileWhereOp : D2M_TileOp<"where", "Values of one of two tiles, as a third says.",
+def D2M_TileWhereOp : D2M_TileOp<"where", "Selects values of two tiles by a third one.",
                                  (ins TTCore_TileType:$condition, TTCore_TileType:$true_value,
                                       TTCore_TileType:$false_value)>;
 def D2M_TileTypecastOp : D2M_TileOp<"typecast", "A tile in another data format.", (ins TTCore_TileType:$input),
@@ -200,7 +200,7 @@ def D2M_TileTopkLocalSortOp : D2M_TopK<"local_sort", "Sorts two tiles.", (ins I3
                                        (ins I32Attr:$idir, I32Attr:$i_end_phase, BoolAttr:$is_group_start)>;
 def D2M_TileTopkMergeOp : D2M_TopK<"merge", "Merges two sorted tiles.", (ins I32:$m_iter),
                                    (ins I32Attr:$k, BoolAttr:$is_group_start)>;
-def D2M_TileTopkRebuildOp : D2M_TopK<"rebuild", "Sorts what a merge has left.", (ins I32:$m_iter),
+def D2M_TileTopkRebuildOp : D2M_TopK<"rebuild", "Sorts the result of a merge.", (ins I32:$m_iter),
                                      (ins I32Attr:$idir, I32Attr:$k, I32Attr:$logk, I32Attr:$skip_second,
                                           BoolAttr:$is_group_start)>;
 def D2M_TopkBlockOp

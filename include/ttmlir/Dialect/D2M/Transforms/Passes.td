@@ -7,7 +7,7 @@
 include "mlir/Pass/PassBase.td"
 
 def D2MGenericFusion : Pass<"d2m-generic-fusion", "::mlir::func::FuncOp"> {
-  let summary = "Fuse elementwise generics, whose values between stay in registers";
+  let summary = "Fuse elementwise generics and keep intermediate values in registers";
   let description = [{
     A generic that makes tiles from tiles at the same place takes in the generics whose results it alone reads, if both
     run on one grid, the registers are enough and hold the values between with the bits that buffers would: chains have

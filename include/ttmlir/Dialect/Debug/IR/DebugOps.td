@@ -43,15 +43,18 @@ class Debug_Effect<string mnemonic, string text, dag names = (ins)>
 
 def Debug_AnnotateOp : Debug_Mark<"annotate", "A value with a note.", (ins StrAttr:$annotation)>;
 def Debug_HookOp : Debug_Mark<"hook", "A value at which the hooks of a run may act.">;
-def Debug_SnapshotOp : Debug_Mark<"snapshot", "A value that whoever runs the program keeps.">;
-def Debug_TimestampOp : Debug_Mark<"timestamp", "A value whose time is noted.">;
-def Debug_BeginTraceOp : Debug_Mark<"begin_trace", "Where a trace begins.", (ins StrAttr:$trace_id)>;
-def Debug_EndTraceOp : Debug_Mark<"end_trace", "Where a trace ends.", (ins StrAttr:$trace_id)>;
-def Debug_ProfilerStartOp : Debug_Mark<"profiler_start", "Where a scope of the profiler begins.",
+def Debug_SnapshotOp : Debug_Mark<"snapshot", "Marks a value that the caller keeps.">;
+def Debug_TimestampOp : Debug_Mark<"timestamp", "Records the time of a value.">;
+def Debug_BeginTraceOp : Debug_Mark<"begin_trace", "Marks the start of a trace.", (ins StrAttr:$trace_id)>;
+def Debug_EndTraceOp : Debug_Mark<"end_trace", "Marks the end of a trace.", (ins StrAttr:$trace_id)>;
+def Debug_ProfilerStartOp : Debug_Mark<"profiler_start", "Marks the start of a scope of the profiler.",
                                        (ins StrAttr:$scope_id)>;
-def Debug_ProfilerEndOp : Debug_Mark<"profiler_end", "Where a scope of the profiler ends.", (ins StrAttr:$scope_id)>;
-def Debug_RegionStartOp : Debug_Mark<"region_start", "Where a region of the program begins.", (ins StrAttr:$region_id)>;
-def Debug_RegionEndOp : Debug_Mark<"region_end", "Where a region of the program ends.", (ins StrAttr:$region_id)>;
+def Debug_ProfilerEndOp : Debug_Mark<"profiler_end", "Marks the end of a scope of the profiler.",
+                                       (ins StrAttr:$scope_id)>;
+def Debug_RegionStartOp : Debug_Mark<"region_start", "Marks the start of a region of the program.",
+                                       (ins StrAttr:$region_id)>;
+def Debug_RegionEndOp : Debug_Mark<"region_end", "Marks the end of a region of the program.",
+                                     (ins StrAttr:$region_id)>;
 
 def Debug_OverwriteOp : Op<Debug_Dialect, "overwrite", [Pure, SameOperandsAndResultType]> {
   let summary = "The value of `src` in the place of `dst`.";
@@ -63,7 +66,7 @@ def Debug_OverwriteOp : Op<Debug_Dialect, "overwrite", [Pure, SameOperandsAndRes
 def Debug_BreakpointOp : Debug_Effect<"breakpoint", "Stops here, with a prompt or a callback.">;
 def Debug_PrintOp : Debug_Effect<"print", "Prints a message and the value.", (ins StrAttr:$message)>;
 def Debug_DumpOp : Debug_Effect<"dump", "Writes the value to a file.", (ins StrAttr:$file_path)>;
-def Debug_MemorySnapshotOp : Debug_Effect<"memory_snapshot", "Writes what is resident in the memories of the device.",
+def Debug_MemorySnapshotOp : Debug_Effect<"memory_snapshot", "Writes the resident buffers of the device's memories.",
                                           (ins StrAttr:$file_path)>;
 
 def Debug_HostCallOp : Op<Debug_Dialect, "host_call", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -45,7 +45,7 @@ def Sdy_ReshardOp : Sdy_ShardedValue<"reshard", "The same value in another shard
 
 def Sdy_DataFlowEdgeOp
     : Sdy_Op<"data_flow_edge", [SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Ties the values that flow into a region to those inside, so that they are sharded alike.";
+  let summary = "Unifies the shardings of values that flow into a region and those inside.";
   let arguments = (ins AnyShaped:$input, OptionalAttr<Sdy_TensorSharding>:$sharding);
   let results = (outs AnyShaped:$result);
   let assemblyFormat = "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)";
@@ -54,7 +54,7 @@ def Sdy_DataFlowEdgeOp
 def Sdy_FuncDataFlowEdgeOp
     : Sdy_Op<"func_data_flow_edge",
              [TT_Pointwise, SameOperandsAndResultType, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Ties an argument or a result of a function to those of its calls, so that they are sharded alike.";
+  let summary = "Unifies the shardings of a function's argument or result and those of its calls.";
   let description = [{
     Of a function's argument or a call's result. Calls are inlined before shardings are propagated, and edges go then.
   }];
@@ -72,7 +72,7 @@ def Sdy_PropagationBarrierOp : Sdy_Op<"propagation_barrier", [Pure, TT_Pointwise
 }
 
 def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
-  let summary = "Puts a value in a group whose members are sharded alike.";
+  let summary = "Adds a value to a group whose members have the same sharding.";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$group_id);
   let assemblyFormat = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)";
 }

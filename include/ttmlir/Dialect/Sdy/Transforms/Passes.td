@@ -15,7 +15,7 @@ class Sdy_Pass<string argument, string operation> : Pass<argument, operation> {
 //===----------------------------------------------------------------------===//
 
 def SdyPopulateOpShardingRules : Sdy_Pass<"sdy-populate-op-sharding-rules", "::mlir::func::FuncOp"> {
-  let summary = "Say which dimensions of each op are split together";
+  let summary = "Add sharding rules: which dimensions of each op are split together";
   let description = [{
     Before: `%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ...`
     After: the same with
@@ -65,7 +65,7 @@ def SdyUserPriorityPropagate
 //===----------------------------------------------------------------------===//
 
 class Sdy_InsertExplicitReshards<string argument> : Sdy_Pass<argument, "::mlir::func::FuncOp"> {
-  let summary = "Reshard what ops, regions, calls and returns need split in another way";
+  let summary = "Insert reshards where ops, regions, calls and returns need another sharding";
   let description = [{
     After the pass the tensors of each op are split alike by its sharding rule, so that each device computes on what it
     holds. A factor that an op needs whole is gathered; partial results of a contraction are combined.
@@ -94,7 +94,7 @@ def SdyReshardToCollectives : Sdy_Pass<"sdy-reshard-to-collectives", "::mlir::fu
 }
 
 def SdyCanonicalizeCollectives : Sdy_Pass<"sdy-canonicalize-collectives", "::mlir::func::FuncOp"> {
-  let summary = "Join and remove reshards and collectives that do the work of one or of none";
+  let summary = "Merge and remove redundant reshards and collectives";
   let description = [{
     Before: `%1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{} ]>`, `%2 = sdy.all_slice [{"y"} ] %1 ...`
     After: `%1 = sdy.reduce_scatter [{"y"} ] %0 out_sharding=<@mesh, [{"y"} ]>`
@@ -112,7 +112,7 @@ def SdyCloseShardings : Sdy_Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
 }
 
 def SdyDropShardingRules : Sdy_Pass<"sdy-drop-sharding-rules", "::mlir::func::FuncOp"> {
-  let summary = "Remove sharding rules, but for those of users";
+  let summary = "Remove sharding rules except those of users";
   let description = "Rules that are marked `custom` stay.";
 }
 
@@ -127,19 +127,19 @@ def SdyDropShardingAndMesh : Sdy_Pass<"sdy-drop-sharding-and-mesh", "::mlir::Mod
 }
 
 def SdyInlineMeshes : Sdy_Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
-  let summary = "Write meshes where they are used";
+  let summary = "Inline meshes into shardings";
   let description = "Before: `<@mesh, [{\"x\"}]>`. After: `<mesh<[\"x\"=2]>, [{\"x\"}]>`.";
 }
 
 def SdyRemoveSubAxesInInputOutputShardings
     : Sdy_Pass<"sdy-remove-sub-axes-in-input-output-shardings", "::mlir::ModuleOp"> {
-  let summary = "Cut open dimensions of the arguments and results of main before the first part of an axis";
+  let summary = "Truncate open dimensions of main's arguments and results before the first sub-axis";
   let description = "Callers hold whole axes.";
 }
 
 def SdyUpdateNonDivisibleInputOutputShardings
     : Sdy_Pass<"sdy-update-non-divisible-input-output-shardings", "::mlir::ModuleOp"> {
-  let summary = "Cut axes that do not divide a dimension of an argument or result";
+  let summary = "Remove axes that do not divide a dimension of an argument or result";
   let description = "Before: `tensor<6xf32>` split by `\"x\"` of size 4. After: split by `\"x\":(1)2`.";
 }
 
@@ -148,7 +148,7 @@ def SdyUpdateNonDivisibleInputOutputShardings
 //===----------------------------------------------------------------------===//
 
 def SdyAddDataFlowEdges : Sdy_Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"> {
-  let summary = "Tie what flows through regions";
+  let summary = "Add data flow edges for values that enter regions";
   let description = [{
     A loop's operand, arguments and result, or the results of all branches, hold the same value at different times. An
     edge op behind the result has the sharding of all.
@@ -159,7 +159,7 @@ def SdyAddDataFlowEdges : Sdy_Pass<"sdy-add-data-flow-edges", "::mlir::ModuleOp"
 }
 
 def SdyLiftInlinedMeshes : Sdy_Pass<"sdy-lift-inlined-meshes", "::mlir::ModuleOp"> {
-  let summary = "Name the meshes that stand in shardings, each once";
+  let summary = "Lift inlined meshes to symbols";
   let description = "Before: `<mesh<[\"x\"=2]>, [{\"x\"}]>`. After: `sdy.mesh @mesh = <[\"x\"=2]>`, `<@mesh, [{\"x\"}]>`.";
 }
 
@@ -169,17 +169,17 @@ def SdyRemoveSizeOneAxes : Sdy_Pass<"sdy-remove-size-one-axes", "::mlir::ModuleO
 }
 
 def SdyManualAxesCleanup : Sdy_Pass<"sdy-manual-axes-cleanup", "::mlir::ModuleOp"> {
-  let summary = "Order manual axes as the mesh does, and name each in all shardings of its computation";
+  let summary = "Order manual axes as the mesh does, and add them to all shardings of the computation";
   let description = "A manual axis that splits no dimension of an operand or result is among its replicated ones.";
 }
 
 def SdyConstantOrScalarSplitter : Sdy_Pass<"sdy-constant-or-scalar-splitter", "::mlir::ModuleOp"> {
-  let summary = "Give each use of a constant, or of a scalar's broadcast, its own";
+  let summary = "Clone constants and broadcasts of scalars for each use";
   let description = "So that the sharding of one use is not that of another. Constants become `sdy.constant`.";
 }
 
 def SdyApplyShardingConstraints : Sdy_Pass<"sdy-apply-sharding-constraints", "::mlir::ModuleOp"> {
-  let summary = "Give values the shardings that closed constraints ask for";
+  let summary = "Apply closed sharding constraints to values";
   let description = [{
     Before: `%0 = stablehlo.add %a, %a : ...` and `%1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {} ]> : ...`
     After: `%0 = stablehlo.add %a, %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : ...`
@@ -187,7 +187,7 @@ def SdyApplyShardingConstraints : Sdy_Pass<"sdy-apply-sharding-constraints", "::
 }
 
 def SdyShardingGroupImport : Sdy_Pass<"sdy-sharding-group-import", "::mlir::ModuleOp"> {
-  let summary = "Join groups that share a value, and let their members agree";
+  let summary = "Merge sharding groups that share a value, and unify the shardings of their members";
   let description = [{
     Groups are numbered from 0. If members have different shardings, a warning says so, and each is followed by an open
     constraint that takes its place.
@@ -195,12 +195,12 @@ def SdyShardingGroupImport : Sdy_Pass<"sdy-sharding-group-import", "::mlir::Modu
 }
 
 def SdyPropagateShardingFromFuncToCall : Sdy_Pass<"sdy-propagate-sharding-from-func-to-call", "::mlir::ModuleOp"> {
-  let summary = "Give calls the shardings of their callee's results";
+  let summary = "Propagate the shardings of a callee's results to its calls";
   let description = "Calls that have shardings keep them.";
 }
 
 def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
-  let summary = "Put each function behind all that call it";
+  let summary = "Move each function after its callers";
   let description = "So that shardings are seen on their way from callers to callees.";
 }
 
@@ -209,12 +209,12 @@ def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def SdyPropagateToFuncResults : Sdy_Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
-  let summary = "Give the results of functions other than main the shardings of what they return";
+  let summary = "Propagate shardings of returned values to results of functions other than main";
   let description = "Those of main are part of its interface.";
 }
 
 def SdyInsertFuncCallReshards : Sdy_Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {
-  let summary = "Give calls the shardings of their callee's results, and reshard these to what they had";
+  let summary = "Propagate the shardings of a callee's results to its calls, and reshard to the previous shardings";
   let description = "After the pass a call and its callee agree.";
 }
 

@@ -98,14 +98,14 @@ def StableHLO_ReplicaIdOp : StableHLO_DeviceNumber<"replica_id", "The number of 
 
 def StableHLO_AsyncStartOp
     : StableHLO_Op<"async_start", [IsolatedFromAbove, SingleBlockImplicitTerminator<"ReturnOp">]> {
-  let summary = "Begins what a region does.";
+  let summary = "Starts the computation of a region asynchronously.";
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands);
   let results = (outs StableHLO_Future);
   let regions = (region SizedRegion<1>:$body);
 }
 
 def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
-  let summary = "What was begun gives, when it is done.";
+  let summary = "Waits for an asynchronous computation and returns its results.";
   let arguments = (ins StableHLO_Future:$operand);
   let results = (outs Variadic<StableHLO_Tensor>);
 }

@@ -16,13 +16,13 @@ class StableHLO_ControlOp<string mnemonic, list<Trait> traits = []>
 }
 
 def StableHLO_CaseOp : StableHLO_ControlOp<"case"> {
-  let summary = "What the branch of a number gives; a number that no branch has stands for the last.";
+  let summary = "Results of the branch with this index; an index without a branch selects the last one.";
   let arguments = (ins StableHLO_I32ScalarTensor:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
 }
 
 def StableHLO_IfOp : StableHLO_ControlOp<"if"> {
-  let summary = "What one of two branches gives.";
+  let summary = "Results of one of two branches.";
   let arguments = (ins StableHLO_PredScalarTensor:$pred);
   let regions = (region SizedRegion<1>:$true_branch, SizedRegion<1>:$false_branch);
 }

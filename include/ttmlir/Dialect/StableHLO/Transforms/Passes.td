@@ -20,7 +20,7 @@ class StableHLO_Pass<string argument> : Pass<argument, "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def ConvertXlaSdyToSdy : StableHLO_Pass<"convert-xla-sdy-to-sdy"> {
-  let summary = "Make attributes of the sdy dialect of XLA's strings";
+  let summary = "Convert XLA's attribute strings to attributes of the sdy dialect";
   let description = [{
     Meshes come from the module's `mhlo.frontend_attributes`, shardings from those of arguments. A module without
     argument that has a sharding of this form stays as it is.
@@ -39,7 +39,7 @@ def PartiallyConvertSdyToStableHLO : StableHLO_Pass<"partially-convert-sdy-to-st
 }
 
 def ApplyArgumentShardStatus : StableHLO_Pass<"apply-argument-shard-status"> {
-  let summary = "Say of each argument and result whether it is exchanged as one tensor per device";
+  let summary = "Mark each argument and result as presharded or not";
   let description = [{
     `ttcore.shard_status` of an argument is `presharded` where it has a sharding, else `unsharded`: then it is one
     tensor, which the program distributes. Results of public functions are presharded as the option says.
@@ -52,7 +52,7 @@ def ApplyArgumentShardStatus : StableHLO_Pass<"apply-argument-shard-status"> {
 }
 
 def AnalyzeMesh : StableHLO_Pass<"analyze-mesh"> {
-  let summary = "Give the module one mesh of two axes, and calls that constrain shardings their op";
+  let summary = "Reduce the module to one mesh of two axes, and convert sharding calls to ops";
   let description = [{
     The mesh is the module's own, a row where it has one axis; else the one of the annotations of GSPMD; else
     `mesh-shape`, with axes "x" and "y". With `automatic-arg-analysis`, inputs of the highest rank are split by their
@@ -91,7 +91,7 @@ def AutoShardingPass : StableHLO_Pass<"auto-sharding"> {
 //===----------------------------------------------------------------------===//
 
 def StableHLOFusing : StableHLO_Pass<"stablehlo-fusing"> {
-  let summary = "Make broadcasts of concatenated copies, and drop reshapes of indices";
+  let summary = "Fuse concatenated copies to broadcasts, and drop reshapes of indices";
   let description = [{
     Ops with shardings stay as they are.
 
@@ -101,7 +101,7 @@ def StableHLOFusing : StableHLO_Pass<"stablehlo-fusing"> {
 }
 
 def DecoupleConstFanout : StableHLO_Pass<"decouple-const-fanout"> {
-  let summary = "Give each use of a broadcast constant its own broadcast";
+  let summary = "Clone broadcasts of constants for each use";
   let description = [{
     In functions with an argument that is split: each use can be split its own way.
 
@@ -119,7 +119,7 @@ def DecomposeCustomCallTuples : StableHLO_Pass<"decompose-custom-call-tuples"> {
 }
 
 def FlattenOrConvertComposites : StableHLO_Pass<"flatten-or-convert-composites"> {
-  let summary = "Put decompositions in the place of composites, or calls where they have a sharding rule";
+  let summary = "Replace composites by their decompositions, or by calls if they have a sharding rule";
   let description = [{
     In modules with shardings. The ops of a decomposition are marked, so that `reoutline-composite` finds them.
 
@@ -129,7 +129,7 @@ def FlattenOrConvertComposites : StableHLO_Pass<"flatten-or-convert-composites">
 }
 
 def ReoutlineComposite : StableHLO_Pass<"reoutline-composite"> {
-  let summary = "Make composites again of the ops that were one";
+  let summary = "Rebuild composites from the ops that were one";
   let description = [{
     Where they still lie together; else they stay as they are, without their marks.
 
@@ -139,7 +139,7 @@ def ReoutlineComposite : StableHLO_Pass<"reoutline-composite"> {
 }
 
 def FuseDistributedCustomCalls : StableHLO_Pass<"fuse-distributed-custom-calls"> {
-  let summary = "Normalise rows that lie on several devices without gathering them";
+  let summary = "Normalize rows that are split over several devices without gathering them";
   let description = [{
     A call of `tenstorrent.rms_norm` whose operands are gathered along the last dimension, and whose result is sliced as
     they were, becomes one on what each device holds: devices exchange sums of squares instead of rows. Calls on meshes
@@ -159,7 +159,7 @@ def FuseDistributedCustomCalls : StableHLO_Pass<"fuse-distributed-custom-calls">
 }
 
 def RegisterCustomShardingRule : StableHLO_Pass<"register-custom-sharding-rule"> {
-  let summary = "There for pipelines that name it: rules of custom calls are always known";
+  let summary = "Changes nothing: the rules of custom calls are always registered";
   let description = [{
     Changes nothing. Propagation has the rules of the custom calls that it knows, of scatters and of batch norms
     (`sdy-populate-op-sharding-rules` prints them); `register-user-sharding-rule` takes those of users.
@@ -167,7 +167,7 @@ def RegisterCustomShardingRule : StableHLO_Pass<"register-custom-sharding-rule">
 }
 
 def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
-  let summary = "Take the sharding rules that users gave to custom calls";
+  let summary = "Register the users' sharding rules of custom calls";
   let description = [{
     Before: `mhlo.frontend_attributes = {xla.sdy.custom_sharding_rule = "#sdy.op_sharding_rule<([i])->([i]) {i=8}>"}`
     After: `sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>` next to it
@@ -179,7 +179,7 @@ def RegisterUserShardingRule : StableHLO_Pass<"register-user-sharding-rule"> {
 //===----------------------------------------------------------------------===//
 
 def GspmdToSdy : StableHLO_Pass<"gspmd-to-sdy"> {
-  let summary = "Read annotations of GSPMD as shardings along the axes of one mesh";
+  let summary = "Convert annotations of GSPMD to shardings along the axes of one mesh";
   let description = [{
     Of arguments, results and custom calls `Sharding`; a function that is called between `SPMDFullToShardShape` and
     `SPMDShardToFullShape`, as JAX writes shard_map, becomes a manual computation. The mesh has an axis for each prime
@@ -191,7 +191,7 @@ def GspmdToSdy : StableHLO_Pass<"gspmd-to-sdy"> {
 }
 
 def InlineCalls : StableHLO_Pass<"stablehlo-inline-calls"> {
-  let summary = "Put the bodies of functions in the place of their calls, in loops and branches too";
+  let summary = "Inline calls, also in loops and branches";
   let description = [{
     MLIR's inliner leaves calls in regions of StableHLO, and of functions that have ops of CHLO. Functions that call
     themselves are errors; private ones without uses are removed. Named computations of Shardy are inlined
@@ -200,7 +200,7 @@ def InlineCalls : StableHLO_Pass<"stablehlo-inline-calls"> {
 }
 
 def PrepareSpmd : StableHLO_Pass<"prepare-spmd"> {
-  let summary = "Make one mesh of a module for many partitions, and arguments and results of what each holds";
+  let summary = "Prepare a module of many partitions: one mesh, presharded arguments and results";
   let description = [{
     For modules as JAX hands them over, `mhlo.num_partitions` devices in all. Meshes that read the same devices by other
     axes become one, whose axes are the parts that all share; a module without a mesh gets one. Arguments without a
@@ -213,7 +213,7 @@ def PrepareSpmd : StableHLO_Pass<"prepare-spmd"> {
 }
 
 def AnnotateXlaShardings : StableHLO_Pass<"annotate-xla-shardings"> {
-  let summary = "Say in XLA's words how arguments and results of partitioned functions are split";
+  let summary = "Add XLA's sharding annotations to arguments and results of partitioned functions";
   let description = [{
     For public functions whose arguments manual computations take, and whose results they give.
 
@@ -222,7 +222,7 @@ def AnnotateXlaShardings : StableHLO_Pass<"annotate-xla-shardings"> {
 }
 
 def DeviceProgram : StableHLO_Pass<"device-program"> {
-  let summary = "Make a partitioned program what each device runs of it, in StableHLO alone";
+  let summary = "Convert a partitioned program to the StableHLO program of each device";
   let description = [{
     For readers that know StableHLO and nothing of Shardy, behind `stablehlo-spmd-pipeline`: manual computations become a
     part of their function, which takes and gives what one device holds. Meshes and attributes of this toolchain go.
@@ -248,7 +248,7 @@ def DeviceProgram : StableHLO_Pass<"device-program"> {
 }
 
 def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
-  let summary = "Propagate shardings and make every exchange of values an op, where that has not been done";
+  let summary = "Partition an unpartitioned module: propagate shardings and insert collectives";
   let description = [{
     The passes from `sdy-user-priority-propagate` to `shardy-ccl-canonicalization`, for modules that have no manual
     computation yet and are not annotated by GSPMD; other modules stay as they are.
@@ -259,7 +259,7 @@ def PartitionStableHLO : StableHLO_Pass<"partition-stablehlo"> {
 }
 
 def InsertReshardsForUnpropagatedOps : StableHLO_Pass<"insert-reshards-for-unpropagated-ops"> {
-  let summary = "Gather the operands of reshapes whose result propagation gave no sharding";
+  let summary = "Gather the operands of reshapes whose result has no sharding after propagation";
   let description = [{
     Before: `%1 = stablehlo.reshape %0 : (tensor<6xf32>) -> tensor<2x3xf32>`
     After: `%g = sdy.reshard %0 <@mesh, [{} ]> : tensor<6xf32>`, and the reshape of `%g`
@@ -267,7 +267,7 @@ def InsertReshardsForUnpropagatedOps : StableHLO_Pass<"insert-reshards-for-unpro
 }
 
 def ReplicateNonSplittableValues : StableHLO_Pass<"replicate-non-splittable-values"> {
-  let summary = "Compute whole what cannot be computed in parts";
+  let summary = "Replicate values of ops that cannot be split";
   let description = [{
     The result of an op is whole along dimensions that it does not compute in parts of equal size: those that do not
     divide, and those along which elements move between devices, such as the sliced dimension of a slice, the padded
@@ -282,7 +282,7 @@ def ReplicateNonSplittableValues : StableHLO_Pass<"replicate-non-splittable-valu
 }
 
 def WrapUnderManualComputation : StableHLO_Pass<"wrap-under-manual-computation"> {
-  let summary = "Put the bodies of public functions into manual computations";
+  let summary = "Wrap the bodies of public functions in manual computations";
   let description = [{
     Arguments and results keep their shardings as those of the computation; a missing one is replicated. Axes are not
     manual yet: shapes stay global.
@@ -304,7 +304,7 @@ def ShardyCCLCanonicalization : StableHLO_Pass<"shardy-ccl-canonicalization"> {
 }
 
 def AnnotateLocalShapes : StableHLO_Pass<"annotate-local-shapes"> {
-  let summary = "Say of each presharded argument and result what one device holds of it";
+  let summary = "Annotate presharded arguments and results with the shape of one device's part";
   let description = [{
     Before: `%a: tensor<8xf32> {ttcore.shard_status = #ttcore.shard_status<presharded>}`, split over two devices
     After: the same with `ttcore.local_shape = #ttcore<local_shape local_shape = tensor<4xf32>>`
@@ -312,7 +312,7 @@ def AnnotateLocalShapes : StableHLO_Pass<"annotate-local-shapes"> {
 }
 
 def UpdateGlobalToLocalShapes : StableHLO_Pass<"update-global-to-local-shapes"> {
-  let summary = "Make the values of a manual computation what one device holds of them";
+  let summary = "Convert the types in manual computations to those of one device's part";
   let description = [{
     All axes of the mesh become manual, values take their local types, and collectives of the sdy dialect become those
     of StableHLO, one for each axis.

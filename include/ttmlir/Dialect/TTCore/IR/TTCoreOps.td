@@ -121,7 +121,7 @@ def TTCore_GetGlobalOp : TTCore_Op<"get_global", [Pure, DeclareOpInterfaceMethod
 def TTCore_Key : AnyAttrOf<[StrAttr, IndexAttr]>;
 
 def TTCore_GetKeyValueOp : TTCore_Op<"get_key_value", [MemoryEffects<[MemRead]>]> {
-  let summary = "What a dictionary has under a key: a name or a number.";
+  let summary = "Value of a dictionary under a key: a name or a number.";
   let arguments = (ins TTCore_DictType:$dict, TTCore_Key:$key);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$dict `[` $key `]` attr-dict `:` functional-type(operands, results)";

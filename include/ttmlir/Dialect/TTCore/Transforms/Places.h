@@ -13,11 +13,11 @@
 
 namespace mlir::tt::ttcore {
 
-/// What an op computes of places, or for them. By traits of ops alone, so it holds for TTIR and TTNN.
+/// Finds ops that compute places (positions in a tensor), by traits of ops alone, so for TTIR and TTNN.
 ///
-/// Places are integers as floats; what an elementwise op makes an integer of; operands of periodic functions; floats
-/// that are compared with places; and what ops other than products make of places and constants alone. What a place is
-/// made of is one, too, up to a product; past a product that has another place for an operand (positions by
+/// Places are integers as floats; operands of elementwise ops with integer results and of periodic functions; floats
+/// that are compared with places; and results of ops other than products on places and constants alone. The operands
+/// of a place are places, too, up to a product; also past a product that has another place for an operand (positions by
 /// frequencies, coordinates by a matrix), but not past those of data and weights.
 class Places {
 public:

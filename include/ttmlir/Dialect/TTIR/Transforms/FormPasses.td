@@ -7,7 +7,7 @@
 include "mlir/Pass/PassBase.td"
 
 def TTIRExplicateTMs : Pass<"ttir-explicate-tms"> {
-  let summary = "Write out the broadcasts of elementwise ops";
+  let summary = "Make implicit broadcasts of elementwise ops explicit";
   let description = [{
     The inverse of `ttir-implicit-broadcast-fold`: operands are reshaped to the rank of the result, and repeated to its
     shape. Operands that are one value share the ops.
@@ -46,7 +46,7 @@ def TTIRFoldConstantReshapeBroadcast : Pass<"ttir-fold-constant-reshape-broadcas
 }
 
 def TTIRFoldFullToScalar : Pass<"ttir-fold-full-to-scalar"> {
-  let summary = "Broadcast one value where a tensor is filled with it";
+  let summary = "Replace filled tensors by broadcasts of one value";
   let description = [{
     `full`, `zeros` and `ones` that an elementwise op reads have one value, in as many dimensions as before, if another
     operand gives the result its shape. Values that `ttcore.observed` names stay.
@@ -66,7 +66,7 @@ def TTIRFoldFullToScalar : Pass<"ttir-fold-full-to-scalar"> {
 }
 
 def TTIRMoveReshapeToConstant : Pass<"ttir-move-reshape-to-constant"> {
-  let summary = "Reshape constants and not what is computed with them";
+  let summary = "Move reshapes to constants";
   let description = [{
     An elementwise op of a reshape and a constant works on the value before the reshape, which follows the op then. The
     constant is stored in the other shape. `ttir-erase-inverse-ops` does so where fewer ops are left; this pass does it
@@ -87,7 +87,7 @@ def TTIRMoveReshapeToConstant : Pass<"ttir-move-reshape-to-constant"> {
 }
 
 def TTIRToTTIRDecomposition : Pass<"ttir-to-ttir-decomposition"> {
-  let summary = "Write ops with more common ones";
+  let summary = "Decompose ops to more common ones";
   let description = [{
     `dot_general` as a product of matrices with permutes and reshapes around it, `index` and `index_select` as slices,
     `squeeze` and `unsqueeze` as reshapes, `get_dimension_size` as a constant. Tensors with layouts or sizes that are
@@ -105,7 +105,7 @@ def TTIRToTTIRDecomposition : Pass<"ttir-to-ttir-decomposition"> {
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
   let options = [
     Option<"config", "config", "::mlir::tt::ttir::DecompositionConfig", "::mlir::tt::ttir::DecompositionConfig::TTNN",
-           "What the ops are for; all have these ops",
+           "Consumer of the ops; all support these ops",
            [{::llvm::cl::values(
                clEnumValN(::mlir::tt::ttir::DecompositionConfig::TTNN, "ttnn", "Calls of the TTNN library"),
                clEnumValN(::mlir::tt::ttir::DecompositionConfig::TTMetal, "ttmetal", "Kernels"),
@@ -185,7 +185,7 @@ def TTIRReductionForceKeepDim : Pass<"ttir-reduction-force-keep-dim"> {
 }
 
 def TTIRPredicateTypeAlignment : Pass<"ttir-predicate-type-alignment"> {
-  let summary = "Give comparisons the element type of what they compare";
+  let summary = "Set the element type of comparisons to that of their operands";
   let description = [{
     Comparisons and logical ops with a result of i1 give 0 and 1 in the element type of their operands. `where` and
     logical ops read these; a cast brings back i1 for everything else.
@@ -205,7 +205,7 @@ def TTIRPredicateTypeAlignment : Pass<"ttir-predicate-type-alignment"> {
 }
 
 def TTIRQuantDataTypeConversion : Pass<"ttir-quant-data-type-conversion"> {
-  let summary = "Hold quantised values in integers of another width";
+  let summary = "Store quantized values in integers of another width";
   let description = [{
     Scales, zero points and the range of the values stay. A width that cannot hold the range is an error.
 
@@ -217,7 +217,7 @@ def TTIRQuantDataTypeConversion : Pass<"ttir-quant-data-type-conversion"> {
 }
 
 def TTIRQuantizedAsIntegers : Pass<"ttir-quantized-as-integers", "::mlir::func::FuncOp"> {
-  let summary = "Make integers of quantised tensors";
+  let summary = "Represent quantized tensors by integers";
   let description = [{
     Where others see them - arguments, results, calls - and on the chip, a quantised tensor is its integers, of 32 bits.
     Casts to and from quantised types become quantize_unrolled and dequantize_unrolled, with a clamp to the storage type's
@@ -239,7 +239,7 @@ def TTIRQuantizedAsIntegers : Pass<"ttir-quantized-as-integers", "::mlir::func::
 }
 
 def TTIRQuantDequantConversion : Pass<"ttir-quant-dequant-conversion"> {
-  let summary = "Move quantised values, and not what they stand for";
+  let summary = "Move data movement ops before dequantization";
   let description = [{
     Ops that only move elements (reshape, permute, slice, concat, ...) come before the `dequantize` of their operands,
     if those have one scale and zero point for all elements. A `quantize` of what was dequantized is what that was, or
@@ -260,7 +260,7 @@ def TTIRQuantDequantConversion : Pass<"ttir-quant-dequant-conversion"> {
 }
 
 def TTIRIntegerProducts : Pass<"ttir-integer-products", "::mlir::func::FuncOp"> {
-  let summary = "Multiply integers, and not what they stand for";
+  let summary = "Multiply quantized integers instead of dequantized floats";
   let description = [{
     A `matmul` or `conv2d` of two tensors of f32 that are integers of 8 bits or less, minus a zero point, times a scale,
     becomes the product of these integers in 32 bits, times both scales. A scale is one number for all that is summed

@@ -48,7 +48,7 @@ def TTIRNumberEpochs : Pass<"ttir-number-epochs", "::mlir::func::FuncOp"> {
 
 // On modules: it calls other functions.
 def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleOp"> {
-  let summary = "Make calls of composites";
+  let summary = "Replace composites by calls of their decompositions";
   let description = [{
     `ttir-inline-functions` puts the decomposition in the place of the call.
 
@@ -203,7 +203,7 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
 
 // On modules: the public functions of one are cut alike.
 def TTIRMicroBatches : Pass<"ttir-micro-batches", "::mlir::ModuleOp"> {
-  let summary = "Make functions of a batch functions of a micro-batch";
+  let summary = "Divide the batch of functions into micro-batches";
   let description = [{
     Dimension 0 of the arguments that `ttcore.argument_type` calls inputs (of the first, where none has it) is cut into
     `count` equal parts, and of all that is computed from them. Such arguments and results get `ttcore.micro_batch`, the
@@ -354,7 +354,7 @@ def TTIRInferKVCacheArgumentTypes : Pass<"ttir-infer-kv-cache-argument-types"> {
 }
 
 def TTIRPropagateWeightDtype : Pass<"ttir-propagate-weight-dtype"> {
-  let summary = "Tell products and convolutions the format of their weights";
+  let summary = "Propagate the format of weights to products and convolutions";
   let description = [{
     `ttcore.weight_dtype` of an argument goes to the ops whose weight it is, also through reshapes, permutes, broadcasts
     and casts. `ttnn-weight-dtype-conversion` stores the weight so. What an op says itself stays.

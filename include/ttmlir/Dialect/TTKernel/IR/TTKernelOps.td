@@ -53,10 +53,10 @@ def TTKernel_GetCompileTimeArgValOp
 
 class TTKernel_CBStep<string mnemonic, string text>
     : TTKernel_Op<mnemonic, text, (ins TTKernel_CB:$cb, Index:$numPages)>;
-def TTKernel_CBWaitFrontOp : TTKernel_CBStep<"cb_wait_front", "Waits until so many pages are there.">;
-def TTKernel_CBPopFrontOp : TTKernel_CBStep<"cb_pop_front", "Gives the room of so many pages back.">;
-def TTKernel_CBReserveBackOp : TTKernel_CBStep<"cb_reserve_back", "Waits until there is room for so many pages.">;
-def TTKernel_CBPushBackOp : TTKernel_CBStep<"cb_push_back", "Hands so many pages to the other side.">;
+def TTKernel_CBWaitFrontOp : TTKernel_CBStep<"cb_wait_front", "Waits until the given number of pages is available.">;
+def TTKernel_CBPopFrontOp : TTKernel_CBStep<"cb_pop_front", "Frees the given number of pages.">;
+def TTKernel_CBReserveBackOp : TTKernel_CBStep<"cb_reserve_back", "Waits until the given number of pages is free.">;
+def TTKernel_CBPushBackOp : TTKernel_CBStep<"cb_push_back", "Hands the given number of pages to the consumer.">;
 
 class TTKernel_Value<string mnemonic, string text, dag operands = (ins), list<Trait> traits = []>
     : TTKernel_Op<mnemonic, text, operands, traits> {
@@ -64,7 +64,7 @@ class TTKernel_Value<string mnemonic, string text, dag operands = (ins), list<Tr
 }
 
 def TTKernel_GetCommonArgValOp
-    : TTKernel_Value<"get_common_arg_val", "An argument that all cores have alike, known when the kernel starts.",
+    : TTKernel_Value<"get_common_arg_val", "Argument that is the same on all cores, known when the kernel starts.",
                      (ins ConfinedAttr<I32Attr, [IntNonNegative]>:$arg_index), [Pure]> {
   let assemblyFormat = "`(` $arg_index `)` attr-dict `:` type($result)";
 }
@@ -146,7 +146,7 @@ def TTKernel_ExperimentalMatmulBlockOp
     : TTKernel_Op<"experimental.matmul_block", "Adds kt products of a column of tiles and a row of tiles to registers.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst, Index:$transpose,
                        Index:$ct, Index:$rt, Index:$kt, Index:$stride)>;
-def TTKernel_PackReconfigL1AccOp : TTKernel_Op<"pack_reconfig_l1_acc", "Whether the packer adds to what L1 holds.",
+def TTKernel_PackReconfigL1AccOp : TTKernel_Op<"pack_reconfig_l1_acc", "Sets whether the packer accumulates in L1.",
                                                (ins Index:$enable)>;
 
 def TTKernel_ReduceInitOp
@@ -157,7 +157,7 @@ def TTKernel_ReduceTileOp
     : TTKernel_Op<"reduce_tile", "Joins a reduced tile with a register.",
                   (ins TTKernel_CB:$in, TTKernel_CB:$scaler, Index:$tile, Index:$scalerTile, Index:$dst,
                        TTKernel_ReduceType:$reduce_type, TTKernel_ReduceDim:$reduce_dim)>;
-def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Ends what reduce_init set up.">;
+def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Undoes reduce_init.">;
 
 def TTKernel_UnaryBcastInitOp : TTKernel_Op<"unary_bcast_init", "Sets unpacker and math up for unary_bcast.",
                                             (ins TTKernel_CB:$icb, TTKernel_CB:$ocb, TTKernel_BcastType:$bcast_type)>;
@@ -241,9 +241,13 @@ defm TTKernel_LogicalXorBinaryTile : TTKernel_Binary<"logical_xor_binary_tile">;
 defm TTKernel_RemainderBinaryTile : TTKernel_Binary<"remainder_binary_tile">;
 
 def TTKernel_WhereTileInitOp : TTKernel_Init<"where_tile">;
-def TTKernel_WhereTileOp : TTKernel_Op<"where_tile", "Elements of one of two registers, as a third says.",
+def TTKernel_WhereTileOp : TTKernel_Op<"where_tile", "Selects elements of two registers by a third one.",
                                        (ins Index:$condition, Index:$trueValue, Index:$falseValue, Index:$dst)>;
 
+def TTKernel_CheckPositionsTileInitOp : TTKernel_Init<"check_positions_tile">;
+def TTKernel_CheckPositionsTileOp
+    : TTKernel_Op<"check_positions_tile", "A register, if the first elements of two others are positions below a size.",
+                  (ins Index:$input, Index:$least, Index:$greatest, Index:$dst, I64Attr:$size, StrAttr:$op_name)>;
 def TTKernel_ClampTileInitOp : TTKernel_Init<"clamp_tile">;
 def TTKernel_ClampTileOp : TTKernel_Op<"clamp_tile", "Elements between two bounds, in their place.",
                                        (ins Index:$dst, F32Attr:$min, F32Attr:$max)>;

@@ -28,7 +28,7 @@ def TTKernelControlDstSection : Pass<"ttkernel-control-dst-section", "::mlir::fu
 }
 
 def TTKernelHoistInits : Pass<"ttkernel-hoist-inits", "::mlir::func::FuncOp"> {
-  let summary = "Move what sets a unit up out of loops that set it up in one way";
+  let summary = "Hoist inits of units out of loops";
   let description = [{
     A loop whose inits of a unit are all the same one, with operands from outside of it, keeps the unit as it is. The
     units are unpacker with matrix unit (`copy_tile_init`, `reduce_init`, ...) and vector unit (`sigmoid_tile_init`).
@@ -51,7 +51,7 @@ def TTKernelHoistInits : Pass<"ttkernel-hoist-inits", "::mlir::func::FuncOp"> {
 }
 
 def TTKernelDedupInits : Pass<"ttkernel-dedup-inits", "::mlir::func::FuncOp"> {
-  let summary = "Erase inits that set a unit up as it is";
+  let summary = "Erase redundant inits";
   let description = [{
     Before:
     ```mlir

@@ -12,7 +12,7 @@ include "ttmlir/Dialect/TTMetal/IR/TTMetalEnums.td"
 
 def TTMetal_Dialect : Dialect {
   let name = "ttmetal";
-  let summary = "What the host asks of a device: buffers, transfers, and kernels to be run.";
+  let summary = "Commands of the host to a device: buffers, transfers, and kernels.";
   let cppNamespace = "::mlir::tt::ttmetal";
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
   let useDefaultAttributePrinterParser = 1;

@@ -15,31 +15,30 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       llvm::cl::desc("Rows and columns of cores to use, instead of the whole worker grid")};
   Option<std::string, ttnn::TargetFormatParser> globalDataFormat{
       *this, "global-data-format-target",
-      llvm::cl::desc("The one float format to compute in; none: the module's own formats"), llvm::cl::init("")};
-  Option<unsigned> numStreamBuffers{*this, "num-stream-buffers",
-                                    llvm::cl::desc("Buffers of a circular buffer that is read from other cores"),
-                                    llvm::cl::init(2)};
-  Option<bool> disableToLayoutFolding{
-      *this, "disable-tolayout-folding",
-      llvm::cl::desc("Convert tiles to rows again, also where the tiles came from rows"), llvm::cl::init(false)};
+      llvm::cl::desc("Compute all floats in this format; none: the module's own formats"), llvm::cl::init("")};
+  Option<unsigned> numStreamBuffers{
+      *this, "num-stream-buffers",
+      llvm::cl::desc("Number of blocks in a circular buffer that is read from other cores"), llvm::cl::init(2)};
+  Option<bool> disableToLayoutFolding{*this, "disable-tolayout-folding",
+                                      llvm::cl::desc("Do not fold conversions of tiles that were converted from rows"),
+                                      llvm::cl::init(false)};
   Option<bool> elementwiseFusion{*this, "enable-elementwise-fusion",
                                  llvm::cl::desc("Compute chains of elementwise ops in one kernel"),
                                  llvm::cl::init(true)};
   ListOption<int64_t> availableL1AddrRange{
       *this, "available-l1-addr-range",
-      llvm::cl::desc(
-          "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves")};
+      llvm::cl::desc("Begin and end address of buffers in L1; none: all memory that the firmware leaves")};
   Option<int64_t> testAssumeL1Capacity{*this, "test-assume-l1-capacity",
-                                       llvm::cl::desc("Bytes of L1 that a core is taken to have; 0: those of the chip"),
-                                       llvm::cl::init(0)};
+                                       llvm::cl::desc("Bytes of L1 per core; 0: those of the chip"), llvm::cl::init(0)};
   Option<bool> multicastInference{
       *this, "enable-multicast-inference",
-      llvm::cl::desc("Send blocks to rectangles of cores; otherwise each core reads for itself"), llvm::cl::init(true)};
+      llvm::cl::desc("Multicast blocks to rectangles of cores; otherwise each core reads its own"),
+      llvm::cl::init(true)};
   Option<bool> opScheduler{*this, "enable-op-scheduler",
                            llvm::cl::desc("Order tile ops so that few tiles are live at a time"), llvm::cl::init(true)};
   Option<unsigned> maxDstTiles{
       *this, "max-dst-physical-size-tiles",
-      llvm::cl::desc("Tiles of the destination registers that a subblock of a product may take; 0: all"),
+      llvm::cl::desc("Limit the tiles of the destination registers for a subblock of a product; 0: all"),
       llvm::cl::init(0)};
   Option<MathFidelity> mathFidelity{
       *this, "set-math-fidelity", llvm::cl::desc("Phases of a product"),

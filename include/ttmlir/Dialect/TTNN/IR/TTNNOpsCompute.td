@@ -76,7 +76,7 @@ def TTNN_AllocateMoeComputeSemaphoreOp : TT_FusedExpertsOp<TTNN_Dialect, "alloca
 def TTNN_IndexerScoreDsaOp : TT_PureOp<TTNN_Dialect, "indexer_score_dsa",
     (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$weights),
     (ins DefaultValuedAttr<UI32Attr, "0">:$chunk_start_idx, OptionalAttr<UI32Attr>:$cluster_axis),
-    "How much each key matters to each position, by the indexer of sparse attention.", "indexerScores"> {
+    "Scores of each key for each position, by the indexer of sparse attention.", "indexerScores"> {
   let description = [{
     Of query [batch, heads, positions, size], key [batch, 1, keys, size] and weights [batch, heads, positions, 1]:
     sums over heads of relu(query * key^T) * weights, [batch, 1, positions, keys]; -inf for keys behind the position,

@@ -83,7 +83,7 @@ def TTNN_DumpTensorOp : Op<TTNN_Dialect, "dump_tensor", [MemoryEffects<[MemWrite
 def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [
     Pure, TT_CollectiveTrait, TT_MovesValues,
     TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "distribute">]> {
-  let summary = "Spreads a tensor of the host over a mesh; the result is what one device holds.";
+  let summary = "Distributes a host tensor over a mesh; the result is one device's part.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshMapperConfigAttr:$mapper_config,
                        OptionalAttr<UI32Attr>:$cq_id);
   let results = (outs AnyRankedTensor:$result);

@@ -27,7 +27,7 @@ namespace mlir::tt::ttnn {
 /// The system and the mesh that programs are compiled for.
 struct TTNNDeviceOptions : ttcore::PipelineOptions<TTNNDeviceOptions> {
   Option<ttcore::Arch> mockSystemDescArch{
-      *this, "mock-system-desc-arch", llvm::cl::desc("Chip of the default system, which no file describes"),
+      *this, "mock-system-desc-arch", llvm::cl::desc("Architecture of the default system, without a system file"),
       llvm::cl::values(clEnumValN(ttcore::Arch::WormholeB0, "wormhole_b0", "Wormhole"),
                        clEnumValN(ttcore::Arch::Blackhole, "blackhole", "Blackhole"),
                        clEnumValN(ttcore::Arch::Quasar, "quasar", "Quasar")),
@@ -60,22 +60,22 @@ struct TargetFormatParser : llvm::cl::parser<std::string> {
 
 struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<std::string> argumentTypes{*this, "argument-types",
-                                    llvm::cl::desc("What arguments are: main=input,parameter,constant;other=input"),
+                                    llvm::cl::desc("Kinds of the arguments: main=input,parameter,constant;other=input"),
                                     llvm::cl::init("")};
-  Option<bool> hostConstEval{
-      *this, "enable-cpu-hoisted-const-eval",
-      llvm::cl::desc("What is evaluated once is computed by the host, as far as the host has code for it"),
+  Option<bool> hostConstEval{*this, "enable-cpu-hoisted-const-eval",
+                             llvm::cl::desc("Evaluate constants on the host if it has code for them"),
+                             llvm::cl::init(false)};
+  Option<bool> cpuFallback{
+      *this, "cpu-fallback",
+      llvm::cl::desc(
+          "Compute ops that the chip lacks on the host (of arith, linalg, math, scf and tensor, and some of TTIR)"),
       llvm::cl::init(false)};
-  Option<bool> cpuFallback{*this, "cpu-fallback",
-                           llvm::cl::desc("Ops that the chip lacks (of arith, linalg, math, scf and tensor, and some "
-                                          "of TTIR) are computed by the host"),
-                           llvm::cl::init(false)};
   Option<bool> constEvalInputsOnHost{*this, "enable-const-eval-inputs-to-system-memory",
-                                     llvm::cl::desc("What is only evaluated once is given, and stays, in the host's "
+                                     llvm::cl::desc("Keep inputs that are used only by const-eval functions in host "
                                                     "memory: ttnn-force-const-eval-to-system-memory"),
                                      llvm::cl::init(true)};
   Option<std::string, TargetFormatParser> targetFormat{
-      *this, "target-format", llvm::cl::desc("The one float format to compute in; none: the module's own formats"),
+      *this, "target-format", llvm::cl::desc("Compute all floats in this format; none: the module's own formats"),
       llvm::cl::init("")};
   Option<BFPDtype> weightDtype{*this, "experimental-weight-dtype", llvm::cl::desc("Block format of weights"),
                                TTNN_BLOCK_FORMAT_VALUES, llvm::cl::init(BFPDtype::None)};
@@ -84,55 +84,54 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
                               TTNN_BLOCK_FORMAT_VALUES, llvm::cl::init(BFPDtype::None)};
   Option<OptionalMathFidelity> mathFidelity{
       *this, "compute-cfg-math-fidelity",
-      llvm::cl::desc("math_fidelity in the compute_config of every op that has one and does not say it"),
-      TTNN_MATH_FIDELITY_VALUES, llvm::cl::init(OptionalMathFidelity::Undefined)};
+      llvm::cl::desc("Set math_fidelity in every compute_config that leaves it unset"), TTNN_MATH_FIDELITY_VALUES,
+      llvm::cl::init(OptionalMathFidelity::Undefined)};
   Option<OptionalSwitch> mathApproxMode{
       *this, "compute-cfg-math-approx-mode",
-      llvm::cl::desc("math_approx_mode in the same way: functions by faster approximations"), TTNN_SWITCH_VALUES,
+      llvm::cl::desc("Set math_approx_mode likewise: faster approximations of functions"), TTNN_SWITCH_VALUES,
       llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> fp32DestAccEn{*this, "compute-cfg-fp32-dest-acc-en",
-                                       llvm::cl::desc("fp32_dest_acc_en in the same way: sums in f32"),
-                                       TTNN_SWITCH_VALUES, llvm::cl::init(OptionalSwitch::Undefined)};
+                                       llvm::cl::desc("Set fp32_dest_acc_en likewise: sums in f32"), TTNN_SWITCH_VALUES,
+                                       llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> packerL1Acc{*this, "compute-cfg-packer-l1-acc",
-                                     llvm::cl::desc("packer_l1_acc in the same way: the packer adds to what is in L1"),
+                                     llvm::cl::desc("Set packer_l1_acc likewise: the packer accumulates in L1"),
                                      TTNN_SWITCH_VALUES, llvm::cl::init(OptionalSwitch::Undefined)};
   Option<OptionalSwitch> dstFullSyncEn{
       *this, "compute-cfg-dst-full-sync-en",
-      llvm::cl::desc("dst_full_sync_en in the same way: registers are handed over as a whole"), TTNN_SWITCH_VALUES,
+      llvm::cl::desc("Set dst_full_sync_en likewise: all registers are handed over at once"), TTNN_SWITCH_VALUES,
       llvm::cl::init(OptionalSwitch::Undefined)};
   Option<bool> uniqueLocations{*this, "check-unique-locs",
-                               llvm::cl::desc("Two ops of the source with one location are an error"),
-                               llvm::cl::init(false)};
+                               llvm::cl::desc("Refuse modules with two ops at one location"), llvm::cl::init(false)};
   Option<bool> removeDeadValues{*this, "enable-remove-dead-values",
                                 llvm::cl::desc("Remove values that no result depends on"), llvm::cl::init(false)};
-  Option<bool> optimizations{*this, "enable-optimization-passes",
-                             llvm::cl::desc("false switches off folding, fusing, erasing and const evaluation at once"),
-                             llvm::cl::init(true)};
+  Option<bool> optimizations{
+      *this, "enable-optimization-passes",
+      llvm::cl::desc("Enable folding, fusing, erasing and const evaluation; false disables all of them"),
+      llvm::cl::init(true)};
   Option<bool> implicitBroadcastFolding{*this, "enable-implicit-broadcast-folding-pass",
-                                        llvm::cl::desc("Drop broadcasts that elementwise ops do by themselves"),
+                                        llvm::cl::desc("Drop broadcasts that elementwise ops perform implicitly"),
                                         llvm::cl::init(true)};
   Option<bool> eraseInverseOps{
       *this, "enable-erase-inverse-ops-pass",
       llvm::cl::desc("Erase inverse data movement ops: ttir-channels-last and ttir-erase-inverse-ops"),
       llvm::cl::init(true)};
-  Option<bool> fusing{*this, "enable-fusing-pass",
-                      llvm::cl::desc("Make one op of several: ttir-fusing and ttnn-fusing"), llvm::cl::init(true)};
+  Option<bool> fusing{*this, "enable-fusing-pass", llvm::cl::desc("Fuse ops: ttir-fusing and ttnn-fusing"),
+                      llvm::cl::init(true)};
   Option<bool> fusingConv2dWithMultiply{
       *this, "enable-fusing-conv2d-with-multiply-pattern",
-      llvm::cl::desc("Scale the weights of a convolution by what its result is multiplied with"),
-      llvm::cl::init(false)};
+      llvm::cl::desc("Fold a multiplication of a convolution's result into its weights"), llvm::cl::init(false)};
   Option<bool> openSizes{
       *this, "open-sizes",
-      llvm::cl::desc(
-          "Choose layouts that are the same for other sizes of the inputs, for programs that leave sizes open"),
+      llvm::cl::desc("Choose layouts that do not depend on sizes of the inputs, for programs with open sizes"),
       llvm::cl::init(false)};
-  Option<bool> permuteMatmulFusion{*this, "enable-permute-matmul-fusion",
-                                   llvm::cl::desc("Take permutes of operands into the flags of matmul and linear, as "
-                                                  "transposes always are, and permutes of products"),
-                                   llvm::cl::init(false)};
+  Option<bool> permuteMatmulFusion{
+      *this, "enable-permute-matmul-fusion",
+      llvm::cl::desc(
+          "Fold permutes of operands and of products into the flags of matmul and linear, as transposes always are"),
+      llvm::cl::init(false)};
   Option<bool> quantDequantConversion{
       *this, "enable-quant-dequant-conversion-pass",
-      llvm::cl::desc("Move data movement before what dequantizes, and compute products in integers: "
+      llvm::cl::desc("Move data movement ops before dequantization, and compute products in integers: "
                      "ttir-quant-dequant-conversion and ttir-integer-products"),
       llvm::cl::init(true)};
   Option<uint32_t> targetBitWidth{
@@ -141,26 +140,27 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
           "Bits that the integers of quantised tensors must fit: 8, 16 or 32; the chip computes with 32 in any case"),
       llvm::cl::init(32)};
   Option<bool> sliceOfMatmulFusion{*this, "enable-permute-slice-after-matmul-fusion",
-                                   llvm::cl::desc("Of a product, compute only the rows and columns that a slice takes"),
+                                   llvm::cl::desc("Compute only the rows and columns of a product that a slice takes"),
                                    llvm::cl::init(true)};
   Option<bool> constEval{
       *this, "enable-const-eval",
-      llvm::cl::desc("Evaluate what depends on constants and parameters alone once: const-eval-hoist-transform"),
+      llvm::cl::desc("Evaluate computations on constants and parameters once: const-eval-hoist-transform"),
       llvm::cl::init(true)};
   Option<int64_t> stages{*this, "pipeline-stages",
-                         llvm::cl::desc("Cut programs into so many stages, on parts of the mesh of their own"),
+                         llvm::cl::desc("Divide programs into this number of stages, each on its own part of the mesh"),
                          llvm::cl::init(1)};
-  Option<int64_t> microBatches{*this, "micro-batches",
-                               llvm::cl::desc("Parts of the batch, which go through the stages one behind the other"),
-                               llvm::cl::init(1)};
+  Option<int64_t> microBatches{
+      *this, "micro-batches",
+      llvm::cl::desc("Divide the batch into this number of parts, which go through the stages one after another"),
+      llvm::cl::init(1)};
   Option<bool> perfMetrics{*this, "ttnn-perf-metrics-enabled",
-                           llvm::cl::desc("Write figures of the programs to a file: ttnn-collect-perf-metrics"),
+                           llvm::cl::desc("Write metrics of the programs to a file: ttnn-collect-perf-metrics"),
                            llvm::cl::init(false)};
   Option<std::string> perfMetricsFile{*this, "ttnn-perf-metrics-output-file",
-                                      llvm::cl::desc("The file of the figures; empty: ttnn_perf_metrics.json"),
+                                      llvm::cl::desc("File of the metrics; empty: ttnn_perf_metrics.json"),
                                       llvm::cl::init("")};
   Option<bool> perfMetricsVerbose{*this, "ttnn-perf-metrics-verbose-output-enabled",
-                                  llvm::cl::desc("Figures of each op by itself, too"), llvm::cl::init(true)};
+                                  llvm::cl::desc("Include the metrics of each op"), llvm::cl::init(true)};
   Option<bool> trace{*this, "enable-trace",
                      llvm::cl::desc("Record the program's work on the device in its first run "
                                     "(ttnn.capture_or_execute_trace); results and times are the same"),
@@ -170,23 +170,22 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   // Where tensors lie.
   Option<int, OptimizationLevelParser> optimizationLevel{
       *this, "optimization-level",
-      llvm::cl::desc("0: tensors are in DRAM; 1: in L1, or in shards there, where that is faster and all readers take "
-                     "them so; 2: also with changes of layout in between"),
+      llvm::cl::desc("0: tensors are in DRAM; 1: interleaved or sharded in L1 where that is faster and all users "
+                     "accept it; 2: also with layout changes in between"),
       llvm::cl::init(0)};
-  Option<bool> optimizer{
-      *this, "enable-optimizer",
-      llvm::cl::desc("At least optimization-level=1; the three options that name ops ask for it, too"),
-      llvm::cl::init(false)};
+  Option<bool> optimizer{*this, "enable-optimizer",
+                         llvm::cl::desc("Imply optimization-level=1, as the three options that name ops do"),
+                         llvm::cl::init(false)};
   Option<bool> memoryLayoutAnalysis{*this, "memory-layout-analysis-enabled", llvm::cl::desc("optimization-level=2"),
                                     llvm::cl::init(false)};
-  Option<Count> maxLegalLayouts{*this, "max-legal-layouts", llvm::cl::desc("Layouts that are tried for each op"),
-                                llvm::cl::init(64)};
+  Option<Count> maxLegalLayouts{*this, "max-legal-layouts",
+                                llvm::cl::desc("Number of layouts that are tried for each op"), llvm::cl::init(64)};
   Option<Share> tensorL1UsageCap{*this, "tensor-l1-usage-cap", llvm::cl::desc("Share of L1 that tensors may take"),
                                  llvm::cl::init(0.95f)};
   Option<std::string> overrideOutputLayout{
       *this, "override-output-layout",
       llvm::cl::desc("Layouts of results, by the name of the op's location: add_1=8x8:l1:block_sharded,exp_2=dram "
-                     "(parts in any order; tile, row_major and a data type are taken if they are what the result has)"),
+                     "(parts in any order; tile, row_major and a data type must be those of the result)"),
       llvm::cl::init("")};
   Option<std::string> insertMemReconfig{*this, "insert-memreconfig",
                                         llvm::cl::desc("Operands whose layout is changed before an op: add_1=0:1"),
@@ -197,11 +196,11 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       llvm::cl::init("")};
   Option<uint32_t> maxFallbackAttempts{
       *this, "max-fallback-attempts",
-      llvm::cl::desc("Configs and layouts that may be taken back because a chip would refuse them"),
+      llvm::cl::desc("Number of configs and layouts that may be reverted because a chip would refuse them"),
       llvm::cl::init(10000)};
   Option<bool> decisionTrace{
       *this, "enable-decision-trace",
-      llvm::cl::desc("Write why each tensor has its layout: FUNCTION.json, and FUNCTION.html to read"),
+      llvm::cl::desc("Write the reasons for each tensor's layout: FUNCTION.json, and FUNCTION.html for reading"),
       llvm::cl::init(false)};
   Option<std::string> decisionTraceDir{*this, "decision-trace-dir", llvm::cl::desc("Folder of these files"),
                                        llvm::cl::init("ttrt-artifacts/decision_trace")};

@@ -97,7 +97,7 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
 
 // On modules: looks at the chip, and at functions that are called.
 def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mlir::ModuleOp"> {
-  let summary = "Put into DRAM what does not fit into L1";
+  let summary = "Spill tensors from L1 to DRAM";
   let description = [{
     Goes through a program as the runtime does, with tensors and circular buffers of kernels in the L1 of a core: tensors
     from above, each at the highest free piece that has room, circular buffers from below. Where there is no room, the
@@ -135,7 +135,7 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
 
 // On modules: looks at the chip, and counts over all functions.
 def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fallback", "::mlir::ModuleOp"> {
-  let summary = "Take back layouts and configs that a chip would refuse";
+  let summary = "Revert layouts and configs that a chip would refuse";
   let description = [{
     Shards have to lie in the grid, one on each core, and what an op reads and makes has to fit into L1 with the circular
     buffers of its kernels. Where something is not so, the op loses its program config, then its results their place in

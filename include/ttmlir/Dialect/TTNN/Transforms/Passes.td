@@ -103,7 +103,7 @@ def TTNNKVCacheDtypeConversion : Pass<"ttnn-kv-cache-dtype-conversion"> {
 }
 
 def TTNNCCLActivationDtypeLowering : Pass<"ttnn-ccl-activation-dtype-lowering"> {
-  let summary = "Send what collectives exchange in a block format";
+  let summary = "Exchange floats of collectives in a block format";
   let description = [{
     Operands of all_gather, all_reduce and reduce_scatter that are floats in tiles are cast to bfp_bf8, and the result
     back: about half of the bytes of bf16 go over the links.
@@ -212,7 +212,7 @@ def TTNNDeallocate : Pass<"ttnn-deallocate"> {
 
 // On modules: adds functions.
 def TTNNPipelineStages : Pass<"ttnn-pipeline-stages", "::mlir::ModuleOp"> {
-  let summary = "Cut programs into stages that run on parts of the mesh";
+  let summary = "Divide programs into stages that run on parts of the mesh";
   let description = [{
     A public function is cut, in the order of its ops, into private functions of which the slowest takes the least time,
     sending its results included, by the cost model that the runtime's clock has. Each is for the mesh of
@@ -249,7 +249,7 @@ def TTNNPipelineStages : Pass<"ttnn-pipeline-stages", "::mlir::ModuleOp"> {
 }
 
 def TTNNAdjustDeallocs : Pass<"ttnn-adjust-deallocs"> {
-  let summary = "Remove deallocations of what the next run needs";
+  let summary = "Remove deallocations of values that the next run needs";
   let description = [{
     That are arguments marked parameter or constant, and results of `ttcore.load_cached`. `ttnn-deallocate` makes none of
     these: programs of others may have them.
@@ -267,7 +267,7 @@ def TTNNAdjustDeallocs : Pass<"ttnn-adjust-deallocs"> {
 }
 
 def TTNNForceFinalDeallocs : Pass<"ttnn-force-final-deallocs"> {
-  let summary = "Free memory at the last deallocation of a tensor in any case";
+  let summary = "Force the last deallocation of a tensor to free its memory";
   let description = [{
     A deallocation that nothing follows in its block which uses the tensor gets `force`.
 
@@ -302,7 +302,7 @@ def TTNNRemoveDeallocs : Pass<"ttnn-remove-deallocs"> {
 }
 
 def TTNNSimplifyLocsForCodegen : Pass<"ttnn-simplify-locs-for-codegen"> {
-  let summary = "Keep the names of ops and drop what lies behind them";
+  let summary = "Reduce locations of ops to their names";
   let description = [{
     Of ops of TTNN. Locations without a name stay, and so do numbers of source ops.
 
@@ -313,7 +313,7 @@ def TTNNSimplifyLocsForCodegen : Pass<"ttnn-simplify-locs-for-codegen"> {
 
 // On modules: adds functions.
 def TTNNTraceHoistTransform : Pass<"ttnn-trace-hoist-transform", "::mlir::ModuleOp"> {
-  let summary = "Record what programs compute on the device";
+  let summary = "Record programs as traces of the device";
   let description = [{
     The most ops of a program that stand together and work on the device alone become a function. The first run records
     it, the others run the recording on what they write into its slots. What is evaluated once comes before, what writes
@@ -349,7 +349,7 @@ def TTNNTraceHoistTransform : Pass<"ttnn-trace-hoist-transform", "::mlir::Module
 
 // On modules: one file for all functions.
 def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp"> {
-  let summary = "Write figures of the programs to a file";
+  let summary = "Write metrics of the programs to a file";
   let description = [{
     Changes nothing. The file is JSON: `summary` counts ops with a result in memory (`total_ops`), by the memory
     (`dram_ops`, `l1_ops`, `system_memory_ops`), and those whose result is sharded (`sharded_ops`,
@@ -381,7 +381,7 @@ include "ttmlir/Dialect/TTNN/Transforms/OptimizerPasses.td"
 
 // On modules: changes the types of functions and of what they call.
 def TTNNConstEvalInputsToSystemMemory : Pass<"ttnn-force-const-eval-to-system-memory", "::mlir::ModuleOp"> {
-  let summary = "Leave what is only evaluated once in the host's memory";
+  let summary = "Keep inputs of const-eval functions in host memory";
   let description = [{
     An argument that nothing but `ttcore.load_cached` reads is given in system memory, in rows (block formats: in tiles).
     The function that is evaluated sends it to the device, and frees it there. What lies in shards, and what a function

@@ -39,7 +39,7 @@ struct ApplyShardingConstraints : sdy::impl::SdyApplyShardingConstraintsBase<App
     });
   }
 
-  /// The value is made in the sharding that its only wish asks for.
+  /// The value is produced in the sharding that its only constraint requests.
   static void apply(OpOperand &operand) {
     Value value = operand.get();
     TensorShardingAttr wish = getWish(operand);

@@ -29,7 +29,7 @@ static void agree(Axes &list, AxesRef other, bool &mayGrow) {
       continue;
     bool isMineShorter = isPrefix(mine, its), isItsShorter = isPrefix(its, mine);
     if (isItsShorter && at + 1 == other.size())
-      return; // mine goes on
+      return; // this axis continues
     if (isMineShorter && at + 1 == list.size() && mayGrow) {
       list[at] = its;
       continue;

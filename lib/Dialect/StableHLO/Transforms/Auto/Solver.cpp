@@ -220,7 +220,7 @@ Solution mlir::tt::shlo::autosharding::solve(const Network &network, ArrayRef<un
     chosenFirst.push_back(widest);
   }
   Solution solution = {*choice, network.costOf(*choice), chosenFirst.empty()};
-  // Ends: each turn that goes on makes it cheaper by more than rounding.
+  // Terminates: each further iteration reduces the cost by more than rounding.
   for (bool improves = !chosenFirst.empty(); improves;) {
     std::vector<unsigned> next = solution.choice;
     for (unsigned variable : chosenFirst) {

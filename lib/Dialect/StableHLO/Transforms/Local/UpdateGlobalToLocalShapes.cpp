@@ -190,7 +190,7 @@ private:
     return success();
   }
 
-  /// A tensor of differing parts is made whole, and sliced.
+  /// A tensor with parts of different sizes is gathered and sliced.
   LogicalResult localizeConstant(Operation *op) {
     Value result = op->getResult(0);
     sdy::TensorShardingAttr sharding = shardingOf(result);

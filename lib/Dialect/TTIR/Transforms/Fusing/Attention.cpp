@@ -60,7 +60,7 @@ public:
   AttentionMatcher(const FusionState &state, MatmulOp root) : state(state), group(state, root), root(root) {}
 
   bool match() {
-    // The kernel of attention takes none: products and softmax that are told how to compute stay what they are.
+    // The kernel of attention takes no config: products and softmax with one are not fused.
     if (root->getDiscardableAttr(ttcore::computeConfigName))
       return false;
     element = root.getType().getElementType();

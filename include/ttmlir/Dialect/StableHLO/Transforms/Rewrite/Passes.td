@@ -17,7 +17,7 @@ class StableHLORewrite_ModulePass<string argument> : StableHLORewrite_Pass<argum
 //===----------------------------------------------------------------------===//
 
 def StablehloRefineArguments : StableHLORewrite_ModulePass<"stablehlo-refine-arguments"> {
-  let summary = "Give the arguments of the main function static types";
+  let summary = "Set static types of the main function's arguments";
   let description = [{
     The body still sees the types that it was written for, through a custom call that `stablehlo-refine-shapes` removes.
 
@@ -36,7 +36,7 @@ def StablehloRefineArguments : StableHLORewrite_ModulePass<"stablehlo-refine-arg
 }
 
 def StablehloRefineShapes : StableHLORewrite_ModulePass<"stablehlo-refine-shapes"> {
-  let summary = "Find the shapes that follow from those of the arguments";
+  let summary = "Infer shapes from those of the arguments";
   let description = [{
     From public functions on: computed sizes become constants, results get the shapes that follow from their operands,
     and functions that are called with other shapes than they say are put in the place of their calls.
@@ -72,7 +72,7 @@ def StablehloCanonicalizeDynamism : StableHLORewrite_FunctionPass<"stablehlo-can
 }
 
 def StablehloCheckShapeAssertions : StableHLORewrite_FunctionPass<"stablehlo-check-shape-assertions"> {
-  let summary = "Check what a module says about its shapes";
+  let summary = "Check the shape assertions of a module";
   let description = [{
     An assertion that holds is removed; one that does not is an error, with its own message; so is one that is not
     constant, because shapes are still unknown.
@@ -101,7 +101,7 @@ def ShapeLegalizeToStablehlo : StableHLORewrite_FunctionPass<"shape-legalize-to-
 //===----------------------------------------------------------------------===//
 
 def StablehloAggressiveFolder : StableHLORewrite_FunctionPass<"stablehlo-aggressive-folder"> {
-  let summary = "Compute what constants say";
+  let summary = "Fold constants";
   let description = [{
     Elementwise ops, and ops that move elements, of constant operands become constants.
 
@@ -118,13 +118,13 @@ def StablehloAggressiveFolder : StableHLORewrite_FunctionPass<"stablehlo-aggress
 }
 
 def StablehloAggressiveSimplification : StableHLORewrite_FunctionPass<"stablehlo-aggressive-simplification"> {
-  let summary = "Remove what does nothing, and write ops in their simplest form";
+  let summary = "Simplify ops and remove those without effect";
   let description = [{
     Neutral elements, moves that undo each other, and unused ops are removed; constants come last; what only moves
     elements of constants becomes a constant.
 
     Before: `%0 = stablehlo.add %zero, %a : tensor<4xf32>`
-    After: uses of `%a`, where -0 and 0 are not told apart: for integers, and for a zero that is negative
+    After: uses of `%a`, where -0 and 0 are not distinguished: for integers, and for a zero that is negative
   }];
   let options = [Option<"foldOpElementLimit", "fold-op-element-limit", "int64_t", "65536",
                         "Make no constants of more elements than this; splats count as one">];
@@ -162,7 +162,7 @@ def StablehloLegalizeCompositeToCall : StableHLORewrite_FunctionPass<"stablehlo-
 }
 
 def StablehloWrapInComposite : StableHLORewrite_ModulePass<"stablehlo-wrap-in-composite"> {
-  let summary = "Make composites of ops, which keep their name";
+  let summary = "Wrap ops in composites, which keep their name";
   let description = [{
     The op itself becomes the body of the composite's decomposition, its attributes those of the composite.
 
@@ -184,7 +184,7 @@ def StablehloWrapInComposite : StableHLORewrite_ModulePass<"stablehlo-wrap-in-co
 }
 
 def StablehloLegalizeQuantizedOpToQDQ : StableHLORewrite_FunctionPass<"stablehlo-legalize-quantized-op-to-qdq"> {
-  let summary = "Compute with the floats that quantized elements stand for";
+  let summary = "Compute with dequantized elements";
   let description = [{
     Before: `%0 = stablehlo.add %a, %b : tensor<4x!quant.uniform<i8:f32, 0.5>>`
     After: `stablehlo.uniform_dequantize` of `%a` and `%b`, their sum, a `tensor<4xf32>`, and its
@@ -193,7 +193,7 @@ def StablehloLegalizeQuantizedOpToQDQ : StableHLORewrite_FunctionPass<"stablehlo
 }
 
 def StablehloLegalizeQDQToQuantizedOp : StableHLORewrite_FunctionPass<"stablehlo-legalize-qdq-to-quantized-op"> {
-  let summary = "Make ops on quantized elements of ops between a dequantization and a quantization";
+  let summary = "Fuse ops between a dequantization and a quantization to quantized ops";
   let description = [{
     The inverse of `stablehlo-legalize-quantized-op-to-qdq`, for ops that take quantized elements.
 
