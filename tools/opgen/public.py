@@ -151,7 +151,7 @@ class MethodBuilder:
 def with_aliases(dialects: Dialects) -> dict[str, Op]:
     """Returns the ops that a runtime knows."""
     ops = {name: op for name, op in dialects.ops.items() if op.dialect in ("ttnn", "debug")}
-    ops |= {name: dialects.ops[name] for name in ("ttcore.case", "ttcore.load_cached", "ttcore.while")}
+    ops |= {name: op for name, op in dialects.ops.items() if op.dialect == "ttcore" and "runs_functions" in op.facts}
     return ops | {name: replace(ops[like], name=name) for name, like in functions.ALIASES.items()}
 
 

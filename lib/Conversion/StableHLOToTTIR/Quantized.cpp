@@ -145,7 +145,7 @@ private:
       operands.push_back(quantized ? dequantize(Expr(builder, operand), quantized).value() : operand);
     }
     SmallVector<Value> results;
-    if (isa<stablehlo::UniformQuantizeOp, stablehlo::UniformDequantizeOp>(op)) {
+    if (op->hasTrait<trait::ChangesQuantization>()) {
       results.push_back(operands[0]);
     } else {
       OperationState state(op->getLoc(), op->getName());
@@ -176,8 +176,8 @@ private:
     WalkResult walked = region.walk([&](Operation *op) {
       if (!hasQuantized(op->getResultTypes()) && !hasQuantized(op->getOperandTypes()))
         return WalkResult::advance();
-      if (op->getNumRegions() || isa<stablehlo::ConstantOp, stablehlo::UniformQuantizeOp,
-                                     stablehlo::UniformDequantizeOp, stablehlo::BitcastConvertOp>(op)) {
+      if (op->getNumRegions() || op->hasTrait<OpTrait::ConstantLike>() || op->hasTrait<trait::ReadsBits>() ||
+          op->hasTrait<trait::ChangesQuantization>()) {
         op->emitOpError("has quantized elements in the region of another op; expected only ops that compute there");
         return WalkResult::interrupt();
       }

@@ -167,7 +167,7 @@ static bool isOnDevice(ttnn::TTNNLayoutAttr layout) {
 
 /// Where results lie: with the first tensor that is on a device, or in DRAM where the function says so.
 ttnn::BufferType CallBuilder::defaultBuffer() const {
-  if (isa<ttnn::FromDeviceOp, ttnn::AggregateTensorOp>(op))
+  if (op->hasTrait<trait::GivesHostTensor>())
     return ttnn::BufferType::SystemMemory;
   for (Value operand : op->getOperands())
     if (auto layout = ttnn::TTNNLayoutAttr::of(operand.getType()); isOnDevice(layout))
@@ -391,7 +391,7 @@ std::string emit::nameByUse(Value value) {
     if (!row)
       return "";
     StringRef parameter = CallBuilder(*user, *row, Syntax(Language::Python)).parameterOf(value);
-    if (parameter == "input_tensor_b" && isa<ttnn::MatmulOp, ttnn::LinearOp>(*user))
+    if (parameter == "input_tensor_b" && (*user)->hasTrait<trait::TakesWeight>())
       parameter = "weight";
     parameter.consume_back("_tensor");
     parameter.consume_front("input_tensor_");

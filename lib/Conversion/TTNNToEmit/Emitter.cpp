@@ -246,7 +246,7 @@ LogicalResult Emitter::run() {
     // What a loop reads in every turn is read once.
     if (function.isPrivate() &&
         llvm::any_of(*SymbolTable::getSymbolUses(function, module),
-                     [](SymbolTable::SymbolUse use) { return isa<ttcore::CaseOp, ttcore::WhileOp>(use.getUser()); }))
+                     [](SymbolTable::SymbolUse use) { return use.getUser()->hasTrait<trait::ControlsFlow>(); }))
       if (func::FuncOp constants = hoistConstants(function))
         sources.push_back(constants);
     (function.isPrivate() ? sources : programs).push_back(function);
@@ -371,7 +371,7 @@ LogicalResult Emitter::convert(Operation &op) {
     return convertLoadCached(cached);
   if (auto callee = dyn_cast<func::CallOp>(op))
     return convertCall(callee);
-  if (isa<ttcore::CaseOp, ttcore::WhileOp>(op))
+  if (op.hasTrait<trait::ControlsFlow>())
     return convertControl(op);
   if (isNative(&op))
     return convertHostCall(cast<debug::HostCallOp>(op));

@@ -33,7 +33,7 @@ static SmallVector<std::string> split(StringRef name) {
 }
 
 /// Ops that stay in the program, at its head: they are no work of a part.
-static bool staysOutside(Operation *op) { return isa<ttnn::GetDeviceOp, ttnn::ConstantOp, ttcore::LoadCachedOp>(op); }
+static bool staysOutside(Operation *op) { return op->hasTrait<trait::RunsOnce>() || isa<ttnn::ConstantOp>(op); }
 
 static bool isWork(Operation *op) { return !isa<ttnn::DeallocateOp>(op); }
 

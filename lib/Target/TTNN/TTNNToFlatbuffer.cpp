@@ -384,7 +384,7 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   // The mesh of the program stands for its device.
   if (isa<GetDeviceOp>(op))
     return success();
-  const bool calls = isa<ttcore::LoadCachedOp, ttcore::WhileOp, ttcore::CaseOp, CaptureOrExecuteTraceOp>(op);
+  const bool calls = op->hasTrait<trait::RunsFunctions>();
   if (!calls && !isa_and_nonnull<TTNNDialect, debug::DebugDialect>(op->getDialect()))
     return op->emitError() << "'" << op->getName() << "' is no TTNN op; a program has no others";
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))

@@ -44,7 +44,7 @@ defm ScaledDotProductAttention : TT_Both<"scaled_dot_product_attention",
     (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
     "softmax(query * key^T * scale + mask) * value over [batch, heads, positions, size]; 1/sqrt(size) without `scale`.",
     "attention",
-    [AttrSizedOperandSegments, TT_ProductTrait]>;
+    [AttrSizedOperandSegments, TT_SumsProducts]>;
 
 defm ConcatenateHeads : TT_Both<"concatenate_heads", TT_Unary, (ins),
     "[batch, heads, positions, size] as [batch, positions, heads * size].",
@@ -66,24 +66,24 @@ def TTIR_ScaledDotProductAttentionDecodeOp : TT_PureOp<TTIR_Dialect, "scaled_dot
     !con(TT_QueryKeyValue, (ins Optional<AnyRankedTensor>:$attention_mask, AnyRankedTensor:$cur_pos_tensor,
                                 Optional<AnyRankedTensor>:$attention_sink)),
     (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), TT_DecodeText, "attentionDecode",
-    [AttrSizedOperandSegments, TT_ProductTrait]>;
+    [AttrSizedOperandSegments, TT_SumsProducts]>;
 def TTIR_PagedScaledDotProductAttentionDecodeOp : TT_PureOp<TTIR_Dialect,
     "paged_scaled_dot_product_attention_decode",
     !con(TT_QueryKeyValue, (ins AnyRankedTensor:$page_table, AnyRankedTensor:$output,
                                 Optional<AnyRankedTensor>:$attention_mask, Optional<AnyRankedTensor>:$cur_pos_tensor,
                                 Optional<AnyRankedTensor>:$attention_sink)),
     (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale, OptionalAttr<UI32Attr>:$sliding_window_size),
-    TT_DecodeText, "pagedAttentionDecode", [AttrSizedOperandSegments, TT_ProductTrait]>;
+    TT_DecodeText, "pagedAttentionDecode", [AttrSizedOperandSegments, TT_SumsProducts]>;
 def TTIR_ChunkedScaledDotProductAttentionOp : TT_PureOp<TTIR_Dialect, "chunked_scaled_dot_product_attention",
     !con(TT_QueryKeyValue, TT_Paged, (ins AnyRankedTensor:$output)), (ins OptionalAttr<F32Attr>:$scale),
-    "Attention of a chunk of positions to a paged cache.", "chunkedAttention", [TT_ProductTrait]>;
+    "Attention of a chunk of positions to a paged cache.", "chunkedAttention", [TT_SumsProducts]>;
 
 // The values are the first `head_dim_v` elements of the keys, unless they are given.
 class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, string text, string rule>
     : TT_PureOp<dialect, mnemonic,
                 !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, Optional<AnyRankedTensor>:$value), operands),
                 (ins UI32Attr:$head_dim_v, TT_Bool<"true">:$is_causal, OptionalAttr<F32Attr>:$scale), text,
-                rule, [AttrSizedOperandSegments, TT_ProductTrait]> {
+                rule, [AttrSizedOperandSegments, TT_SumsProducts]> {
   let description = [{
     Attention whose keys and values are one compressed tensor: unless values are given, they are
     the first `head_dim_v` columns of the keys.

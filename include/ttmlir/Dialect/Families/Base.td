@@ -27,10 +27,8 @@ class TT_NativeTrait<string name, code declaration = [{}], code definition = [{}
 // Markers by which passes recognise a family.
 def TT_ElementwiseTrait : TT_NativeTrait<"Elementwise">;
 def TT_ReductionTrait : TT_NativeTrait<"Reduction">;
-def TT_CreationTrait : TT_NativeTrait<"Creation">;
 def TT_CollectiveTrait : TT_NativeTrait<"Collective">;
 def TT_UnpublishedTrait : TT_NativeTrait<"Unpublished">;
-def TT_ProductTrait : TT_NativeTrait<"Product">;
 def TT_PeriodicTrait : TT_NativeTrait<"Periodic">;
 
 // Laws by which ops fold (Families/Folds.h).

@@ -15,7 +15,7 @@ def TT_FreshTensor : Res<AnyRankedTensor, "", [MemAlloc]>;
 
 class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
                     list<Trait> traits = [], string types = "f32">
-    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_CreationTrait], traits), types> {
+    : TT_PureOp<dialect, mnemonic, operands, attributes, text, rule, !listconcat([TT_Creates], traits), types> {
   let description = [{
     Makes a tensor from attributes alone. Equal ones may be merged, and those that nothing uses are removed.
   }];
@@ -23,7 +23,7 @@ class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attribut
 
 class TTIR_FilledOp<string mnemonic, string text>
     : TT_CreationOp<TTIR_Dialect, mnemonic, (ins), (ins DenseI32ArrayAttr:$shape), text,
-                    "creation", [ConstantLike]> {
+                    "creation", [ConstantLike, TT_FillsValues]> {
   let hasFolder = 1;
 }
 
@@ -31,7 +31,7 @@ def TTIR_ZerosOp : TTIR_FilledOp<"zeros", "Zeros.">;
 def TTIR_OnesOp : TTIR_FilledOp<"ones", "Ones.">;
 def TTIR_FullOp : TT_CreationOp<TTIR_Dialect, "full", (ins), (ins DenseI32ArrayAttr:$shape, TT_Number:$fill_value),
     "One value everywhere.",
-    "creation", [ConstantLike], "@fill_value"> {
+    "creation", [ConstantLike, TT_FillsValues], "@fill_value"> {
   let hasFolder = 1;
 }
 def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins ElementsAttr:$value),
@@ -39,7 +39,7 @@ def TTIR_ConstantOp : TT_CreationOp<TTIR_Dialect, "constant", (ins), (ins Elemen
   let hasFolder = 1;
 }
 def TTIR_RandOp : Op<TTIR_Dialect, "rand",
-    [TT_CreationTrait, TT_DrawsValues,
+    [TT_Creates, TT_DrawsValues,
      TT_InferShape<(ins), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins I32ArrayAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,
@@ -49,14 +49,14 @@ def TTIR_RandOp : Op<TTIR_Dialect, "rand",
 
 // The other dimensions of the result repeat the sequence, so their number is the declared result's choice.
 def TTIR_ArangeOp : Op<TTIR_Dialect, "arange", [
-    Pure, TT_CreationTrait,
+    Pure, TT_Creates,
     TT_InferShape<(ins), "arangeAlong", "f32">]> {
   let summary = "start, start + step, ... up to, not including, end, along `arange_dimension` of the result.";
   let arguments = (ins SI64Attr:$start, SI64Attr:$end, SI64Attr:$step, I64Attr:$arange_dimension);
   let results = (outs AnyRankedTensor:$result);
 }
 
-def TTIR_EmptyOp : Op<TTIR_Dialect, "empty", [TT_CreationTrait]> {
+def TTIR_EmptyOp : Op<TTIR_Dialect, "empty", [TT_Creates]> {
   let summary = "A tensor of any values, to be written.";
   let results = (outs TT_FreshTensor:$result);
   let assemblyFormat = "`(` `)` attr-dict `:` type($result)";

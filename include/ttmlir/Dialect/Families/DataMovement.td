@@ -9,7 +9,7 @@ include "ttmlir/Dialect/Families/Base.td"
 class TT_PermuteOp<Dialect dialect, dag extra = (ins)>
     : TT_PureOp<dialect, "permute", TT_Unary, !con((ins DenseI64ArrayAttr:$permutation), extra),
                 "Dimension i of the result is dimension permutation[i] of the input.",
-                "permute", [TT_MovesValues]> {
+                "permute", [TT_MovesValues, TT_Rearranges]> {
   let hasFolder = 1;
 }
 
@@ -44,7 +44,7 @@ defm Concat : TT_Both<"concat", (ins Variadic<AnyRankedTensor>:$inputs), (ins SI
     "The inputs one after another along `dim`.", "concat", [TT_MovesValues]>;
 let hasFolder = 1 in
 defm Transpose : TT_Both<"transpose", TT_Unary, (ins SI32Attr:$dim0, SI32Attr:$dim1),
-    "Two dimensions exchanged.", "transpose", [TT_MovesValues]>;
+    "Two dimensions exchanged.", "transpose", [TT_MovesValues, TT_Rearranges]>;
 let hasFolder = 1 in
 defm SliceStatic : TT_Both<"slice_static", TT_Unary,
     (ins I32ArrayAttr:$begins, I32ArrayAttr:$ends, I32ArrayAttr:$step),
@@ -58,7 +58,7 @@ defm Embedding : TT_Both<"embedding", (ins AnyRankedTensor:$input, AnyRankedTens
     "The rows of `weight` that `input` names.", "embedding", [TT_MovesValues], "weight">;
 let hasFolder = 1 in
 defm Reshape : TT_Both<"reshape", TT_Unary, (ins I32ArrayAttr:$shape), "The same values, row-major, in another shape.",
-    "reshape", [TT_MovesValues]>;
+    "reshape", [TT_MovesValues, TT_Rearranges]>;
 
 // Begins and ends are values, so the size of the result is the declared one's.
 class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
@@ -96,15 +96,16 @@ def TTIR_ReverseOp : TT_PureOp<TTIR_Dialect, "reverse", TT_Unary, (ins DenseI64A
   let hasFolder = 1;
 }
 def TTIR_SqueezeOp : TT_PureOp<TTIR_Dialect, "squeeze", TT_Unary, (ins SI32Attr:$dim),
-    "Without the dimension `dim`, whose size is 1.", "squeeze", [TT_MovesValues]> {
+    "Without the dimension `dim`, whose size is 1.", "squeeze", [TT_MovesValues, TT_Rearranges]> {
   let hasFolder = 1;
 }
 def TTIR_UnsqueezeOp : TT_PureOp<TTIR_Dialect, "unsqueeze", TT_Unary, (ins SI32Attr:$dim),
-    "With a dimension of size 1 more, before `dim`.", "unsqueeze", [TT_MovesValues]> {
+    "With a dimension of size 1 more, before `dim`.", "unsqueeze", [TT_MovesValues, TT_Rearranges]> {
   let hasFolder = 1;
 }
 def TTIR_RearrangeOp : TT_PureOp<TTIR_Dialect, "rearrange", TT_Unary, (ins StrAttr:$pattern),
-    "Dimensions reordered and combined by a pattern of names, such as `b h w c -> b (h w) c`.", "rearrange", [TT_MovesValues]> {
+    "Dimensions reordered and combined by a pattern of names, such as `b h w c -> b (h w) c`.", "rearrange",
+    [TT_MovesValues, TT_Rearranges]> {
   let description = [{
     The left side of `pattern` names the dimensions of the input, the right side the dimensions of the result; every name
     is on both, once. Names in parentheses are one dimension, of the product of their sizes. `1` and `()` are a dimension of

@@ -46,6 +46,32 @@ TTMLIR_FACT(CombinesShards);
 TTMLIR_FACT(ChangesSharding);
 /// Has a region that is applied to elements of the operands, and does not run as a part of the program.
 TTMLIR_FACT(AppliesRegion);
+/// Runs regions or functions as often, or those, that its operands say: a loop or a branch.
+TTMLIR_FACT(ControlsFlow);
+/// Runs functions that its attributes name, and gives what they return.
+TTMLIR_FACT(RunsFunctions);
+/// Is evaluated once, before the first run of the program, and its results are kept.
+TTMLIR_FACT(RunsOnce);
+/// Its results lie in memory of the host.
+TTMLIR_FACT(GivesHostTensor);
+/// Has the shardings of its region's arguments, and those of its results, in attributes of its own.
+TTMLIR_FACT(ListsShardings);
+/// Makes a tensor without reading one.
+TTMLIR_FACT(Creation);
+/// Sums products of its operands, weights among them: what narrow formats are made for.
+TTMLIR_FACT(Product);
+/// Gives its first operand as quantized values, as the floats that these stand for, or in another quantization.
+TTMLIR_FACT(ChangesQuantization);
+/// Each result has the shape of the operand of the same number.
+TTMLIR_FACT(KeepsShape);
+/// Holds each element of its one operand once, in another shape or with its dimensions in another order.
+TTMLIR_FACT(Rearranges);
+/// Holds the elements of its first operand along new or longer dimensions.
+TTMLIR_FACT(Repeats);
+/// Reads or writes a block whose start is an operand.
+TTMLIR_FACT(TakesStart);
+/// Of constants, it belongs to an expression of constants that each use has its own copy of (Shardy).
+TTMLIR_FACT(KeepsConstants);
 /// Integer results are elements of operands, between them, not further from 0 than they are, truth values or positions:
 /// in the range of a narrow type if the operands are.
 TTMLIR_FACT(KeepsRange);

@@ -31,6 +31,20 @@ def TT_ReadsBits : TT_Fact<"ReadsBits", "reads_bits">;
 def TT_CombinesShards : TT_Fact<"CombinesShards", "combines_shards">;
 def TT_ChangesSharding : TT_Fact<"ChangesSharding", "changes_sharding">;
 def TT_AppliesRegion : TT_Fact<"AppliesRegion", "applies_region">;
+def TT_ControlsFlow : TT_Fact<"ControlsFlow", "controls_flow">;
+def TT_RunsFunctions : TT_Fact<"RunsFunctions", "runs_functions">;
+def TT_RunsOnce : TT_Fact<"RunsOnce", "runs_once">;
+def TT_GivesHostTensor : TT_Fact<"GivesHostTensor", "gives_host_tensor">;
+def TT_ListsShardings : TT_Fact<"ListsShardings", "lists_shardings">;
+
+def TT_Creates : TT_Fact<"Creation", "creates_values">;
+def TT_SumsProducts : TT_Fact<"Product", "sums_products">;
+def TT_ChangesQuantization : TT_Fact<"ChangesQuantization", "changes_quantization">;
+def TT_KeepsShape : TT_Fact<"KeepsShape", "keeps_shape">;
+def TT_Rearranges : TT_Fact<"Rearranges", "rearranges_values">;
+def TT_Repeats : TT_Fact<"Repeats", "repeats_values">;
+def TT_TakesStart : TT_Fact<"TakesStart", "takes_start">;
+def TT_KeepsConstants : TT_Fact<"KeepsConstants", "keeps_constants">;
 
 def TT_KeepsRange : TT_Fact<"KeepsRange", "keeps_range">;
 

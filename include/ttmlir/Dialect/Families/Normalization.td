@@ -68,7 +68,7 @@ class TTIR_DistributedNormOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters),
                 (ins UI32Attr:$cluster_axis, TT_F32<"1e-05">:$epsilon), text,
                 "distributedNorm",
-                [AttrSizedOperandSegments]>;
+                [AttrSizedOperandSegments, TT_CollectiveTrait]>;
 
 def TTIR_DistributedLayerNormOp : TTIR_DistributedNormOp<"distributed_layer_norm",
     (ins Optional<AnyRankedTensor>:$weight, Optional<AnyRankedTensor>:$bias, Optional<AnyRankedTensor>:$residual),

@@ -32,7 +32,7 @@ class TT_SparseMatmulOp<Dialect dialect, dag extra = (ins)>
                 !con((ins TT_Bool<"false">:$is_input_a_sparse, TT_Bool<"true">:$is_input_b_sparse,
                           OptionalAttr<I64Attr>:$nnz), extra),
                 "Products of matrices and experts where `sparsity` is not 0, zeros elsewhere.", "sparseMatmul",
-                [TT_ProductTrait]> {
+                [TT_SumsProducts]> {
   let description = [{
     b is [1, experts, K, N]. With b sparse alone, a is [A, B, M, K], and the result [A, B, 1, experts, M, N]; with both,
     a is [1, experts, M, K] and the result [1, experts, M, N]; with a alone, a is [A, experts, M, K] and the result
@@ -107,7 +107,7 @@ defvar TT_FusedActivation = (ins
 class TT_MoeComputeOp<Dialect dialect, dag weights, dag attributes>
     : TT_PureOp<dialect, "moe_compute", !con(TT_FusedTokens, weights), attributes,
                 "Dispatched tokens through the experts of each device, and back to the devices that they are of.",
-                "computeExperts", [TT_CollectiveTrait, TT_ProductTrait, AttrSizedOperandSegments]> {
+                "computeExperts", [TT_CollectiveTrait, TT_SumsProducts, AttrSizedOperandSegments]> {
   let results = (outs AnyRankedTensor:$combine_output);
   let description = [{
     Tokens [..., size] of all devices along `cluster_axis`, one device after the other as all_to_all_dispatch leaves

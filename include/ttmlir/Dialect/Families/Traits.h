@@ -29,14 +29,11 @@ namespace mlir::tt::trait {
 
 /// Combines the values along some dimensions.
 TTMLIR_FAMILY_TRAIT(Reduction);
-/// Makes a tensor without reading one.
-TTMLIR_FAMILY_TRAIT(Creation);
 /// Exchanges values between the chips of a mesh, or distributes them.
 TTMLIR_FAMILY_TRAIT(Collective);
 /// Is read and written, but not run: what its kernels take is published nowhere.
 TTMLIR_FAMILY_TRAIT(Unpublished);
-/// Sums products of its operands, weights among them. Narrow formats exist for such ops.
-TTMLIR_FAMILY_TRAIT(Product);
+
 /// Depends on the position of its operand in a period: a large operand needs all of its digits.
 TTMLIR_FAMILY_TRAIT(Periodic);
 

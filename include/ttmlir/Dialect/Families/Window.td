@@ -20,20 +20,20 @@ def TTIR_Conv2dOp : TT_PureOp<TTIR_Dialect, "conv2d", TT_ConvOperands,
          TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim, TT_I64<"3">:$channel_dim,
          OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
     "Convolution of images with a weight [out channels, in channels / groups, kernel height, kernel width].",
-    "convolution2d", [TT_ProductTrait, TT_Convolves, TT_TakesWeight]>;
+    "convolution2d", [TT_SumsProducts, TT_Convolves, TT_TakesWeight]>;
 
 def TTIR_ConvTranspose2dOp : TT_PureOp<TTIR_Dialect, "conv_transpose2d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$output_padding, TT_IntOrInts:$dilation,
          I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$height_dim, TT_I64<"2">:$width_dim,
          TT_I64<"3">:$channel_dim, OptionalAttr<TTIR_FlattenedCompatInfoAttr>:$flattened_compat_info),
     "Transposed convolution with a weight [in channels, out channels / groups, kernel height, kernel width].",
-    "transposedConvolution2d", [TT_ProductTrait, TT_Convolves, TT_TakesWeight]>;
+    "transposedConvolution2d", [TT_SumsProducts, TT_Convolves, TT_TakesWeight]>;
 
 def TTIR_Conv1dOp : TT_PureOp<TTIR_Dialect, "conv1d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$dilation, I32Attr:$groups, TT_I64<"0">:$batch_dim,
          TT_I64<"1">:$length_dim, TT_I64<"2">:$channel_dim),
     "Convolution of sequences with a weight [out channels, in channels / groups, kernel length].",
-    "convolution1d", [TT_ProductTrait, TT_Convolves]>;
+    "convolution1d", [TT_SumsProducts, TT_Convolves]>;
 
 def TTIR_Conv3dOp : TT_PureOp<TTIR_Dialect, "conv3d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, OptionalAttr<TT_IntOrInts>:$dilation, I32Attr:$groups,
@@ -41,14 +41,14 @@ def TTIR_Conv3dOp : TT_PureOp<TTIR_Dialect, "conv3d", TT_ConvOperands,
          TT_I64<"4">:$channel_dim, DefaultValuedAttr<StrAttr, "\"zeros\"">:$padding_mode),
     "Convolution of volumes with a weight [out channels, in channels / groups, kernel depth, height, width]; without "
     "`dilation` the places of the kernel are neighbours.",
-    "convolution3d", [TT_ProductTrait, TT_Convolves]>;
+    "convolution3d", [TT_SumsProducts, TT_Convolves]>;
 
 def TTIR_ConvTranspose3dOp : TT_PureOp<TTIR_Dialect, "conv_transpose3d", TT_ConvOperands,
     (ins TT_IntOrInts:$stride, TT_IntOrInts:$padding, TT_IntOrInts:$output_padding, TT_IntOrInts:$dilation,
          I32Attr:$groups, TT_I64<"0">:$batch_dim, TT_I64<"1">:$depth_dim, TT_I64<"2">:$height_dim,
          TT_I64<"3">:$width_dim, TT_I64<"4">:$channel_dim),
     "Transposed convolution of volumes with a weight [in channels, out channels / groups, kernel depth, height, width].",
-    "transposedConvolution3d", [TT_ProductTrait, TT_Convolves]>;
+    "transposedConvolution3d", [TT_SumsProducts, TT_Convolves]>;
 
 defvar TTIR_PoolSizes = (ins TT_IntOrInts:$kernel, TT_IntOrInts:$stride, TT_IntOrInts:$dilation, TT_IntOrInts:$padding,
                              BoolAttr:$ceil_mode);

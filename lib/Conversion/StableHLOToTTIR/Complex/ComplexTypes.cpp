@@ -94,9 +94,8 @@ private:
     for (int round = 0; round < 3; ++round) {
       SmallVector<Operation *> found;
       getOperation()->walk([&](Operation *op) {
-        const bool isCall = isa<stablehlo::CustomCallOp, stablehlo::CholeskyOp, stablehlo::TriangularSolveOp>(op);
-        if ((isCall || isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(op)) &&
-            hasComplex(op->getOperandTypes()) && (isCall || !worksByPart(op)) &&
+        if (patterns.getOpSpecificNativePatterns().contains(op->getName()) && !op->hasTrait<trait::MovesValues>() &&
+            hasComplex(op->getOperandTypes()) && !(op->hasTrait<trait::AppliesRegion>() && worksByPart(op)) &&
             llvm::all_of(op->getOperandTypes(), isStatic) && llvm::all_of(op->getResultTypes(), isStatic))
           found.push_back(op);
       });

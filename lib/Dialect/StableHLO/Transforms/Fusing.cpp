@@ -105,7 +105,7 @@ struct StableHLOFusing : shlo::impl::StableHLOFusingBase<StableHLOFusing> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<stablehlo::ConcatenateOp, stablehlo::GatherOp, stablehlo::ReshapeOp>(op))
+      if (patterns.getOpSpecificNativePatterns().contains(op->getName()))
         ops.push_back(op);
     });
     if (ops.empty())

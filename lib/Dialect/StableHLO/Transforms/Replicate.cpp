@@ -79,7 +79,7 @@ struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBa
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
       // Constants and iotas are sliced when they become local.
-      if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
+      if (op->hasTrait<trait::Creation>())
         return;
       if (op->getNumRegions() == 0 || op->hasTrait<trait::AppliesRegion>())
         ops.push_back(op);

@@ -37,7 +37,7 @@ struct QuantDequantConversion : ttir::impl::TTIRQuantDequantConversionBase<Quant
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (movesOnlyOperands(op) || isa<DequantizeOp, QuantizeOp>(op))
+      if (movesOnlyOperands(op) || op->hasTrait<trait::ChangesQuantization>())
         ops.push_back(op);
     });
     bool changed = false;

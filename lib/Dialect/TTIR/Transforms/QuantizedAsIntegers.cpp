@@ -88,7 +88,7 @@ struct QuantizedAsIntegers : ttir::impl::TTIRQuantizedAsIntegersBase<QuantizedAs
     for (Operation *op : ops) {
       if (op == function)
         convertSignature(function);
-      else if (isa<QuantizeOp, DequantizeOp, RequantizeOp>(op))
+      else if (op->hasTrait<trait::ChangesQuantization>())
         lower(op);
       else if (auto constant = dyn_cast<ConstantOp>(op))
         widen(constant);

@@ -52,8 +52,8 @@ private:
   /// Arguments are the caller's, and cached values are kept for the next run. What stages give lies on their own chips.
   static bool isOwned(Value value, Block &block) {
     Operation *producer = value.getDefiningOp();
-    return producer && producer->getBlock() == &block && !isa<ttcore::LoadCachedOp, func::CallOp>(producer) &&
-           ttnn::TTNNLayoutAttr::of(value.getType());
+    return producer && producer->getBlock() == &block && !producer->hasTrait<trait::RunsOnce>() &&
+           !isa<func::CallOp>(producer) && ttnn::TTNNLayoutAttr::of(value.getType());
   }
 
   static void deallocate(OpBuilder &builder, Value value) {

@@ -25,7 +25,7 @@ bool ttnn::isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
 
 /// Whether the devices exchange values, so that each gets its own, even of an operand that is the same on all.
 static bool isCollective(Operation *op) {
-  return op->hasTrait<trait::Collective>() || isa<ttir::DistributedLayerNormOp, ttir::DistributedRMSNormOp>(op);
+  return op->hasTrait<trait::Collective>();
 }
 
 static bool hasSeveralDevices(Operation *op) {
@@ -75,7 +75,7 @@ bool Distribution::isDistributedBy(Operation *op) const {
 
 bool Distribution::visit(Operation *op) {
   bool changed = false;
-  if (isa<ttcore::WhileOp, ttcore::CaseOp>(op)) {
+  if (op->hasTrait<trait::ControlsFlow>()) {
     // Chips that go different ways have different results.
     auto branches = dyn_cast<ttcore::CaseOp>(op);
     const bool differ = branches && contains(branches.getIndex());
@@ -149,7 +149,7 @@ SmallVector<Distribution::Link> Distribution::linksOf(Operation *op) const {
 void Distribution::distributeOperands(Operation *root) {
   SmallVector<Operation *> controls;
   root->walk([&](Operation *op) {
-    if (isa<ttcore::WhileOp, ttcore::CaseOp>(op))
+    if (op->hasTrait<trait::ControlsFlow>())
       controls.push_back(op);
   });
   for (Operation *op : controls)

@@ -118,7 +118,7 @@ private:
     if (op->getNumResults() != 1 || op->getNumRegions() != 0)
       return false;
     // The order of a kernel's dimensions is changed at each run where its weights are an input.
-    if (isa<ttir::ReshapeOp, ttir::PermuteOp, ttir::TransposeOp>(op))
+    if (op->hasTrait<trait::Rearranges>())
       return true;
     return constants.isConstant(op->getResult(0)) &&
            (ttcore::isConstantCreation(op) || op->hasTrait<trait::Elementwise>() || isa<ttir::BroadcastOp>(op));

@@ -50,7 +50,7 @@ static void moveToHead(Block &body) {
       Operation *producer = operand.getDefiningOp();
       return !producer || (last && (producer == last || producer->isBeforeInBlock(last)));
     };
-    if (!isa<GetDeviceOp, ttcore::LoadCachedOp>(op) || !llvm::all_of(op.getOperands(), isBefore))
+    if (!op.hasTrait<trait::RunsOnce>() || !llvm::all_of(op.getOperands(), isBefore))
       continue;
     if (last)
       op.moveAfter(last);

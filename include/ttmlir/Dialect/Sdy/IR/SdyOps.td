@@ -77,7 +77,7 @@ def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
   let assemblyFormat = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)";
 }
 
-def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, TT_Creates, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "A constant that is not folded or merged, so that each use can be sharded its own way.";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AnyStaticShapeTensor:$output);
@@ -96,8 +96,9 @@ def Sdy_ReturnOp : Sdy_Op<"return", [Pure, ReturnLike, Terminator]> {
 }
 
 def Sdy_ManualComputationOp
-    : Sdy_Op<"manual_computation", [TT_ForwardsValues, RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
-                                    IsolatedFromAbove, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : Sdy_Op<"manual_computation", [TT_ForwardsValues, TT_ListsShardings, RecursiveMemoryEffects,
+                                    SingleBlockImplicitTerminator<"ReturnOp">, IsolatedFromAbove,
+                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs the region on every device, on the local parts of tensors along some axes.";
   let description = [{
     Region arguments and returned values have the shape of a global tensor divided along the manual axes of its
@@ -117,8 +118,8 @@ def Sdy_ManualComputationOp
 }
 
 def Sdy_NamedComputationOp
-    : Sdy_Op<"named_computation", [TT_ForwardsValues, RecursiveMemoryEffects, RecursivelySpeculatable, IsolatedFromAbove,
-                                   SingleBlockImplicitTerminator<"ReturnOp">,
+    : Sdy_Op<"named_computation", [TT_ForwardsValues, TT_ListsShardings, RecursiveMemoryEffects,
+                                   RecursivelySpeculatable, IsolatedFromAbove, SingleBlockImplicitTerminator<"ReturnOp">,
                                    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A group of ops with a name.";
   let arguments = (ins Variadic<AnyType>:$operands, StrAttr:$name, OptionalAttr<Sdy_TensorShardingPerValue>:$in_shardings,

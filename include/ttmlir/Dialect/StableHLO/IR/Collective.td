@@ -31,7 +31,7 @@ def StableHLO_AllGatherOp : StableHLO_Collective<"all_gather", "The operands of 
 }
 
 def StableHLO_AllReduceOp : StableHLO_Combining<"all_reduce", "The operands of a group of devices, combined.",
-                                                    [TT_Factors<"::mlir::tt::elementwiseFactors">]> {
+                                                    [TT_KeepsShape, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, StableHLO_ReplicaGroups:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$use_global_device_ids);
 }
@@ -47,21 +47,24 @@ def StableHLO_AllToAllOp
 
 def StableHLO_CollectiveBroadcastOp
     : StableHLO_Collective<"collective_broadcast", "The operands of the first device of each group.",
-                           [TT_MovesValues, TT_FillsValues, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
+                           [TT_MovesValues, TT_FillsValues, TT_KeepsShape,
+                            TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, I64ElementsAttr:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$has_dynamic_root);
 }
 
 def StableHLO_CollectivePermuteOp
     : StableHLO_Collective<"collective_permute", "The operand of another device, or zeros.",
-                           [TT_MovesValues, TT_FillsValues, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
+                           [TT_MovesValues, TT_FillsValues, TT_KeepsShape,
+                            TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$source_target_pairs,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
   let results = (outs StableHLO_Tensor);
 }
 
 def StableHLO_CollectiveReduceOp
-    : StableHLO_Combining<"collective_reduce", "The operands of a group of devices, combined on its first."> {
+    : StableHLO_Combining<"collective_reduce", "The operands of a group of devices, combined on its first.",
+                          [TT_KeepsShape]> {
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, StableHLO_ReplicaGroups:$replica_groups,
                        OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$use_global_device_ids,
                        UnitAttr:$has_dynamic_root);
@@ -69,7 +72,7 @@ def StableHLO_CollectiveReduceOp
 
 def StableHLO_CrossReplicaSumOp
     : StableHLO_Collective<"cross-replica-sum", "The sum of the operands of a group of devices.",
-                           [TT_Factors<"::mlir::tt::elementwiseFactors">]> {
+                           [TT_KeepsShape, TT_Factors<"::mlir::tt::elementwiseFactors">]> {
   let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$replica_groups);
   let results = (outs StableHLO_Tensor);
 }

@@ -9,8 +9,8 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 /// Regions that see what is around them, each of one block that ends in `return`.
 class StableHLO_ControlOp<string mnemonic, list<Trait> traits = []>
-    : StableHLO_Op<mnemonic, !listconcat([TT_ForwardsValues, RecursiveMemoryEffects, RecursivelySpeculatable,
-                                          SingleBlockImplicitTerminator<"ReturnOp">], traits)> {
+    : StableHLO_Op<mnemonic, !listconcat([TT_ForwardsValues, TT_ControlsFlow, RecursiveMemoryEffects,
+                                          RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">], traits)> {
   let results = (outs Variadic<StableHLO_TensorOrToken>);
   let hasRegionVerifier = 1;
 }
@@ -40,8 +40,9 @@ def StableHLO_WhileOp
 }
 
 def StableHLO_MapOp
-    : StableHLO_Op<"map", [TT_AppliesRegion, TT_Pointwise, RecursiveMemoryEffects, RecursivelySpeculatable, SameOperandsAndResultShape,
-                           SingleBlockImplicitTerminator<"ReturnOp">]> {
+    : StableHLO_Op<"map",
+                   [TT_AppliesRegion, TT_Pointwise, TT_KeepsShape, RecursiveMemoryEffects, RecursivelySpeculatable,
+                           SameOperandsAndResultShape, SingleBlockImplicitTerminator<"ReturnOp">]> {
   let summary = "Runs a region on the scalars of all elements.";
   let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, DenseI64ArrayAttr:$dimensions);
   let results = (outs StableHLO_Tensor);

@@ -6,7 +6,9 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-def StableHLO_ConvolutionOp : StableHLO_InferredOp<"convolution", [Pure, TT_LinearInEach, TT_Factors<"::mlir::stablehlo::convolutionFactors">], "compatibleShapes"> {
+def StableHLO_ConvolutionOp
+    : StableHLO_InferredOp<"convolution", [Pure, TT_SumsProducts, TT_LinearInEach,
+                                           TT_Factors<"::mlir::stablehlo::convolutionFactors">], "compatibleShapes"> {
   let summary = "Slides a kernel over the spatial dimensions of the input.";
   let description = [{
     Absent window attributes mean stride 1, no padding, no dilation and no reversal:

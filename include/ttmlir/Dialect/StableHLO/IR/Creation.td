@@ -9,7 +9,8 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_ConstantOp
     : StableHLO_InferredOp<"constant",
-                           [Pure, ConstantLike, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>],
+                           [Pure, ConstantLike, TT_Creates,
+                            DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>],
                            "compatibleConstants"> {
   let summary = "A tensor known at compile time.";
   let description = [{
@@ -22,7 +23,7 @@ def StableHLO_ConstantOp
   let hasFolder = 1;
 }
 
-def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure]> {
+def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure, TT_Creates]> {
   let summary = "Every element is its own index along one dimension.";
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$iota_dimension);
   let results = (outs StableHLO_StaticNumberTensor:$output);

@@ -18,7 +18,9 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure, TT_Reads
   let hasVerifier = 1;
 }
 
-def StableHLO_BroadcastOp : StableHLO_InferredOp<"broadcast", [Pure, TT_MovesValues, TT_Factors<"::mlir::stablehlo::broadcastFactors">]> {
+def StableHLO_BroadcastOp
+    : StableHLO_InferredOp<"broadcast", [Pure, TT_MovesValues, TT_Repeats,
+                                         TT_Factors<"::mlir::stablehlo::broadcastFactors">]> {
   let summary = "Copies the operand along new leading dimensions.";
   let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_sizes);
   let results = (outs StableHLO_AnyTensor);
@@ -27,7 +29,9 @@ def StableHLO_BroadcastOp : StableHLO_InferredOp<"broadcast", [Pure, TT_MovesVal
   }];
 }
 
-def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::broadcastInDimFactors">]> {
+def StableHLO_BroadcastInDimOp
+    : StableHLO_Op<"broadcast_in_dim", [Pure, TT_MovesValues, TT_Repeats, TT_KeepsConstants, TT_LinearInFirst,
+                                        TT_Factors<"::mlir::stablehlo::broadcastInDimFactors">]> {
   let summary = "Places the dimensions of the operand in the result and copies along all others.";
   let arguments = (ins StableHLO_AnyTensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
   let results = (outs StableHLO_StaticTensor);
@@ -46,7 +50,9 @@ def StableHLO_ConcatenateOp : StableHLO_InferredOp<"concatenate", [Pure, TT_Move
   }];
 }
 
-def StableHLO_DynamicSliceOp : StableHLO_InferredOp<"dynamic_slice", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::dynamicSliceFactors">]> {
+def StableHLO_DynamicSliceOp
+    : StableHLO_InferredOp<"dynamic_slice", [Pure, TT_MovesValues, TT_TakesStart, TT_LinearInFirst,
+                                             TT_Factors<"::mlir::stablehlo::dynamicSliceFactors">]> {
   let summary = "A block of given size at a computed start, moved so that it lies inside the operand.";
   let arguments = (ins StableHLO_Tensor:$operand, Variadic<StableHLO_ScalarIntTensor>:$start_indices,
                        DenseI64ArrayAttr:$slice_sizes);
@@ -57,7 +63,9 @@ def StableHLO_DynamicSliceOp : StableHLO_InferredOp<"dynamic_slice", [Pure, TT_M
   }];
 }
 
-def StableHLO_DynamicUpdateSliceOp : StableHLO_InferredOp<"dynamic_update_slice", [Pure, TT_MovesValues, TT_Factors<"::mlir::stablehlo::dynamicUpdateSliceFactors">]> {
+def StableHLO_DynamicUpdateSliceOp
+    : StableHLO_InferredOp<"dynamic_update_slice", [Pure, TT_MovesValues, TT_TakesStart,
+                                                    TT_Factors<"::mlir::stablehlo::dynamicUpdateSliceFactors">]> {
   let summary = "The operand with a block at a computed start replaced.";
   let arguments = (ins StableHLO_Tensor:$operand, StableHLO_Tensor:$update,
                        Variadic<StableHLO_ScalarIntTensor>:$start_indices);
@@ -77,7 +85,9 @@ def StableHLO_PadOp : StableHLO_InferredOp<"pad", [Pure, TT_MovesValues, TT_Fact
   }];
 }
 
-def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::reshapeFactors">]> {
+def StableHLO_ReshapeOp
+    : StableHLO_Op<"reshape", [Pure, TT_MovesValues, TT_Rearranges, TT_KeepsConstants, TT_LinearInFirst,
+                               TT_Factors<"::mlir::stablehlo::reshapeFactors">]> {
   let summary = "The same elements in the same row-major order, in another shape.";
   let arguments = (ins StableHLO_AnyTensor:$operand);
   let results = (outs StableHLO_StaticTensor);
@@ -94,7 +104,9 @@ def StableHLO_ReverseOp : StableHLO_InferredOp<"reverse", [Pure, TT_MovesValues,
   }];
 }
 
-def StableHLO_SliceOp : StableHLO_InferredOp<"slice", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::resizeFactors">]> {
+def StableHLO_SliceOp
+    : StableHLO_InferredOp<"slice", [Pure, TT_MovesValues, TT_KeepsConstants, TT_LinearInFirst,
+                                     TT_Factors<"::mlir::stablehlo::resizeFactors">]> {
   let summary = "A block of the operand at a fixed start, with strides.";
   let description = "Written as `stablehlo.slice %x [1:7:2, 0:4] : (tensor<7x6xf32>) -> tensor<3x4xf32>`.";
   let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$start_indices, DenseI64ArrayAttr:$limit_indices,
@@ -106,7 +118,9 @@ def StableHLO_SliceOp : StableHLO_InferredOp<"slice", [Pure, TT_MovesValues, TT_
   }];
 }
 
-def StableHLO_TransposeOp : StableHLO_InferredOp<"transpose", [Pure, TT_MovesValues, TT_LinearInFirst, TT_Factors<"::mlir::stablehlo::transposeFactors">]> {
+def StableHLO_TransposeOp
+    : StableHLO_InferredOp<"transpose", [Pure, TT_MovesValues, TT_Rearranges, TT_LinearInFirst,
+                                         TT_Factors<"::mlir::stablehlo::transposeFactors">]> {
   let summary = "Dimension i of the result is dimension permutation[i] of the operand.";
   let arguments = (ins StableHLO_AnyTensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs StableHLO_AnyTensor:$result);

@@ -113,7 +113,7 @@ def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure, Elementwise, SameOperan
 }
 
 def StableHLO_UniformQuantizeOp
-    : StableHLO_Op<"uniform_quantize", [Pure, Elementwise, SameOperandsAndResultShape]> {
+    : StableHLO_Op<"uniform_quantize", [Pure, Elementwise, TT_ChangesQuantization, SameOperandsAndResultShape]> {
   let summary = "The nearest quantized values of floats, or of values quantized otherwise.";
   let arguments = (ins StableHLO_QuantizableTensor:$operand);
   let results = (outs StableHLO_QuantizedTensor:$result);
@@ -121,7 +121,8 @@ def StableHLO_UniformQuantizeOp
   let hasVerifier = 1;
 }
 
-def StableHLO_UniformDequantizeOp : StableHLO_Elementwise<"uniform_dequantize", [], "inferExpressedElementwise"> {
+def StableHLO_UniformDequantizeOp : StableHLO_Elementwise<"uniform_dequantize",
+                                                          [TT_ChangesQuantization], "inferExpressedElementwise"> {
   let summary = "The floats that quantized values stand for.";
   let arguments = (ins StableHLO_QuantizedTensor:$operand);
   let results = (outs StableHLO_FloatTensor:$result);

@@ -17,7 +17,9 @@ def StableHLO_DotOp : StableHLO_InferredOp<"dot", [Pure, TT_Factors<"::mlir::sta
   let hasVerifier = 1;
 }
 
-def StableHLO_DotGeneralOp : StableHLO_InferredOp<"dot_general", [Pure, TT_LinearInEach, TT_Factors<"::mlir::stablehlo::dotGeneralFactors">], "compatibleShapes"> {
+def StableHLO_DotGeneralOp
+    : StableHLO_InferredOp<"dot_general", [Pure, TT_SumsProducts, TT_LinearInEach,
+                                           TT_Factors<"::mlir::stablehlo::dotGeneralFactors">], "compatibleShapes"> {
   let summary = "Product of tensors with paired batch dimensions, summed over paired contracting dimensions.";
   let description = [{
     The result has the batch dimensions, then the other dimensions of lhs, then those of rhs:

@@ -29,7 +29,8 @@ class TTCore_ModuleOp<string mnemonic, string text>
 def TTCore_DeviceModuleOp : TTCore_ModuleOp<"device_module", "Holds the module that runs on the device.">;
 def TTCore_CPUModuleOp : TTCore_ModuleOp<"cpu_module", "Holds the module that runs on the host.">;
 
-def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, TT_ForwardsValues, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, TT_ForwardsValues, TT_RunsFunctions, TT_RunsOnce,
+                                                   DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Results of a function of constant inputs, evaluated once and kept.";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -38,7 +39,8 @@ def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, TT_ForwardsValues, Dec
 
 /// An op that runs functions of the module each time. Nothing of it is visible but its results.
 class TTCore_ControlOp<string mnemonic>
-    : TTCore_Op<mnemonic, [Pure, TT_ForwardsValues, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    : TTCore_Op<mnemonic, [Pure, TT_ForwardsValues, TT_ControlsFlow, TT_RunsFunctions,
+                          DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
 }
 

@@ -50,7 +50,7 @@ def TTIR_DeallocOp : Op<TTIR_Dialect, "dealloc", [MemoryEffects<[MemFree]>]> {
 }
 
 class TTIR_QuantizationOp<string mnemonic, string text>
-    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, "same"> {
+    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, "same", [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point, saturated to the storage type; both parameters are of the quantized type.
   }];
@@ -62,7 +62,7 @@ def TTIR_RequantizeOp : TTIR_QuantizationOp<"requantize", "Integers of one quant
 
 class TTIR_UnrolledQuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters), (ins OptionalAttr<I32Attr>:$axis), text,
-                "quantize"> {
+                "quantize", [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
   }];

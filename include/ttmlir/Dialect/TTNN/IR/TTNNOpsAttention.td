@@ -17,15 +17,15 @@ defvar TTNN_DecodeAttributes = (ins TT_Bool<"true">:$is_causal, OptionalAttr<F32
 
 def TTNN_ScaledDotProductAttentionDecodeOp : TT_PureOp<TTNN_Dialect, "scaled_dot_product_attention_decode",
     !con(TT_QueryKeyValue, TTNN_AttentionExtras), TTNN_DecodeAttributes, TT_DecodeText, "attentionDecode",
-    [AttrSizedOperandSegments, TT_ProductTrait]>;
+    [AttrSizedOperandSegments, TT_SumsProducts]>;
 def TTNN_PagedScaledDotProductAttentionDecodeOp : TT_PureOp<TTNN_Dialect,
     "paged_scaled_dot_product_attention_decode",
     !con(TT_QueryKeyValue, (ins AnyRankedTensor:$page_table), TTNN_AttentionExtras), TTNN_DecodeAttributes,
-    TT_DecodeText, "pagedAttentionDecode", [AttrSizedOperandSegments, TT_ProductTrait]>;
+    TT_DecodeText, "pagedAttentionDecode", [AttrSizedOperandSegments, TT_SumsProducts]>;
 def TTNN_ChunkedScaledDotProductAttentionOp : TT_PureOp<TTNN_Dialect, "chunked_scaled_dot_product_attention",
     !con(TT_QueryKeyValue, TT_Paged),
     (ins OptionalAttr<F32Attr>:$scale, OptionalAttr<TTNN_SDPAProgramConfigAttr>:$program_config),
-    "Attention of a chunk of positions to a paged cache.", "chunkedAttention", [TT_ProductTrait]>;
+    "Attention of a chunk of positions to a paged cache.", "chunkedAttention", [TT_SumsProducts]>;
 
 def TTNN_FlashMlaPrefillOp : TT_LatentAttentionOp<TTNN_Dialect, "flash_mla_prefill",
     (ins Optional<AnyRankedTensor>:$attention_mask),

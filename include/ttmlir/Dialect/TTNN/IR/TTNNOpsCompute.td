@@ -163,13 +163,13 @@ def TTNN_ArangeOp : TT_CreationOp<TTNN_Dialect, "arange", TTNN_MaybeDevice,
     "start, start + step, ... up to, not including, end.",
     "arange">;
 
-def TTNN_EmptyOp : Op<TTNN_Dialect, "empty", [TT_CreationTrait,
+def TTNN_EmptyOp : Op<TTNN_Dialect, "empty", [TT_Creates,
     TT_InferShape<(ins TTNN_Device:$device), "creation", "f32">]> {
   let summary = "A tensor of any values, to be written.";
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$shape, TT_DType:$dtype);
   let results = (outs TT_FreshTensor:$result);
 }
-def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_CreationTrait, TT_DrawsValues,
+def TTNN_RandOp : Op<TTNN_Dialect, "rand", [TT_Creates, TT_DrawsValues,
     TT_InferShape<(ins TTNN_Device:$device), "creationOfSize", "f32">]> {
   let summary = "Values drawn evenly from [low, high); a seed of 0 gives others in every run.";
   let arguments = (ins TTNN_Device:$device, TTNN_ShapeAttr:$size, TT_F32<"0.0">:$low, TT_F32<"1.0">:$high,

@@ -14,7 +14,7 @@ include "mlir/IR/SymbolInterfaces.td"
 // Devices
 //===----------------------------------------------------------------------===//
 
-def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure]> {
+def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure, TT_RunsOnce]> {
   let summary = "The mesh of devices that the program runs on.";
   let arguments = (ins OptionalAttr<TTNN_MeshShapeAttr>:$mesh_shape, OptionalAttr<TTNN_MeshOffsetAttr>:$mesh_offset);
   let results = (outs TTNN_Device:$device);
@@ -22,8 +22,9 @@ def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure]> {
 }
 
 // The values stay, their place or order changes: the result's encoding says to what.
-class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
-    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same", [TT_MovesValues]> {
+class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins), list<Trait> traits = []>
+    : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same",
+                !listconcat([TT_MovesValues], traits)> {
   let description = [{
     Changes where or how a tensor lies in memory, or its data type. The values stay, but for rounding to the data type.
   }];
@@ -31,7 +32,8 @@ class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins)>
 }
 
 def TTNN_ToDeviceOp : TTNN_LayoutOp<"to_device", "Moves a tensor from the host to the device.", (ins TTNN_Device:$device)>;
-def TTNN_FromDeviceOp : TTNN_LayoutOp<"from_device", "Moves a tensor from the device to the host.">;
+def TTNN_FromDeviceOp : TTNN_LayoutOp<"from_device", "Moves a tensor from the device to the host.", (ins),
+                                      [TT_GivesHostTensor]>;
 def TTNN_ToLayoutOp : TTNN_LayoutOp<"to_layout", "Brings a tensor into tiles, or out of them.">;
 def TTNN_ToMemoryConfigOp : TTNN_LayoutOp<"to_memory_config", "Moves a tensor to another memory or sharding.">;
 def TTNN_ToTensorSpecOp : TTNN_LayoutOp<"to_tensor_spec", "Gives a tensor another layout, memory and data type at once.">;
@@ -41,7 +43,7 @@ def TTNN_DeallocateOp : Op<TTNN_Dialect, "deallocate", [MemoryEffects<[MemFree]>
   let arguments = (ins AnyRankedTensor:$input, TT_Bool<"false">:$force);
 }
 
-def TTNN_AllocOp : Op<TTNN_Dialect, "alloc", [TT_CreationTrait]> {
+def TTNN_AllocOp : Op<TTNN_Dialect, "alloc", [TT_Creates]> {
   let summary = "A tensor at a given address.";
   let arguments = (ins I64Attr:$address, I64Attr:$size, TTNN_BufferTypeAttr:$buffer_type);
   let results = (outs TT_FreshTensor:$result);
@@ -90,7 +92,7 @@ def TTNN_DistributeTensorOp : Op<TTNN_Dialect, "distribute_tensor", [
 }
 
 def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [
-    Pure, TT_CollectiveTrait, TT_MovesValues, TT_JoinsShards,
+    Pure, TT_CollectiveTrait, TT_MovesValues, TT_JoinsShards, TT_GivesHostTensor,
     TT_CheckShape<(ins AnyRankedTensor:$input, TTNN_Device:$mesh_device), "aggregate">]> {
   let summary = "Joins the parts of a tensor that the devices of a mesh hold.";
   let arguments = (ins AnyRankedTensor:$input, TTNN_Device:$mesh_device, TTNN_MeshComposerConfigAttr:$composer_config);
@@ -103,7 +105,8 @@ def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [
 
 class TTNN_QuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, parameters),
-                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text, "quantize"> {
+                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text, "quantize",
+                [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
   }];
@@ -142,7 +145,8 @@ def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [MemoryEffects<[MemR
 }
 
 def TTNN_CaptureOrExecuteTraceOp : Op<TTNN_Dialect, "capture_or_execute_trace", [
-    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+    AttrSizedOperandSegments, TT_RunsFunctions, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a recording, and records it first if there is none.";
   let description = [{
     The function `allocate_slots_callee` makes tensors for the inputs, which stay. `capture_callee` takes them and

@@ -25,7 +25,7 @@ defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAtt
 class TTNN_ConvOp<string mnemonic, dag extra, string text, string rule>
     : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
                 !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, rule,
-                [TT_ProductTrait, TT_Convolves, TT_TakesWeight]> {
+                [TT_SumsProducts, TT_Convolves, TT_TakesWeight]> {
   let description = [{
     The input is NHWC with batch, height and width in one dimension ([1, 1, N * H * W, C]); the sizes are attributes. The
     weight is [out, in / groups, kernel height, kernel width]. `padding` is [height, width] or [top, bottom, left, right].
@@ -45,7 +45,7 @@ def TTNN_Conv1dOp : TT_PureOp<TTNN_Dialect, "conv1d", TTNN_ConvOperands,
          OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
          OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config),
     "Convolution of sequences; the weight is [out channels, in channels / groups, length], or prepared.", "conv1d",
-    [TT_ProductTrait, TT_Convolves]>;
+    [TT_SumsProducts, TT_Convolves]>;
 
 def TTNN_Conv3dOp : TT_PureOp<TTNN_Dialect, "conv3d", TTNN_ConvOperands,
     (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_depth, I32Attr:$input_height,
@@ -55,7 +55,7 @@ def TTNN_Conv3dOp : TT_PureOp<TTNN_Dialect, "conv3d", TTNN_ConvOperands,
          OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config),
     "Convolution of volumes; the weight is [out channels, in channels / groups, depth, height, width], or prepared in "
     "blocks of `conv3d_config`'s channels. `padding_mode` is 'zeros', or 'replicate' for the nearest element.", "conv3d",
-    [TT_ProductTrait, TT_Convolves]>;
+    [TT_SumsProducts, TT_Convolves]>;
 
 def TTNN_ConvTranspose3dOp : TT_PureOp<TTNN_Dialect, "conv_transpose3d", TTNN_ConvOperands,
     (ins I32Attr:$in_channels, I32Attr:$out_channels, I32Attr:$batch_size, I32Attr:$input_depth, I32Attr:$input_height,
@@ -63,7 +63,7 @@ def TTNN_ConvTranspose3dOp : TT_PureOp<TTNN_Dialect, "conv_transpose3d", TTNN_Co
          DenseI32ArrayAttr:$output_padding, DenseI32ArrayAttr:$dilation, I32Attr:$groups,
          OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config),
     "Transposed convolution of volumes; the weight is [in channels, out channels / groups, depth, height, width].",
-    "convTranspose3d", [TT_ProductTrait, TT_Convolves]>;
+    "convTranspose3d", [TT_SumsProducts, TT_Convolves]>;
 
 def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weights",
     (ins AnyRankedTensor:$weight_tensor, TTNN_Device:$device),

@@ -19,14 +19,14 @@ SmallVector<Edge> sdy::getEdges(Operation *op) {
     for (unsigned index = 0; index < op->getNumResults(); ++index)
       add({op->getResult(index), loop.getCond().getArgument(index), loop.getBody().getArgument(index)},
           {&op->getOpOperand(index), returned(loop.getBody(), index)});
-  } else if (isa<hlo::CaseOp, hlo::IfOp>(op)) {
+  } else if (op->hasTrait<tt::trait::ControlsFlow>()) {
     for (OpResult result : op->getResults())
       add(result, llvm::map_to_vector<4>(op->getRegions(),
                                          [&](Region &region) { return returned(region, result.getResultNumber()); }));
   } else if (isa<hlo::OptimizationBarrierOp>(op)) {
     for (OpResult result : op->getResults())
       add(result, &op->getOpOperand(result.getResultNumber()));
-  } else if (isa<ManualComputationOp, NamedComputationOp>(op)) {
+  } else if (op->hasTrait<tt::trait::ListsShardings>()) {
     bool isManual = isa<ManualComputationOp>(op);
     for (BlockArgument argument : op->getRegion(0).getArguments())
       add(argument, &op->getOpOperand(argument.getArgNumber()), isManual ? Edge::ManualArgument : Edge::Plain);
@@ -47,7 +47,7 @@ DataFlowEdgeOp sdy::findEdgeOp(Value owner) {
 static StringRef getListName(const Edge &edge) {
   bool isArgument = isa<BlockArgument>(edge.owner());
   Operation *op = isArgument ? edge.owner().getParentBlock()->getParentOp() : edge.owner().getDefiningOp();
-  if (!isa<ManualComputationOp, NamedComputationOp>(op))
+  if (!op->hasTrait<tt::trait::ListsShardings>())
     return {};
   return isArgument ? "in_shardings" : "out_shardings";
 }

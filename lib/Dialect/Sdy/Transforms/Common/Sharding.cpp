@@ -154,7 +154,7 @@ bool sdy::canHoldSharding(Value value) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value))
     return isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) && argument.getOwner()->isEntryBlock();
-  return !isa<ManualComputationOp, NamedComputationOp>(value.getDefiningOp());
+  return !value.getDefiningOp()->hasTrait<tt::trait::ListsShardings>();
 }
 
 TensorShardingAttr sdy::getShardingAttr(Value value) {

@@ -41,7 +41,7 @@ std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
   // Each device adds the initial value, which must not be counted more than once.
   Operation *init = reduce.getInitValues().front().getDefiningOp();
   auto value = init ? init->getAttrOfType<DenseElementsAttr>("value") : DenseElementsAttr();
-  if (!isa_and_nonnull<ConstantOp, hlo::ConstantOp>(init) || !value || !value.isSplat())
+  if (!value || !init->hasTrait<tt::trait::Creation>() || !value.isSplat())
     return std::nullopt;
   Attribute element = value.getSplatValue<Attribute>();
   bool isZero = matchPattern(element, m_Zero()) || matchPattern(element, m_AnyZeroFloat());

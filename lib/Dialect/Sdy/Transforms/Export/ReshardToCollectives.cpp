@@ -103,7 +103,7 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
     // What a loop or a computation hands to its region, and what a computation gives.
     auto argument = dyn_cast<BlockArgument>(value);
     Operation *owner = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
-    if (argument ? !isa<FunctionOpInterface>(owner) : isa<ManualComputationOp, NamedComputationOp>(owner))
+    if (argument ? !isa<FunctionOpInterface>(owner) : owner->hasTrait<tt::trait::ListsShardings>())
       for (const Edge &edge : getEdges(owner))
         if (llvm::is_contained(edge.targets, value))
           return getOwnerSharding(edge);

@@ -40,9 +40,9 @@ struct ConstantOrScalarSplitter : sdy::impl::SdyConstantOrScalarSplitterBase<Con
     DenseSet<Operation *> expressions;
     SmallVector<Operation *> order, users;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      bool isLeaf = isa<ConstantOp, hlo::IotaOp>(op);
+      bool isLeaf = op->hasTrait<tt::trait::Creation>();
       bool isPart = op->getNumOperands() > 0 && op->getNumRegions() == 0 && op->getNumResults() == 1 && isPure(op) &&
-                    (isElementwise(op) || isa<hlo::BroadcastInDimOp, hlo::ReshapeOp, hlo::SliceOp>(op)) &&
+                    (isElementwise(op) || op->hasTrait<tt::trait::KeepsConstants>()) &&
                     llvm::all_of(op->getOperands(), [&](Value operand) {
                       return operand.getDefiningOp() && expressions.contains(operand.getDefiningOp());
                     });

@@ -153,11 +153,11 @@ void Graph::addOp(Operation *op) {
   node.isConservative = options.isConservative;
   auto call = dyn_cast<hlo::CustomCallOp>(op);
   bool isMove = call && (call.getCallTargetName() == "MoveToHost" || call.getCallTargetName() == "MoveToDevice");
-  if (node.isElementwise || isMove || isa<hlo::ReshapeOp, hlo::TransposeOp>(op))
+  if (node.isElementwise || isMove || op->hasTrait<tt::trait::Rearranges>())
     node.opClass = OpClass::Simple;
-  else if (isa<hlo::DynamicSliceOp, hlo::DynamicUpdateSliceOp>(op))
+  else if (op->hasTrait<tt::trait::TakesStart>())
     node.opClass = OpClass::DynamicSlice;
-  else if (isa<hlo::BroadcastInDimOp, hlo::BroadcastOp>(op))
+  else if (op->hasTrait<tt::trait::Repeats>())
     node.opClass = OpClass::BroadcastInDim;
   if (auto barrier = dyn_cast<PropagationBarrierOp>(op))
     node.allowed = barrier.getAllowedDirection();

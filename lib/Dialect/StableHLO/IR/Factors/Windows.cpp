@@ -92,9 +92,7 @@ SmallVector<WindowedDim, 2> stablehlo::getWindowedDims(Operation *op) {
 }
 
 unsigned stablehlo::getNumWindowedOperands(Operation *op) {
-  if (isa<hlo::ReduceWindowOp>(op))
-    return op->getNumResults();
-  return isa<hlo::ConvolutionOp, hlo::PadOp, hlo::SliceOp, hlo::ReverseOp>(op) ? 1 : 0;
+  return getWindowedDims(op).empty() ? 0 : op->getNumResults();
 }
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }

@@ -13,7 +13,7 @@ using namespace mlir::tt::shlo::autosharding;
 
 /// Partial results can be combined.
 static bool canReduce(Operation *op) {
-  return isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op) ||
+  return op->hasTrait<trait::Product>() ||
          (isa<stablehlo::ReduceOp>(op) && sdy::getReductionOp(op).has_value());
 }
 

@@ -108,7 +108,7 @@ void Problem::addOp(Operation *op) {
     isFree.insert_range(op->getResults());
     return;
   }
-  if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op)) {
+  if (op->hasTrait<trait::Product>()) {
     Value right = op->getOperand(1);
     while (Operation *source = right.getDefiningOp()) {
       if (!isRearrangement(source))

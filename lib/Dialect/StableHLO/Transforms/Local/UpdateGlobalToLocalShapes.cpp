@@ -118,7 +118,7 @@ private:
     }
     if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
       return localizeComputation(manual);
-    if (isa<stablehlo::ConstantOp, stablehlo::IotaOp>(op))
+    if (op->hasTrait<trait::Creation>())
       return localizeConstant(op);
 
     // Outside of computations that are manual a function of the host is called with whole tensors, once.
@@ -390,7 +390,7 @@ private:
                                    << " before; expected the same";
       return success();
     }
-    if (!isa<stablehlo::CaseOp, stablehlo::IfOp>(op))
+    if (!op->hasTrait<trait::ControlsFlow>())
       return success(); // computations of elements
     for (Region &region : op->getRegions()) {
       if (failed(localizeBlock(region.front())))

@@ -29,8 +29,8 @@ static Type expressed(Type type) {
 static bool computes(Operation *op) {
   return isa<stablehlo::StablehloDialect>(op->getDialect()) && op->getNumRegions() == 0 && op->getNumOperands() != 0 &&
          !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<stablehlo::UniformQuantizeOp, stablehlo::UniformDequantizeOp, stablehlo::BitcastConvertOp,
-              stablehlo::CompositeOp, stablehlo::CustomCallOp, stablehlo::TupleOp, stablehlo::GetTupleElementOp>(op);
+         !op->hasTrait<trait::ChangesQuantization>() && !op->hasTrait<trait::ReadsBits>() &&
+         !isa<stablehlo::CompositeOp, stablehlo::CustomCallOp, stablehlo::TupleOp, stablehlo::GetTupleElementOp>(op);
 }
 
 /// The op with other operands and results.

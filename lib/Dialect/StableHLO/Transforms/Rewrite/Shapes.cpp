@@ -212,13 +212,10 @@ static Shape shapeFound(Operation *op) {
           shape->push_back(to.getShape().back());
         return shape;
       })
-      .Case<stablehlo::AllReduceOp, stablehlo::CollectiveBroadcastOp, stablehlo::CollectivePermuteOp,
-            stablehlo::CollectiveReduceOp, stablehlo::CrossReplicaSumOp, stablehlo::MapOp>(
-          [](Operation *op) { return shapeOf(op->getOperand(0)); })
       .Default([](Operation *op) -> Shape {
         const bool sameShape = op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
                                op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
-                               op->hasTrait<OpTrait::Elementwise>();
+                               op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<trait::KeepsShape>();
         return sameShape && op->getNumOperands() ? shapeOf(op->getOperand(0)) : std::nullopt;
       });
 }
@@ -282,7 +279,7 @@ SmallVector<Type> shlo::refinedTypes(Operation *op) {
     return types;
   if (isa<stablehlo::WhileOp, stablehlo::OptimizationBarrierOp>(op)) {
     take(op->getOperandTypes());
-  } else if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op)) {
+  } else if (op->hasTrait<trait::ControlsFlow>()) {
     take(op->getRegion(0).front().getTerminator()->getOperandTypes());
   } else if (auto call = dyn_cast<stablehlo::CustomCallOp>(op)) {
     for (auto [number, type] : llvm::enumerate(types))

@@ -81,10 +81,6 @@ static bool isCounting(ArrayRef<int64_t> numbers) {
 /// The value that the one result of an op is, or null. Types may differ: then it is none.
 static Value existingValue(Operation *op) {
   return TypeSwitch<Operation *, Value>(op)
-      .Case<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp, stablehlo::OrOp,
-            stablehlo::XorOp, stablehlo::AndOp, stablehlo::ShiftLeftOp, stablehlo::ShiftRightArithmeticOp,
-            stablehlo::ShiftRightLogicalOp, stablehlo::MaxOp, stablehlo::MinOp>(
-          [](Operation *op) { return withoutNeutral(op); })
       .Case<stablehlo::NegOp, stablehlo::NotOp>([](Operation *op) -> Value {
         Operation *inner = op->getOperand(0).getDefiningOp();
         return inner && inner->getName() == op->getName() ? inner->getOperand(0) : Value();
@@ -127,7 +123,7 @@ static Value existingValue(Operation *op) {
         auto tuple = op->getOperand(0).getDefiningOp<stablehlo::TupleOp>();
         return tuple ? tuple->getOperand(op.getIndex()) : Value();
       })
-      .Default(Value());
+      .Default([](Operation *op) { return op->getNumOperands() == 2 ? withoutNeutral(op) : Value(); });
 }
 
 namespace {

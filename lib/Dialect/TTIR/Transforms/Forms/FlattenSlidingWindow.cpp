@@ -1,12 +1,10 @@
 //===- FlattenSlidingWindow.cpp - windows over flattened images ----------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReshapeOp.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
@@ -32,7 +30,8 @@ static bool isChannelsLast(Operation *op) {
     return inOrder(convolution);
   if (auto convolution = dyn_cast<ConvTranspose2dOp>(op))
     return inOrder(convolution);
-  return isa<MaxPool2dOp, AvgPool2dOp, MaxPool2dWithIndicesOp>(op);
+  // Pools are.
+  return isInherent(op->getName(), StringAttr::get(op->getContext(), infoName));
 }
 
 static RankedTensorType flattened(RankedTensorType type) {
@@ -56,7 +55,7 @@ struct FlattenSlidingWindow : ttir::impl::TTIRFlattenSlidingWindowBase<FlattenSl
       };
       // A pool with a destination would have to flatten that, too.
       if (!isChannelsLast(op) || op->hasAttr(infoName) || !llvm::all_of(op->getResultTypes(), isImage) ||
-          !isImage(op->getOperand(0).getType()) || (isa<MaxPool2dWithIndicesOp>(op) && op->getNumOperands() != 1))
+          !isImage(op->getOperand(0).getType()) || (!op->hasTrait<trait::Convolves>() && op->getNumOperands() != 1))
         return;
       changed = true;
       OpBuilder builder(op);

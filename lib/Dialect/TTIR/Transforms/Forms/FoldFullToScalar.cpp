@@ -39,7 +39,7 @@ struct FoldFullToScalar : ttir::impl::TTIRFoldFullToScalarBase<FoldFullToScalar>
     ttcore::ObservedSources observed(getOperation());
     SmallVector<Operation *> fillings;
     getOperation()->walk([&](Operation *op) {
-      if (!isa<FullOp, ZerosOp, OnesOp>(op) || observed.contains(op))
+      if (!op->hasTrait<trait::Creation>() || !op->hasTrait<trait::FillsValues>() || observed.contains(op))
         return;
       auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
       if (type && type.hasStaticShape() && type.getNumElements() > 1 && !type.getEncoding())

@@ -114,7 +114,7 @@ private:
       chain.push_back(op);
       if (takesActivation(op))
         return ttcore::mayJoin(activation, op) ? chain : SmallVector<Operation *>();
-      if (!isa<ReshapeOp, PermuteOp, TransposeOp>(op))
+      if (!op->hasTrait<trait::Rearranges>())
         return {};
     }
   }
