@@ -402,9 +402,9 @@ void prepareVolumes(const Op &op, Results &results) {
   results.push_back({volume(op, Sizes{channels, weight[2], weight[3], weight[4]}), weight[0]});
 }
 
-/// Infers the shape that the result declares, with the same number of values, or else `otherwise`.
-void prepareAs(const Op &op, Results &results, const Sizes &otherwise) {
-  const View from = operandAt(op, 0).shape, to = op.declared.empty() ? View(otherwise) : op.declared[0];
+/// Infers weights or a bias in the library's form: as many values in the shape that the result declares.
+void prepare(const Op &op, Results &results) {
+  const View from = operandAt(op, 0).shape, to = op.declared.empty() ? from : op.declared[0];
   if (volume(op, from) != volume(op, to))
     fail(op, "has a result of shape ", to, "; expected as many values as ", from);
   results.push_back(Sizes(to));

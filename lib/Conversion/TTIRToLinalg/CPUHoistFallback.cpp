@@ -41,9 +41,7 @@ static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func"
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};
 
 /// A value that needs no operands: it is created where it is read.
-static bool isFree(Operation *op) {
-  return (op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::EmptyOp>(op)) && op->getNumOperands() == 0;
-}
+static bool isFree(Operation *op) { return isa<arith::ConstantOp, tensor::EmptyOp>(op) && op->getNumOperands() == 0; }
 
 //===----------------------------------------------------------------------===//
 // What the host takes
