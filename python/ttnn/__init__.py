@@ -187,6 +187,7 @@ from .traces import (
     release_trace,
 )
 from .utilities import UTILITIES as _UTILITIES
+from .utilities import place_modules as _place_modules
 
 # Enums, configs and functions, which are made from the rows of the runtime, are added below.
 __all__ = [
@@ -342,6 +343,7 @@ for _part in (
 _place(_sys.modules[__name__], _FUNCTIONS)
 _place(_sys.modules[__name__], {**_IN_PLACE, **_PLAIN, **_COMPOSITES, **_UTILITIES, **_sockets.SOCKETS})
 _place(_sys.modules[__name__], _colors.EXPERIMENTAL)
+_place_modules(_sys.modules[__name__])
 
 
 def __getattr__(name: str) -> object:

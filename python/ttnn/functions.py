@@ -44,17 +44,18 @@ _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
 def place_functions(package: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> None:
     """Puts functions into the package, or the submodules that their names say."""
     for name, function in functions.items():
-        module = _submodule(package, name.rpartition(".")[0])
+        module = submodule(package, name.rpartition(".")[0])
         setattr(module, name.rpartition(".")[2], function)
         module.__all__.append(name.rpartition(".")[2])
 
 
-def _submodule(package: ModuleType, path: str) -> ModuleType:
+def submodule(package: ModuleType, path: str) -> ModuleType:
+    """Returns a submodule by its dotted name, which is made where it is absent."""
     if not path:
         return package
     name = f"{package.__name__}.{path}"
     if name not in sys.modules:
-        parent = _submodule(package, path.rpartition(".")[0])
+        parent = submodule(package, path.rpartition(".")[0])
         module = ModuleType(name, f"Functions of TTNN: {path}.")
         module.__dict__["__all__"] = []
         setattr(parent, path.rpartition(".")[2], module)

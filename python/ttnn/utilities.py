@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from enum import Enum
 from os import PathLike
+from types import ModuleType
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import BufferType, CoreRangeSet, DataType, Layout, MemoryConfig, StorageType
 
 from .composites import COMPOSITES, GOLDENS, PLAIN
-from .functions import FUNCTIONS
+from .functions import FUNCTIONS, submodule
 from .in_place import IN_PLACE
 from .library.geometry import Tile
+from .library.memory import get_arch_name
 
 _BLOCKS = ("BFLOAT8_B", "BFLOAT4_B", "BFLOAT2_B")
 
@@ -182,3 +185,158 @@ UTILITIES = {
         ttnn_dtype_to_torch_dtype,
     )
 }  # fmt: skip
+
+
+class ClusterType(Enum):
+    """Says which board, or which boards, chips are on."""
+
+    INVALID = 0
+    N150 = 1
+    N300 = 2
+    T3K = 3
+    GALAXY = 4
+    TG = 5
+    P100 = 6
+    P150 = 7
+    P150_X2 = 8
+    P150_X4 = 9
+    SIMULATOR_WORMHOLE_B0 = 10
+    SIMULATOR_BLACKHOLE = 11
+    N300_2x2 = 12
+    P150_X8 = 13
+    P300 = 14
+    SIMULATOR_QUASAR = 15
+    BLACKHOLE_GALAXY = 16
+    P300_X2 = 17
+    CUSTOM = 18
+
+
+def get_cluster_type() -> ClusterType:
+    """Returns what the simulated chips are on: boards of one chip."""
+    return ClusterType.P150 if get_arch_name() == "blackhole" else ClusterType.N150
+
+
+def is_wormhole_b0(device: Device | None = None) -> bool:
+    """Returns whether a device, or one that is opened without saying which, has this architecture."""
+    return (get_arch_name() if device is None else str(device.arch)) == "wormhole_b0"
+
+
+def is_blackhole(device: Device | None = None) -> bool:
+    """Returns whether a device, or one that is opened without saying which, has this architecture."""
+    return (get_arch_name() if device is None else str(device.arch)) == "blackhole"
+
+
+def divup(a: int, b: int) -> int:
+    """Returns a / b, rounded up to a whole number."""
+    return -(-a // b)
+
+
+def roundup(a: int, b: int) -> int:
+    """Returns the least multiple of b that is not below a."""
+    return divup(a, b) * b
+
+
+# Modules of the library whose names the package has, too; programs import them from either.
+_MODULES = {
+    "types": """
+        BcastOpDim BcastOpMath BinaryOpType BlackholeComputeKernelConfig BufferType CBDescriptor
+        CBFormatDescriptor ComputeConfigDescriptor CoreCoord CoreGrid CoreRange CoreRangeSet CoreType
+        DRAM_MEMORY_CONFIG DataMovementConfigDescriptor DataMovementProcessor DataType
+        DeviceComputeKernelConfig DumpTensorMode FaceGeometry KernelDescriptor
+        L1_BLOCK_SHARDED_MEMORY_CONFIG L1_HEIGHT_SHARDED_MEMORY_CONFIG L1_MEMORY_CONFIG
+        L1_WIDTH_SHARDED_MEMORY_CONFIG Layout MathFidelity McastConfig McastCoreOrder McastDataReady
+        McastExplicitFixedSenderConfig McastFixedSenderConfig McastRotatingSenderConfig McastSenderPlacement
+        MemoryConfig MeshCoordinate MeshCoordinateRange MeshCoordinateRangeSet MeshProgramDescriptor
+        MeshShape NOC NOC_MODE NdShardSpec OverlappedTensor ProgramDescriptor QueueId ROW_MAJOR_LAYOUT
+        ReaderConfigDescriptor RuntimeArgs RuntimeArgsColProxy SemaphoreDescriptor Shape
+        ShardDistributionStrategy ShardOrientation ShardShapeAlignment ShardSpec ShardStrategy StorageType
+        TILE_LAYOUT TILE_SIZE Tensor TensorAccessorArgs TensorMemoryLayout TensorSpec ThrottleLevel Tile
+        TileDescriptor TransferMode UnaryOpType UnaryWithParam UnpackToDestMode WormholeComputeKernelConfig
+        WriterConfigDescriptor bfloat16 bfloat4_b bfloat8_b cb_descriptor_from_sharded_tensor
+        compute_program_descriptor_hash corerange_to_cores float32 get_cb_address
+        get_optimal_worker_cores_for_sharded_tensor int32 merge_program_descriptors uint16 uint32 uint8
+    """,
+    "core": """
+        BufferType MemoryConfig ShardOrientation ShardStrategy TensorMemoryLayout
+        create_sharded_memory_config create_sharded_memory_config_ dump_stack_trace_on_segfault
+        get_current_command_queue_id_for_thread get_memory_config grid_to_cores has_storage_type_of
+        has_tile_padding is_sharded is_tensor_storage_on_device num_cores_to_corerangeset
+        num_cores_to_corerangeset_in_subcoregrids set_printoptions split_work_to_cores
+        ttnn_dtype_to_torch_dtype
+    """,
+    "decorators": """
+        attach_golden_function command_queue dump_operations get_current_command_queue_id_for_thread
+        get_fallback_function get_golden_function query_registered_operations register_post_operation_hook
+        register_pre_operation_hook register_python_operation
+    """,
+    "device": """
+        Arch CloseDevice CloseDevices CreateDevice CreateDevices DispatchCoreAxis DispatchCoreConfig
+        DispatchCoreType GetDefaultDevice GetNumAvailableDevices GetNumPCIeDevices GetPCIeDeviceID
+        SetDefaultDevice SetRootDir SubDevice SubDeviceManagerId disable_asynchronous_slow_dispatch
+        dump_device_memory_state enable_asynchronous_slow_dispatch get_allocator_base_address
+        get_dram_alignment get_l1_alignment get_max_worker_l1_unreserved_size get_memory_view
+        get_optimal_dram_bank_to_logical_worker_assignment init_device_compute_kernel_config
+        is_trace_capture_active
+    """,
+    "operations.activations": """
+        get_golden_function
+    """,
+    "operations.ccl": """
+        DispatchAlgorithm MMSignalAggregatorMode MoEActivationFunction Topology WorkerMode get_num_links
+        get_usable_topology
+    """,
+    "operations.conv2d": """
+        Conv2dConfig Conv2dSliceConfig Op2DSliceConfig PaddingMode SlidingWindowParallelConfig
+        get_conv_output_dim prepare_conv_bias prepare_conv_transpose2d_bias prepare_conv_transpose2d_weights
+        prepare_conv_weights
+    """,
+    "operations.embedding": """
+        EmbeddingsType
+    """,
+    "operations.losses": """
+        LossReductionMode
+    """,
+    "operations.matmul": """
+        MatmulDeviceOperation MatmulInputs MatmulMultiCoreReuseMultiCast1DProgramConfig
+        MatmulMultiCoreReuseMultiCastBatchedDRAMShardedProgramConfig
+        MatmulMultiCoreReuseMultiCastDRAMShardedProgramConfig MatmulMultiCoreReuseMultiCastProgramConfig
+        MatmulMultiCoreReuseProgramConfig MatmulParams get_golden_function
+    """,
+    "operations.normalization": """
+        DistributedLayerNormStage LayerNormDefaultProgramConfig LayerNormDeviceOperation LayerNormInputs
+        LayerNormMultiCoreProgramFactory LayerNormParams LayerNormShardedMultiCoreProgramConfig
+        LayerNormShardedProgramFactory LayerNormType SoftmaxDefaultProgramConfig SoftmaxProgramConfig
+        SoftmaxShardedMultiCoreProgramConfig create_group_norm_input_mask
+        create_group_norm_input_negative_mask create_group_norm_weight_bias_rm create_layer_norm_reciprocals
+        create_layernorm_program_config determine_expected_group_norm_dram_grid_size
+        determine_expected_group_norm_sharded_config_and_grid_size dram_group_norm_params_from_torch
+        get_group_norm_cores_across_channel layernorm_default_compute_config rmsnorm_default_compute_config
+    """,
+    "operations.pool": """
+        global_avg_pool2d prepare_grid_sample_grid
+    """,
+    "operations.reduction": """
+        ReduceType
+    """,
+    "operations.transformer": """
+        ChunkGdnFusedProgramConfig ChunkGdnMonoProgramConfig ChunkGdnPhasedProgramConfig ChunkGdnWyInverse
+        PagedCacheGeometryOverride SDPAProgramConfig SparseKVFormat
+    """,
+}
+_OWN: dict[str, tuple[Any, ...]] = {
+    "cluster": (ClusterType, get_cluster_type),
+    "core": (divup, roundup),
+    "device": (is_blackhole, is_wormhole_b0),
+}
+
+
+def place_modules(package: ModuleType) -> None:
+    """Puts names of the package into the library's modules, and what these have of their own."""
+    found = {f"{module}.{name}": getattr(package, name) for module, text in _MODULES.items() for name in text.split()}
+    found |= {f"{module}.{each.__name__}": each for module, own in _OWN.items() for each in own}
+    for path, value in found.items():
+        name, _, last = path.rpartition(".")
+        module = submodule(package, name)
+        setattr(module, last, value)
+        if "__all__" in module.__dict__:
+            module.__all__.append(last)

@@ -43,17 +43,12 @@ REASONS: dict[str, tuple[str, ...]] = {
     "a fused kernel of one model, without a published definition": (
         r"ttnn\.experimental\.\w*(deepseek|moe|dit_|wan_|llama|msda|deformable|indexer|halo|neighbor|hc_sum|prefix_scan"
         r"|repeat_and_interleave|twiddles|fft|w0_w1|w2_tensor|weight_core|weight_mem|shared_expert)\w*",
-        r"ttnn\.transformer\.(sparse_\w+|\w*delta\w*|exp_ring\w+)",
-        r"ttnn\.fused_rms_minimal",
     ),
     "the library builds its functions at import by it; here they are rows of a table": (
         r"ttnn\.(auto_register_ttnn_cpp_operations|register_cpp_operation|create_module_if_not_exists)",
         r"ttnn\.(matmul_select_program_factory|create_matmul_attributes)",
     ),
-    "comparison records and Python's own records are not kept": (
-        r"ttnn\.graph\.\w*(comparison|python_io|python_stack|python_operation|tensor_ids|captured_graph)\w*",
-    ),
-    "the drawing needs graphviz or rich": (r"ttnn(\.graph|\.distributed)?\.(visualize\w*|create_system_mesh_table)",),
+    "the profiler writes databases": (r"ttnn\.graph\.(flush_comparison_records_to_db|import_report)",),
 }  # fmt: skip
 
 
@@ -146,7 +141,7 @@ def test_every_reason_is_of_a_function() -> None:
 
 def test_most_functions_are_there() -> None:
     own = [name for name in library() if name.count(".") == 1]
-    assert sum(map(present, own)) >= 0.78 * len(own)
+    assert sum(map(present, own)) >= 0.95 * len(own)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of what functions do: `ttnn.graph`. A capture is a list of nodes, which JSON can hold.
+"""Captures what functions do, as a list of nodes, which JSON can hold.
 
 A node has a `counter`, which is its place in the list, a `node_type`, `params`, all text, the `connections` to nodes
 that follow from it, and `arguments`. Types: capture_start, function_start, tensor, buffer_allocate,
@@ -11,7 +11,6 @@ arguments. A function that is made of others is these others.
 from __future__ import annotations
 
 import json
-import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,8 @@ from typing import Any
 
 from _ttmlir_runtime import runtime as _runtime
 from _ttmlir_runtime.runtime import Device
+
+from . import records
 
 Node = dict[str, Any]
 REPORT_VERSION = 1
@@ -37,15 +38,6 @@ class RunMode(Enum):
 
     NORMAL = 0
     NO_DISPATCH = 1
-
-
-@dataclass(frozen=True)
-class TensorInfo:
-    """Describes a result: its shape, the bytes of its buffer, and the memory that it lies in."""
-
-    shape: tuple[int, ...]
-    size: int
-    type: str
 
 
 @dataclass
@@ -113,7 +105,11 @@ class _Capture:
             self.connect(known.pop(block), self.add("buffer_deallocate", _block_params(block, place)))
         for block in now:
             if block not in known:
-                known[block] = self.add("buffer_allocate", _block_params(block, place))
+                params = _block_params(block, place)
+                if records.is_detailed_buffer_tracing_enabled():
+                    view = _view(device, block[0])
+                    params |= {"num_banks": view.num_banks, "free_per_bank": view.total_bytes_free_per_bank}
+                known[block] = self.add("buffer_allocate", params)
                 self.connect(start, known[block])
 
     def program(self, step: dict[str, Any]) -> None:
@@ -161,6 +157,10 @@ def _allocated(device: Device) -> list[tuple[str, int, int]]:
     ]
 
 
+def _view(device: Device, memory: str) -> Any:
+    return next(view for kind, view in device.get_memory_view().items() if kind.name == memory)
+
+
 def _block_params(block: tuple[str, int, int], device: int) -> dict[str, Any]:
     return {"type": block[0], "address": block[1], "size": block[2], "device_id": device}
 
@@ -184,6 +184,7 @@ def begin_graph_capture(run_mode: RunMode = RunMode.NORMAL) -> None:
         capture = _Capture()
         capture.open.append(capture.add("capture_start", {}))
         _active.append(capture)
+    records.begin()
     capture.observer = _runtime.observe_calls(lambda *call: _observed(capture, call))
 
 
@@ -200,6 +201,7 @@ def end_graph_capture() -> list[Node]:
     """
     capture = _current("end_graph_capture")
     _runtime.end_observing_calls(capture.observer)
+    records.disable_python_io_recording()
     with _lock:
         _active.clear()
         while capture.open:
@@ -222,9 +224,12 @@ def is_graph_capture_active() -> bool:
 
 
 def end_graph_capture_to_file(report_path: str | PathLike[str]) -> list[Node]:
-    """Ends the capture, writes it to a JSON file with `version` and `graph`, and returns its nodes."""
+    """Ends the capture, writes it to a JSON file with `version` and `graph`, and returns its nodes.
+
+    The file has the program's own records, too, where there are some.
+    """
     nodes = end_graph_capture()
-    Path(report_path).write_text(json.dumps({"version": REPORT_VERSION, "graph": nodes}, indent=1))
+    Path(report_path).write_text(json.dumps({"version": REPORT_VERSION, "graph": nodes} | records.kept(), indent=1))
     return nodes
 
 
@@ -256,93 +261,3 @@ def track_function_end() -> None:
         if len(capture.open) < 2:
             raise RuntimeError("ttnn.graph.track_function_end: no function has begun")
         capture.end()
-
-
-# What a capture says.
-
-
-def extract_calltrace(trace: Sequence[Node]) -> list[str]:
-    """Returns the names of functions in the order of their beginnings."""
-    return [node["params"]["name"] for node in trace if node["node_type"] == "function_start"]
-
-
-def extract_peak_L1_memory_usage(trace: Sequence[Node]) -> int:
-    """Returns the most bytes of buffers and circular buffers in L1 at a time."""
-    used, circular, peak = 0, 0, 0
-    for node in trace:
-        kind, params = node["node_type"], node["params"]
-        if kind in ("buffer_allocate", "buffer_deallocate") and params["type"] == "L1":
-            used += int(params["size"]) * (1 if kind == "buffer_allocate" else -1)
-        elif kind == "circular_buffer_allocate" and params.get("globally_allocated") != "1":
-            circular += int(params["size"])
-        elif kind == "circular_buffer_deallocate_all":
-            circular = 0
-        peak = max(peak, used + circular)
-    return peak
-
-
-def extract_output_tensors(trace: Sequence[Node]) -> list[Node]:
-    """Returns the tensor nodes that a function produced and no other used."""
-    end = len(trace) - 1
-    produced = {sink for node in trace if node["node_type"] == "function_end" for sink in node["connections"]}
-    return [
-        node
-        for node in trace
-        if node["node_type"] == "tensor" and node["counter"] in produced and node["connections"] in ([], [end])
-    ]
-
-
-def extract_output_info(trace: Sequence[Node]) -> list[TensorInfo]:
-    """Returns shape, bytes and memory of the tensors that extract_output_tensors finds."""
-    sizes = {n["params"]["address"]: int(n["params"]["size"]) for n in trace if n["node_type"] == "buffer_allocate"}
-    found = []
-    for node in extract_output_tensors(trace):
-        params = node["params"]
-        shape = tuple(json.loads(params["shape"].removeprefix("Shape(").removesuffix(")")))
-        found.append(TensorInfo(shape, sizes.get(params.get("address", ""), 0), params["buffer_type"]))
-    return found
-
-
-def count_intermediate_and_output_tensors(trace: Sequence[Node]) -> tuple[int, int]:
-    """Returns how many tensors functions produced that others used, and that none used."""
-    produced = {sink for node in trace if node["node_type"] == "function_end" for sink in node["connections"]}
-    tensors = [node for node in trace if node["node_type"] == "tensor" and node["counter"] in produced]
-    outputs = len(extract_output_tensors(trace))
-    return len(tensors) - outputs, outputs
-
-
-def extract_operation_durations(graph: Sequence[Node]) -> list[tuple[str, float]]:
-    """Returns the simulated time of each function that computes, in nanoseconds."""
-    ends = [node["params"] for node in graph if node["node_type"] == "function_end"]
-    return [(params["name"], float(params["duration_ns"])) for params in ends if "duration_ns" in params]
-
-
-def extract_total_duration_from_graph(graph: Sequence[Node]) -> float:
-    """Returns the simulated time of all functions, in nanoseconds."""
-    return math.fsum(duration for _, duration in extract_operation_durations(graph))
-
-
-def pretty_format(captured_graph: Sequence[Node]) -> str:
-    """Returns functions and what they allocate as lines, those inside of others further to the right.
-
-    Raises:
-        TypeError: the argument is no list of nodes, as end_graph_capture returns them.
-    """
-    lines, depth = [], 0
-    if not isinstance(captured_graph, Sequence) or not all(isinstance(node, dict) for node in captured_graph):
-        raise TypeError(f"ttnn.graph.pretty_format: captured_graph is {captured_graph!r:.80}; expected a list of nodes")
-    for node in captured_graph:
-        kind, params = node["node_type"], node["params"]
-        if kind == "function_end":
-            depth -= 1
-        elif kind == "function_start":
-            lines.append("  " * depth + f"{params['name']}({', '.join(node['arguments'])})")
-            depth += 1
-        elif kind in ("buffer_allocate", "buffer_deallocate"):
-            lines.append("  " * depth + f"{kind} {params['type']} {params['size']} bytes at {params['address']}")
-    return "\n".join(lines)
-
-
-def pretty_print(captured_graph: Sequence[Node]) -> None:
-    """Prints what pretty_format returns."""
-    print(pretty_format(captured_graph))
