@@ -12,14 +12,25 @@
 namespace tt::ttnn {
 namespace {
 
+/// A copy of elements of an operand, rounded again where those of a block format come into other groups.
+std::unique_ptr<Kernel> copied(const TensorSpec &in, const TensorSpec &out, const Shape &dims,
+                               const std::vector<int64_t> &strides, int64_t first) {
+  constexpr auto group = static_cast<int64_t>(sim::blockGroup);
+  StridedCopy copy(dims, strides, first, storageBytes(in.dtype));
+  auto kernel = kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); });
+  const bool keepsGroups =
+      in.dtype == out.dtype && strides.back() == 1 && in.shape.back() % group == 0 && first % group == 0 &&
+      dims.back() % group == 0 && out.shape.back() % group == 0 &&
+      std::all_of(strides.begin(), strides.end() - 1, [](int64_t stride) { return stride % group == 0; });
+  return keepsGroups ? std::move(kernel) : roundedTo(out, in.dtype, std::move(kernel));
+}
+
 /// [batch, heads, rows, size] as [batch, rows, heads * size].
 std::unique_ptr<Kernel> makeConcatenateHeads(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const Shape &s = in.shape;
   const std::vector<int64_t> from = rowMajorStrides(s);
-  StridedCopy copy({s[0], s[2], s[1], s[3]}, {from[0], from[2], from[1], from[3]}, 0, storageBytes(in.dtype));
-  return roundedTo(out, in.dtype,
-                   kernelOf([copy = std::move(copy)](const Buffers &b) { copy.run(b.ins[0], b.outs[0]); }));
+  return copied(in, out, {s[0], s[2], s[1], s[3]}, {from[0], from[2], from[1], from[3]}, 0);
 }
 
 /// The part of an operand that becomes a result.
@@ -38,11 +49,7 @@ std::unique_ptr<Kernel> copyParts(const OpCall &call, const std::vector<HeadsPar
   size_t scratch = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const HeadsPart &part = parts[i];
-    const TensorSpec &in = operand(call, part.operand);
-    StridedCopy copy(part.dims, part.strides, part.first, storageBytes(in.dtype));
-    kernels.push_back(roundedTo(result(call, i), in.dtype, kernelOf([copy = std::move(copy)](const Buffers &b) {
-                                  copy.run(b.ins[0], b.outs[0]);
-                                })));
+    kernels.push_back(copied(operand(call, part.operand), result(call, i), part.dims, part.strides, part.first));
     operands.push_back(part.operand);
     scratch = std::max(scratch, kernels.back()->scratchBytes());
   }

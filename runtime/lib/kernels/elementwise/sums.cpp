@@ -3,12 +3,17 @@
 
 #include "kernels/elementwise/sums.h"
 
+#include "core/scalars.h"
+#include "tt/sim/formats.h"
+
 #include <algorithm>
 
 namespace tt::ttnn {
 
 SumsFinish::SumsFinish(panels::Unit unit, DataType produced, const std::string &activation)
-    : unit(unit), relu(activation == "relu"), toBf16(produced == DataType::BFloat16) {
+    : unit(unit), relu(activation == "relu"), toBf16(storageType(produced) == StorageType::BF16) {
+  if (sim::isBlockFormat(produced))
+    block = produced;
   if (!relu && !activation.empty())
     this->activation = findActivation(activation)->f;
 }
@@ -19,15 +24,24 @@ void SumsFinish::operator()(float *c, const float *bias, int64_t rows, int64_t c
   alignas(64) float padded[panels::mostWidth] = {};
   if (bias)
     std::copy_n(bias, columns, padded);
+  const bool before = activation || block; // something follows that the store does not do
+  if (bias && before)
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < width; ++j)
+        c[i * width + j] += padded[j];
   if (activation) {
-    if (bias)
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < width; ++j)
-          c[i * width + j] += padded[j];
     const float *in = c;
     activation(&in, c, static_cast<size_t>(rows * width), {});
   }
-  panels::store(unit, c, {bias && !activation ? padded : nullptr, relu, toBf16}, rows, columns, to, rowBytes);
+  if (block) {
+    if (relu)
+      for (int64_t i = 0; i < rows * width; ++i)
+        c[i] = scalars::relu(c[i]);
+    // Panels begin where groups do.
+    for (int64_t i = 0, together = columns == width ? rows : 1; i < rows; i += together)
+      sim::quantise(*block, c + i * width, static_cast<size_t>(together * (together > 1 ? width : columns)));
+  }
+  panels::store(unit, c, {bias && !before ? padded : nullptr, relu && !block, toBf16}, rows, columns, to, rowBytes);
 }
 
 } // namespace tt::ttnn

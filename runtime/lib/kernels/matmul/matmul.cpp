@@ -230,7 +230,6 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
                         epilogue);
   }
   const bool bf16 = storageType(a.dtype) == StorageType::BF16 && storageType(b.dtype) == StorageType::BF16;
-  const bool toBf16 = out.dtype == DataType::BFloat16;
   if (suitsDirect(p, library::constantOperand(call, 1))) {
     const DataType produced = epilogue.empty() && !sim::isBlockFormat(out.dtype) ? out.dtype : DataType::Float32;
     return withEpilogue(call, std::make_unique<DirectMatmul<float>>(call, p, produced), produced, epilogue);
@@ -245,11 +244,11 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
     std::string fused;
     if (rest.bias < 0 && (own || library::fuses(rest.activation)))
       std::swap(fused, rest.activation);
-    const bool narrow = toBf16 && rest.empty() && own;
-    const DataType produced = narrow ? DataType::BFloat16 : DataType::Float32;
+    const bool narrow = rest.empty() && own && storageType(out.dtype) == StorageType::BF16;
+    const DataType produced = narrow ? out.dtype : DataType::Float32;
     auto kernel =
         own ? makePanelMatmul(call, p, type, produced, biasIndex, fused) : makeLibraryMatmul(call, p, biasIndex, fused);
-    return kernel ? withEpilogue(call, std::move(kernel), produced, rest) : nullptr;
+    return kernel && !narrow ? withEpilogue(call, std::move(kernel), produced, rest) : std::move(kernel);
   };
   if (bf16) {
     if (auto kernel = make(DataType::BFloat16, true))

@@ -94,6 +94,25 @@ private:
     int64_t rows, inPlace = 0;
   };
 
+  /// Values that are packed next, brought into cache while others are multiplied: lines of `length` bytes.
+  struct Upcoming {
+    const std::byte *from = nullptr;
+    int64_t lines = 0, length = 0, apart = 0;
+    int64_t each = 0; // cache lines before each product
+    int64_t line = 0, at = 0;
+
+    void bring() {
+      constexpr int64_t bytes = 64;
+      for (int64_t i = 0; i < each && line < lines; ++i) {
+        __builtin_prefetch(from + line * apart + at, 0, 2);
+        if ((at += bytes) >= length) {
+          at = 0;
+          ++line;
+        }
+      }
+    }
+  };
+
   /// Whether panels are kept in addition to the values.
   bool keepsSecond(const OpCall &call) const {
     constexpr int64_t few = 64; // rows, which are too little work to pack a matrix for each time
@@ -151,8 +170,8 @@ private:
 
   void placeRight(const OpCall &call) {
     pieceBytes = depthPerBlock * rowBytes;
-    packedTogether =
-        std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, packsWhereUsed() ? pieceBytes : panelBytes), 1, 8);
+    packedTogether = packsWhereUsed() ? std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, pieceBytes), 1, 8)
+                                      : std::clamp<int64_t>((1 << 19) / std::max<int64_t>(1, panelBytes), 1, 8);
     if (keepsPanels) {
       right = Right::Once;
       if (!ordered) {
@@ -287,30 +306,47 @@ private:
     const std::byte *all = right == Right::Once     ? ordered.data()
                            : right == Right::Before ? now.buffers.scratch + rightPlace
                                                     : nullptr;
+    Upcoming upcoming;
     for (int64_t group = first; group < last; group += together)
       for (int64_t from = 0; from < depth; from += depthPerBlock)
         for (int64_t panel = group, end = std::min(last, group + together), count = 0; panel < end; panel += count) {
           count = all ? std::min(atOnce, end - panel) : 1;
           const int64_t place = (panel - (depthPerBlock < depth ? group : first)) % packedTogether;
-          if (!all && place == 0)
-            packSome(now.b, matrix,
-                     {from, std::min(depth, from + depthPerBlock), panel,
-                      std::min(depthPerBlock < depth ? end : last, panel + packedTogether)},
-                     scratch + rightPlace, pieceBytes);
+          if (!all && place == 0) {
+            const int64_t stop = depthPerBlock < depth ? end : last;
+            Piece piece{from, std::min(depth, from + depthPerBlock), panel, std::min(stop, panel + packedTogether)};
+            packSome(now.b, matrix, piece, scratch + rightPlace, pieceBytes);
+            piece.firstPanel = piece.lastPanel;
+            piece.lastPanel = std::min(stop, piece.firstPanel + packedTogether);
+            upcoming = upcomingOf(now.b, matrix, piece, rows);
+          }
           const std::byte *b = all ? all + (matrix * panelCount + panel) * panelBytes + from * rowBytes
                                    : scratch + rightPlace + place * pieceBytes;
           auto *c = reinterpret_cast<float *>(scratch + sums + (panel - group) * sumBytes);
-          multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr,
-                   c);
+          multiply(session, left, b, count, std::min(width, p.n - (panel + count - 1) * width), from, all != nullptr, c,
+                   upcoming);
           for (int64_t i = 0; i < count && from + depthPerBlock >= depth; ++i)
             finish(now, c + i * sumBytes / 4, batch * p.m + row, rows, panel + i);
         }
   }
 
+  /// Where a piece lies, in shares for the products before it, of `rows` rows.
+  Upcoming upcomingOf(const std::byte *b, int64_t matrix, const Piece &piece, int64_t rows) const {
+    if (piece.firstPanel >= piece.lastPanel || std::min(p.bRow, p.bColumn) != 1)
+      return {};
+    const bool byRows = p.bColumn == 1;
+    const int64_t across = rowsOf(piece), along = columnsOf(piece);
+    Upcoming next{startOf(b, matrix, piece), byRows ? across : along, (byRows ? along : across) * rightBytes,
+                  (byRows ? p.bRow : p.bColumn) * rightBytes};
+    const int64_t products = packedTogether * ceilDivide(rows, step) * ceilDivide(across, depthPerChunk);
+    next.each = ceilDivide(next.lines * ceilDivide(next.length, 64), products);
+    return next;
+  }
+
   /// Adds to the sums of `count` panels, up to `atOnce`, the last of `columns`, those of k in
   /// [from, from + depthPerBlock), the first of which `panel` points to.
   void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
-                int64_t columns, int64_t from, bool ahead, float *c) const {
+                int64_t columns, int64_t from, bool ahead, float *c, Upcoming &upcoming) const {
     const int64_t rows = left.rows, steps = ceilDivide(rows, step);
     const panels::Rows inPlace = panels::rowsInPlace(p.aRow * bytes), copied = panels::rowsCopied(unit, p.k);
     for (int64_t k = from; k < std::min(depth, from + depthPerBlock); k += depthPerChunk) {
@@ -337,6 +373,7 @@ private:
                                : row / 16 * work.where.tile + row % 16 * work.where.row + k / 32 * work.where.step);
         work.rows = session.rowsFor(stepRows);
         work.c = c + at * width;
+        upcoming.bring();
         session.multiply(work);
       }
     }
