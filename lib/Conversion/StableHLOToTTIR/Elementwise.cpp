@@ -3,7 +3,10 @@
 
 #include "Patterns.h"
 
+#include "ttmlir/Dialect/Families/ScalarsInterface.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIROps.h"
+
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::tt;
@@ -16,81 +19,51 @@ using namespace mlir::tt::hlo;
 namespace {
 /// The op `from` becomes `to`, of the same operands in the same order; where it computes with i1, it becomes `logical`.
 struct Row {
-  StringRef from, to, logical;
+  OperationName from, to, logical;
 };
-
-template <class From, class To> constexpr Row row() { return {From::getOperationName(), To::getOperationName(), {}}; }
-
-/// One op for i1, where StableHLO computes logically, and one for all other element types.
-template <class From, class Logical, class Other> constexpr Row logicalRow() {
-  return {From::getOperationName(), Other::getOperationName(), Logical::getOperationName()};
-}
 
 class LowerByRow : public ConversionPattern {
 public:
   LowerByRow(MLIRContext *context, const Row &row)
-      : ConversionPattern(row.from, /*benefit=*/1, context, madeBy(row)), to(row.to, context),
-        logical(row.logical.empty() ? row.to : row.logical, context) {}
+      : ConversionPattern(row.from.getStringRef(), /*benefit=*/1, context, created(row)), row(row) {}
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
     bool isLogical = typeOf(op->getOperand(0)).getElementType().isInteger(1);
-    OperationState state(op->getLoc(), isLogical ? logical : to, operands, op->getResultTypes());
+    OperationState state(op->getLoc(), isLogical ? row.logical : row.to, operands, op->getResultTypes());
     return replace(rewriter, op, rewriter.create(state)->getResult(0));
   }
 
 private:
-  static SmallVector<StringRef> madeBy(const Row &row) {
-    return row.logical.empty() ? SmallVector<StringRef>{row.to} : SmallVector<StringRef>{row.to, row.logical};
+  static SmallVector<StringRef> created(const Row &row) {
+    SmallVector<StringRef> names = {row.to.getStringRef()};
+    if (row.logical != row.to)
+      names.push_back(row.logical.getStringRef());
+    return names;
   }
-  OperationName to, logical;
+  Row row;
 };
 } // namespace
 
-static constexpr Row rows[] = {
-    row<stablehlo::AbsOp, ttir::AbsOp>(),
-    row<stablehlo::CbrtOp, ttir::CbrtOp>(),
-    row<stablehlo::CeilOp, ttir::CeilOp>(),
-    row<stablehlo::CosineOp, ttir::CosOp>(),
-    row<stablehlo::ExpOp, ttir::ExpOp>(),
-    row<stablehlo::Expm1Op, ttir::Expm1Op>(),
-    row<stablehlo::FloorOp, ttir::FloorOp>(),
-    row<stablehlo::IsFiniteOp, ttir::IsFiniteOp>(),
-    row<stablehlo::Log1pOp, ttir::Log1pOp>(),
-    row<stablehlo::LogOp, ttir::LogOp>(),
-    row<stablehlo::LogisticOp, ttir::SigmoidOp>(),
-    row<stablehlo::NegOp, ttir::NegOp>(),
-    row<stablehlo::RsqrtOp, ttir::RsqrtOp>(),
-    row<stablehlo::SineOp, ttir::SinOp>(),
-    row<stablehlo::SqrtOp, ttir::SqrtOp>(),
-    row<stablehlo::TanOp, ttir::TanOp>(),
-    row<stablehlo::TanhOp, ttir::TanhOp>(),
-    logicalRow<stablehlo::NotOp, ttir::LogicalNotOp, ttir::BitwiseNotOp>(),
-
-    row<stablehlo::Atan2Op, ttir::Atan2Op>(),
-    row<stablehlo::DivOp, ttir::DivOp>(),
-    row<stablehlo::PowOp, ttir::PowOp>(),
-    row<stablehlo::ShiftLeftOp, ttir::LogicalLeftShiftOp>(),
-    row<stablehlo::ShiftRightLogicalOp, ttir::LogicalRightShiftOp>(),
-    row<stablehlo::SubtractOp, ttir::SubtractOp>(),
-    logicalRow<stablehlo::AddOp, ttir::LogicalOrOp, ttir::AddOp>(),
-    logicalRow<stablehlo::AndOp, ttir::LogicalAndOp, ttir::BitwiseAndOp>(),
-    logicalRow<stablehlo::MaxOp, ttir::LogicalOrOp, ttir::MaximumOp>(),
-    logicalRow<stablehlo::MinOp, ttir::LogicalAndOp, ttir::MinimumOp>(),
-    logicalRow<stablehlo::MulOp, ttir::LogicalAndOp, ttir::MultiplyOp>(),
-    logicalRow<stablehlo::OrOp, ttir::LogicalOrOp, ttir::BitwiseOrOp>(),
-    logicalRow<stablehlo::XorOp, ttir::LogicalXorOp, ttir::BitwiseXorOp>(),
-
-    row<stablehlo::SelectOp, ttir::WhereOp>(),
-
-    row<chlo::AcosOp, ttir::AcosOp>(),
-    row<chlo::AsinOp, ttir::AsinOp>(),
-    row<chlo::AsinhOp, ttir::AsinhOp>(),
-    row<chlo::AtanOp, ttir::AtanOp>(),
-    row<chlo::ErfOp, ttir::ErfOp>(),
-    row<chlo::ErfcOp, ttir::ErfcOp>(),
-    row<chlo::TanOp, ttir::TanOp>(),
-};
+/// The ops of StableHLO and CHLO that compute a function of numbers (TT_Computes) which is the name of an op of TTIR,
+/// but for those that have patterns of their own.
+static void addRows(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  llvm::StringSet<> lowered;
+  for (const std::unique_ptr<RewritePattern> &pattern : patterns.getNativePatterns())
+    if (std::optional<OperationName> root = pattern->getRootKind())
+      lowered.insert(root->getStringRef());
+  for (RegisteredOperationName from : context->getRegisteredOperations()) {
+    std::optional<ScalarNames> names =
+        isa<chlo::ChloDialect, stablehlo::StablehloDialect>(from.getDialect()) ? scalarNamesOf(from) : std::nullopt;
+    if (!names || lowered.contains(from.getStringRef()))
+      continue;
+    auto toTTIR = [&](StringRef function) { return OperationName(("ttir." + function).str(), context); };
+    const OperationName to = toTTIR(names->function), logical = toTTIR(names->of(IntegerType::get(context, 1)));
+    if (to.isRegistered() && logical.isRegistered())
+      patterns.add(std::make_unique<LowerByRow>(context, Row{from, to, logical}));
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Ops that differ
@@ -225,9 +198,16 @@ struct LowerBitcast : OpConversionPattern<stablehlo::BitcastConvertOp> {
 } // namespace
 
 void hlo::addElementwisePatterns(RewritePatternSet &patterns) {
-  for (const Row &row : rows)
-    patterns.add(std::make_unique<LowerByRow>(patterns.getContext(), row));
+  MLIRContext *context = patterns.getContext();
+  auto add = [&](StringRef from, StringRef to) {
+    const OperationName name(to, context);
+    patterns.add(std::make_unique<LowerByRow>(context, Row{OperationName(from, context), name, name}));
+  };
+  // Named otherwise in TTIR than the function is.
+  add(stablehlo::DivOp::getOperationName(), ttir::DivOp::getOperationName());
+  add(stablehlo::PowOp::getOperationName(), ttir::PowOp::getOperationName());
   patterns
       .add<LowerBitcast, LowerClamp, LowerCompare, LowerConvert, LowerRemainder, LowerShiftRightArithmetic, LowerSign>(
-          patterns.getContext());
+          context);
+  addRows(patterns);
 }

@@ -62,4 +62,13 @@ class TT_Factors<string function> : NativeOpTrait<"FactorsOpInterface::Trait", [
   let cppNamespace = "::mlir::tt";
 }
 
+// The function of single numbers that the op computes for each element, by its name in ttmlir/scalars/Functions.h, and
+// the one for elements of i1 if it is another. An op of StableHLO or CHLO is folded by it, has the cost of the function
+// and becomes the op of TTIR of this name, if there is one and no pattern lowers the op.
+class TT_Computes<string function, string ofPred = ""> : NativeOpTrait<"ScalarOpInterface::Trait", [], [{
+      static ::mlir::tt::ScalarNames scalarNames() { return {"}] # function # [{", "}] # ofPred # [{"}; }
+    }]> {
+  let cppNamespace = "::mlir::tt";
+}
+
 #endif // TTMLIR_DIALECT_FAMILIES_FACTS_TD

@@ -20,37 +20,13 @@ namespace {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-struct Broadcasting {
-  StringRef from, to;
-};
-constexpr Broadcasting broadcasting[] = {
-    {"chlo.broadcast_add", "stablehlo.add"},
-    {"chlo.broadcast_and", "stablehlo.and"},
-    {"chlo.broadcast_atan2", "stablehlo.atan2"},
-    {"chlo.broadcast_compare", "stablehlo.compare"},
-    {"chlo.broadcast_complex", "stablehlo.complex"},
-    {"chlo.broadcast_divide", "stablehlo.divide"},
-    {"chlo.broadcast_maximum", "stablehlo.maximum"},
-    {"chlo.broadcast_minimum", "stablehlo.minimum"},
-    {"chlo.broadcast_multiply", "stablehlo.multiply"},
-    {"chlo.broadcast_next_after", "chlo.next_after"},
-    {"chlo.broadcast_or", "stablehlo.or"},
-    {"chlo.broadcast_polygamma", "chlo.polygamma"},
-    {"chlo.broadcast_power", "stablehlo.power"},
-    {"chlo.broadcast_remainder", "stablehlo.remainder"},
-    {"chlo.broadcast_select", "stablehlo.select"},
-    {"chlo.broadcast_shift_left", "stablehlo.shift_left"},
-    {"chlo.broadcast_shift_right_arithmetic", "stablehlo.shift_right_arithmetic"},
-    {"chlo.broadcast_shift_right_logical", "stablehlo.shift_right_logical"},
-    {"chlo.broadcast_subtract", "stablehlo.subtract"},
-    {"chlo.broadcast_xor", "stablehlo.xor"},
-    {"chlo.broadcast_zeta", "chlo.zeta"},
-};
+/// The ops of CHLO whose operands broadcast have the name of an op whose operands do not, after this.
+constexpr StringLiteral broadcastPrefix = "chlo.broadcast_";
 
 class ExpandBroadcasting : public RewritePattern {
 public:
-  ExpandBroadcasting(MLIRContext *context, const Broadcasting &row)
-      : RewritePattern(row.from, /*benefit=*/1, context), to(row.to, context) {}
+  ExpandBroadcasting(OperationName from, OperationName to)
+      : RewritePattern(from.getStringRef(), /*benefit=*/1, from.getContext()), to(to) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
@@ -273,8 +249,13 @@ struct ExpandComposite : OpRewritePattern<stablehlo::CompositeOp> {
 
 void hlo::addCallExpansions(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  for (const Broadcasting &row : broadcasting)
-    patterns.add(std::make_unique<ExpandBroadcasting>(context, row));
+  for (RegisteredOperationName from : context->getRegisteredOperations())
+    if (StringRef name = from.getStringRef(); name.consume_front(broadcastPrefix))
+      for (StringRef dialect : {"stablehlo", "chlo"})
+        if (OperationName to((dialect + "." + name).str(), context); to.isRegistered()) {
+          patterns.add(std::make_unique<ExpandBroadcasting>(from, to));
+          break;
+        }
   patterns.add<ExpandComposite, ExpandConstant, ExpandConstantLike, ExpandCustomCall, ExpandOptimizationBarrier>(
       context);
 }

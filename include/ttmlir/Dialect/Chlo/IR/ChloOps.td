@@ -62,29 +62,30 @@ class CHLO_Op<string mnemonic, string text, list<Trait> traits = []>
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-class CHLO_Unary<string mnemonic, Type tensor, string text>
-    : CHLO_Op<mnemonic, text, [Elementwise, SameOperandsAndResultType]> {
+class CHLO_Unary<string mnemonic, Type tensor, string text, list<Trait> traits = []>
+    : CHLO_Op<mnemonic, text, !listconcat([Elementwise, SameOperandsAndResultType], traits)> {
   let arguments = (ins tensor:$operand);
   let results = (outs tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
-class CHLO_FloatOrComplex<string mnemonic, string text>
-    : CHLO_Unary<mnemonic, StableHLO_FloatOrComplexTensor, text>;
-class CHLO_Float<string mnemonic, string text> : CHLO_Unary<mnemonic, StableHLO_FloatTensor, text>;
+class CHLO_FloatOrComplex<string mnemonic, string text, list<Trait> traits = []>
+    : CHLO_Unary<mnemonic, StableHLO_FloatOrComplexTensor, text, traits>;
+class CHLO_Float<string mnemonic, string text, list<Trait> traits = []>
+    : CHLO_Unary<mnemonic, StableHLO_FloatTensor, text, traits>;
 
-def CHLO_AcosOp : CHLO_FloatOrComplex<"acos", "Angle whose cosine is the operand, in radians.">;
+def CHLO_AcosOp : CHLO_FloatOrComplex<"acos", "Angle whose cosine is the operand, in radians.", [TT_Computes<"acos">]>;
 def CHLO_AcoshOp : CHLO_FloatOrComplex<"acosh", "Inverse of the hyperbolic cosine.">;
-def CHLO_AsinOp : CHLO_FloatOrComplex<"asin", "Angle whose sine is the operand, in radians.">;
-def CHLO_AsinhOp : CHLO_FloatOrComplex<"asinh", "Inverse of the hyperbolic sine.">;
-def CHLO_AtanOp : CHLO_FloatOrComplex<"atan", "Angle whose tangent is the operand, in radians.">;
+def CHLO_AsinOp : CHLO_FloatOrComplex<"asin", "Angle whose sine is the operand, in radians.", [TT_Computes<"asin">]>;
+def CHLO_AsinhOp : CHLO_FloatOrComplex<"asinh", "Inverse of the hyperbolic sine.", [TT_Computes<"asinh">]>;
+def CHLO_AtanOp : CHLO_FloatOrComplex<"atan", "Angle whose tangent is the operand, in radians.", [TT_Computes<"atan">]>;
 def CHLO_AtanhOp : CHLO_FloatOrComplex<"atanh", "Inverse of the hyperbolic tangent.">;
 def CHLO_BesselI1eOp : CHLO_FloatOrComplex<"bessel_i1e", "Modified Bessel function of order 1, times e^-|operand|.">;
 def CHLO_ConjOp : CHLO_FloatOrComplex<"conj", "The conjugate of a complex number.">;
 def CHLO_CoshOp : CHLO_FloatOrComplex<"cosh", "Hyperbolic cosine.">;
 def CHLO_DigammaOp : CHLO_Float<"digamma", "Derivative of lgamma.">;
-def CHLO_ErfOp : CHLO_Float<"erf", "Error function.">;
+def CHLO_ErfOp : CHLO_Float<"erf", "Error function.", [TT_Computes<"erf">]>;
 def CHLO_ErfInvOp : CHLO_Float<"erf_inv", "Inverse of the error function.">;
-def CHLO_ErfcOp : CHLO_Float<"erfc", "1 - erf(operand), accurate for large operands.">;
+def CHLO_ErfcOp : CHLO_Float<"erfc", "1 - erf(operand), accurate for large operands.", [TT_Computes<"erfc">]>;
 def CHLO_LgammaOp : CHLO_Float<"lgamma", "Logarithm of the absolute value of the gamma function.">;
 def CHLO_SinhOp : CHLO_FloatOrComplex<"sinh", "Hyperbolic sine.">;
 def CHLO_SquareOp : CHLO_FloatOrComplex<"square", "operand * operand.">;

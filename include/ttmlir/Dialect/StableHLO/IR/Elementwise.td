@@ -29,9 +29,9 @@ class StableHLO_Unary<string mnemonic, Type tensor, string text, list<Trait> tra
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
-/// A function whose accuracy may be requested.
-class StableHLO_Transcendental<string mnemonic, string text>
-    : StableHLO_Unary<mnemonic, StableHLO_FloatComplexOrQuantizedTensor, text> {
+/// A function, by its name in ttmlir/scalars/Functions.h, whose accuracy may be requested.
+class StableHLO_Transcendental<string mnemonic, string function, string text>
+    : StableHLO_Unary<mnemonic, StableHLO_FloatComplexOrQuantizedTensor, text, [TT_Computes<function>]> {
   let arguments = (ins StableHLO_FloatComplexOrQuantizedTensor:$operand,
       DefaultValuedOptionalAttr<StableHLO_ResultAccuracyAttr,
                                 "::mlir::stablehlo::ResultAccuracyMode::DEFAULT">:$result_accuracy);
@@ -60,43 +60,51 @@ class StableHLO_Binary<string mnemonic, Type tensor, string text, list<Trait> tr
 // Unary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_CbrtOp : StableHLO_Transcendental<"cbrt", "Cube root.">;
-def StableHLO_CosineOp : StableHLO_Transcendental<"cosine", "Cosine of an angle in radians.">;
-def StableHLO_ExpOp : StableHLO_Transcendental<"exponential", "e to the power of the operand.">;
-def StableHLO_Expm1Op : StableHLO_Transcendental<"exponential_minus_one", "e^operand - 1, accurate near 0.">;
-def StableHLO_LogOp : StableHLO_Transcendental<"log", "Natural logarithm.">;
-def StableHLO_Log1pOp : StableHLO_Transcendental<"log_plus_one", "log(1 + operand), accurate near 0.">;
-def StableHLO_LogisticOp : StableHLO_Transcendental<"logistic", "1 / (1 + e^-operand).">;
-def StableHLO_RsqrtOp : StableHLO_Transcendental<"rsqrt", "1 / sqrt(operand).">;
-def StableHLO_SineOp : StableHLO_Transcendental<"sine", "Sine of an angle in radians.">;
-def StableHLO_SqrtOp : StableHLO_Transcendental<"sqrt", "Square root.">;
-def StableHLO_TanOp : StableHLO_Transcendental<"tan", "Tangent of an angle in radians.">;
-def StableHLO_TanhOp : StableHLO_Transcendental<"tanh", "Hyperbolic tangent.">;
+def StableHLO_CbrtOp : StableHLO_Transcendental<"cbrt", "cbrt", "Cube root.">;
+def StableHLO_CosineOp : StableHLO_Transcendental<"cosine", "cos", "Cosine of an angle in radians.">;
+def StableHLO_ExpOp : StableHLO_Transcendental<"exponential", "exp", "e to the power of the operand.">;
+def StableHLO_Expm1Op : StableHLO_Transcendental<"exponential_minus_one", "expm1", "e^operand - 1, accurate near 0.">;
+def StableHLO_LogOp : StableHLO_Transcendental<"log", "log", "Natural logarithm.">;
+def StableHLO_Log1pOp : StableHLO_Transcendental<"log_plus_one", "log1p", "log(1 + operand), accurate near 0.">;
+def StableHLO_LogisticOp : StableHLO_Transcendental<"logistic", "sigmoid", "1 / (1 + e^-operand).">;
+def StableHLO_RsqrtOp : StableHLO_Transcendental<"rsqrt", "rsqrt", "1 / sqrt(operand).">;
+def StableHLO_SineOp : StableHLO_Transcendental<"sine", "sin", "Sine of an angle in radians.">;
+def StableHLO_SqrtOp : StableHLO_Transcendental<"sqrt", "sqrt", "Square root.">;
+def StableHLO_TanOp : StableHLO_Transcendental<"tan", "tan", "Tangent of an angle in radians.">;
+def StableHLO_TanhOp : StableHLO_Transcendental<"tanh", "tanh", "Hyperbolic tangent.">;
 
-def StableHLO_CeilOp : StableHLO_Unary<"ceil", StableHLO_FloatOrQuantizedTensor, "Smallest whole number not below the operand.">;
-def StableHLO_ClzOp : StableHLO_Unary<"count_leading_zeros", StableHLO_IntTensor, "Number of leading zero bits.">;
-def StableHLO_FloorOp : StableHLO_Unary<"floor", StableHLO_FloatOrQuantizedTensor, "Largest whole number not above the operand.">;
+def StableHLO_CeilOp : StableHLO_Unary<"ceil", StableHLO_FloatOrQuantizedTensor, "Smallest whole number not below the operand.",
+                                       [TT_Computes<"ceil">]>;
+def StableHLO_ClzOp : StableHLO_Unary<"count_leading_zeros", StableHLO_IntTensor, "Number of leading zero bits.",
+                                      [TT_Computes<"count_leading_zeros">]>;
+def StableHLO_FloorOp : StableHLO_Unary<"floor", StableHLO_FloatOrQuantizedTensor, "Largest whole number not above the operand.",
+                                        [TT_Computes<"floor">]>;
 def StableHLO_NegOp : StableHLO_Unary<"negate", StableHLO_NumberTensor, "The operand times -1.",
-                                     [TT_LinearInFirst]>;
-def StableHLO_NotOp : StableHLO_Unary<"not", StableHLO_PredOrIntTensor, "Logical not of i1, bitwise not of integers.">;
-def StableHLO_PopulationCountOp : StableHLO_Unary<"popcnt", StableHLO_IntTensor, "Number of one bits.">;
+                                     [TT_LinearInFirst, TT_Computes<"neg">]>;
+def StableHLO_NotOp : StableHLO_Unary<"not", StableHLO_PredOrIntTensor, "Logical not of i1, bitwise not of integers.",
+                                      [TT_Computes<"bitwise_not", "logical_not">]>;
+def StableHLO_PopulationCountOp : StableHLO_Unary<"popcnt", StableHLO_IntTensor, "Number of one bits.",
+                                                  [TT_Computes<"popcount">]>;
 def StableHLO_RoundOp
-    : StableHLO_Unary<"round_nearest_afz", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves away from zero.">;
+    : StableHLO_Unary<"round_nearest_afz", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves away from zero.",
+                      [TT_Computes<"round">]>;
 def StableHLO_RoundNearestEvenOp
-    : StableHLO_Unary<"round_nearest_even", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves to the even one.">;
-def StableHLO_SignOp : StableHLO_Unary<"sign", StableHLO_SignedNumberTensor, "-1, 0 or 1; x / |x| if complex.">;
+    : StableHLO_Unary<"round_nearest_even", StableHLO_FloatOrQuantizedTensor, "Nearest whole number, halves to the even one.",
+                      [TT_Computes<"round_even">]>;
+def StableHLO_SignOp : StableHLO_Unary<"sign", StableHLO_SignedNumberTensor, "-1, 0 or 1; x / |x| if complex.",
+                                       [TT_Computes<"sign_or_self">]>;
 
 def StableHLO_ImagOp : StableHLO_ComplexPart<"imag", "Imaginary part.">;
 def StableHLO_RealOp : StableHLO_ComplexPart<"real", "Real part.">;
 
-def StableHLO_AbsOp : StableHLO_Elementwise<"abs", [], "inferRealElementwise"> {
+def StableHLO_AbsOp : StableHLO_Elementwise<"abs", [TT_Computes<"abs">], "inferRealElementwise"> {
   let summary = "Absolute value; of a complex number, its distance from zero.";
   let arguments = (ins StableHLO_SignedNumberTensor:$operand);
   let results = (outs StableHLO_SignedRealTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
-def StableHLO_IsFiniteOp : StableHLO_Elementwise<"is_finite", [], "inferPredElementwise"> {
+def StableHLO_IsFiniteOp : StableHLO_Elementwise<"is_finite", [TT_Computes<"isfinite">], "inferPredElementwise"> {
   let summary = "False for NaN and infinities.";
   let arguments = (ins StableHLO_FloatOrQuantizedTensor:$x);
   let results = (outs StableHLO_PredTensor:$y);
@@ -146,30 +154,40 @@ def StableHLO_ReducePrecisionOp : StableHLO_Elementwise<"reduce_precision"> {
 //===----------------------------------------------------------------------===//
 
 def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_AnyTensor, "Sum; logical or of i1.",
-                                      [Commutative, TT_Linear]>;
-def StableHLO_AndOp : StableHLO_Binary<"and", StableHLO_PredOrIntTensor, "Logical or bitwise and.", [Commutative]>;
+                                      [Commutative, TT_Linear, TT_Computes<"add", "logical_or">]>;
+def StableHLO_AndOp : StableHLO_Binary<"and", StableHLO_PredOrIntTensor, "Logical or bitwise and.",
+                                       [Commutative, TT_Computes<"bitwise_and", "logical_and">]>;
 def StableHLO_Atan2Op
-    : StableHLO_Binary<"atan2", StableHLO_FloatComplexOrQuantizedTensor, "Angle of the point (rhs, lhs), -pi to pi.">;
+    : StableHLO_Binary<"atan2", StableHLO_FloatComplexOrQuantizedTensor, "Angle of the point (rhs, lhs), -pi to pi.",
+                       [TT_Computes<"atan2">]>;
 def StableHLO_DivOp
     : StableHLO_Binary<"divide", StableHLO_NumberTensor, "Quotient, of integers rounded toward zero.",
-                       [TT_LinearInFirst]>;
-def StableHLO_MaxOp : StableHLO_Binary<"maximum", StableHLO_Tensor, "The larger; NaN if either is.", [Commutative]>;
-def StableHLO_MinOp : StableHLO_Binary<"minimum", StableHLO_Tensor, "The smaller; NaN if either is.", [Commutative]>;
+                       [TT_LinearInFirst, TT_Computes<"divide">]>;
+def StableHLO_MaxOp : StableHLO_Binary<"maximum", StableHLO_Tensor, "The larger; NaN if either is.",
+                                       [Commutative, TT_Computes<"maximum", "logical_or">]>;
+def StableHLO_MinOp : StableHLO_Binary<"minimum", StableHLO_Tensor, "The smaller; NaN if either is.",
+                                       [Commutative, TT_Computes<"minimum", "logical_and">]>;
 def StableHLO_MulOp : StableHLO_Binary<"multiply", StableHLO_Tensor, "Product; logical and of i1.",
-                                      [Commutative, TT_LinearInEach]>;
-def StableHLO_OrOp : StableHLO_Binary<"or", StableHLO_PredOrIntTensor, "Logical or bitwise or.", [Commutative]>;
+                                      [Commutative, TT_LinearInEach, TT_Computes<"multiply", "logical_and">]>;
+def StableHLO_OrOp : StableHLO_Binary<"or", StableHLO_PredOrIntTensor, "Logical or bitwise or.",
+                                      [Commutative, TT_Computes<"bitwise_or", "logical_or">]>;
 def StableHLO_PowOp : StableHLO_Binary<"power", StableHLO_NumberTensor, "lhs to the power of rhs.">;
 def StableHLO_RemOp
-    : StableHLO_Binary<"remainder", StableHLO_NumberTensor, "Remainder with the sign of lhs.">;
-def StableHLO_ShiftLeftOp : StableHLO_Binary<"shift_left", StableHLO_IntTensor, "lhs shifted left by rhs bits.">;
+    : StableHLO_Binary<"remainder", StableHLO_NumberTensor, "Remainder with the sign of lhs.",
+                       [TT_Computes<"truncated_remainder">]>;
+def StableHLO_ShiftLeftOp : StableHLO_Binary<"shift_left", StableHLO_IntTensor, "lhs shifted left by rhs bits.",
+                                             [TT_Computes<"logical_left_shift">]>;
 def StableHLO_ShiftRightArithmeticOp
-    : StableHLO_Binary<"shift_right_arithmetic", StableHLO_IntTensor, "lhs shifted right, copies of its sign coming in.">;
+    : StableHLO_Binary<"shift_right_arithmetic", StableHLO_IntTensor, "lhs shifted right, copies of its sign coming in.",
+                       [TT_Computes<"right_shift">]>;
 def StableHLO_ShiftRightLogicalOp
-    : StableHLO_Binary<"shift_right_logical", StableHLO_IntTensor, "lhs shifted right, zeros coming in.">;
+    : StableHLO_Binary<"shift_right_logical", StableHLO_IntTensor, "lhs shifted right, zeros coming in.",
+                       [TT_Computes<"logical_right_shift">]>;
 def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_NumberTensor, "lhs - rhs.",
-                                           [TT_Linear]>;
+                                           [TT_Linear, TT_Computes<"subtract">]>;
 def StableHLO_XorOp
-    : StableHLO_Binary<"xor", StableHLO_PredOrIntTensor, "Logical or bitwise exclusive or.", [Commutative]>;
+    : StableHLO_Binary<"xor", StableHLO_PredOrIntTensor, "Logical or bitwise exclusive or.",
+                       [Commutative, TT_Computes<"bitwise_xor", "logical_xor">]>;
 
 def StableHLO_CompareOp : StableHLO_Elementwise<"compare", [], "inferPredElementwise"> {
   let summary = "Compares elements.";
@@ -195,7 +213,7 @@ def StableHLO_ComplexOp : StableHLO_Elementwise<"complex", [], "inferComplexElem
 // Ternary
 //===----------------------------------------------------------------------===//
 
-def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues, TT_Pointwise]> {
+def StableHLO_SelectOp : StableHLO_InferredOp<"select", [Pure, TT_MovesValues, TT_Pointwise, TT_Computes<"where">]> {
   let summary = "on_true where pred holds, on_false elsewhere; pred may be a scalar.";
   let arguments = (ins StableHLO_PredTensor:$pred, StableHLO_Tensor:$on_true, StableHLO_Tensor:$on_false);
   let results = (outs StableHLO_Tensor:$result);

@@ -16,6 +16,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
+#include "ttmlir/Dialect/Families/ScalarsInterface.h"
 
 namespace mlir {
 class PatternRewriter;

@@ -6,7 +6,6 @@
 #include "ttmlir/Dialect/StableHLO/IR/StableHLOOps.h"
 #include "ttmlir/costs/Fabric.h"
 
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -165,13 +164,12 @@ static std::string_view loweredName(Operation *op) {
   return isMovement(op) ? "ttnn.permute" : "";
 }
 
-/// Functions with figures of their own have the same names in both dialects but for these.
+/// The op of TTNN that computes each element.
 static std::string elementwiseName(Operation *op) {
-  return llvm::StringSwitch<std::string>(op->getName().stripDialect())
-      .Case("exponential", "ttnn.exp")
-      .Case("logistic", "ttnn.sigmoid")
-      .Case("convert", "ttnn.typecast")
-      .Default("ttnn." + op->getName().stripDialect().str());
+  if (isa<stablehlo::ConvertOp>(op))
+    return "ttnn.typecast";
+  auto interface = dyn_cast<ScalarOpInterface>(op);
+  return "ttnn." + (interface ? interface.getNames().function : op->getName().stripDialect()).str();
 }
 
 Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {

@@ -21,50 +21,6 @@ namespace {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// An op and the function of the table that it is for each element; with `ofPred`, another one for i1.
-struct Row {
-  StringLiteral op, function, ofPred = "";
-};
-constexpr Row rows[] = {
-    {"stablehlo.abs", "abs"},
-    {"stablehlo.add", "add", "logical_or"},
-    {"stablehlo.and", "bitwise_and"},
-    {"stablehlo.cbrt", "cbrt"},
-    {"stablehlo.ceil", "ceil"},
-    {"stablehlo.cosine", "cos"},
-    {"stablehlo.count_leading_zeros", "count_leading_zeros"},
-    {"stablehlo.divide", "divide"},
-    {"stablehlo.exponential", "exp"},
-    {"stablehlo.exponential_minus_one", "expm1"},
-    {"stablehlo.floor", "floor"},
-    {"stablehlo.is_finite", "isfinite"},
-    {"stablehlo.log", "log"},
-    {"stablehlo.log_plus_one", "log1p"},
-    {"stablehlo.logistic", "sigmoid"},
-    {"stablehlo.maximum", "maximum"},
-    {"stablehlo.minimum", "minimum"},
-    {"stablehlo.multiply", "multiply"},
-    {"stablehlo.negate", "neg"},
-    {"stablehlo.not", "bitwise_not"},
-    {"stablehlo.or", "bitwise_or"},
-    {"stablehlo.popcnt", "popcount"},
-    {"stablehlo.remainder", "truncated_remainder"},
-    {"stablehlo.round_nearest_afz", "round"},
-    {"stablehlo.round_nearest_even", "round_even"},
-    {"stablehlo.rsqrt", "rsqrt"},
-    {"stablehlo.select", "where"},
-    {"stablehlo.shift_left", "logical_left_shift"},
-    {"stablehlo.shift_right_arithmetic", "right_shift"},
-    {"stablehlo.shift_right_logical", "logical_right_shift"},
-    {"stablehlo.sign", "sign_or_self"},
-    {"stablehlo.sine", "sin"},
-    {"stablehlo.sqrt", "sqrt"},
-    {"stablehlo.subtract", "subtract"},
-    {"stablehlo.tan", "tan"},
-    {"stablehlo.tanh", "tanh"},
-    {"stablehlo.xor", "bitwise_xor"},
-};
-
 StringRef comparison(stablehlo::ComparisonDirection direction) {
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
@@ -90,10 +46,8 @@ const scalars::Function *shlo::scalarFunctionOf(Operation *op, Type element) {
     return compare.getCompareType() == stablehlo::ComparisonType::TOTALORDER
                ? nullptr
                : scalars::find(comparison(compare.getComparisonDirection()));
-  const Row *row = llvm::find_if(rows, [&](const Row &row) { return row.op == op->getName().getStringRef(); });
-  if (row == std::end(rows))
-    return nullptr;
-  return scalars::find(element.isInteger(1) && !row->ofPred.empty() ? row->ofPred : row->function);
+  auto interface = dyn_cast<ScalarOpInterface>(op);
+  return interface ? scalars::find(interface.getNames().of(element)) : nullptr;
 }
 
 namespace {
