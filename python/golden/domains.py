@@ -128,19 +128,10 @@ VARIANCE, SCALE = fixed(0.1, 2.0), fixed(0.05, 0.5)
 SHIFT = Accepts(operands={1: fixed(0, 8)})
 DIVISOR = Accepts(operands={1: fixed(1, 5)})
 
-# Ops whose results hold elements of operands and nothing else (but padding and bounds).
+# Ops whose results hold elements of other operands than the first, or bounds, and nothing else (but padding); and those
+# that hold elements of the first and are not of those that only move them (Use.moves).
 KEEPS = {
-    FIRST: """to_layout to_device from_device to_memory_config to_tensor_spec assign ttnn_metal_layout_cast
-        optimization_barrier annotate region_start region_end begin_trace end_trace load_cached prepare_conv2d_weights
-        prepare_conv2d_bias prepare_conv_transpose2d_weights prepare_conv_transpose2d_bias ttnn.prepare_conv3d_weights
-        sharding_constraint reshard sdy.all_gather reshape squeeze unsqueeze broadcast stablehlo.broadcast
-        broadcast_in_dim transpose permute reverse repeat ttnn.repeat repeat_interleave slice_static stablehlo.slice
-        dynamic_slice stablehlo.real_dynamic_slice stablehlo.dynamic_gather index index_select pad rearrange
-        concatenate_heads nlp_concat_heads nlp_concat_heads_decode
-        mesh_shard mesh_partition all_gather all_to_all collective_broadcast collective_permute point_to_point
-        distribute_tensor aggregate_tensor clamp_scalar max min floor ceil debug.annotate debug.begin_trace
-        debug.end_trace debug.hook debug.profiler_end debug.profiler_start debug.region_end debug.region_start
-        debug.snapshot debug.timestamp""",
+    FIRST: "optimization_barrier load_cached clamp_scalar max min floor ceil",
     PAIR: """maximum minimum stablehlo.pad stablehlo.dynamic_pad split_query_key_value_and_split_heads fill_cache
         dynamic_update_slice""",
     frozenset({1}): "stablehlo.clamp",
@@ -240,7 +231,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     "chunked_scaled_dot_product_attention": Accepts(operands={3: dimension_of(1, 0), 4: fixed(0, 0)}),
     "paged_flash_multi_latent_attention_decode": Accepts(operands={3: dimension_of(1, 0), 5: position_in_pages}),
 }  # fmt: skip
-ANYTHING = Accepts()
+ANYTHING, MOVES = Accepts(), Accepts(keeps=FIRST)
 
 
 @functools.cache
@@ -267,7 +258,12 @@ class Value:
 
 @dataclass(frozen=True)
 class Use:
-    """An op of a program. operands: as ODS groups them, [] for an absent one; callee: the body of what it calls."""
+    """An op of a program.
+
+    moves: bool = False
+    operands: as ODS groups them, [] for an absent one; callee: the body of what it calls.
+    moves: whether its results hold elements of operands and nothing else: of the first one, if the op has no row.
+    """
 
     name: str
     operands: Sequence[Sequence[Value]]
@@ -355,7 +351,9 @@ def backward(body: Body, returns: Sequence[Requested]) -> list[Requested]:
             operands = [value for group in use.operands for value in group]
             for value, what in zip(operands, backward(use.callee(), of_results), strict=False):
                 ask(value, what)
-            continue
+            if not use.moves:
+                continue
+            row = MOVES
         row = accepts(use.name)
         if row is ANYTHING:
             continue

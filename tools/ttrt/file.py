@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ttmlir.op_facts import ops_with
+
 from .errors import InputError
 from .machine import Mesh
 from .output import shape_text
 
 CALL = "ttcore.load_cached"  # runs another program of the file
-CALLS = (CALL, "ttcore.case", "ttcore.while", "ttnn.capture_or_execute_trace")
+CALLS = ops_with("runs_functions")
 
 # Names of data types as flatbuffers and MLIR print them -> numpy's. Block formats come to the host as bf16.
 HOST_TYPES = {

@@ -14,6 +14,7 @@ from golden.domains import Body, Domain, Use, Value, argument_domains
 from golden.sampling import generator, random_array
 from ttmlir import safetensors
 from ttmlir.files import whole_file
+from ttmlir.op_facts import has_fact
 
 from .arrays import BFLOAT16, Shards, from_torch, numpy_dtype, to_torch
 from .errors import InputError
@@ -140,7 +141,8 @@ def body_of(file: File, index: int) -> Body:
         operands = [[] if i is None else [values[i]] for i in op["ins"]]
         callee = op["attributes"]["callee"] if op["name"] == CALL else None
         body = (lambda: body_of(file, callee)) if callee is not None else None
-        return Use(op["name"], operands, [values[i] for i in op["outs"]], lambda: op["attributes"], body)
+        results, moves = [values[i] for i in op["outs"]], has_fact(op["name"], "moves_values")
+        return Use(op["name"], operands, results, lambda: op["attributes"], body, moves)
 
     arguments, returns = ([values[v["value"]] for v in program[end]] for end in ("inputs", "outputs"))
     return Body(arguments, [use(op) for op in program["operations"]], returns)

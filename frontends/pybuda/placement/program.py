@@ -4,18 +4,15 @@ computes."""
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any
 
-import ttmlir
 from _ttmlir_runtime import runtime
 from torch.fx import Graph
-from torch.fx.node import map_arg
+from ttmlir.op_facts import ops_with
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
 from .graph import COPIES, MOVES, Op
@@ -105,11 +102,9 @@ def node_of(location: str) -> str:
     return found[1] if found else ""
 
 
-@functools.cache
 def moving_ops() -> frozenset[str]:
     """Returns the names of the ops that only move values, by the facts on their rows."""
-    ops = json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))["ops"]
-    return frozenset(name for name, row in ops.items() if "moves_values" in row.get("facts", ()))
+    return ops_with("moves_values")
 
 
 def operations(binary: Any, number: int) -> list[dict[str, Any]]:

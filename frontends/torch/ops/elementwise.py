@@ -9,6 +9,7 @@ from typing import Any
 
 from golden.elementwise import ELEMENTWISE
 from ttmlir.dialects import ttir
+from ttmlir.op_facts import ops_with
 
 import torch
 
@@ -22,8 +23,9 @@ ON_BOOLEANS = {
     "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
     "bitwise_not": "logical_not",
 }  # fmt: skip
-COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
-LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+COMPARISONS, LOGICAL = (
+    {name.removeprefix("ttir.") for name in ops_with(fact)} for fact in ("compares", "computes_truth")
+)
 # Rows that PyTorch calls with other arguments than the op of TTIR has, or that differ in a corner; written out below.
 WRITTEN_OUT = {"div.Tensor", "_to_copy", "clamp", "pow.Tensor_Scalar", "pow.Tensor_Tensor", "gelu", "gelu_backward",
                "round", "where.self", "leaky_relu", "selu", "isfinite", "add.Tensor", "sub.Tensor", "bitwise_not",

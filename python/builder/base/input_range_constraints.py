@@ -11,6 +11,7 @@ from typing import Any
 
 from golden.domains import ANYTHING, Body, Domain, Use, Value, accepts, argument_domains
 from ttmlir import ir
+from ttmlir.op_facts import has_fact
 
 from builder.ops.attribute_values import attribute_values
 from builder.ops.structure import calls, operand_groups, passed
@@ -35,7 +36,8 @@ def body_of(function: Any) -> Body:
 
 def use_of(op: Any, function: Any) -> Use:
     callee = calls(op, function)
-    if accepts(op.name) is ANYTHING:  # ops of dialects without a description, like func.return
+    moves = has_fact(op.name, "moves_values")
+    if accepts(op.name) is ANYTHING and not moves:  # ops of dialects without a description, like func.return
         groups = [[value] for value in (op.operands if callee is None else passed(op))]
     else:
         groups = [g if isinstance(g, list) else [] if g is None else [g] for g in operand_groups(op)]
@@ -46,6 +48,7 @@ def use_of(op: Any, function: Any) -> Use:
         functools.partial(attribute_values_of, op),
         functools.partial(body_of, callee) if callee is not None else None,
     )
+        moves,
 
 
 def values_of(values: Any) -> list[Value]:

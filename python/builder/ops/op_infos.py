@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
+from ttmlir.op_facts import description, has_fact
 
-import ttmlir
-from ttmlir import ir
+__all__ = ["description", "has_fact"]
 
 
 def dialect_module(name: str) -> ModuleType | None:
@@ -28,13 +26,6 @@ def dialect_module(name: str) -> ModuleType | None:
         if error.name and error.name.startswith("ttmlir.dialects"):
             return None
         raise
-
-
-@functools.cache
-def description() -> dict[str, Any]:
-    """Returns ops, kinds (constraints on attributes), enums and structs by name; see `description` of
-    tools/opgen/emit.py."""
-    return json.loads((Path(ttmlir.__file__).parent / "ops.json").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -58,12 +49,6 @@ def kind_of(name: str) -> Kind:
     row: dict[str, Any] = description()["kinds"].get(name, {})
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     return Kind(**fields)
-
-
-def has_fact(op: str, fact: str) -> bool:
-    """Returns whether a trait of include/ttmlir/Dialect/Families/Facts.td, by its name there, is on the op
-    ("ttir.permute")."""
-    return fact in description()["ops"].get(op, {}).get("facts", ())
 
 
 def cases_of(type_: str) -> dict[str, int]:

@@ -9,16 +9,28 @@ import sys
 
 import numpy
 import pytest
-from builder.ops.op_infos import description, has_fact
-from golden.domains import ALL, DOMAINS, Body, Use, Value, accepts, argument_domains, inside
+from golden.domains import (
+    ALL,
+    ANYTHING,
+    DOMAINS,
+    FIRST,
+    Body,
+    Use,
+    Value,
+    accepts,
+    argument_domains,
+    inside,
+)
 from golden.mapping import TABLE, find_op
 from golden.sampling import generator, random_array
+from ttmlir.op_facts import ops_with
 from ttrt.ops import registry
 
 ROWS = 1000
 SHAPE = (4, 4, 4, 4)
 ATTRIBUTES = {"dim": 0, "slice_sizes": [1] * 4, "dimension_numbers": ""}
-KEEPERS = {name: row for name, row in DOMAINS.items() if row.keeps}
+MOVING = {name for name in ops_with("moves_values") if accepts(name) is ANYTHING}
+KEEPERS = {name: row.keeps for name, row in DOMAINS.items() if row.keeps} | dict.fromkeys(sorted(MOVING), FIRST)
 
 
 def tensor(key: str, dtype: str = "si32") -> Value:
@@ -35,7 +47,8 @@ def keeper(name: str, kept: int, source: Value, result: Value) -> Use:
     """An op whose operand `kept` is `source`; the others are values of their own."""
     count = max([kept, *accepts(name).operands]) + 1
     operands = [[source] if i == kept else [tensor(f"{result.key}.{i}")] for i in range(count)]
-    return Use(name, operands, [result, tensor(f"{result.key}.other")], lambda: ATTRIBUTES)
+    results = [result, tensor(f"{result.key}.other")]
+    return Use(name, operands, results, lambda: ATTRIBUTES, moves=name in MOVING)
 
 
 def test_rows_name_ops():
@@ -44,15 +57,15 @@ def test_rows_name_ops():
     assert [name for name in DOMAINS if name not in known] == []
 
 
-def test_ops_that_move_elements_keep_values():
-    moving = [name for name in description()["ops"] if has_fact(name, "moves_values") and find_op(name)]
+def test_rows_of_ops_that_move_elements_keep_some():
     each_of_one = ["stablehlo.sort"]  # a result has the elements of one operand, not of all
-    assert [name for name in moving if not accepts(name).keeps] == each_of_one
+    rows = {name: accepts(name) for name in sorted(ops_with("moves_values")) if find_op(name)}
+    assert [name for name, row in rows.items() if row is not ANYTHING and not row.keeps] == each_of_one
 
 
 @pytest.mark.parametrize(
     ("name", "kept"),
-    [(name, i) for name, row in KEEPERS.items() for i in sorted({0, 2, 7} if row.keeps == ALL else row.keeps)],
+    [(name, i) for name, keeps in KEEPERS.items() for i in sorted({0, 2, 7} if keeps == ALL else keeps)],
 )
 def test_a_domain_travels_through(name, kept):
     x, y = tensor("x"), tensor("y")
@@ -67,7 +80,7 @@ def test_a_domain_travels_through_chains(seed):
         values = [tensor(str(i)) for i in range(len(chain) + 1)]
         uses = []
         for name, before, after in zip(chain, values, values[1:], strict=False):
-            kept = source.choice(sorted({0, 1} if DOMAINS[name].keeps == ALL else DOMAINS[name].keeps))
+            kept = source.choice(sorted({0, 1} if KEEPERS[name] == ALL else KEEPERS[name]))
             uses.append(keeper(name, kept, before, after))
         body = Body([values[0]], [*uses, looked_up(values[-1])])
         assert argument_domains(body) == {0: (0, ROWS - 1)}, chain
