@@ -12,6 +12,7 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 from torch.fx import Graph
+from torch.fx.node import map_arg
 from ttmlir.op_facts import ops_with
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
