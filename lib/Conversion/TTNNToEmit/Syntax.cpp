@@ -120,7 +120,8 @@ std::string Syntax::memory(ttnn::TTNNLayoutAttr layout) const {
     std::string text = path("MemoryConfig") + "(" + memory + ", " + buffer;
     if (layout.isSharded())
       text += ", " + path("ShardSpec") + "(" + path("CoreGrid") + "(y=" + std::to_string(layout.getGridShape()[0]) +
-              ", x=" + std::to_string(layout.getGridShape()[1]) + "), " + numbers(layout.getShardShape()) + ")";
+              ", x=" + std::to_string(layout.getGridShape()[1]) + "), " + numbers(layout.getShardShape()) + ", " +
+              path("ShardOrientation") + ".ROW_MAJOR)";
     return text + ")";
   }
   std::string text = path("MemoryConfig") + "{" + memory + ", " + buffer;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/ttnn/shards.h"
+#include "tt/range_error.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ int64_t partOf(int64_t size, int64_t parts, int64_t unit) {
 void completeShards(const sim::ChipDesc &chip, TensorSpec &spec) {
   MemoryConfig &memory = spec.memory;
   const bool height = memory.layout == MemoryLayout::HeightSharded, width = memory.layout == MemoryLayout::WidthSharded;
-  if (!memory.shardShape.empty() || !(height || width || memory.layout == MemoryLayout::BlockSharded))
+  if (!(height || width || memory.layout == MemoryLayout::BlockSharded))
     return;
   const bool tiled = spec.layout == Layout::Tile;
   const int64_t unitRows = tiled ? sim::tileHeight : 1, unitColumns = tiled ? sim::tileWidth : 1;
@@ -30,6 +31,14 @@ void completeShards(const sim::ChipDesc &chip, TensorSpec &spec) {
     rows *= padded ? (spec.shape[i] + unitRows - 1) / unitRows * unitRows : spec.shape[i];
   }
   const int64_t columns = spec.shape.empty() ? 1 : spec.shape.back();
+  if (!memory.shardShape.empty()) {
+    const int64_t shardColumns = memory.shardShape.back();
+    const int64_t physical = (columns + unitColumns - 1) / unitColumns * unitColumns;
+    if (height && physical != 0 && shardColumns > physical)
+      throw RangeError("memory_config: shards are " + std::to_string(shardColumns) + " wide; expected " +
+                       std::to_string(physical) + ", the width of the tensor");
+    return;
+  }
   const int64_t shardRows = partOf(rows, height ? chip.cores() : width ? 1 : chip.gridRows, unitRows);
   const int64_t shardColumns = partOf(columns, width ? chip.cores() : height ? 1 : chip.gridColumns, unitColumns);
   const int64_t down = (std::max<int64_t>(rows, 1) + shardRows - 1) / shardRows;

@@ -7,6 +7,7 @@
 
 #include "api/callable.h"
 #include "tt/sim/device.h"
+#include "tt/sim/formats.h"
 
 #include <algorithm>
 #include <array>
@@ -86,6 +87,11 @@ void requireIds(const StrictCall &call) {
     call.refuseType(0, "u32 or bf16");
 }
 
+void requireNoBlocks(const StrictCall &call) {
+  if (sim::isBlockFormat(call.operands[0]->dtype))
+    call.refuseType(0, "a data type without blocks");
+}
+
 void requireHost(const StrictCall &call) {
   if (call.operands[0]->memory.buffer != BufferType::SystemMemory)
     call.refuse(0, "is on the device", "a tensor on the host; typecast takes those of a device");
@@ -121,6 +127,7 @@ constexpr std::array demands = {
     Demand{"first_tiled", [](const StrictCall &call) { requireTiles(call, 1); }},
     Demand{"batches", requireBatches},
     Demand{"ids", requireIds},
+    Demand{"no_blocks", requireNoBlocks},
     Demand{"host", requireHost},
     Demand{"on_device", requireDevice},
     Demand{"in_place", requireInPlace},

@@ -370,8 +370,16 @@ void MeshDevice::deallocateAll() {
 MemoryView MeshDevice::memoryView(Memory memory) const {
   return withMemories([&](const Memories &memories) {
     const BankAllocator &bank = memories[memory];
-    return MemoryView{memories.bankCount(memory), bank.capacity(), bank.allocated(), bank.free(),
-                      bank.largestFree(),         bank.peak(),     bank.residents(), bank.freeBlocks()};
+    // A region of L1 without bytes has no banks; one of DRAM has, as in the library.
+    const bool absent = memory == Memory::L1Small && bank.capacity() == 0;
+    return MemoryView{absent ? 0 : memories.bankCount(memory),
+                      bank.capacity(),
+                      bank.allocated(),
+                      bank.free(),
+                      bank.largestFree(),
+                      bank.peak(),
+                      bank.residents(),
+                      bank.freeBlocks()};
   });
 }
 

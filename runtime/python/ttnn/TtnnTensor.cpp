@@ -28,22 +28,12 @@ nb::object &shapeType() {
 // Values from the host
 //===----------------------------------------------------------------------===//
 
-/// NaN without digits and sign in values that became bf16, as the library packs them on the host.
-Tensor packed(const Tensor &values) {
-  if (values.dtype() == DataType::BFloat16) {
-    auto *const bits = reinterpret_cast<uint16_t *>(values.data());
-    for (int64_t i = 0, count = volume(values.shape()); i < count; ++i)
-      bits[i] = (bits[i] & 0x7fff) > 0x7f80 ? uint16_t(0x7fc0) : bits[i];
-  }
-  return values;
-}
-
 /// Values in the expected type, in one pass over the memory where that is possible.
 Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
   const DataType own = deviceType(array.type);
   if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)
-    return packed(runtime::castTensor(
-        runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own), *dtype));
+    return runtime::castTensor(runtime::createBorrowedHostTensor(const_cast<void *>(array.data), array.shape, own),
+                               *dtype);
   return fromHost(array.data, array.shape, array.stride, hostBytes(array.type), array.type, dtype);
 }
 
@@ -98,12 +88,48 @@ Tensor fromArray(nb::handle array, std::optional<DataType> dtype, std::optional<
   }
 }
 
-/// A list of numbers as an array of a shape: of int when all of them are, of float otherwise.
+/// A sequence of Python as a tuple.
+nb::tuple listed(const nb::object &value, const char *parameter, const char *expected) {
+  PyObject *const found = PySequence_Tuple(value.ptr());
+  if (!found || PyUnicode_Check(value.ptr())) {
+    Py_XDECREF(found);
+    PyErr_Clear();
+    throw nb::type_error((std::string("ttnn.Tensor: ") + parameter + " is " + reprOf(value) + " of type " +
+                          Py_TYPE(value.ptr())->tp_name + "; expected " + expected)
+                             .c_str());
+  }
+  return nb::steal<nb::tuple>(found);
+}
+
+/// Numbers as an array of Python: of int64 when all are integers, of float otherwise.
+nb::object arrayOf(const nb::tuple &values, const char *kind) {
+  PyObject *const made = PyObject_CallMethod(nb::module_::import_("array").ptr(), "array", "sO", kind, values.ptr());
+  if (made)
+    return nb::steal(made);
+  const bool tooLarge = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  PyErr_Clear();
+  for (nb::handle value : values) {
+    int overflow = 0;
+    if (!PyNumber_Check(value.ptr()))
+      throw nb::type_error(("ttnn.Tensor: data holds " + reprOf(value) + " of type " + Py_TYPE(value.ptr())->tp_name +
+                            "; expected numbers")
+                               .c_str());
+    if (tooLarge && *kind == 'q' && PyLong_Check(value.ptr()) &&
+        PyLong_AsLongLongAndOverflow(value.ptr(), &overflow) == -1 && overflow)
+      throw RangeError("ttnn.Tensor: data holds " + reprOf(value) + "; expected integers of 64 bits");
+  }
+  throw RangeError("ttnn.Tensor: data holds a number beyond those of float32");
+}
+
+/// A list of numbers as an array of a shape.
 nb::object shaped(const nb::object &data, const nb::object &shape) {
-  const nb::tuple values = nb::tuple(data), sizes = nb::tuple(shape);
+  const nb::tuple values = listed(data, "data", "a list of numbers");
+  const nb::tuple sizes = listed(shape, "shape", "a list of sizes");
   int64_t count = 1;
   for (nb::handle size : sizes) {
-    const auto number = nb::cast<int64_t>(size);
+    int64_t number = 0;
+    if (PyBool_Check(size.ptr()) || !nb::try_cast(size, number))
+      throw nb::type_error(("ttnn.Tensor: shape is " + reprOf(sizes) + "; expected integers").c_str());
     if (number < 0)
       throw nb::value_error(("ttnn.Tensor: shape is " + reprOf(sizes) + "; expected no negative sizes").c_str());
     if (__builtin_mul_overflow(count, number, &count))
@@ -116,8 +142,8 @@ nb::object shaped(const nb::object &data, const nb::object &shape) {
   bool integers = values.size() != 0;
   for (nb::handle value : values)
     integers = integers && nb::isinstance<nb::int_>(value) && !PyBool_Check(value.ptr());
-  const char *kind = integers ? "i" : "f";
-  const nb::object flat = nb::module_::import_("array").attr("array")(kind, nb::list(values));
+  const char *const kind = integers ? "q" : "f";
+  const nb::object flat = arrayOf(values, kind);
   const nb::object view = nb::steal(PyMemoryView_FromObject(flat.ptr()));
   if (!view.is_valid())
     throw nb::python_error();
@@ -182,7 +208,8 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
           [](Tensor *self, const nb::object &data, const nb::object &shape, DataType dtype, tt::Layout layout,
              const Device &device, const std::optional<MemoryConfig> &memory) {
             const nb::object values = shaped(data, shape);
-            const Shape emptyShape = nb::len(values) == 0 ? nb::cast<Shape>(nb::list(shape)) : Shape{};
+            const Shape emptyShape =
+                nb::cast<int64_t>(values.attr("nbytes")) == 0 ? nb::cast<Shape>(nb::list(shape)) : Shape{};
             new (self) Tensor(fromArray(values, dtype, layout, device, memory, "ttnn.Tensor", emptyShape));
           },
           nb::arg("data"), nb::arg("shape"), nb::arg("data_type").noconvert(), nb::arg("layout").noconvert(),
@@ -197,7 +224,9 @@ void bindTtnnTensor(nb::module_ &module, nb::class_<Tensor> &tensor) {
       .def_prop_ro("dtype", [](const Tensor &self) { return self.dtype(); })
       .def_prop_ro("layout", [](const Tensor &self) { return self.spec().layout; })
       .def(
-          "memory_config", [](const Tensor &self) { return self.spec().memory; }, "Where it lies.")
+          "memory_config",
+          [](const Tensor &self) { return self.isOnDevice() ? self.spec().memory : dramInterleaved(); },
+          "Where it lies on its device; on the host, where it would lie unless another place is given.")
       .def(
           "device", [](const Tensor &self) { return self.device(); }, "None on the host.")
       .def("storage_type",

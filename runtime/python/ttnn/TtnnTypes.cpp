@@ -134,6 +134,39 @@ std::string text(const ShardSpec &shard) {
          ", orientation=" + (shard.orientation == Orientation::RowMajor ? "ROW_MAJOR)" : "COL_MAJOR)");
 }
 
+// As Tenstorrent's library prints them.
+
+std::string printed(const CoreCoord &core) { return std::to_string(core.x) + "-" + std::to_string(core.y); }
+std::string printed(const CoreRange &range) { return "[" + printed(range.start) + " - " + printed(range.end) + "]"; }
+std::string printed(const CoreRangeSet &set) {
+  std::string ranges;
+  for (const CoreRange &range : set.ranges)
+    ranges += (ranges.empty() ? "" : ", ") + printed(range);
+  return "{" + ranges + "}";
+}
+std::string printed(const ShardSpec &shard) {
+  const auto corner = [](const CoreCoord &core) {
+    return "{\"x\":" + std::to_string(core.x) + ",\"y\":" + std::to_string(core.y) + "}";
+  };
+  std::string ranges;
+  for (const CoreRange &range : shard.grid.ranges)
+    ranges += (ranges.empty() ? "" : "}, ") + ("{\"start\":" + corner(range.start) + ",\"end\":" + corner(range.end));
+  // The library leaves out the last brace of the ranges.
+  return "ShardSpec{grid=[" + ranges + "], shape=" + toString(shard.shape) + ", orientation=ShardOrientation::" +
+         (shard.orientation == Orientation::RowMajor ? "ROW_MAJOR}" : "COL_MAJOR}");
+}
+std::string printed(const MemoryConfig &memory) {
+  const auto shard = shardSpecOf(memory);
+  const std::string layout =
+      memory.layout == MemoryLayout::Unset
+          ? "std::nullopt"
+          : std::string("TensorMemoryLayout::") + memoryLayouts()(static_cast<long long>(memory.layout));
+  return "MemoryConfig(memory_layout=" + layout +
+         ",buffer_type=BufferType::" + bufferTypes()(static_cast<long long>(memory.buffer)) +
+         ",shard_spec=" + (shard ? printed(*shard) : "std::nullopt") +
+         ",nd_shard_spec=std::nullopt,created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0)";
+}
+
 /// Far more than a chip has, and little enough that cores can be counted.
 constexpr int64_t mostCores = 1 << 20;
 
@@ -193,7 +226,7 @@ void bindTtnnTypes(nb::module_ &module) {
       .def(
           "__eq__", [](const CoreCoord &self, const CoreCoord &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const CoreCoord &self) { return self.y << 16 ^ self.x; })
-      .def("__repr__", [](const CoreCoord &self) { return "CoreCoord" + text(self); });
+      .def("__repr__", [](const CoreCoord &self) { return printed(self); });
   nb::class_<CoreRange>(module, "CoreRange", "A rectangle of cores, both corners included.")
       .def(
           "__init__",
@@ -204,7 +237,7 @@ void bindTtnnTypes(nb::module_ &module) {
       .def(
           "__eq__", [](const CoreRange &self, const CoreRange &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const CoreRange &self) { return self.end.y << 16 ^ self.end.x; })
-      .def("__repr__", [](const CoreRange &self) { return "CoreRange" + text(self); });
+      .def("__repr__", [](const CoreRange &self) { return printed(self); });
   nb::class_<CoreGrid>(module, "CoreGrid", "Rows (y) and columns (x) of cores, from the first core on.")
       .def(
           "__init__",
@@ -224,7 +257,7 @@ void bindTtnnTypes(nb::module_ &module) {
           "__eq__", [](const CoreGrid &self, const CoreGrid &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const CoreGrid &self) { return self.y << 16 ^ self.x; })
       .def("__repr__", [](const CoreGrid &self) {
-        return "CoreGrid(y=" + std::to_string(self.y) + ", x=" + std::to_string(self.x) + ")";
+        return "ttnn.CoreGrid(x=" + std::to_string(self.x) + ", y=" + std::to_string(self.y) + ")";
       });
   nb::class_<CoreRangeSet>(module, "CoreRangeSet", "Rectangles of cores.")
       .def(
@@ -253,7 +286,7 @@ void bindTtnnTypes(nb::module_ &module) {
           "__eq__", [](const CoreRangeSet &self, const CoreRangeSet &other) { return self == other; },
           nb::is_operator())
       .def("__hash__", [](const CoreRangeSet &self) { return self.ranges.size(); })
-      .def("__repr__", [](const CoreRangeSet &self) { return "CoreRangeSet(" + text(self) + ")"; });
+      .def("__repr__", [](const CoreRangeSet &self) { return printed(self); });
   nb::implicitly_convertible<CoreGrid, CoreRangeSet>();
   nb::class_<ShardSpec>(module, "ShardSpec", "How a sharded tensor is cut: cores, and what each of them holds.")
       .def(
@@ -261,8 +294,7 @@ void bindTtnnTypes(nb::module_ &module) {
           [](ShardSpec *self, CoreRangeSet grid, Ints<int64_t> shape, Orientation orientation) {
             new (self) ShardSpec(makeShardSpec(std::move(grid), shape, orientation));
           },
-          nb::arg("grid"), nb::arg("shape"), nb::arg("orientation") = Orientation::RowMajor,
-          "shape: (height, width) of a shard in elements.")
+          nb::arg("grid"), nb::arg("shape"), nb::arg("orientation"), "shape: (height, width) of a shard in elements.")
       .def_ro("grid", &ShardSpec::grid)
       .def_ro("shape", &ShardSpec::shape)
       .def_ro("orientation", &ShardSpec::orientation)
@@ -270,7 +302,7 @@ void bindTtnnTypes(nb::module_ &module) {
       .def(
           "__eq__", [](const ShardSpec &self, const ShardSpec &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const ShardSpec &self) { return self.shape.front() << 20 ^ self.shape.back(); })
-      .def("__repr__", [](const ShardSpec &self) { return text(self); });
+      .def("__repr__", [](const ShardSpec &self) { return printed(self); });
   nb::class_<MemoryConfig>(module, "MemoryConfig", "Where a tensor lies, and how it is spread over the banks there.")
       .def(
           "__init__",
@@ -300,7 +332,7 @@ void bindTtnnTypes(nb::module_ &module) {
              return static_cast<int64_t>(self.buffer) << 8 ^ static_cast<int64_t>(self.layout) ^
                     (self.shardShape.empty() ? 0 : self.shardShape.back() << 16);
            })
-      .def("__repr__", [](const MemoryConfig &self) { return text(self); });
+      .def("__repr__", [](const MemoryConfig &self) { return printed(self); });
 }
 
 } // namespace tt::python

@@ -151,7 +151,7 @@ def described(name: str, spec: dict[str, Any]) -> Any:
     shard = None
     if spec["shard_shape"]:
         rows, columns = spec["grid"]
-        shard = ttnn.ShardSpec(ttnn.CoreGrid(y=rows, x=columns), spec["shard_shape"])
+        shard = ttnn.ShardSpec(ttnn.CoreGrid(y=rows, x=columns), spec["shard_shape"], ttnn.ShardOrientation.ROW_MAJOR)
     return ttnn.MemoryConfig(layout, ttnn.BufferType[spec["buffer_type"].upper()], shard)
 
 

@@ -188,7 +188,9 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     ),
     (
         lambda x: ttnn.MemoryConfig(
-            ttnn.TensorMemoryLayout.INTERLEAVED, L1, ttnn.ShardSpec(cores((0, 0, 0, 0)), [32, 32])
+            ttnn.TensorMemoryLayout.INTERLEAVED,
+            L1,
+            ttnn.ShardSpec(cores((0, 0, 0, 0)), [32, 32], ttnn.ShardOrientation.ROW_MAJOR),
         ),
         ValueError,
         "INTERLEAVED takes no shard_spec",
@@ -339,16 +341,18 @@ def test_cores_of_shards(device: ttnn.Device) -> None:
         spec = ttnn.ShardSpec(cores, shape, orientation)
         config = ttnn.MemoryConfig(layout, ttnn.BufferType.L1, spec)
         assert config.shard_spec == spec and spec.num_cores() == spec.grid.num_cores()
-        assert f"orientation={orientation.name}" in str(config)
+        assert f"orientation=ShardOrientation::{orientation.name}" in str(config)
         values = torch.rand(128, 64)
         x = ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=config)
         assert x.memory_config() == config and hash(x.memory_config()) == hash(config)
         plain = ttnn.to_memory_config(x, ttnn.L1_MEMORY_CONFIG)
         assert torch.equal(ttnn.to_torch(ttnn.to_memory_config(plain, config)), values)
-    first = ttnn.MemoryConfig(block, ttnn.BufferType.L1, ttnn.ShardSpec(ttnn.CoreGrid(y=2, x=4), [32, 32]))
+    first = ttnn.MemoryConfig(
+        block, ttnn.BufferType.L1, ttnn.ShardSpec(ttnn.CoreGrid(y=2, x=4), [32, 32], ttnn.ShardOrientation.ROW_MAJOR)
+    )
     assert first != config
     with pytest.raises(ValueError, match="has 2 rectangles of cores; expected one for blocks"):
-        ttnn.MemoryConfig(block, ttnn.BufferType.L1, ttnn.ShardSpec(apart, [32, 32]))
+        ttnn.MemoryConfig(block, ttnn.BufferType.L1, ttnn.ShardSpec(apart, [32, 32], ttnn.ShardOrientation.ROW_MAJOR))
     with pytest.raises(ttnn.Error, match=r"has 4 shards of \[32, 32\] along its rows; expected at most 2"):
         ttnn.from_torch(values, layout=ttnn.TILE_LAYOUT, device=device, memory_config=first)
 

@@ -145,7 +145,7 @@ def test_unsigned_values() -> None:
 def test_attributes_and_methods(device: ttnn.Device) -> None:
     host = ttnn.from_torch(torch.arange(15.0).reshape(3, 5), dtype=ttnn.bfloat16)
     assert (host.device(), host.storage_type()) == (None, ttnn.StorageType.HOST)
-    assert host.memory_config().buffer_type == ttnn.BufferType.SYSTEM_MEMORY
+    assert host.memory_config() == ttnn.DRAM_MEMORY_CONFIG  # where it would lie on a device
     tile = host.to(ttnn.TILE_LAYOUT).to(device, ttnn.L1_MEMORY_CONFIG)
     assert (tile.layout, tile.memory_config()) == (ttnn.TILE_LAYOUT, ttnn.L1_MEMORY_CONFIG)
     assert tile.shape == [3, 5] == list(tile.shape)
@@ -242,7 +242,7 @@ def test_devices() -> None:
     with pytest.raises(ttnn.DeviceError, match="is closed"):
         ttnn.synchronize_device(device)
     with pytest.raises(ttnn.DeviceError, match="grayskull"):
-        ttnn.open_device(arch="grayskull")
+        ttnn.open_device(device_id=0, arch="grayskull")
     with pytest.raises(ValueError, match="two positive sizes"):
         ttnn.MeshShape(0, 2)
 
@@ -268,10 +268,16 @@ def test_memory(device: ttnn.Device) -> None:
     sharded = ttnn.MemoryConfig(
         ttnn.TensorMemoryLayout.HEIGHT_SHARDED,
         ttnn.BufferType.L1,
-        ttnn.ShardSpec(ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(0, 7))]), [32, 64]),
+        ttnn.ShardSpec(
+            ttnn.CoreRangeSet([ttnn.CoreRange(ttnn.CoreCoord(0, 0), ttnn.CoreCoord(0, 7))]),
+            [32, 64],
+            ttnn.ShardOrientation.ROW_MAJOR,
+        ),
     )
     same = ttnn.MemoryConfig(
-        sharded.memory_layout, sharded.buffer_type, ttnn.ShardSpec(ttnn.CoreGrid(y=8, x=1), [32, 64])
+        sharded.memory_layout,
+        sharded.buffer_type,
+        ttnn.ShardSpec(ttnn.CoreGrid(y=8, x=1), [32, 64], ttnn.ShardOrientation.ROW_MAJOR),
     )
     assert (sharded, hash(sharded), sharded.shard_spec.num_cores()) == (same, hash(same), 8)
     tensor = ttnn.from_torch(torch.ones(256, 64), layout=ttnn.TILE_LAYOUT, device=device, memory_config=sharded)
@@ -282,7 +288,10 @@ def test_memory(device: ttnn.Device) -> None:
     with pytest.raises(ttnn.OutOfMemoryError, match="L1"):
         ttnn.zeros([64, 1 << 20], device=device, memory_config=ttnn.L1_MEMORY_CONFIG)
     for wrong, text in [
-        (lambda: ttnn.ShardSpec(ttnn.CoreGrid(1, 1), [32]), r"ShardSpec: shape \[32\]; expected two positive sizes"),
+        (
+            lambda: ttnn.ShardSpec(ttnn.CoreGrid(1, 1), [32], ttnn.ShardOrientation.ROW_MAJOR),
+            r"ShardSpec: shape \[32\]; expected two positive sizes",
+        ),
         (lambda: ttnn.CoreGrid(y=0, x=1), "CoreGrid: y is 0 and x 1; expected positive numbers"),
         (lambda: ttnn.CoreRange(ttnn.CoreCoord(2, 0), ttnn.CoreCoord(1, 0)), "is not a rectangle"),
     ]:
@@ -302,7 +311,7 @@ def test_wrong_arguments(device: ttnn.Device) -> None:
         ),
         (lambda: ttnn.from_torch(ones, layout="tile"), TypeError, "layout is 'tile' of type str; expected ttnn.Layout"),
         (lambda: ttnn.from_torch(ones, device=0), TypeError, "device is 0; expected what ttnn.open_device returns"),
-        (lambda: ttnn.open_device("a"), TypeError, "device_id is 'a' of type str; expected an integer"),
+        (lambda: ttnn.open_device(device_id="a"), TypeError, "device_id is 'a' of type str; expected an integer"),
         (
             lambda: ttnn.from_torch(ones, dtype=ttnn.bfloat8_b, layout=ttnn.ROW_MAJOR_LAYOUT),
             ValueError,

@@ -39,7 +39,7 @@ func.func @results(%x: tensor<32x32xf32, #t> {ttir.name = "x"}) -> tensor<32x32x
   // PY-NEXT:   ttnn.MemoryConfig(
   // PY-NEXT:     ttnn.TensorMemoryLayout.HEIGHT_SHARDED,
   // PY-NEXT:     ttnn.BufferType.L1,
-  // PY-NEXT:     ttnn.ShardSpec(ttnn.CoreGrid(y=8, x=1), [32, 32]),
+  // PY-NEXT:     ttnn.ShardSpec(ttnn.CoreGrid(y=8, x=1), [32, 32], ttnn.ShardOrientation.ROW_MAJOR),
   // PY-NEXT:   ),
   // PY-NEXT: )
   // CPP-NEXT: ttnn::Tensor shards = ttnn::to_memory_config(
