@@ -18,8 +18,8 @@ MeshDevice = Device
 
 
 def open_device(
-    device_id: int = 0,
     *,
+    device_id: int,
     l1_small_size: int = 0,
     trace_region_size: int = 0,
     num_command_queues: int = 1,
@@ -107,9 +107,9 @@ def close_mesh_device(mesh_device: Device) -> None:
 
 
 @contextmanager
-def manage_device(device_id: int = 0, **options: Any) -> Iterator[Device]:
+def manage_device(device_id: int, **options: Any) -> Iterator[Device]:
     """Opens a device within a `with` block; arguments are those of open_device."""
-    with open_device(device_id, **options) as device:
+    with open_device(device_id=device_id, **options) as device:
         yield device
 
 

@@ -14,6 +14,7 @@ Parameters that the library has and the row does not, such as `scalar`, are thos
 from __future__ import annotations
 
 import keyword
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -23,12 +24,13 @@ from typing import Any
 
 from _ttmlir_runtime import ttnn as _native
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import Function, FunctionParameter
+from _ttmlir_runtime.ttnn import DataType, Function, FunctionParameter, Layout, MemoryConfig
 
 from . import enums
+from .constants import DRAM_MEMORY_CONFIG
 from .library import modes
-from .library.parameters import DEFAULTS, FILLED, Extra, extended, extras_of
-from .library.prepared import PREPARED
+from .library.parameters import DEFAULTS, OWN_BY_PLACE, Extra, extended, extras_of
+from .library.prepared import PREPARED, Prepared, demands
 
 # What the parameters of every function mean.
 _RESULT_PARAMETERS = {
@@ -39,6 +41,8 @@ _RESULT_PARAMETERS = {
 # Functions whose parameter for a tensor that the result is written to stands before those that are given by name.
 _INTO_BY_PLACE = ("full", "to_memory_config")
 _NOT_DEFAULTED = ("dtype", "layout", "memory_config")
+# What defaults are written with.
+_DEFAULT_VALUES = {"DataType": DataType, "Layout": Layout, "DRAM_MEMORY_CONFIG": DRAM_MEMORY_CONFIG}
 
 
 def place_functions(package: ModuleType, functions: Mapping[str, Callable[..., Any]]) -> None:
@@ -73,16 +77,16 @@ def make_function(function: Function) -> Callable[..., Any]:
     extras = extras_of(function.name, [p.name for p in function.parameters])
     defaults = {each: _extra_default(function, each, extra) for each, extra in extras.items()}
     given_by_name = [each for each, extra in extras.items() if not extra.by_place]
-    source = f"{signature(function)}\n"
-    if function.name in PREPARED:
-        _, taken, replaced, used = PREPARED[function.name]
-        source += f"    {', '.join(replaced)} = _prepare({', '.join(taken)})\n"
-        source += f"    {' = '.join(used)} = None\n" if used else ""
+    source = f"{signature(function, as_called=True)}\n"
+    form = PREPARED.get(function.name, Prepared())
+    if form.prepare is not None:
+        source += f"    {', '.join(form.replaced)}, = _prepare({', '.join(form.taken)})\n"
+        source += f"    {' = '.join(form.used)} = None\n" if form.used else ""
     if extras:
         names = [python_name(p) for p in function.parameters] + ([into] if into else [])
         names += [each for each in extras if each not in names]
         values = ", ".join(f"{each!r}: {each}" for each in names)
-        tests = [f"{each} is None" if each in FILLED else f"{each} is not _{each}" for each in extras]
+        tests = [f"{each} is None" if extra.fill else f"{each} is not _{each}" for each, extra in extras.items()]
         source += f"    if {' or '.join(tests)}:\n        return _extended({{{values}}})\n"
     if into:
         source += f"    if {into} is not None:\n        return _call_into({into!r}, _given({into}), {arguments})\n"
@@ -114,7 +118,8 @@ def make_function(function: Function) -> Callable[..., Any]:
         **{name: getattr(modes, name) for name in vars(modes) if name[0].isupper()},
         **{f"_{name}": default for name, default in defaults.items()},
         "_extended": call_extended,
-        "_prepare": PREPARED[function.name][0] if function.name in PREPARED else None,
+        "_prepare": form.prepare,
+        **_DEFAULT_VALUES,
         "inf": inf,
         "_call": call,
         "_call_into": call_into,
@@ -127,28 +132,62 @@ def make_function(function: Function) -> Callable[..., Any]:
     # The very objects that calls are compared with.
     (result.__kwdefaults__ or {}).update({each: value for each, value in defaults.items() if each in given_by_name})
     result.__doc__ = documentation(function)
+    if required := _required(function, extras):
+        demands(*required)(result)
     return result
+
+
+def _replaced(function: Function, extras: Mapping[str, Extra]) -> set[str]:
+    """Returns parameters of the row that other parameters may give."""
+    return {extra.alias for extra in extras.values()} | set(PREPARED.get(function.name, Prepared()).replaced)
+
+
+def _required(function: Function, extras: Mapping[str, Extra]) -> set[str]:
+    """Returns parameters that may be absent in other forms of a call alone; they are shown as required."""
+    form = PREPARED.get(function.name, Prepared())
+    replaced = _replaced(function, extras) - set(form.optional)
+    return {p.name for p in function.parameters if p.name in replaced and not p.omissible} | set(form.required)
 
 
 def python_name(parameter: FunctionParameter) -> str:
     return parameter.name + "_" * keyword.iskeyword(parameter.name)
 
 
-def signature(function: Function) -> str:
-    """Returns `def name(parameters) -> result:`."""
+def signature(function: Function, as_called: bool = False) -> str:
+    """Returns `def name(parameters) -> result:`.
+
+    Args:
+        as_called: what may be absent in some form of a call has a default, also where it is shown as required.
+    """
     extras = extras_of(function.name, [p.name for p in function.parameters])
     result = "Any" if any(name.startswith("return_") for name in extras) else result_type(function)
-    return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function))}) -> {result}:"
+    return f"def {function.name.rpartition('.')[2]}({', '.join(_parameters(function, as_called))}) -> {result}:"
 
 
-def _parameters(function: Function) -> Iterator[str]:
+def other_forms(function: Function) -> Iterator[str]:
+    """Returns the signatures of the other forms of a call."""
+    form = PREPARED.get(function.name, Prepared())
     extras = extras_of(function.name, [p.name for p in function.parameters])
-    aliased = {extra.alias for extra in extras.values()}
-    if function.name in PREPARED:
-        aliased |= set(PREPARED[function.name][2])
-    own = {p.name: _parameter(function, p, p.name in aliased or p.name in extras) for p in function.parameters}
-    plain = [own[p.name] for p in function.parameters if not p.keyword_only]
-    named = [own[p.name] for p in function.parameters if p.keyword_only]
+    shown = list(_parameters(function, as_called=False))
+    named = shown[shown.index("*") + 1 :] if "*" in shown else []
+    for plain in form.forms:
+        names = re.findall(r"(\w+):", plain)
+        left_out = {*names, *(each for each, extra in extras.items() if extra.alias), *form.used, *form.required}
+        more = [text for text in named if text.partition(":")[0] not in left_out]
+        rest = f", *, {', '.join(more)}" if more else ""
+        yield f"def {function.name.rpartition('.')[2]}({plain}{rest}) -> {result_type(function)}:"
+
+
+def _parameters(function: Function, as_called: bool) -> Iterator[str]:
+    extras = extras_of(function.name, [p.name for p in function.parameters])
+    optional = {*extras, *PREPARED.get(function.name, Prepared()).optional}
+    required = set() if as_called else _required(function, extras)
+    if as_called:
+        optional |= _replaced(function, extras)
+    own = {p.name: _parameter(function, p, p.name in optional, p.name in required) for p in function.parameters}
+    by_place = OWN_BY_PLACE.get(function.name, ())
+    plain = [own[p.name] for p in function.parameters if not p.keyword_only or p.name in by_place]
+    named = [own[p.name] for p in function.parameters if p.keyword_only and p.name not in by_place]
     # Behind one that may be left out, by place, all may be.
     for at in range(1, len(plain)):
         if " = " in plain[at - 1] and " = " not in plain[at]:
@@ -172,14 +211,18 @@ def _extra_default(function: Function, name: str, extra: Extra) -> Any:
 
 
 def _extra_text(default: Any) -> str:
-    return str(default) if isinstance(default, Enum) else repr(default)
+    if isinstance(default, MemoryConfig):
+        return next(name for name, value in _DEFAULT_VALUES.items() if value == default)
+    return str(default) if isinstance(default, Enum | DataType | Layout) else repr(default)
 
 
-def _parameter(function: Function, parameter: FunctionParameter, may_be_absent: bool = False) -> str:
+def _parameter(
+    function: Function, parameter: FunctionParameter, may_be_absent: bool = False, required: bool = False
+) -> str:
     changed = DEFAULTS.get(function.name, {})
-    if not parameter.omissible and not may_be_absent:
+    if required or (not parameter.omissible and not may_be_absent):
         return f"{python_name(parameter)}: {parameter.type}"
-    default = repr(changed[parameter.name]) if parameter.name in changed else default_text(parameter)
+    default = _extra_text(changed[parameter.name]) if parameter.name in changed else default_text(parameter)
     hint = parameter.type + (" | None" if default == "None" and parameter.type != "Any" else "")
     return f"{python_name(parameter)}: {hint} = {default}"
 

@@ -13,6 +13,8 @@ from .composites import COMPOSITES, GOLDENS
 from .functions import FUNCTIONS
 from .tensor import from_torch, to_torch
 
+# Parameters that say where a result lies; calls of goldens may leave them out.
+_PLACING = ("device", "memory_config")
 # Functions of one tensor that PyTorch has under the same name.
 _UNARY = (
     "abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc erfinv exp exp2 expm1 floor frac isfinite isinf isnan "
@@ -71,6 +73,8 @@ def get_golden_function(operation: Callable[..., Any]) -> Callable[..., Any]:
     if operation not in (COMPOSITES.get(name), FUNCTIONS.get(name)) or not expression:
         raise RuntimeError(f"ttnn.get_golden_function: {name} has no golden function")
     signature = inspect.signature(operation)
+    placing = [p.replace(default=None) if p.name in _PLACING else p for p in signature.parameters.values()]
+    signature = signature.replace(parameters=placing)
     code = compile(expression, f"<golden of ttnn.{name}>", "eval")
 
     def golden(*args: Any, **kwargs: Any) -> Any:
@@ -96,14 +100,36 @@ def get_fallback_function(operation: Callable[..., Any]) -> Callable[..., Any]:
     golden = get_golden_function(operation)
 
     def fallback(*args: Any, **kwargs: Any) -> Any:
+        result = call_golden(operation, golden, args, kwargs)
+        if finish := _hooks(operation).get("postprocess_golden_function_outputs"):
+            return finish(result, args, kwargs)
         given = [*args, *kwargs.values()]
         given += [each for value in given if isinstance(value, list | tuple) for each in value]
         tensors = [each for each in given if isinstance(each, Tensor)]
-        result = golden(*map(_on_host, args), **{name: _on_host(value) for name, value in kwargs.items()})
         return _placed(result, tensors[0]) if tensors else result
 
     fallback.__name__ = fallback.__qualname__ = golden.__name__
     return fallback
+
+
+def _hooks(operation: Callable[..., Any]) -> dict[str, Any]:
+    """Returns what attach_golden_function was given besides the golden function."""
+    own: Any = getattr(operation, "__wrapped__", operation)  # of a function whose calls are watched
+    found: dict[str, Any] = getattr(own, "golden_hooks", {})
+    return found
+
+
+def call_golden(operation: Callable[..., Any], golden: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Returns what a golden function gives for the arguments of a call of `operation`, with tensors of PyTorch.
+
+    A function that was attached does not get tensors that results are written to.
+    """
+    hooks = _hooks(operation)
+    if prepare := hooks.get("preprocess_golden_function_inputs"):
+        args, kwargs = prepare(args, kwargs)
+        return golden(*args, **kwargs)
+    kwargs = {name: each for name, each in kwargs.items() if name not in hooks.get("output_tensor_kwarg_names", ())}
+    return golden(*map(_on_host, args), **{name: _on_host(value) for name, value in kwargs.items()})
 
 
 def _on_host(value: Any) -> Any:
@@ -206,6 +232,11 @@ def group_norm_gradients(grad: Any, x: Any, groups: int, gamma: Any) -> list[Any
     return gradient(forward, grad, x, weight.reshape(shape), torch.zeros_like(weight).reshape(shape))
 
 
+def gelu_kind(variant: Any, approximate: str | None = None) -> str:
+    """Returns PyTorch's name of a formula of gelu."""
+    return approximate or ("tanh" if variant.name == "Tanh" else "none")
+
+
 def indexed_fill(places: Any, a: Any, b: Any, dim: int) -> Any:
     """Returns PyTorch's copy of rows to places."""
     return a.index_copy(dim, places.long().flatten(), b)
@@ -229,7 +260,7 @@ def required(flags: list[bool], results: list[Any]) -> list[Any]:
 HELPERS = {
     each.__name__: each
     for each in (
-        axes, clip_grad_norm, gradient, group_norm, group_norm_gradients, indexed_fill, layer_norm,
+        axes, clip_grad_norm, gelu_kind, gradient, group_norm, group_norm_gradients, indexed_fill, layer_norm,
         layer_norm_gradients, optimizer_step, product, required,
     )
 }  # fmt: skip

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from _ttmlir_runtime.runtime import Device
 
 from .configs import CONFIGS, PlacementReplicate, PlacementShard, PlacementType
+from .library.prepared import demands
 from .shape import MeshShape
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class MeshMapper:
     """Cuts (a dimension) or copies (None) along each axis of the mesh: rows, columns."""
 
-    def __init__(self, mesh_device: Device, dims: tuple[int | None, int | None]) -> None:
-        self.mesh_shape = MeshShape(mesh_device.get_mesh_shape())
+    def __init__(self, mesh_device: Device | MeshShape, dims: tuple[int | None, int | None]) -> None:
+        self.mesh_shape = MeshShape(mesh_device.get_mesh_shape() if isinstance(mesh_device, Device) else mesh_device)
         self.dims = dims
 
     def map(self, tensor: torch.Tensor) -> list[torch.Tensor]:
@@ -53,7 +54,7 @@ class MeshMapper:
         return self
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
-        """So that distribute_tensor takes a mapper, too."""
+        """Lets distribute_tensor accept a mapper, too."""
         found: tuple[str, dict[str, Any]] = self.config()._attribute()
         return found
 
@@ -102,9 +103,7 @@ class ShardTensorToMesh(MeshMapper):
 class ShardTensor2dMesh(MeshMapper):
     """dims[0] is cut over the rows of the mesh and dims[1] over its columns; None copies."""
 
-    def __init__(
-        self, mesh_device: Device, mesh_shape: Sequence[int] | None = None, dims: Sequence[int | None] = (None, None)
-    ) -> None:
+    def __init__(self, mesh_device: Device, mesh_shape: Sequence[int] | None, dims: Sequence[int | None]) -> None:
         _require_mesh(mesh_device, mesh_shape, type(self).__name__)
         super().__init__(mesh_device, (dims[0], dims[1]))
 
@@ -141,38 +140,54 @@ class MeshComposer:
         return torch.cat(cut, self.dims[0])
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
-        """So that aggregate_tensor takes a composer, too."""
+        """Lets aggregate_tensor accept a composer, too."""
         override = None if self.override is None else list(self.override)
         return CONFIGS["ttnn.mesh_composer_config"](dims=list(self.dims), mesh_shape_override=override)._attribute()
 
 
 class ConcatMeshToTensor(MeshComposer):
-    """The parts of the devices, row by row, one behind the other along a dimension."""
+    """The parts of the devices, row by row, concatenated along a dimension."""
 
-    def __init__(self, mesh_device: Device, dim: int = 0) -> None:
+    def __init__(self, mesh_device: Device, dim: int) -> None:
         super().__init__(mesh_device, (dim, dim))
 
 
 class ConcatMesh2dToTensor(MeshComposer):
     """dims[0] is joined over the rows of the mesh and dims[1] over its columns."""
 
-    def __init__(
-        self, mesh_device: Device, mesh_shape: Sequence[int] | None = None, dims: Sequence[int] = (0, 1)
-    ) -> None:
+    def __init__(self, mesh_device: Device, mesh_shape: Sequence[int] | None, dims: Sequence[int]) -> None:
         _require_mesh(mesh_device, mesh_shape, type(self).__name__)
         if dims[0] == dims[1]:
             raise ValueError(f"{type(self).__name__}: dims {tuple(dims)}; expected two different dimensions")
         super().__init__(mesh_device, (dims[0], dims[1]))
 
 
-def create_mesh_mapper(mesh_device: Device, config: MeshMapperConfig) -> MeshMapper:
-    """Returns a mapper that does with each axis of the mesh what the config says."""
+@demands("mesh_device", "config")
+def create_mesh_mapper(
+    mesh_device: Device | MeshShape | None = None,
+    config: MeshMapperConfig | None = None,
+    *,
+    mesh_shape: MeshShape | None = None,
+) -> MeshMapper:
+    """Returns a mapper that does with each axis of a mesh, or of meshes of a shape, what the config says.
+
+    Raises:
+        TypeError: neither a mesh nor a shape is given, or no config.
+        ValueError: the config has not one placement for the rows and one for the columns.
+    """
+    mesh: Any = mesh_device if mesh_shape is None else mesh_shape
+    if not isinstance(mesh, Device | MeshShape) or (mesh_shape is not None and mesh_device is not None):
+        raise TypeError(
+            f"create_mesh_mapper: mesh_device is {mesh_device!r} and mesh_shape {mesh_shape!r}; expected one of them"
+        )
+    if not isinstance(config, CONFIGS["ttnn.mesh_mapper_config"]):
+        raise TypeError(f"create_mesh_mapper: config is {config!r}; expected a MeshMapperConfig")
     dims = [_dim_of(placement) for placement in config.placements]
     if len(dims) != 2:
         raise ValueError(
             f"create_mesh_mapper: {len(dims)} placements; expected one for the rows and one for the columns"
         )
-    return MeshMapper(mesh_device, (dims[0], dims[1]))
+    return MeshMapper(mesh, (dims[0], dims[1]))
 
 
 def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> MeshComposer:
@@ -181,7 +196,7 @@ def create_mesh_composer(mesh_device: Device, config: MeshComposerConfig) -> Mes
         raise ValueError(
             f"create_mesh_composer: {len(config.dims)} dims; expected one for the rows and one for the columns"
         )
-    composer = ConcatMesh2dToTensor(mesh_device, dims=config.dims)
+    composer = ConcatMesh2dToTensor(mesh_device, None, dims=config.dims)
     return MeshComposer(mesh_device, composer.dims, config.mesh_shape_override)
 
 

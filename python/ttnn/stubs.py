@@ -26,7 +26,7 @@ import ttnn
 from .composites import COMPOSITES, PLAIN
 from .configs import CONFIGS
 from .enums import ENUMS
-from .functions import documentation, signature
+from .functions import documentation, other_forms, signature
 from .in_place import IN_PLACE
 from .library.colors import EXPERIMENTAL as COLORS
 from .library.modes import MODES
@@ -39,7 +39,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from math import inf
 from os import PathLike
-from typing import Any
+from typing import Any, overload
 
 from .composites.complexes import ComplexTensor
 from .library.sockets import MeshSocket
@@ -147,7 +147,10 @@ def function_stubs(functions: Iterable[Any]) -> Iterator[str]:
         # `bool` is a data type in this package.
         head = signature(function).replace(": bool", ": _bool").replace("| bool", "| _bool")
         doc = documentation(function).replace("\n", "\n    ").replace("\n    \n", "\n\n")
-        yield f'\n{head}\n    """{doc}\n    """\n'
+        others = [text.replace(": bool", ": _bool").replace("| bool", "| _bool") for text in other_forms(function)]
+        mark = "@overload\n" if others else ""
+        yield f'\n{mark}{head}\n    """{doc}\n    """\n'
+        yield from (f"{mark}{text} ...\n" for text in others)
         own = function.name.rpartition(".")[2]
         yield from (f"\n{alias.rpartition('.')[2]} = {own}\n" for alias in function.aliases)
 
@@ -158,7 +161,8 @@ def written_stub(function: Any) -> str:
     head = re.sub(r"(: |-> )(['\"])(.*?)\2(?=[,)=]| =|$)", r"\1\3", str(inspect.signature(function)))
     head = head.replace(": bool", ": _bool").replace("[bool]", "[_bool]")
     head = head.replace("-> bool", "-> _bool")
-    head = re.sub(r"<[^>]*>|\bDataType\.\w+|\bLayout\.\w+", "...", head)  # defaults that are cases of enums
+    # Defaults that are no literals.
+    head = re.sub(r"<[^>]*>|\bDataType\.\w+|\bLayout\.\w+|\bMemoryConfig\([^()]*\)", "...", head)
     return f'\ndef {function.__name__}{head}:\n    """{inspect.getdoc(function)}"""\n'
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from os import PathLike
 from types import ModuleType
@@ -77,7 +77,13 @@ def query_registered_operations(include_experimental: bool = False) -> list[str]
 
 
 def dump_operations(csv_file: str | PathLike[str], include_experimental: bool = False) -> None:
-    """Writes the names of all functions that compute, and whether they have a golden function, as CSV."""
+    """Writes the names of all functions that compute, and whether they have a golden function, as CSV.
+
+    Raises:
+        TypeError: csv_file is no path.
+    """
+    if not isinstance(csv_file, str | PathLike):
+        raise TypeError(f"ttnn.dump_operations: csv_file is {csv_file!r}; expected a path")
     with open(csv_file, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["python_fully_qualified_name", "has_golden"])
@@ -85,36 +91,86 @@ def dump_operations(csv_file: str | PathLike[str], include_experimental: bool = 
             writer.writerow([name, bool(GOLDENS.get(name.removeprefix("ttnn.")))])
 
 
-def attach_golden_function(operation: Callable[..., Any], golden_function: Callable[..., Any]) -> None:
+# Parameters for tensors that results are written to; golden functions do not get them.
+_OUTPUTS = (
+    "output_tensor", "optional_tensor", "optional_output_tensor", "out", "output", "output_tensors",
+    "optional_output_tensors",
+)  # fmt: skip
+
+
+def attach_golden_function(
+    operation: Callable[..., Any],
+    golden_function: Callable[..., Any],
+    *,
+    preprocess_golden_function_inputs: Callable[..., Any] | None = None,
+    postprocess_golden_function_outputs: Callable[..., Any] | None = None,
+    output_tensor_kwarg_names: Sequence[str] = _OUTPUTS,
+) -> None:
     """Gives a function a golden function, which get_golden_function returns from then on.
 
+    Args:
+        preprocess_golden_function_inputs: takes the arguments of a call, as a tuple and a dict, and returns those of
+            the golden function; without it, tensors become those of PyTorch.
+        postprocess_golden_function_outputs: takes the result of the golden function and the arguments of the call,
+            and returns what the fallback function returns.
+        output_tensor_kwarg_names: arguments by name that the golden function does not get.
     Raises:
-        TypeError: one of both is no function.
+        TypeError: what must be a function is none, or a name is no text.
     """
-    for name, value in (("operation", operation), ("golden_function", golden_function)):
+    hooks = {
+        "preprocess_golden_function_inputs": preprocess_golden_function_inputs,
+        "postprocess_golden_function_outputs": postprocess_golden_function_outputs,
+    }
+    required = {"operation": operation, "golden_function": golden_function}
+    for name, value in {**required, **{name: each for name, each in hooks.items() if each is not None}}.items():
         if not callable(value):
             raise TypeError(f"ttnn.attach_golden_function: {name} is {value!r}; expected a function")
+    names = output_tensor_kwarg_names
+    if isinstance(names, str) or not all(isinstance(each, str) for each in names):
+        raise TypeError(f"ttnn.attach_golden_function: output_tensor_kwarg_names is {names!r}; expected names")
     own: Any = getattr(operation, "__wrapped__", operation)  # of a function whose calls are watched
     own.golden_function = golden_function
+    own.golden_hooks = {**hooks, "output_tensor_kwarg_names": tuple(names)}
 
 
 def register_python_operation(
-    *, name: str, golden_function: Callable[..., Any] | None = None, doc: str | None = None
+    *,
+    name: str,
+    is_experimental: bool = False,
+    is_method: bool = False,
+    golden_function: Callable[..., Any] | None = None,
+    preprocess_golden_function_inputs: Callable[..., Any] | None = None,
+    postprocess_golden_function_outputs: Callable[..., Any] | None = None,
+    output_tensor_kwarg_names: Sequence[str] = _OUTPUTS,
+    doc: str | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Returns a decorator that gives a function its public name, a golden function and documentation.
 
+    Args:
+        is_experimental: kept with the function.
+        is_method: the first argument is the object that the function is a method of; its golden function gets it, too.
+        preprocess_golden_function_inputs, postprocess_golden_function_outputs, output_tensor_kwarg_names: those of
+            attach_golden_function.
     Raises:
-        ValueError: name does not begin with "ttnn.".
+        ValueError: name does not begin with "ttnn.", although the function is no method.
     """
-    if not name.startswith("ttnn."):
+    if not is_method and not name.startswith("ttnn."):
         raise ValueError(f'ttnn.register_python_operation: name is {name!r}; expected "ttnn." and a name')
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         function.python_fully_qualified_name = name  # type: ignore[attr-defined]
+        function.is_experimental = is_experimental  # type: ignore[attr-defined]
+        function.is_method = is_method  # type: ignore[attr-defined]
         if doc is not None:
             function.__doc__ = doc
         if golden_function is not None:
-            attach_golden_function(function, golden_function)
+            attach_golden_function(
+                function,
+                golden_function,
+                preprocess_golden_function_inputs=preprocess_golden_function_inputs,
+                postprocess_golden_function_outputs=postprocess_golden_function_outputs,
+                output_tensor_kwarg_names=output_tensor_kwarg_names,
+            )
         return function
 
     return decorate

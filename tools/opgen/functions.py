@@ -116,8 +116,9 @@ INTO = {
 # The integer types that functions take, by the functions. Those that are not here take all.
 INTEGERS = {
     "": """
-        acos argmax asin asinh atan atan2 cbrt ceil cos erf erfc exp expm1 floor gelu gelu_bw hardsigmoid isfinite
-        linear log log1p log2 matmul mean mish prod reciprocal rsqrt sigmoid sign silu sin softmax sqrt tan tanh
+        acos argmax asin asinh atan atan2 cbrt ceil cos erf erfc exp experimental.gelu_bw expm1 floor gelu hardsigmoid
+        isfinite linear log log1p log2 matmul mean mish prod reciprocal rsqrt sigmoid sign silu sin softmax sqrt tan
+        tanh
     """,
     "si32": "divide neg",
     "si32 u32": "bitwise_not global_avg_pool2d logical_right_shift max maximum min minimum remainder sum",
@@ -138,6 +139,7 @@ DEMANDS = {
     "tiles": "linear matmul softmax",  # operands in tiles
     "batches": "linear matmul",  # the second operand has the batches of the first, or one
     "ids": "embedding",  # positions are UINT32 or BFLOAT16
+    "no_blocks": "sort",  # the operand's elements have exponents of their own
     "host": "to_dtype",  # the operand is on the host
     "in_place": "group_norm",  # the first operand is sharded, or the result is a tensor of its own
     "first_tiled": "rms_norm",  # the first operand is in tiles
@@ -186,7 +188,7 @@ LEFT_OUT_FIELDS = {"ttnn.conv3d_config.compute_with_storage_grid_size"}
 
 FUNCTIONS: dict[str, Row] = {
     # Elementwise
-    "ttnn.leaky_relu": Row("input_tensor, negative_slope=parameter:0.01"),
+    "ttnn.leaky_relu": Row("input_tensor, negative_slope=parameter!"),
     "ttnn.divide": Row("..., *, dtype:float of input_tensor_a", names="divide|div"),
     "ttnn.logical_left_shift": Row(names="logical_left_shift|bitwise_left_shift"),
     "ttnn.multiply": Row(names="multiply|mul"),
@@ -196,7 +198,7 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.clamp_scalar": Row("input_tensor, min:-inf, max:inf", names="clamp|clip"),
     "ttnn.clamp_tensor": Row(names="clamp|clip"),
     "ttnn.where": Row("predicate=first, true_value=second, false_value=third, *, dtype:true_value"),
-    "ttnn.gelu_bw": Row("grad_tensor=lhs, input_tensor=rhs, *, approximate"),
+    "ttnn.gelu_bw": Row("grad_tensor=lhs, input_tensor=rhs, *, approximate", names="experimental.gelu_bw"),
     "ttnn.quantize": Row("..., *, axis"),
     "ttnn.dequantize": Row("..., *, axis"),
     "ttnn.requantize": Row("..., *, axis"),
@@ -233,15 +235,15 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.ones": Row("shape, dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of ones."),
     "ttnn.zeros": Row("shape, dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of zeros."),
     "ttnn.full": Row("..., dtype:bf16, layout:row_major, device?, memory_config?", doc="A tensor of one number."),
-    "ttnn.arange": Row("..., step:1, dtype:bf16, device?, memory_config?, layout:row_major"),
-    "ttnn.rand": Row("shape=size, device?, *, dtype:bf16, layout:tile, memory_config?, ..."),
+    "ttnn.arange": Row("..., step:1, *, dtype:bf16, device?, memory_config?, layout:row_major"),
+    "ttnn.rand": Row("shape=size, device, *, dtype:bf16, layout:tile, memory_config?, ..."),
     # Data movement
     "ttnn.permute": Row("input_tensor, dims=permutation, *, pad_value:0.0"),
     "ttnn.transpose": Row("input_tensor, dim1=dim0, dim2=dim1"),
-    "ttnn.slice_static": Row("input_tensor, starts=begins, ends, steps=step?", names="slice"),
-    "ttnn.slice_dynamic": Row("input_tensor, starts=begins, ends, steps=step", names="slice"),
+    "ttnn.slice_static": Row("input_tensor, starts=begins, ends, slice_step=step?", names="slice"),
+    "ttnn.slice_dynamic": Row("input_tensor, starts=begins, ends, slice_step=step", names="slice"),
     "ttnn.concat": Row("tensors=inputs, dim:0"),
-    "ttnn.pad": Row("..., value:0.0, *, use_multicore:true"),
+    "ttnn.pad": Row("..., value!, *, use_multicore:true"),
     "ttnn.gather": Row("input=input, dim, index"),
     "ttnn.scatter": Row("input=input, dim, index, src=source, *, reduce=scatter_reduce_type:invalid"),
     "ttnn.embedding": Row("..., *, dtype:rows of weight, layout:weight"),
@@ -273,25 +275,30 @@ FUNCTIONS: dict[str, Row] = {
         "input_tensor_a, input_tensor_b, *, ..., memory_config:dram",
         doc="Matrix product, plus a bias, through an activation.",
     ),
+    "ttnn.sparse_matmul": Row(
+        "input_tensor_a, input_tensor_b, *, sparsity, program_config, nnz, is_input_a_sparse, is_input_b_sparse, ..."
+    ),
     "ttnn.conv2d": Row(
-        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "
+        "*, input_tensor, weight_tensor=weight, device, ..., stride:{1, 1}, padding:{0, 0}, dilation:{1, "
         "1}, groups:1, bias_tensor=bias, conv_config, compute_config=compute_config, slice_config, layout:tile",
         doc="2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv_transpose2d": Row(
-        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1}, padding:{0, 0}, "
+        "*, input_tensor, weight_tensor=weight, device, ..., stride:{1, 1}, padding:{0, 0}, "
         "output_padding:{0, 0}, dilation:{1, 1}, groups:1, bias_tensor=bias, conv_config, "
         "compute_config=compute_config, slice_config, layout:tile",
         doc="Transposed 2-d convolution of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.conv1d": Row(
-        "*, input_tensor, weight_tensor=weight, device?, ..., stride:1, padding:{0}, dilation:1, groups:1, "
+        "*, input_tensor, weight_tensor=weight, device, ..., stride:1, padding:{0}, dilation:1, groups:1, "
         "bias_tensor=bias, conv_config, compute_config=compute_config, slice_config, layout:tile",
         doc="Convolution of sequences [1, 1, batch * length, channels].",
     ),
     "ttnn.conv3d": Row(
-        "*, input_tensor, weight_tensor=weight, device?, ..., stride:{1, 1, 1}, padding:{0, 0, 0}, "
-        "dilation:{1, 1, 1}, padding_mode, groups:1, bias_tensor=bias, config, compute_kernel_config",
+        "*, input_tensor, weight_tensor=weight, device?, bias_tensor=bias, config, dtype, "
+        "output_channels=out_channels, kernel_size, stride:{1, 1, 1}, padding:{0, 0, 0}, dilation:{1, 1, 1}, "
+        "padding_mode, groups:1, "
+        "compute_kernel_config, ...",
         names="experimental.conv3d",
     ),
     "ttnn.conv_transpose3d": Row(
@@ -301,7 +308,7 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.max_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, dilation:{1, 1}, ceil_mode, *, ..., layout:row_major",
+        "stride!, padding!, dilation!, ceil_mode, *, ..., dtype:bf16, layout:row_major",
         doc="Greatest element of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.max_pool2d_with_indices": Row(
@@ -312,7 +319,7 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.avg_pool2d": Row(
         "input_tensor, batch_size, input_h=input_height, input_w=input_width, channels, kernel_size, "
-        "stride:{1, 1}, padding:{0, 0}, ceil_mode, count_include_pad, *, dilation:{1, 1}, ..., layout:row_major",
+        "stride!, padding!, ceil_mode, count_include_pad, *, dilation:{1, 1}, ..., dtype:bf16, layout:row_major",
         doc="Mean of each window of images [1, 1, batch * height * width, channels].",
     ),
     "ttnn.global_avg_pool2d": Row("..., *, layout:tile"),
@@ -337,7 +344,8 @@ FUNCTIONS: dict[str, Row] = {
         rule="prepare",
     ),
     "ttnn.prepare_conv3d_weights": Row(
-        "*, weight_tensor, device?, groups:1, c_in_block:0, alignment:32", names="experimental.prepare_conv3d_weights"
+        "*, weight_tensor, groups:1, C_in_block=c_in_block:0, alignment:32, device?",
+        names="experimental.prepare_conv3d_weights",
     ),
     # Normalization
     "ttnn.softmax": Row("input_tensor, dim=dimension:-1, *, compute_kernel_config, numeric_stable:true"),
@@ -355,9 +363,14 @@ FUNCTIONS: dict[str, Row] = {
         "input_tensor, *, weight, residual_input_tensor, stats, device?, cluster_axis, epsilon, "
         "sub_device_id=sub_device_id, ..."
     ),
-    "ttnn.dit_rms_norm_unary_fused": Row("input_tensor, *, ...", names="experimental.dit_rms_norm_unary_fused"),
-    "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, ..."),
-    "ttnn.layer_norm_pre_all_gather": Row("input_tensor, *, residual_input_tensor, recip_tensor=recip, ..."),
+    "ttnn.dit_rms_norm_unary_fused": Row(
+        "input_tensor, epsilon, weight, bias, residual_input_tensor, *, ...",
+        names="experimental.dit_rms_norm_unary_fused",
+    ),
+    "ttnn.rms_norm_pre_all_gather": Row("input_tensor, *, dtype:bf16, ..."),
+    "ttnn.layer_norm_pre_all_gather": Row(
+        "input_tensor, *, dtype:bf16, residual_input_tensor, recip_tensor=recip, ..."
+    ),
     "ttnn.layer_norm_post_all_gather": Row("input_tensor, stats, *, ..."),
     # Attention and caches
     "ttnn.scaled_dot_product_attention": Row(
@@ -372,14 +385,15 @@ FUNCTIONS: dict[str, Row] = {
         names="transformer.paged_scaled_dot_product_attention_decode",
     ),
     "ttnn.chunked_scaled_dot_product_attention": Row(
-        "input_tensor_q, input_tensor_k, input_tensor_v, page_table_tensor=page_table, chunk_start_idx, *, ...",
+        "input_tensor_q, input_tensor_k, input_tensor_v, page_table_tensor=page_table, *, "
+        "chunk_start_idx_tensor=chunk_start_idx, ...",
         names="transformer.chunked_scaled_dot_product_attention",
     ),
     "ttnn.flash_mla_prefill": Row(
         "..., *, head_dim_v, attn_mask, is_causal, scale", names="transformer.flash_mla_prefill"
     ),
     "ttnn.paged_flash_multi_latent_attention_decode": Row(
-        "input_tensor_q, input_tensor_k, input_tensor_v, *, page_table_tensor=page_table, head_dim_v, ...",
+        "input_tensor_q, input_tensor_k, input_tensor_v, *, head_dim_v, page_table_tensor=page_table, ...",
         names="transformer.paged_flash_multi_latent_attention_decode",
     ),
     "ttnn.rotary_embedding": Row("..., *, compute_kernel_config", names="experimental.rotary_embedding"),
@@ -395,13 +409,13 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.nlp_concat_heads": Row(names="experimental.nlp_concat_heads"),
     "ttnn.nlp_concat_heads_decode": Row("input_tensor, *, num_heads", names="experimental.nlp_concat_heads_decode"),
     "ttnn.nlp_create_qkv_heads_decode": Row(
-        "input_tensor, batch_offset, *, ...", names="experimental.nlp_create_qkv_heads_decode"
+        "input_tensor, *, batch_offset, ...", names="experimental.nlp_create_qkv_heads_decode"
     ),
     "ttnn.fill_cache": Row("cache_tensor=cache, input_tensor, batch_idx=batch_offset"),
-    "ttnn.update_cache": Row("cache, input=input, update_idx=update_index, batch_offset:0"),
+    "ttnn.update_cache": Row("cache, input=input, update_idx=update_index, *, batch_offset:0"),
     "ttnn.paged_fill_cache": Row("cache_tensor=cache, ..., *, batch_idx_tensor", names="experimental.paged_fill_cache"),
     "ttnn.paged_update_cache": Row(
-        "cache_tensor=cache, input_tensor, update_idxs_tensor=update_index, *, ...",
+        "cache_tensor=cache, input_tensor, *, update_idxs_tensor=update_index, ...",
         names="experimental.paged_update_cache",
     ),
     "ttnn.sampling": Row("input_values_tensor=input_values, input_indices_tensor=input_indices, k, p, temp, *, seed"),
@@ -410,7 +424,8 @@ FUNCTIONS: dict[str, Row] = {
         "input_tensor, expert_indices_tensor=expert_indices, expert_mapping_tensor=expert_mapping, *, ..."
     ),
     "ttnn.all_to_all_combine": Row(
-        "input_tensor, expert_metadata_tensor=expert_metadata, expert_mapping_tensor=expert_mapping, *, ..."
+        "input_tensor, expert_metadata_tensor=expert_metadata, expert_mapping_tensor=expert_mapping, *, "
+        "output_shard_dim:1, ..."
     ),
     "ttnn.moe_expert_token_remap": Row(
         "topk_tensor, expert_mapping_tensor=expert_mapping, expert_metadata_tensor=expert_metadata, *, "
@@ -418,9 +433,9 @@ FUNCTIONS: dict[str, Row] = {
     ),
     "ttnn.moe_compute": Row(
         "tilize_input_tensor, tilize_expert_indices_tensor, tilize_expert_scores_tensor, "
-        "tilize_expert_mapping_tensor, matmul_w0_w1_tensor, matmul_w2_tensor, optional_output_tensor, *, layer_id, "
+        "tilize_expert_mapping_tensor, matmul_w0_w1_tensor, matmul_w2_tensor, *, layer_id, "
         "output_height_shard_dim, intermediate_size, has_bias:false, cluster_axis, topology, num_links, "
-        "mux_core_range_set, activation_type=activation_function",
+        "mux_core_range_set, optional_output_tensor, activation_type=activation_function",
         names="experimental.moe_compute",
     ),
     # The mesh

@@ -351,6 +351,7 @@ class Pair:
 
 
 _TENSORS = (("input_tensor_a", "Tensor"), ("input_tensor_b", "Tensor"))
+_WITH_NUMBER = (("input_tensor_a", "Tensor"), ("input_tensor_b", "Tensor | float"))
 
 
 def _unrounded(mode: str | None, gradient: Callable[[], Tensor], g: Tensor) -> Tensor:
@@ -359,8 +360,8 @@ def _unrounded(mode: str | None, gradient: Callable[[], Tensor], g: Tensor) -> T
 
 
 PAIRS = {
-    "add": Pair("a + b", lambda g, a, b, o: g, lambda g, a, b, o: g),
-    "sub": Pair("a - b", lambda g, a, b, o: g, lambda g, a, b, o: ops.neg(g)),
+    "add": Pair("a + alpha * b", lambda g, a, b, o: g, lambda g, a, b, o: g * o, option=_ALPHA),
+    "sub": Pair("a - alpha * b", lambda g, a, b, o: g, lambda g, a, b, o: g * -o, option=_ALPHA),
     "rsub": Pair("b - a", lambda g, a, b, o: ops.neg(g), lambda g, a, b, o: g, inputs=_TENSORS),
     "mul": Pair("a * b", lambda g, a, b, o: g * b, lambda g, a, b, o: g * a),
     "div": Pair(
@@ -409,7 +410,9 @@ def div_no_nan_bw(grad_tensor: Tensor, input_tensor: Tensor, scalar: float) -> l
     return [grad_tensor / scalar if scalar else grad_tensor * 0.0]
 
 
-@composite(_AB, golden="[grad_tensor] if input_tensor_b is None else [grad_tensor, grad_tensor]")
+@composite(
+    _AB, golden="[grad_tensor] if input_tensor_b is None else [grad_tensor, grad_tensor]", required="input_tensor_b"
+)
 def assign_bw(
     grad_tensor: Tensor,
     input_tensor_a: Tensor,
@@ -462,16 +465,9 @@ def _share(a: Tensor, b: Tensor, scale: float) -> Tensor:
     return ops.sigmoid((a - b) * scale)
 
 
-def _gelu_slope(x: Tensor) -> Tensor:
-    density = ops.exp(x * x * -0.5) * (1.0 / math.sqrt(2.0 * math.pi))
-    return (ops.erf(x * math.sqrt(0.5)) + 1.0) * 0.5 + x * density
-
-
 BINARY_GRADIENTS: dict[str, tuple[_Both, _Both, str]] = {
     "atan2": (lambda g, a, b, o: g * b / (a * a + b * b), lambda g, a, b, o: ops.neg(g) * a / (a * a + b * b),
               "torch.atan2(a, b)"),
-    "bias_gelu": (lambda g, a, b, o: g * _gelu_slope(a + b), lambda g, a, b, o: g * _gelu_slope(a + b),
-                  "torch.nn.functional.gelu(a + b)"),
     "fmod": (lambda g, a, b, o: g, lambda g, a, b, o: ops.neg(g) * _quotient_toward_zero(a, b), "torch.fmod(a, b)"),
     "hypot": (lambda g, a, b, o: g * a / ops.sqrt(a * a + b * b), lambda g, a, b, o: g * b / ops.sqrt(a * a + b * b),
               "torch.hypot(a, b)"),
@@ -492,7 +488,8 @@ BINARY_GRADIENTS: dict[str, tuple[_Both, _Both, str]] = {
               lambda g, a, b, o: g * a / b, "torch.xlogy(a, b)"),
 }  # fmt: skip
 for _name, (_first, _second, _forward) in BINARY_GRADIENTS.items():
-    _pair(_name, Pair(_forward, _first, _second, "memory_config", _TENSORS, required=False))
+    _inputs = _WITH_NUMBER if _name in ("fmod", "remainder") else _TENSORS
+    _pair(_name, Pair(_forward, _first, _second, "memory_config", _inputs, required=False))
 
 
 # Functions of three tensors.

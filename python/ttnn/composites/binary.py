@@ -8,6 +8,7 @@ import math
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import DataType
 
+from ..library.modes import GeluVariant
 from .frame import ACTIVATED, BINARY, COMPOSITES, GOLDENS, RESULT, UNARY, WRITTEN, composite, full_as, ops
 
 LN2, INF = math.log(2.0), math.inf
@@ -273,12 +274,13 @@ def glu(input_tensor: Tensor, dim: int = -1) -> Tensor:
 
 @composite(
     RESULT,
-    golden="input_tensor.chunk(2, dim)[0] * torch.nn.functional.gelu(input_tensor.chunk(2, dim)[1])",
+    golden="input_tensor.chunk(2, dim)[0] * torch.nn.functional.gelu(input_tensor.chunk(2, dim)[1], "
+    "approximate=gelu_kind(variant))",
 )
-def geglu(input_tensor: Tensor, dim: int = -1) -> Tensor:
-    """Computes the first half of a dimension times gelu of the second."""
+def geglu(input_tensor: Tensor, dim: int = -1, *, variant: GeluVariant = GeluVariant.Accurate) -> Tensor:
+    """Computes the first half of a dimension times gelu of the second; `variant` is that of gelu."""
     value, gate = _halves("geglu", input_tensor, dim)
-    return value * ops.gelu(gate)
+    return value * ops.gelu(gate, variant=variant)
 
 
 @composite(RESULT, golden="input_tensor.chunk(2, dim)[0] * torch.relu(input_tensor.chunk(2, dim)[1])")

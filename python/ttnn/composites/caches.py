@@ -24,7 +24,7 @@ def joint_scaled_dot_product_attention(
     joint_tensor_v: Tensor,
     *,
     joint_strategy: str,
-    program_config: Any = None,
+    program_config: Any,
     scale: float | None = None,
     compute_kernel_config: Any = None,
 ) -> tuple[Tensor, Tensor]:
@@ -96,5 +96,5 @@ def update_cache_for_token_(
     """Writes one token of every user, [1, heads, users, size], to a cache [users, heads, tokens, size]; returns it."""
     del compute_kernel_config
     place = ops.full([1], update_index, dtype=DataType.UINT32, layout=Layout.ROW_MAJOR, device=cache.device())
-    ops.update_cache(cache, input, place, batch_offset)
+    ops.update_cache(cache, input, place, batch_offset=batch_offset)
     return cache

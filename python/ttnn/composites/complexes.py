@@ -107,7 +107,7 @@ def _add(name: str) -> None:
     of_complex = ComplexTensor if name in ("conj", "polar") else Tensor
 
     def gradient(
-        grad_tensor: Any, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None = None
+        grad_tensor: Any, input_tensor: ComplexTensor, *, memory_config: MemoryConfig | None
     ) -> list[ComplexTensor]:
         _check(f"{name}_bw", "grad_tensor", grad_tensor, of_complex)
         _check(f"{name}_bw", "input_tensor", input_tensor, ComplexTensor)

@@ -19,12 +19,12 @@ _HEADS = "memory_config"
 _MATMUL = "memory_config dtype compute_kernel_config"
 
 
-def experimental(common: str = "", golden: str = "", wide: bool = False, name: str = "") -> Any:
+def experimental(common: str = "", golden: str = "", wide: bool = False, name: str = "", required: str = "") -> Any:
     """Returns the decorator of a function of ttnn.experimental."""
 
     def decorate(function: Any) -> Any:
         public = f"experimental.{name or function.__name__}"
-        return composite(common, golden=golden, wide=wide, name=public)(function)
+        return composite(common, golden=golden, wide=wide, name=public, required=required)(function)
 
     return decorate
 
@@ -87,36 +87,58 @@ for _name in ("nlp_create_qkv_heads", "nlp_create_qkv_heads_boltz"):
         The width holds all queries, then all keys, then all values; with `input_kv` it holds the keys and values.
 
         Raises:
-            ValueError: widths are not of that many heads; kv_tied or output_tensors is given, which is not simulated.
+            ValueError: widths are not of that many heads; kv_tied is given, which is not simulated.
         """
-        if kv_tied or output_tensors is not None:
-            raise ValueError("kv_tied and output_tensors are not simulated; expected False and None")
-        return _qkv(input, input_kv, num_heads, num_kv_heads or num_heads, transpose_k_heads)
+        if kv_tied:
+            raise ValueError("kv_tied is True, which is not simulated; expected False")
+        heads = _qkv(input, input_kv, num_heads, num_kv_heads or num_heads, transpose_k_heads)
+        result: tuple[Tensor, Tensor, Tensor] = _written(heads, output_tensors)
+        return result
 
 
-def _fixed_heads(name: str, heads: int, kv_heads: int) -> None:
+def _written(results: Sequence[Tensor], output_tensors: Any) -> Any:
+    """Returns results, those for which there is a tensor written to it.
+
+    Raises:
+        TypeError: output_tensors is no list of tensors and None, one for each result.
+    """
+    if output_tensors is None:
+        return tuple(results)
+    listed = isinstance(output_tensors, list | tuple) and len(output_tensors) == len(results)
+    if not listed or not all(each is None or isinstance(each, Tensor) for each in output_tensors):
+        found = f"{len(output_tensors)} entries" if isinstance(output_tensors, list | tuple) else repr(output_tensors)
+        raise TypeError(f"output_tensors is {found}; expected {len(results)} tensors, or None for a new one")
+    pairs = zip(results, output_tensors, strict=True)
+    return tuple(new if old is None else ops.assign(new, output_tensor=old) for new, old in pairs)
+
+
+def _fixed_heads(name: str, heads: int, kv_heads: int, writes: bool) -> None:
     def compute(input: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         return _qkv(input, None, heads, kv_heads, False)
 
-    compute.__doc__ = (
-        f"Returns {heads} heads of queries and {kv_heads} of keys and values of [batch, 1, length, width]."
-    )
+    def compute_into(input: Tensor, *, output_tensors: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+        result: tuple[Tensor, Tensor, Tensor] = _written(compute(input), output_tensors)
+        return result
+
+    made = compute_into if writes else compute
+    made.__doc__ = f"Returns {heads} heads of queries and {kv_heads} of keys and values of [batch, 1, length, width]."
     golden = _SPLIT_GOLDEN
     for parameter, value in (("input_kv", None), ("num_kv_heads", kv_heads), ("num_heads", heads)):
         golden = golden.replace(parameter, str(value))
-    experimental(_HEADS, golden=golden.replace("transpose_k_heads", "False"), name=name)(compute)
+    experimental(_HEADS, golden=golden.replace("transpose_k_heads", "False"), name=name)(made)
 
 
-_fixed_heads("nlp_create_qkv_heads_falcon7b", 71, 1)
-_fixed_heads("nlp_create_qkv_heads_vit", 12, 12)
+_fixed_heads("nlp_create_qkv_heads_falcon7b", 71, 1, writes=False)
+_fixed_heads("nlp_create_qkv_heads_vit", 12, 12, writes=True)
 
 
 @experimental(_HEADS, golden="input.reshape(input.shape[0], input.shape[2], -1, 32).transpose(1, 2)")
-def nlp_create_qkv_heads_segformer(input: Tensor) -> Tensor:
+def nlp_create_qkv_heads_segformer(input: Tensor, *, output_tensors: Any = None) -> Tensor:
     """Returns heads of 32 elements [batch, heads, length, 32] of [batch, 1, length, width]."""
     if len(input.shape) != 4 or input.shape[1] != 1 or input.shape[3] % 32:
         raise ValueError(f"input has shape {list(input.shape)}; expected [batch, 1, length, n * 32]")
-    return _split_heads(input, input.shape[3] // 32)
+    result: Tensor = _written([_split_heads(input, input.shape[3] // 32)], output_tensors)[0]
+    return result
 
 
 _CONCAT = "input_tensor.transpose(1, 2).reshape(input_tensor.shape[0], 1, input_tensor.shape[2], -1)"
@@ -141,11 +163,14 @@ def concatenate_heads(input_tensor: Tensor, compute_with_storage_grid_size: Any)
 
 @experimental(_HEADS)
 def split_query_key_value_and_split_heads(
-    input_tensor: Tensor, compute_with_storage_grid_size: Any, *, num_heads: int = 16
+    input_tensor: Tensor, compute_with_storage_grid_size: Any, *, num_heads: int = 16, output_tensors: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Returns queries, keys [batch, heads, size, length] and values of [batch, 1, length, width]."""
     del compute_with_storage_grid_size
-    return _qkv(input_tensor, None, num_heads, num_heads, True)
+    result: tuple[Tensor, Tensor, Tensor] = _written(
+        _qkv(input_tensor, None, num_heads, num_heads, True), output_tensors
+    )
+    return result
 
 
 @experimental("memory_config output_tensor", golden="input_tensor[:, :, seq_len_start:seq_len_end]")
@@ -224,9 +249,16 @@ def minimal_matmul_split(
     bias_tensor: Tensor | None = None,
     fused_activation: Any = None,
     config: Any = None,
+    fuse_swiglu: bool = False,
 ) -> list[Tensor]:
-    """Computes activation(input @ weight + bias) in equal parts of a dimension. `config` is of the hardware."""
+    """Computes activation(input @ weight + bias) in equal parts of a dimension. `config` is of the hardware.
+
+    Raises:
+        ValueError: fuse_swiglu is True: the order in which weights hold gates and values is not published.
+    """
     del config
+    if fuse_swiglu:
+        raise ValueError("fuse_swiglu is True; expected False: call ttnn.swiglu")
     product = ops.matmul(input_tensor, weight_tensor)
     product = product if bias_tensor is None else product + bias_tensor
     return chunk(_activated(product, fused_activation, "minimal_matmul_split"), chunks, dim)
@@ -295,10 +327,31 @@ def broadcast_to(input: Tensor, output_shape: Sequence[int]) -> Tensor:
     return expand(input, output_shape)
 
 
-@experimental(golden="input_tensor.reshape(N, C, H, W)")
-def view(input_tensor: Tensor, N: int, C: int, H: int, W: int) -> Tensor:
-    """Returns the same elements in a shape of four dimensions."""
-    return ops.reshape(input_tensor, [N, C, H, W])
+@experimental(
+    golden="input_tensor.reshape(shape if shape is not None else (N, C, H, W) if isinstance(N, int) else N)",
+    required="N C H W",
+)
+def view(
+    input_tensor: Tensor,
+    N: int | Sequence[int] | None = None,
+    C: int | None = None,
+    H: int | None = None,
+    W: int | None = None,
+    *,
+    shape: Sequence[int] | None = None,
+) -> Tensor:
+    """Returns the same elements in another shape: `view(input_tensor, N, C, H, W)` or `view(input_tensor, shape)`.
+
+    Raises:
+        TypeError: the arguments are of neither form.
+    """
+    sizes = [N, C, H, W]
+    if shape is None and not isinstance(N, int):
+        shape, sizes[0] = N, None
+    given = [each for each in sizes if each is not None]
+    if (len(given) if shape is not None else 4 - len(given)) or (shape is None and not given):
+        raise TypeError(f"N, C, H and W are {sizes} and shape is {shape!r}; expected four sizes, or a shape")
+    return ops.reshape(input_tensor, given if shape is None else list(shape))
 
 
 @experimental("memory_config dtype", golden="input.permute(0, 2, 3, 1).reshape(1, input.shape[0], -1, input.shape[1])")
@@ -336,7 +389,7 @@ def padded_slice(
     padded_slice_end: Sequence[int],
     padded_slice_step: Sequence[int] | None = None,
     *,
-    memory_config: MemoryConfig | None = None,
+    memory_config: MemoryConfig | None,
     pad_value: float | None = None,
 ) -> Tensor:
     """Returns the elements from a start to before an end of each dimension; padding holds no values here."""
@@ -445,7 +498,7 @@ def paged_fused_update_cache(
     del compute_kernel_config
     for cache, token in ((cache_tensor1, input_tensor1), (cache_tensor2, input_tensor2)):
         FUNCTIONS["experimental.paged_update_cache"](
-            cache, token, update_idxs_tensor, page_table=page_table, share_cache=bool(share_cache)
+            cache, token, update_idxs_tensor=update_idxs_tensor, page_table=page_table, share_cache=bool(share_cache)
         )
 
 
@@ -457,7 +510,7 @@ def _gathered(input_tensor: Tensor, dim: int, cluster_axis: Any, target: Any, op
     return result if target is None else ops.assign(result, output_tensor=target)
 
 
-@experimental()
+@experimental(required="cluster_axis mesh_device topology multi_device_global_semaphore")
 def all_gather_async(
     input_tensor: Tensor,
     dim: int,

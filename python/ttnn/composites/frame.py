@@ -19,6 +19,8 @@ from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from ..functions import ops
 from ..library.activations import ACTIVATIONS, check_activations, with_activations
+from ..library.modes import GeluVariant
+from ..library.prepared import demands
 
 # Which of COMMON take a tensor that a result is written to, and which say where one lies: in the order of results.
 _INTO = (
@@ -55,20 +57,27 @@ _NARROW = (DataType.BFLOAT16, DataType.FLOAT16, DataType.BFLOAT8_B, DataType.BFL
 # Classes of parameters that are no tensors, by annotation.
 _CLASSES: dict[str, Any] = {
     "int": int, "float": (int, float), "bool": bool, "str": str, "DataType": DataType, "Layout": Layout,
-    "MemoryConfig": MemoryConfig, "Device": Device, "Sequence": Sequence, "Any": object,
+    "MemoryConfig": MemoryConfig, "Device": Device, "Sequence": Sequence, "Any": object, "GeluVariant": GeluVariant,
 }  # fmt: skip
 
 # Other names of parameters, by function: those of the library's forms with a number or a single tensor.
 _SECOND = {"input_tensor_a": "input_tensor", "input_tensor_b": "other_tensor", "scalar": "other_tensor"}
+# One of several parameters is the first of them that is not given.
 NAMES: dict[str, dict[str, str]] = {
+    "add_bw": _SECOND,
     "assign_bw": {"input_tensor": "input_tensor_a"},
+    "bias_gelu_bw": {"input_tensor": "input_tensor_a", "bias": "input_tensor_b"},
     "bitwise_right_shift": {"input_b": "input_tensor_b"},
     "div_bw": _SECOND,
     "div_no_nan": {"value": "input_tensor_b"},
     "floor_div": {"value": "input_tensor_b"},
     "fmod": {"scalar": "input_tensor_b"},
+    "fmod_bw": {"scalar": "input_tensor_b"},
     "lerp_bw": {"scalar": "input_tensor_c"},
+    "mac": {"value": "input_tensor_b input_tensor_c", "value1": "input_tensor_b", "value2": "input_tensor_c"},
     "mul_bw": _SECOND,
+    "remainder_bw": {"scalar": "input_tensor_b"},
+    "sub_bw": _SECOND,
 }
 
 # By public name: the function, and the expression of PyTorch that it is compared with, over the parameters' names and
@@ -78,7 +87,14 @@ GOLDENS: dict[str, str] = {}
 
 
 def composite(
-    common: str = "", *, golden: str = "", wide: bool = True, name: str = "", also: str = "", in_place: bool = False
+    common: str = "",
+    *,
+    golden: str = "",
+    wide: bool = True,
+    name: str = "",
+    also: str = "",
+    in_place: bool = False,
+    required: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Returns a decorator that makes a public function of one that computes.
 
@@ -89,11 +105,14 @@ def composite(
         name: the public name, where it is not the function's.
         also: other public names of the same function.
         in_place: the result is written to the first tensor.
+        required: parameters that are shown as required, because the first form of a call gives them.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         public = name or function.__name__
         result = _make(public, function, common.split(), wide, in_place)
+        if required:
+            demands(*required.split())(result)
         for each in (public, *also.split()):
             COMPOSITES[each] = result
             GOLDENS[each] = golden
@@ -125,9 +144,11 @@ def _make(
 
     def created(*args: Any, **kwargs: Any) -> Any:
         for each in names.keys() & kwargs.keys():
-            if names[each] in kwargs:
-                raise TypeError(f"ttnn.{name}: {each} and {names[each]} are given; expected one of them")
-            kwargs[names[each]] = kwargs.pop(each)
+            taken = {*list(own.parameters)[: len(args)], *kwargs}
+            standing = names[each].split()
+            if taken.issuperset(standing):
+                raise TypeError(f"ttnn.{name}: {each} and {' and '.join(standing)} are given; expected one less")
+            kwargs[next(parameter for parameter in standing if parameter not in taken)] = kwargs.pop(each)
         try:
             bound = signature.bind(*args, **kwargs)
         except TypeError as error:

@@ -140,7 +140,7 @@ def _corner(name: str, own: bool) -> None:
     )
 
     def compute(
-        N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, val_hi: float = 1.0, val_lo: float = 0.0
+        N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor, val_hi: float, val_lo: float
     ) -> Tensor:
         if not (0 <= hOnes <= H and 0 <= wOnes <= W):
             raise ValueError(f"hOnes is {hOnes} and wOnes {wOnes}; expected at most {H} and {W}")
@@ -148,7 +148,7 @@ def _corner(name: str, own: bool) -> None:
         return ops.pad(inner, [0, 0, 0, 0, 0, H - hOnes, 0, W - wOnes], val_lo)
 
     def of_ones(N: int, C: int, H: int, W: int, hOnes: int, wOnes: int, any: Tensor) -> Tensor:
-        return compute(N, C, H, W, hOnes, wOnes, any)
+        return compute(N, C, H, W, hOnes, wOnes, any, 1.0, 0.0)
 
     function = compute if own else of_ones
     text = "val_hi" if own else "1"

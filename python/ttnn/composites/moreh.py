@@ -65,7 +65,7 @@ def moreh_arange(
 def moreh_full(
     shape: Sequence[int],
     fill_value: float,
-    device: Device | None = None,
+    device: Device,
     *,
     dtype: DataType = DataType.BFLOAT16,
     layout: Layout = Layout.TILE,

@@ -11,6 +11,7 @@ from typing import Any
 from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
+from ..constants import DRAM_MEMORY_CONFIG
 from .frame import composite, ops
 
 _seeds: list[Iterator[int]] = [itertools.count(1)]
@@ -46,11 +47,11 @@ def manual_seed(
 @composite(wide=False)
 def randn(
     shape: Sequence[int],
-    device: Device | None = None,
+    device: Device,
     *,
     dtype: DataType = DataType.BFLOAT16,
     layout: Layout = Layout.TILE,
-    memory_config: MemoryConfig | None = None,
+    memory_config: MemoryConfig | None = DRAM_MEMORY_CONFIG,
     compute_kernel_config: Any = None,
     seed: int | None = None,
 ) -> Tensor:

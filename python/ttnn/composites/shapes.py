@@ -10,6 +10,7 @@ from _ttmlir_runtime.runtime import Device, Tensor
 from _ttmlir_runtime.ttnn import CoreRangeSet, DataType, Layout, MemoryConfig
 
 from ..functions import ops
+from ..library.prepared import demands
 
 
 def squeeze(input_tensor: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
@@ -165,6 +166,7 @@ def moreh_sum(
     return result if output is None else ops.assign(result, output_tensor=output)
 
 
+@demands("input_tensor_b")
 def rsub(
     input_tensor_a: Tensor,
     input_tensor_b: Tensor | float | None = None,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
+from _ttmlir_runtime.ttnn import DataType
 
 from ..library.modes import LossReductionMode
 from .frame import RESULT, WRITTEN, composite, ops
@@ -161,21 +162,58 @@ def softmax_in_place(input_tensor: Tensor, dim: int = -1) -> Tensor:
     golden="torch.addmm(input_tensor, mat1_tensor, mat2_tensor, beta=beta, alpha=alpha)",
 )
 def addmm(
-    input_tensor: Tensor, mat1_tensor: Tensor, mat2_tensor: Tensor, *, alpha: float = 1.0, beta: float = 1.0
+    input_tensor: Tensor,
+    mat1_tensor: Tensor,
+    mat2_tensor: Tensor,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    core_grid: Any = None,
+    output_tile: Any = None,
 ) -> Tensor:
-    """Computes beta * input + alpha * (mat1 @ mat2); the input is not read where beta is 0."""
-    product = ops.matmul(mat1_tensor, mat2_tensor) * alpha
+    """Computes beta * input + alpha * (mat1 @ mat2); the input is not read where beta is 0.
+
+    `core_grid` and `output_tile` are those of matmul.
+    """
+    product = ops.matmul(mat1_tensor, mat2_tensor, core_grid=core_grid, output_tile=output_tile) * alpha
     return product if beta == 0 else input_tensor * beta + product
 
 
-@composite(_MATMUL, golden="[torch.matmul(input_tensor_a, each) for each in input_tensors_b]")
+@composite(
+    wide=False,
+    golden="[product(input_tensor_a, each, None, transpose_a, transpose_b, activation) for each in input_tensors_b]",
+)
 def matmul_batched_weights(
-    input_tensor_a: Tensor, input_tensors_b: Sequence[Tensor], *, transpose_a: bool = False, transpose_b: bool = False
+    input_tensor_a: Tensor,
+    input_tensors_b: Sequence[Tensor],
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    memory_config: Any = None,
+    dtype: DataType | None = None,
+    program_config: Any = None,
+    activation: Any = None,
+    compute_kernel_config: Any = None,
+    core_grid: Any = None,
+    output_tile: Any = None,
+    optional_output_tensor: Tensor | None = None,
+    global_cb: Any = None,
+    sub_device_id: Any = None,
 ) -> list[Tensor]:
-    """Computes the products of one tensor with each of several."""
-    return [
-        ops.matmul(input_tensor_a, each, transpose_a=transpose_a, transpose_b=transpose_b) for each in input_tensors_b
-    ]
+    """Computes the products of one tensor with each of several; the options are those of matmul.
+
+    Raises:
+        ValueError: optional_output_tensor is given for more than one product.
+    """
+    if optional_output_tensor is not None and len(input_tensors_b) != 1:
+        raise ValueError(f"optional_output_tensor is given for {len(input_tensors_b)} products; expected one")
+    options = {
+        "transpose_a": transpose_a, "transpose_b": transpose_b, "memory_config": memory_config, "dtype": dtype,
+        "program_config": program_config, "activation": activation, "compute_kernel_config": compute_kernel_config,
+        "core_grid": core_grid, "output_tile": output_tile, "optional_output_tensor": optional_output_tensor,
+        "global_cb": global_cb, "sub_device_id": sub_device_id,
+    }  # fmt: skip
+    return [ops.matmul(input_tensor_a, each, **options) for each in input_tensors_b]
 
 
 @composite(

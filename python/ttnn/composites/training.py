@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import DataType, Layout
+from _ttmlir_runtime.ttnn import DataType, Layout, MemoryConfig
 
 from .frame import composite, ops
 from .moreh import norm_of, selected, sum_to
@@ -160,12 +161,14 @@ def moreh_fold(
     dilation: Sequence[int] = (1, 1),
     padding: Sequence[int] = (0, 0),
     stride: Sequence[int] = (1, 1),
+    memory_config: MemoryConfig | None = None,
 ) -> Tensor:
     """Adds up patches [batch, channels * kernel, places] to images [batch, channels, *output_size].
 
     Raises:
         ValueError: a parameter has not two numbers, or the patches are not as many as the places.
     """
+    del memory_config, output  # of every function that has them
     for name, value in (("output_size", output_size), ("kernel_size", kernel_size), ("dilation", dilation),
                         ("padding", padding), ("stride", stride)):  # fmt: skip
         if len(value) != 2:
@@ -221,6 +224,7 @@ def moreh_clip_grad_norm(
 
 
 # Defaults of lr, beta1, beta2, eps and weight_decay, without and with decoupled weight decay.
+_ADAM_OPTIONS = ("lr", "beta1", "beta2", "eps", "weight_decay", "step", "amsgrad")
 _ADAM = {False: (1e-3, 0.9, 0.999, 1e-8, 0.0), True: (1e-3, 0.9, 0.999, 1e-8, 1e-2)}
 
 
@@ -230,6 +234,7 @@ def _adam(name: str, decoupled: bool) -> None:
         grad: Tensor,
         exp_avg_in: Tensor,
         exp_avg_sq_in: Tensor,
+        *,
         lr: float | None = _ADAM[decoupled][0],
         beta1: float | None = _ADAM[decoupled][1],
         beta2: float | None = _ADAM[decoupled][2],
@@ -237,7 +242,6 @@ def _adam(name: str, decoupled: bool) -> None:
         weight_decay: float | None = _ADAM[decoupled][4],
         step: int | None = 0,
         amsgrad: bool | None = False,
-        *,
         max_exp_avg_sq_in: Tensor | None = None,
     ) -> list[Tensor | None]:
         if not step or step < 1:
@@ -267,6 +271,11 @@ def _adam(name: str, decoupled: bool) -> None:
     Raises:
         ValueError: step is less than 1, or amsgrad is without the largest squares.
     """
+    if decoupled:  # those of the library are given by place here, and by name in moreh_adam
+        own = inspect.signature(compute)
+        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        options = [p.replace(kind=plain) if p.name in _ADAM_OPTIONS else p for p in own.parameters.values()]
+        compute.__signature__ = own.replace(parameters=options)  # type: ignore[attr-defined]
     composite(
         "param_out exp_avg_out exp_avg_sq_out max_exp_avg_sq_out memory_config compute_kernel_config",
         golden=f"optimizer_step('{name}', param_in, grad, [exp_avg_in, exp_avg_sq_in, max_exp_avg_sq_in], step, "

@@ -8,6 +8,7 @@ import math
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import DataType
 
+from ..library.steps import INTEGERS
 from .frame import UNARY, composite, full_as, ops
 from .series import lgamma_of, polynomial
 
@@ -64,7 +65,10 @@ def rad2deg(input_tensor: Tensor) -> Tensor:
 
 @composite(UNARY, golden="torch.exp2(input_tensor)")
 def exp2(input_tensor: Tensor) -> Tensor:
-    """Computes 2 to the power of each element."""
+    """Computes 2 to the power of each element. Integers beyond their type become its largest."""
+    if input_tensor.dtype in INTEGERS:
+        wide = ops.pow(2.0, ops.typecast(input_tensor, DataType.FLOAT32))
+        return ops.typecast(wide, input_tensor.dtype)
     return ops.pow(2.0, input_tensor)
 
 

@@ -25,6 +25,7 @@ from _ttmlir_runtime.ttnn import (
 )
 
 from .modes import ShardStrategy
+from .prepared import demands
 
 _LAYOUTS = {
     ShardStrategy.HEIGHT: TensorMemoryLayout.HEIGHT_SHARDED,
@@ -48,6 +49,7 @@ def corerange_to_cores(
     return cores if max_cores is None else cores[:max_cores]
 
 
+@demands("num_cores", "grid_size_x", "grid_size_y")
 def grid_to_cores(
     num_cores: Any = None,
     grid_size_x: Any = None,
@@ -136,6 +138,7 @@ def _merged(places: Sequence[tuple[int, int]], row_wise: bool) -> list[CoreRange
     return [CoreRange(corner(a, first), corner(b, last)) for a, b, first, last in boxes]
 
 
+@demands("grid_size", "units_to_divide")
 def split_work_to_cores(
     grid_size: CoreCoord | CoreRangeSet | None = None,
     units_to_divide: int | None = None,

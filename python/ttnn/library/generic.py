@@ -26,6 +26,7 @@ from .kernels import (
     SourceType,
     WriterConfigDescriptor,
 )
+from .prepared import demands
 
 __all__ = ["generic_op"]
 
@@ -147,7 +148,13 @@ def _parts(program: Any, shape: tuple[int, ...], shards: int) -> Iterator[tuple[
         yield each, [chip for chip in chips if chip < shards]
 
 
-def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescriptor | MeshProgramDescriptor) -> Tensor:
+@demands("program_descriptor")
+def generic_op(
+    io_tensors: Sequence[Tensor],
+    program_descriptor: ProgramDescriptor | MeshProgramDescriptor | None = None,
+    *,
+    mesh_program_descriptor: MeshProgramDescriptor | None = None,
+) -> Tensor:
     """Runs the kernels of a program on tensors of a device, and returns the last one, which has the result.
 
     Kernels find every tensor at its address. What they write to any of them stays there.
@@ -155,10 +162,17 @@ def generic_op(io_tensors: Sequence[Tensor], program_descriptor: ProgramDescript
     Args:
         io_tensors: the tensors that kernels read and write, on one device; the last one has the result.
         program_descriptor: kernels, circular buffers and semaphores; or programs of parts of a mesh.
+        mesh_program_descriptor: another name of program_descriptor.
     Raises:
         TypeError, ValueError: an argument is of another type, or says what the cores do not have.
         RuntimeError: a kernel does not compile, does something wrong, or waits for what never comes; names it.
     """
+    if mesh_program_descriptor is not None:
+        if program_descriptor is not None:
+            raise TypeError(
+                "ttnn.generic_op: program_descriptor and mesh_program_descriptor are given; expected one of them"
+            )
+        program_descriptor = mesh_program_descriptor
     tensors = list(io_tensors) if isinstance(io_tensors, Sequence) else [io_tensors]
     for at, each in enumerate(tensors):
         if not isinstance(each, Tensor):

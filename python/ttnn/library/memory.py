@@ -28,6 +28,7 @@ from ..constants import DRAM_MEMORY_CONFIG
 from ..functions import ops
 from ..tensor import from_torch
 from .modes import DumpTensorMode
+from .prepared import demands
 
 
 def _check(function: str, name: str, value: Any, kind: type, optional: bool = False) -> None:
@@ -49,6 +50,7 @@ def _moved(tensor: Tensor, memory: MemoryConfig, dtype: DataType | None, into: T
     return ops.to_memory_config(tensor, memory, output_tensor=into)
 
 
+@demands("sharded_memory_config")
 def interleaved_to_sharded(
     input_tensor: Tensor,
     sharded_memory_config: Any = None,
@@ -135,7 +137,8 @@ def reallocate(tensor: Tensor, memory_config: MemoryConfig | None = None) -> Ten
     """Returns a copy, in newly allocated memory, and frees the tensor."""
     _check("reallocate", "tensor", tensor, Tensor)
     _check("reallocate", "memory_config", memory_config, MemoryConfig, optional=True)
-    result = ops.assign(tensor, memory_config=tensor.memory_config() if memory_config is None else memory_config)
+    own = tensor.memory_config() if tensor.device() is not None else None
+    result = ops.assign(tensor, memory_config=own if memory_config is None else memory_config)
     ops.deallocate(tensor)
     return result
 
@@ -233,6 +236,7 @@ def _described(
     return tensor_spec.shape, tensor_spec.dtype, tensor_spec.layout, mesh_device, tensor_spec.memory_config
 
 
+@demands("shape", "dtype", "layout", "mesh_device")
 def allocate_tensor_on_device(
     shape: Any = None,
     dtype: Any = None,
@@ -253,6 +257,7 @@ def allocate_tensor_on_device(
     return ops.empty(*_described(name, shape, dtype, layout, mesh_device, memory_config, tensor_spec))
 
 
+@demands("shape", "dtype", "layout", "mesh_device")
 def allocate_tensor_on_host(
     shape: Any = None,
     dtype: Any = None,

@@ -7,23 +7,24 @@ functions take which. A call that gives none of them costs one comparison for ea
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig, TensorMemoryLayout
+from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig
 
 from ..configs import CONFIGS, Config
+from ..constants import DRAM_MEMORY_CONFIG
 from ..enums import ENUMS
+from . import steps
 from .activations import check_activations, with_activations
 from .geometry import SubDeviceId, Tile
 from .modes import DumpTensorMode, EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
 
-Values = dict[str, Any]
-Then = Callable[[Any], Any]
+Values = steps.Values
+Then = steps.Then
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Extra:
     refused: what the simulator lacks; only the default is taken.
     alias: the parameter that it is another name of.
     by_place: it stands before the parameters that are given by name.
+    fill: what finds the value of an own parameter of the row that the library lets be absent.
     meaning: for the documentation.
     """
 
@@ -47,6 +49,7 @@ class Extra:
     refused: str = ""
     alias: str = ""
     by_place: bool = False
+    fill: Callable[[str, Values], None] | None = None
     meaning: str = "of the hardware; makes no difference here."
 
     def check(self, function: str, name: str, value: Any) -> None:
@@ -66,179 +69,6 @@ class Extra:
         return " or ".join(dict.fromkeys(names.get(kind.__name__, kind.__name__) for kind in self.kinds))
 
 
-def _ttnn(name: str) -> Callable[..., Any]:
-    """Returns a public function; they are complete only when the package has been imported."""
-    function: Callable[..., Any] = getattr(sys.modules["ttnn"], name)
-    return function
-
-
-_INTEGERS = (DataType.INT32, DataType.UINT32, DataType.UINT16, DataType.UINT8)
-# Instead of the row, under this name in the arguments: the function that is called.
-_INSTEAD = "instead of the row"
-
-
-def _activate(operands: tuple[str, str]) -> Callable[[str, Any, Values], None]:
-    def step(function: str, value: Any, values: Values) -> None:
-        parameter = next(name for name in operands if name in values)
-        operand = values[parameter]
-        if not isinstance(operand, Tensor):
-            raise TypeError(f"ttnn.{function}: {parameter} is {operand!r}; an activation of it needs a ttnn.Tensor")
-        values[parameter] = with_activations(function, operand, value)
-
-    return step
-
-
-def _apart(function: str, value: bool | None, values: Values) -> None:
-    tensor = values["input_tensor"]
-    if value is False and values.get("memory_config") is None and isinstance(tensor, Tensor) and tensor.is_on_device():
-        values["memory_config"] = MemoryConfig(TensorMemoryLayout.INTERLEAVED, tensor.memory_config().buffer_type)
-
-
-def _scaled(function: str, value: float, values: Values) -> Then:
-    return lambda result: _ttnn("multiply")(result, value)
-
-
-def _in_layout(function: str, value: Layout, values: Values) -> Then | None:
-    values["layout"] = value
-    return None
-
-
-def _rounded(function: str, value: str, values: Values) -> Then:
-    if value not in ("floor", "trunc"):
-        raise ValueError(f"ttnn.{function}: rounding_mode is {value!r}; expected None, 'floor' or 'trunc'")
-    operand = values.get("input_tensor_a")
-    if values.get("dtype") is None and isinstance(operand, Tensor) and operand.dtype in _INTEGERS:
-        return lambda result: _ttnn("typecast")(_ttnn(value)(result), operand.dtype)
-    return _ttnn(value)
-
-
-def _add_residual(function: str, value: Tensor, values: Values) -> None:
-    values["input_tensor"] = _ttnn("add")(values["input_tensor"], value)
-
-
-def _approximated(function: str, value: GeluVariant, values: Values) -> Then | None:
-    if value is not GeluVariant.Tanh:
-        return None
-
-    def approximated(input_tensor: Tensor, **options: Any) -> Any:
-        wide = _ttnn("typecast")(input_tensor, DataType.FLOAT32)
-        cubic = _ttnn("add")(wide, _ttnn("multiply")(_ttnn("pow")(wide, 3.0), 0.044715))
-        gate = _ttnn("sigmoid")(_ttnn("multiply")(cubic, 1.5957691216057308))  # 2 * sqrt(2 / pi)
-        return _ttnn("typecast")(
-            _ttnn("multiply")(wide, gate), options.get("dtype") or input_tensor.dtype,
-            memory_config=options.get("memory_config"), output_tensor=options.get("output_tensor"),
-        )  # fmt: skip
-
-    values[_INSTEAD] = approximated
-    return None
-
-
-def _of_user(function: str, value: int, values: Values) -> None:
-    if values["batch_idx_tensor"] is not None:
-        raise TypeError(f"ttnn.{function}: batch_idx and batch_idx_tensor are given; expected one of them")
-    device = values["cache_tensor"].device()
-    values["batch_idx_tensor"] = Tensor([value], [1], DataType.INT32, Layout.ROW_MAJOR, device)
-
-
-def _with_bias(function: str, value: Tensor, values: Values) -> Then:
-    return lambda result: _ttnn("add")(result, value)
-
-
-def _in_groups(function: str, value: int, values: Values) -> None:
-    tensors, dim = values["tensors"], values["dim"]
-    if value < 1 or any(tensor.shape[dim] % value for tensor in tensors):
-        raise ValueError(
-            f"ttnn.{function}: groups is {value}; expected a divisor of "
-            f"{', '.join(str(tensor.shape[dim]) for tensor in tensors)}, the sizes of dimension {dim}"
-        )
-    parts = [_ttnn("split")(tensor, tensor.shape[dim] // value, dim) for tensor in tensors]
-    values["tensors"] = [part[group] for group in range(value) for part in parts]
-
-
-def _one_axis(function: str, value: Any, values: Values) -> None:
-    tensor = values["input_tensor"]
-    device = tensor.device() if isinstance(tensor, Tensor) else None
-    if device is None:
-        values["cluster_axis"] = 0  # the function says what is wrong with its tensor
-        return
-    rows, columns = device.get_mesh_shape()
-    if rows > 1 and columns > 1:
-        raise ValueError(
-            f"ttnn.{function}: cluster_axis is None; expected 0 or 1 on a mesh of {rows}x{columns} devices"
-        )
-    values["cluster_axis"] = 0 if rows > 1 else 1
-
-
-def _release_input(function: str, value: bool, values: Values) -> Then | None:
-    tensor = values["input_tensor"]
-
-    def then(result: Any) -> Any:
-        _ttnn("deallocate")(tensor)
-        return result
-
-    return then if value else None
-
-
-def _divided_by(function: str, value: int, values: Values) -> Then:
-    if value < 1 or values["ceil_mode"] or not values["count_include_pad"]:
-        raise ValueError(
-            f"ttnn.{function}: divisor_override is {value}; expected a positive number, with ceil_mode=False and "
-            "count_include_pad=True"
-        )
-    height, width = values["kernel_size"]
-    return lambda result: _ttnn("multiply")(result, height * width / value)
-
-
-def _with_indices(function: str, value: bool, values: Values) -> Then | None:
-    if value:
-        values[_INSTEAD] = lambda **given: list(_ttnn("max_pool2d_with_indices")(**given))
-    return None
-
-
-def _sizes(values: Values) -> list[int]:
-    """Returns the sizes of a convolution's result: height and width, or length."""
-    transposed, length = "output_padding" in values, "input_length" in values
-    names = ["input_length"] if length else ["input_height", "input_width"]
-    count = len(names)
-
-    def each(name: str) -> list[int]:
-        value = values[name]
-        return [value] * count if isinstance(value, int) else list(value) * (count if len(value) < count else 1)
-
-    padding = each("padding")
-    around = [padding[0] + padding[1]] if length and len(padding) == 2 else [2 * size for size in padding[:count]]
-    if len(padding) == 2 * count and not length:  # top, bottom, left, right
-        around = [padding[0] + padding[1], padding[2] + padding[3]]
-    found = []
-    for at, (stride, dilation, kernel) in enumerate(
-        zip(each("stride"), each("dilation"), each("kernel_size"), strict=False)
-    ):
-        size, window = values[names[at]], dilation * (kernel - 1) + 1
-        if transposed:
-            found.append((size - 1) * stride - around[at] + window + each("output_padding")[at])
-        else:
-            found.append((size + around[at] - window) // stride + 1)
-    return found
-
-
-def _listed(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple) else [result]
-
-
-def _with_sizes(function: str, value: bool, values: Values) -> Then | None:
-    sizes = _sizes(values)
-    return (lambda result: (result, sizes[0] if len(sizes) == 1 else tuple(sizes))) if value else None
-
-
-def _with_weights(function: str, value: bool, values: Values) -> Then | None:
-    weights = (values["weight_tensor"], values.get("bias_tensor"))
-    return (lambda result: (*_listed(result), weights)) if value else None
-
-
-def _sliced(function: str, value: Config, values: Values) -> None:
-    values["slice_config"] = value
-
-
 def _flag(default: bool = False, **more: Any) -> Extra:
     return Extra("bool", (bool,), default, **more)
 
@@ -248,10 +78,11 @@ def _maybe(hint: str, *kinds: type, **more: Any) -> Extra:
 
 
 _COMPUTE = CONFIGS["ttnn.device_compute_kernel_config"]
+_FIDELITY = ENUMS["ttnn.math_fidelity"]
 
 
 def _activations(operands: tuple[str, str] | None, meaning: str) -> Extra:
-    step = None if operands is None else _activate(operands)
+    step = None if operands is None else steps.activate(operands)
     return Extra("Sequence[Any]", (list, tuple), (), step=step, meaning=f"unary functions of {meaning}.")
 
 
@@ -262,38 +93,57 @@ PARAMETERS: dict[str, Extra] = {
     "activations": _activations(None, "the result, one after another"),
     "input_tensor_a_activations": _activations(("input_tensor_a", "input_tensor"), "the first operand, before"),
     "input_tensor_b_activations": _activations(("input_tensor_b", "exponent"), "the second operand, before"),
-    "cluster_axis": _maybe("int", int, meaning="axis of the mesh; may be left out where only one has several devices."),
-    "deallocate_input": _flag(step=_release_input, meaning="frees input_tensor."),
-    "divisor_override": _maybe("int", int, step=_divided_by, meaning="what sums are divided by, instead."),
-    "groups": Extra("int", (int,), 1, step=_in_groups, meaning="first groups of all tensors come first."),
-    "output_layout": _maybe("Layout", Layout, step=_in_layout, meaning="the same as layout."),
-    "residual_input_tensor": _maybe("Tensor", Tensor, step=_add_residual, meaning="added to input_tensor before."),
-    "return_output_dim": _flag(step=_with_sizes, meaning="also returns (height, width) of the result, or its length."),
-    "return_weights_and_bias": _flag(step=_with_weights, meaning="also returns (weight_tensor, bias_tensor)."),
-    "return_indices": _flag(step=_with_indices, meaning="also returns where in its image each element was found."),
-    "rounding_mode": _maybe("str", str, step=_rounded, meaning="'floor' or 'trunc' of the quotient."),
-    "scalar": Extra("float", (int, float), 1.0, step=_scaled, meaning="factor of the result."),
+    "cluster_axis": _maybe(
+        "int", int, fill=steps.one_axis, meaning="axis of the mesh; may be left out where only one has several devices."
+    ),
+    "num_experts_per_tok": _maybe("int", int, fill=steps.experts_of_token, meaning="those of expert_metadata_tensor."),
+    "optional_output_mapping_tensor": _maybe(
+        "Tensor", Tensor, step=steps.written(0), meaning="takes the first result."
+    ),
+    "optional_output_reduced_tensor": _maybe(
+        "Tensor", Tensor, step=steps.written(1), meaning="takes the second result."
+    ),
+    "input_a": _maybe("Tensor", Tensor, alias="input_tensor"),
+    "assign.input_b": _maybe("Tensor", Tensor, alias="output_tensor", by_place=True),
+    "chunk_start_idx": _maybe("Any", object, by_place=True, meaning="where the chunk begins."),
+    "padded_shape": _maybe("Sequence[int]", Sequence, step=steps.padded_as, by_place=True, meaning="checked."),
+    "dims": _maybe("Sequence[int]", list, tuple, step=steps.over_dims, meaning="dimensions, which are kept."),
+    "deallocate_input": _flag(step=steps.release_input, meaning="frees input_tensor."),
+    "divisor_override": _maybe("int", int, step=steps.divided_by, meaning="what sums are divided by, instead."),
+    "groups": Extra("int", (int,), 1, step=steps.in_groups, meaning="first groups of all tensors come first."),
+    "output_layout": _maybe("Layout", Layout, step=steps.in_layout, meaning="the same as layout."),
+    "residual_input_tensor": _maybe("Tensor", Tensor, step=steps.add_residual, meaning="added to input_tensor before."),
+    "return_output_dim": _flag(
+        step=steps.with_sizes, meaning="also returns (height, width) of the result, or its length."
+    ),
+    "return_weights_and_bias": _flag(step=steps.with_weights, meaning="also returns (weight_tensor, bias_tensor)."),
+    "return_indices": _flag(step=steps.with_indices, meaning="also returns where in its image each element was found."),
+    "rounding_mode": _maybe("str", str, step=steps.rounded, meaning="'floor' or 'trunc' of the quotient."),
+    "scalar": Extra("float", (int, float), 1.0, step=steps.scaled, meaning="factor of the result."),
     "variant": Extra(
         "GeluVariant",
         (GeluVariant,),
         GeluVariant.Accurate,
-        step=_approximated,
+        step=steps.approximated,
         meaning="Tanh is the approximation by tanh; the others are computed alike.",
     ),
     "fill": Extra("float | None", (int, float), by_place=True, meaning="the value, in the form of shapes."),
     "output_padded_shape": _maybe("Sequence[int]", list, tuple, meaning="sizes of the result, instead of padding."),
     "input_tensor_start": _maybe("Sequence[int]", list, tuple, meaning="where the tensor begins in the result."),
-    "bias": _maybe("Tensor", Tensor, step=_with_bias, meaning="added to the result."),
-    "batch_idx": Extra("int", (int,), 0, step=_of_user, meaning="number of the user, instead of batch_idx_tensor."),
+    "bias": _maybe("Tensor", Tensor, step=steps.with_bias, meaning="added to the result."),
+    "batch_idx": Extra(
+        "int", (int,), 0, step=steps.of_user, meaning="number of the user, instead of batch_idx_tensor."
+    ),
     "cur_pos": _maybe("Sequence[int]", list, tuple, meaning="positions, instead of cur_pos_tensor."),
     "update_idxs": _maybe("Sequence[int]", list, tuple, meaning="positions, instead of update_idxs_tensor."),
     # Other names.
     "input_b": _maybe("Tensor | float", Tensor, int, float, alias="input_tensor_b"),
     "value": _maybe("float", int, float, alias="input_tensor_b"),
-    "output_dtype": _maybe("DataType", DataType, alias="dtype"),
+    "output_dtype": _maybe("DataType", DataType, by_place=True, meaning="the same as dtype."),
+    "output_memory_config": _maybe("MemoryConfig", MemoryConfig, alias="memory_config"),
+    "steps": _maybe("Sequence[int]", list, tuple, alias="slice_step"),
     "slice_start": _maybe("Sequence[int]", list, tuple, alias="starts"),
     "slice_end": _maybe("Sequence[int]", list, tuple, alias="ends"),
-    "slice_step": _maybe("Sequence[int]", list, tuple, alias="steps"),
     "logical_shape": _maybe("Sequence[int]", Sequence, alias="shape"),
     # Of the hardware.
     "blocking": _flag(True, by_place=True),
@@ -307,7 +157,7 @@ PARAMETERS: dict[str, Extra] = {
     "embeddings_type": Extra("EmbeddingsType", (EmbeddingsType,), EmbeddingsType.GENERIC),
     "enable_secondary_dm": _maybe("bool", bool),
     "fast_and_approximate_mode": Extra("bool | None", (bool, type(None)), False),
-    "inplace": Extra("bool | None", (bool, type(None)), True, step=_apart, meaning="the result is a new tensor."),
+    "inplace": Extra("bool | None", (bool, type(None)), True, step=steps.apart, meaning="the result is a new tensor."),
     "input_dtype": _maybe("DataType", DataType, meaning="that of the tensor."),
     "intermediate_memory_config": _maybe("MemoryConfig", MemoryConfig),
     "intermediate_tensor": _maybe("Tensor", Tensor),
@@ -317,6 +167,10 @@ PARAMETERS: dict[str, Extra] = {
     "num_buffers_per_channel": _NUMBER_OF_HARDWARE,
     "num_out_blocks": _NUMBER_OF_HARDWARE,
     "num_workers_per_link": _NUMBER_OF_HARDWARE,
+    "fp32_dest_acc_en": _flag(),
+    "math_fidelity": Extra("MathFidelity", (_FIDELITY,), _FIDELITY.LoFi),
+    "mux_core_range_set": _maybe("CoreRangeSet", CoreRangeSet, CoreGrid, fill=steps.one_core),
+    "optional_cross_device_semaphore": _maybe("Any", object),
     "output_tile": _maybe("Tile", Tile),
     "pad_value": _maybe("float", int, float, meaning="fills the padding of tiles, which no function reads here."),
     "padding_idx": _maybe("int", int, meaning="makes no difference to the values."),
@@ -338,7 +192,9 @@ PARAMETERS: dict[str, Extra] = {
     "attention_sink": _maybe("Tensor", Tensor, refused="attention in chunks has no sinks here"),
     "batch_offset": Extra("int", (int,), 0, refused="caches begin at their first row here"),
     "block_size": _maybe("int", int, refused="blocks are as long as those of cache_tensor here"),
-    "chunk_start_idx_tensor": _maybe("Tensor", Tensor, refused="give chunk_start_idx"),
+    "halo_buffer": _maybe("Tensor", Tensor, refused="convolutions read whole images here"),
+    "pad_offset_tensor": _maybe("Tensor", Tensor, refused="convolutions read whole images here"),
+    "weight_lo_tensor": _maybe("Tensor", Tensor, refused="weights have one part here"),
     "mesh_coords": _maybe("Any", object, refused="all devices of a mesh take part here"),
     "num_kv_heads": _maybe("int", int, refused="there are as many as cache_tensor has here"),
     "share_cache": _maybe("bool", bool, meaning="whether users share a cache; its shape says so here."),
@@ -352,8 +208,12 @@ PARAMETERS: dict[str, Extra] = {
     "indices_tensor": _maybe("Tensor", Tensor, refused="indices are those of input_tensor here"),
     "mirror_kernel": _flag(True, refused="weights come as PyTorch has them"),
     "mesh_mapper": _maybe("Any", object, refused="every device draws the same numbers here"),
+    "activation_limit": _maybe("float", int, float, refused="activations have no limit here"),
+    "compute_only": _flag(refused="results are brought back to the devices of their tokens here"),
+    "num_shared_experts_per_device": _maybe("int", int, refused="every expert is of one device here"),
+    "local_reduce": _flag(refused="the experts of a token stay apart here"),
+    "output_concat_dim": Extra("int | None", (int,), 1, refused="tokens are joined along the batch here"),
     "output_concat_heads": _flag(refused="call transformer.concatenate_heads"),
-    "padded_shape": _maybe("Sequence[int]", Sequence, refused="the padding of a shape follows from its layout here"),
     "paged_cache_geometry": _maybe("Any", object, refused="the geometry of caches is that of their tensors here"),
     "prefetcher_pipes": Extra("Sequence[Any]", (list, tuple), (), refused="the simulator has no prefetcher"),
     "reverse_order": _flag(refused="scans begin at the first element here"),
@@ -365,6 +225,14 @@ PARAMETERS: dict[str, Extra] = {
 for _name in ("attn_mask_block_map", "windowed_q_token_offset_tensor"):
     PARAMETERS[_name] = PARAMETERS["cu_window_seqlens"]
 PARAMETERS["num_devices"] = PARAMETERS["slice_dim"]
+for _name in ("logical_h_mask", "logical_w_mask", "output_pad_h", "output_pad_w"):
+    PARAMETERS[_name] = Extra("int", (int,), 0, refused="convolutions read whole images here")
+for _name in ("all_to_all_dispatch", "all_to_all_combine"):
+    PARAMETERS[f"{_name}.num_devices"] = _maybe(
+        "int", int, fill=steps.devices_of_axis, meaning="those along cluster_axis."
+    )
+PARAMETERS["num_links"] = _NUMBER_OF_HARDWARE
+PARAMETERS["subdevice_id"] = PARAMETERS["sub_device_id"]
 
 _CORES = "sub_core_grids"
 _ACTIVATED = "activations input_tensor_a_activations input_tensor_b_activations"
@@ -395,12 +263,24 @@ TAKEN: dict[str, str] = {
     f"{_REDUCTION} output_layout": "sum mean",
     _REDUCTION: "max min",
     "enable_secondary_dm": "argmax",
+    "dims": "prod",
     "reverse_order": "cumsum cumprod",
     "disable_compensated_sum": "cumsum",
     f"groups {_CORES}": "concat",
     "sparse_grad": "gather",
     f"{_CORES} indices_tensor stable": "topk",
-    f"pad_value slice_step slice_dim num_devices slice_start slice_end {_CORES}": "slice",
+    f"pad_value steps slice_dim num_devices slice_start slice_end {_CORES}": "slice",
+    "input_a input_b": "assign",
+    "program_config": "experimental.dit_rms_norm_unary_fused",
+    "cluster_axis mux_core_range_set output_memory_config optional_cross_device_semaphore compute_only "
+    "num_shared_experts_per_device activation_limit math_fidelity fp32_dest_acc_en": "experimental.moe_compute",
+    "cluster_axis num_devices num_links topology subdevice_id output_concat_dim": "all_to_all_dispatch",
+    "cluster_axis num_devices num_experts_per_tok local_reduce num_links topology subdevice_id": "all_to_all_combine",
+    "optional_output_mapping_tensor optional_output_reduced_tensor": "moe_expert_token_remap",
+    "chunk_start_idx": "transformer.chunked_scaled_dot_product_attention",
+    "halo_buffer logical_h_mask logical_w_mask pad_offset_tensor output_pad_h output_pad_w weight_lo_tensor": """
+        experimental.conv3d
+    """,
     f"pad_value reshape_tile_mode {_CORES} skip_padding_fill logical_shape padded_shape": "reshape",
     f"{_CORES} pad_value": "to_layout",
     "pad_value": "transpose",
@@ -414,7 +294,7 @@ TAKEN: dict[str, str] = {
     "sliding_window_size": """
         transformer.chunked_scaled_dot_product_attention transformer.paged_flash_multi_latent_attention_decode
     """,
-    "chunk_start_idx_tensor paged_cache_geometry attention_sink": "transformer.chunked_scaled_dot_product_attention",
+    "paged_cache_geometry attention_sink": "transformer.chunked_scaled_dot_product_attention",
     "padding_idx embeddings_type": "embedding",
     "compute_kernel_config": "update_cache upsample experimental.paged_fill_cache experimental.paged_update_cache",
     "update_idx": "fill_cache",
@@ -459,32 +339,34 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "copy_host_to_device_tensor": {"cq_id": None},
     "to_layout": {"pad_value": 0.0},
     "transpose": {"pad_value": 0.0},
+    "experimental.moe_compute": {"activation_type": None},
+    "arange": {"dtype": DataType.BFLOAT16, "layout": Layout.ROW_MAJOR},
+    "avg_pool2d": {"dtype": DataType.BFLOAT16, "output_layout": Layout.ROW_MAJOR},
+    "empty": {"dtype": DataType.BFLOAT16, "layout": Layout.ROW_MAJOR},
+    "layer_norm_pre_all_gather": {"dtype": DataType.BFLOAT16},
+    "max_pool2d": {"dtype": DataType.BFLOAT16, "output_layout": Layout.ROW_MAJOR},
+    "rand": {"dtype": DataType.BFLOAT16, "layout": Layout.TILE, "memory_config": DRAM_MEMORY_CONFIG},
+    "rms_norm_pre_all_gather": {"dtype": DataType.BFLOAT16},
 }
 
 
 # Parameters that stand before those that are given by name, in some functions.
 BY_PLACE = {"avg_pool2d": ("divisor_override",), "to_layout": ("sub_core_grids", "pad_value")}
+# The same of the row's own, behind one that may be absent.
+OWN_BY_PLACE = {"transformer.paged_flash_multi_latent_attention_decode": ("head_dim_v", "page_table_tensor")}
 
 
 def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
     """Returns the parameters that a function takes in addition to its own; one that replaces its own checks for it."""
     taken: dict[str, Extra] = {}
     for names, functions in TAKEN.items():
-        if function in functions.split():
-            taken.update(
-                {
-                    name: PARAMETERS.get(f"{function}.{name}", PARAMETERS[name])
-                    for name in names.split()
-                    if name not in own or name in FILLED
-                }
-            )
+        if function not in functions.split():
+            continue
+        found = {name: PARAMETERS.get(f"{function}.{name}") or PARAMETERS[name] for name in names.split()}
+        taken.update({name: extra for name, extra in found.items() if name not in own or extra.fill})
     for name in BY_PLACE.get(function, ()):
         taken[name] = replace(taken[name], by_place=True)
     return taken
-
-
-# Own parameters that the library lets be absent, and what fills them in.
-FILLED = {"cluster_axis": _one_axis}
 
 
 def extended(
@@ -500,13 +382,13 @@ def extended(
     Raises:
         TypeError, ValueError: an argument is of another type, or asks for what the simulator lacks; names it.
     """
-    own = {name: value for name, value in values.items() if name not in extras or name in FILLED}
+    own = {name: value for name, value in values.items() if name not in extras or extras[name].fill}
     after: list[Then] = []
     for name, extra in extras.items():
         value = values[name]
-        if name in FILLED:
+        if extra.fill is not None:
             if value is None:
-                FILLED[name](function, value, own)
+                extra.fill(function, own)
             continue
         if "ctivations" in name:
             check_activations(function, name, value)
@@ -523,7 +405,7 @@ def extended(
             if then is not None:
                 after.append(then)
     target = own.pop(into, None) if into and after else None
-    result = own.pop(_INSTEAD, call)(**own)
+    result = own.pop(steps.INSTEAD, call)(**own)
     for then in after:
         result = then(result)
-    return result if target is None else _ttnn("assign")(result, output_tensor=target)
+    return result if target is None else steps.ttnn("assign")(result, output_tensor=target)

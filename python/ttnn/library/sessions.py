@@ -52,7 +52,7 @@ def CreateDevice(
 ) -> Device:
     """Opens a device; parameters and errors are those of open_device."""
     return open_device(
-        device_id,
+        device_id=device_id,
         num_command_queues=num_command_queues,
         l1_small_size=l1_small_size,
         trace_region_size=trace_region_size,

@@ -60,8 +60,8 @@ def programs(mesh: Any, path: str) -> None:
 
 
 def eager(mesh: Any) -> None:
-    cut = ttnn.ShardTensor2dMesh(mesh, dims=(0, 1))
-    join = ttnn.ConcatMesh2dToTensor(mesh, dims=(0, 1))
+    cut = ttnn.ShardTensor2dMesh(mesh, None, dims=(0, 1))
+    join = ttnn.ConcatMesh2dToTensor(mesh, None, dims=(0, 1))
     x = ttnn.from_torch(values(16, 64, seed=1), device=mesh, mesh_mapper=cut)
     y = ttnn.from_torch(values(16, 64, seed=2), device=mesh, mesh_mapper=cut)
     note("elementwise", ttnn.to_torch(ttnn.exp(x) * y + 1.5, mesh_composer=join))

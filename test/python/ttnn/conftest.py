@@ -11,5 +11,5 @@ import ttnn
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[ttnn.Device]:
-    with ttnn.manage_device() as device:
+    with ttnn.manage_device(0) as device:
         yield device

@@ -15,7 +15,8 @@ import torch
 import ttnn
 from _ttmlir_runtime import ttnn as native
 from replay import called
-from ttnn.library.parameters import extras_of
+from ttnn.library.parameters import OWN_BY_PLACE, extras_of
+from ttnn.library.prepared import PREPARED
 
 FUNCTIONS = {function.name: function for function in native.functions()}
 
@@ -36,8 +37,10 @@ def test_signature_and_documentation(name: str) -> None:
     assert all(f"    {extra} (" in (result.__doc__ or "") for extra in extras)
     for declared in function.parameters:
         found = parameters[declared.name]
-        assert (found.kind is found.KEYWORD_ONLY) == declared.keyword_only
-        assert (found.default is not found.empty) or not declared.omissible
+        by_place = declared.name in OWN_BY_PLACE.get(name, ())
+        assert (found.kind is found.KEYWORD_ONLY) == (declared.keyword_only and not by_place)
+        required = declared.name in PREPARED[name].required if name in PREPARED else False
+        assert (found.default is found.empty) == required or not declared.omissible
         assert f"{declared.name} ({declared.type}):" in result.__doc__
     assert result.__doc__.startswith(function.docs[0])
     assert result.__module__ == "ttnn" + (f".{name.rpartition('.')[0]}" if "." in name else "")
@@ -227,7 +230,7 @@ def test_positions_beyond_a_table(width: int, place: int, device: ttnn.Device) -
 
 
 def test_tensors_of_two_devices(device: ttnn.Device) -> None:
-    with ttnn.manage_device() as other, pytest.raises(ttnn.DeviceError, match="devices"):
+    with ttnn.manage_device(0) as other, pytest.raises(ttnn.DeviceError, match="devices"):
         ttnn.add(tensor(A, device), tensor(A, other))
 
 

@@ -44,25 +44,25 @@ def test_cut_along_two_dimensions(mesh: ttnn.MeshDevice) -> None:
         tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=each)
         assert tensor.shape == (4, 4)
         assert torch.equal(ttnn.to_torch(tensor, mesh_composer=composer), VALUES)
-    rows = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, dims=(0, None)))
+    rows = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, None, dims=(0, None)))
     assert rows.shape == (4, 16)
     assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(rows)[5]), VALUES[4:])
 
 
 def test_distribute_and_aggregate(mesh: ttnn.MeshDevice) -> None:
-    mapper = ttnn.ShardTensor2dMesh(mesh, dims=(0, 1))
+    mapper = ttnn.ShardTensor2dMesh(mesh, None, dims=(0, 1))
     tensor = ttnn.distribute_tensor(ttnn.from_torch(VALUES), mapper, mesh)
-    assert torch.equal(ttnn.to_torch(tensor, mesh_composer=ttnn.ConcatMesh2dToTensor(mesh, dims=(0, 1))), VALUES)
+    assert torch.equal(ttnn.to_torch(tensor, mesh_composer=ttnn.ConcatMesh2dToTensor(mesh, None, dims=(0, 1))), VALUES)
     composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1]))
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(tensor, composer, mesh)), VALUES)
-    rows = ttnn.distribute_tensor(ttnn.from_torch(VALUES), ttnn.ShardTensor2dMesh(mesh, dims=(None, 1)), mesh)
+    rows = ttnn.distribute_tensor(ttnn.from_torch(VALUES), ttnn.ShardTensor2dMesh(mesh, None, dims=(None, 1)), mesh)
     first = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1], mesh_shape_override=[1, 4]))
     assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(rows, first, mesh)), VALUES)
     assert torch.equal(ttnn.to_torch(rows, mesh_composer=first), VALUES)
 
 
 def test_what_a_device_is_named_for_lies_on_it(mesh: ttnn.MeshDevice) -> None:
-    mapper = ttnn.ShardTensor2dMesh(mesh, dims=(0, 1))
+    mapper = ttnn.ShardTensor2dMesh(mesh, None, dims=(0, 1))
     host = ttnn.from_torch(VALUES)
     placed = ttnn.distribute_tensor(host, mapper, mesh)
     assert placed.memory_config().buffer_type == ttnn.BufferType.DRAM
@@ -80,7 +80,7 @@ def test_what_a_device_is_named_for_lies_on_it(mesh: ttnn.MeshDevice) -> None:
 
 
 def test_collectives(mesh: ttnn.MeshDevice) -> None:
-    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, dims=(0, 1)))
+    tensor = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensor2dMesh(mesh, None, dims=(0, 1)))
     gathered = ttnn.all_gather(tensor, dim=1, cluster_axis=1)
     assert gathered.shape == (4, 16)
     reduced = ttnn.all_reduce(tensor, cluster_axis=0, math_op=ttnn.ReduceType.Sum)
@@ -116,15 +116,15 @@ def test_errors(mesh: ttnn.MeshDevice) -> None:
             r"there is no dimension 2 in shape \[8, 16\]",
         ),
         (
-            lambda: ttnn.ShardTensor2dMesh(mesh, mesh_shape=(4, 2)),
+            lambda: ttnn.ShardTensor2dMesh(mesh, mesh_shape=(4, 2), dims=(0, 1)),
             r"mesh_shape is \(4, 2\), but the device is .*\(2, 4\)",
         ),
-        (lambda: ttnn.ConcatMesh2dToTensor(mesh, dims=(1, 1)), "expected two different dimensions"),
+        (lambda: ttnn.ConcatMesh2dToTensor(mesh, None, dims=(1, 1)), "expected two different dimensions"),
     ]:
         with pytest.raises(ValueError, match=text):
             wrong()
     with (
-        ttnn.manage_device() as other,
+        ttnn.manage_device(0) as other,
         pytest.raises(ttnn.DeviceError, match=r"8 shards, for a mesh of 2x4; .* is 1x1"),
     ):
         ttnn.from_torch(VALUES, device=other, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))

@@ -110,11 +110,11 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda: A.bfloat16(),
     ),
     "divisor_override": (
-        lambda a, b: ttnn.avg_pool2d(put(a.device(), IMAGES), *POOL, divisor_override=3),
+        lambda a, b: ttnn.avg_pool2d(put(a.device(), IMAGES), *POOL, divisor_override=3, dtype=ttnn.float32),
         lambda: flat(functional.avg_pool2d(images(IMAGES), 2, divisor_override=3)),
     ),
     "return_indices": (
-        lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True)[0],
+        lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True, dtype=ttnn.float32)[0],
         lambda: flat(functional.max_pool2d(images(IMAGES), 2)),
     ),
     "pad with pairs": (
@@ -232,6 +232,7 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
             input_height=8,
             input_width=8,
             kernel_size=(3, 3),
+            device=a.device(),
             conv_config=ttnn.Conv2dConfig(activation=ttnn.UnaryOpType.CBRT),
         ),
         ValueError,

@@ -97,13 +97,15 @@ TEST(Api, SeveralResults) {
 }
 
 TEST(Api, WindowsAndNorms) {
+  const auto device = ttnn::open_device();
   const auto image = tensor({1, 1, 4, 1}, {1, 2, 3, 4});
-  EXPECT_EQ(values(ttnn::max_pool2d(image, 1, 2, 2, 1, {2, 2}, {2, 2})), (Floats{4}));
-  EXPECT_EQ(values(ttnn::avg_pool2d(image, 1, 2, 2, 1, {2, 2}, {2, 2})), (Floats{2.5}));
-  EXPECT_EQ(values(ttnn::conv2d(image, tensor({1, 1, 2, 2}, {1, 0, 0, 1}), {}, 1, 1, 1, 2, 2, {2, 2})), (Floats{5}));
+  EXPECT_EQ(values(ttnn::max_pool2d(image, 1, 2, 2, 1, {2, 2}, {2, 2}, {0, 0}, {1, 1})), (Floats{4}));
+  EXPECT_EQ(values(ttnn::avg_pool2d(image, 1, 2, 2, 1, {2, 2}, {2, 2}, {0, 0})), (Floats{2.5}));
+  EXPECT_EQ(values(ttnn::conv2d(image, tensor({1, 1, 2, 2}, {1, 0, 0, 1}), device, 1, 1, 1, 2, 2, {2, 2})),
+            (Floats{5}));
   const ttnn::Conv2dConfig config{.activation = ttnn::UnaryWithParam{ttnn::UnaryOpType::RELU}};
-  EXPECT_EQ(values(ttnn::conv2d(image, tensor({1, 1, 2, 2}, {-1, 0, 0, -1}), {}, 1, 1, 1, 2, 2, {2, 2}, {1, 1}, {0, 0},
-                                {1, 1}, 1, {}, config)),
+  EXPECT_EQ(values(ttnn::conv2d(image, tensor({1, 1, 2, 2}, {-1, 0, 0, -1}), device, 1, 1, 1, 2, 2, {2, 2}, {1, 1},
+                                {0, 0}, {1, 1}, 1, {}, config)),
             (Floats{0}));
   EXPECT_EQ(values(ttnn::softmax(tensor({2}, {3, 3}), -1)), (Floats{0.5, 0.5}));
   auto mean = tensor({1}, {0}), variance = tensor({1}, {0});
@@ -213,7 +215,7 @@ TEST(Api, Constants) {
     const size_t before = ttnn::cachedKernels();
     EXPECT_EQ(values(ttnn::matmul(x, turned)), Floats(16, 16));
     EXPECT_EQ(ttnn::cachedKernels(), before); // it is kept with the weight
-    EXPECT_FALSE(ttnn::rand({4}).constant());
+    EXPECT_FALSE(ttnn::rand({4}, ttnn::open_device()).constant());
   }
   // Their memory goes with them, or when they are deallocated.
   auto weight = ttnn::full({4, 4}, 3, DataType::FLOAT32);
@@ -246,8 +248,9 @@ TEST(Api, Errors) {
             "ttnn.reshape: shape is [4, -1], which 6 elements of [2, 3] do not fill");
   EXPECT_EQ(errorOf([&] { ttnn::slice(x, {0}, {1}, {1}); }),
             "ttnn.slice: starts has 1 numbers; expected one per dimension, 2");
-  EXPECT_EQ(errorOf([&] { ttnn::max_pool2d(tensor({1, 1, 1, 1}, Floats(1)), 1, 1, 1, 1, {0, 1}); }),
-            "ttnn.max_pool2d: kernel_size is [0, 1]; expected two numbers of 1 or more");
+  EXPECT_EQ(
+      errorOf([&] { ttnn::max_pool2d(tensor({1, 1, 1, 1}, Floats(1)), 1, 1, 1, 1, {0, 1}, {1, 1}, {0, 0}, {1, 1}); }),
+      "ttnn.max_pool2d: kernel_size is [0, 1]; expected two numbers of 1 or more");
   EXPECT_EQ(errorOf([&] { ttnn::concat({x, tensor({3}, Floats(3))}); }),
             "ttnn.concat: operands '0' and '1' have shapes [2, 3] and [3]; they may differ only in dimension 0");
   EXPECT_EQ(errorOf([&] { ttnn::to_device(x, nullptr); }), "ttnn.to_device: device: no device was given");

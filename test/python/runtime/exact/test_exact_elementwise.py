@@ -68,7 +68,7 @@ def test_functions(chip: Chip, name: str, kind: str, dtype: str, seed: int) -> N
     found = Chip.bits(getattr(ttnn, name)(x))
     if dtype == "float32" and name in NARROW_ONLY:
         # Not published, and so as by default.
-        with ttnn.manage_device() as other:
+        with ttnn.manage_device(0) as other:
             plain = getattr(ttnn, name)(ttnn.to_device(ttnn.from_device(x), other))
             same(found, Chip.bits(plain))
         return

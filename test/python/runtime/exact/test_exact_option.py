@@ -54,7 +54,7 @@ def test_options() -> None:
     options.exact = True
     with rt.runtime.open_mesh_device(options) as device:
         assert device.exact
-    with ttnn.open_device() as device:
+    with ttnn.open_device(device_id=0) as device:
         assert not device.exact
     with ttnn.open_mesh_device((1, 2), exact=True) as mesh:
         assert mesh.exact
@@ -66,13 +66,13 @@ def test_other_chips_are_refused() -> None:
     with pytest.raises(
         rt.DeviceError, match="exact: the arithmetic of blackhole is not published; expected wormhole_b0"
     ):
-        ttnn.open_device(arch="blackhole", exact=True)
+        ttnn.open_device(device_id=0, arch="blackhole", exact=True)
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, None])
 def test_it_is_true_or_false(wrong: object) -> None:
     with pytest.raises(TypeError, match=f"exact is {wrong!r}; expected True or False"):
-        ttnn.open_device(exact=wrong)  # type: ignore[arg-type]
+        ttnn.open_device(device_id=0, exact=wrong)  # type: ignore[arg-type]
 
 
 def test_builder(compiled) -> None:
@@ -80,11 +80,11 @@ def test_builder(compiled) -> None:
     report = execute_fb(path, goldens, intermediates, exact=True, enable_intermediate_verification=True)
     assert report.programs[0].records
     with (
-        ttnn.open_device() as device,
+        ttnn.open_device(device_id=0) as device,
         pytest.raises(ValueError, match=r"exact: the device was opened without it; open"),
     ):
         execute_fb(path, goldens, exact=True, device=device)
-    with ttnn.open_device(exact=True) as device:
+    with ttnn.open_device(device_id=0, exact=True) as device:
         execute_fb(path, goldens, exact=True, device=device)
 
 
@@ -110,7 +110,7 @@ def test_kernels_are_not_shared_between_devices() -> None:
     y = torch.tensor([[2**-8, 2**-7]]).bfloat16()  # ties of bf16
     found = []
     for exact in (False, True, False):
-        with ttnn.open_device(exact=exact) as device:
+        with ttnn.open_device(device_id=0, exact=exact) as device:
             a, b = (ttnn.from_torch(t, layout=ttnn.TILE_LAYOUT, device=device) for t in (x, y))
             found.append(ttnn.to_torch(ttnn.add(a, b)).tolist())
     assert found == [[[1.0, 2.0]], [[1.0078125, 2.015625]], [[1.0, 2.0]]]
@@ -127,7 +127,7 @@ def test_chains_round_after_every_op(exact: bool) -> None:
 
     _, data, _, _ = compile_ttir_to_flatbuffer(chain, artifact_dir=None)
     binary = rt.binary.load_binary_from_bytes(bytes(data))
-    with ttnn.open_device(exact=exact) as device:
+    with ttnn.open_device(device_id=0, exact=exact) as device:
         x = ttnn.from_torch(torch.ones(1, 32).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
         y = ttnn.from_torch(torch.full((1, 32), 2**-8).bfloat16(), layout=ttnn.TILE_LAYOUT, device=device)
         (found,) = rt.runtime.submit(device, binary, 0, [x, y])

@@ -208,7 +208,7 @@ def test_what_is_not_published_is_rounded_by_the_packer(chip: Chip) -> None:
     """A sum over more than the last two dimensions: computed as by default, and packed with ties away from zero."""
     x = torch.tensor([[[1.0, 2**-8]]]).bfloat16()
     given = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=chip.device)
-    with ttnn.manage_device() as other:
+    with ttnn.manage_device(0) as other:
         plain = ttnn.to_torch(ttnn.sum(ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=other), (0, 1, 2), True))
     assert plain.item() == 1.0
     assert ttnn.to_torch(ttnn.sum(given, (0, 1, 2), True)).item() == 1 + 2**-7

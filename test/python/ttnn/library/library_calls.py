@@ -69,7 +69,7 @@ def described(result: Any) -> str:
     return f"{shapes} {result.dtype.name} {result.layout.name} {where}"
 
 
-def things(device: ttnn.Device) -> dict[str, Any]:
+def things(device: ttnn.Device, folder: str) -> dict[str, Any]:
     """Returns the names that expressions use."""
     kept: list[ttnn.Tensor] = []  # or their memory would be free again
 
@@ -98,6 +98,7 @@ def things(device: ttnn.Device) -> dict[str, Any]:
         "torch": torch,
         "ttnn": ttnn,
         "device": device,
+        "folder": folder,
         "address": address,
         "sharded": sharded,
         "view": view,

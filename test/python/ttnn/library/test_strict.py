@@ -33,7 +33,7 @@ TYPES = "int32 uint32 uint16 uint8"
 
 @pytest.fixture(scope="module")
 def strict() -> Iterator[ttnn.Device]:
-    with ttnn.manage_device(strict=True) as device:
+    with ttnn.manage_device(0, strict=True) as device:
         yield device
 
 
@@ -103,7 +103,7 @@ def test_what_is_enough(strict: ttnn.Device) -> None:
 
 
 def test_a_region_of_small_buffers_is_enough() -> None:
-    with ttnn.manage_device(strict=True, l1_small_size=16384) as device:
+    with ttnn.manage_device(0, strict=True, l1_small_size=16384) as device:
         image = tensor("bfloat16", device, (1, 1, 64, 32), "ROW_MAJOR")
         assert ttnn.max_pool2d(image, 1, 8, 8, 32, [2, 2], [2, 2], [0, 0], [1, 1]).shape == (1, 1, 16, 32)
 
@@ -130,7 +130,7 @@ def test_which_devices_are_strict() -> None:
         ({"exact": True}, True),
         ({"exact": True, "strict": False}, False),
     ]:
-        with ttnn.manage_device(**options) as device:
+        with ttnn.manage_device(0, **options) as device:
             assert device.strict is strict
     with ttnn.create_mesh_device((1, 2), strict=True) as mesh:
         assert not runs("exp", ttnn.from_torch(torch.ones(32, 32), ttnn.int32, layout=ttnn.TILE_LAYOUT, device=mesh))

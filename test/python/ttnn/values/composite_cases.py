@@ -255,9 +255,10 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"input_tensor": of(2, 3, 33, 64), "cos_cache": of(1, 1, 33, 64), "sin_cache": of(1, 1, 33, 64)}],
     **{f"experimental.{name}": [{"input": of(1, 1, 33, 8)}] for name in ("transpose_rm", "convert_to_chw")},
     "experimental.padded_slice": [
-        {"input_tensor": PLANES, "padded_slice_start": [0, 1, 3, 0], "padded_slice_end": [2, 3, 9, 40]},
+        {"input_tensor": PLANES, "padded_slice_start": [0, 1, 3, 0], "padded_slice_end": [2, 3, 9, 40],
+         "memory_config": None},
         {"input_tensor": ROWS, "padded_slice_start": [0, 1], "padded_slice_end": [33, 40],
-         "padded_slice_step": [2, 3]}],
+         "padded_slice_step": [2, 3], "memory_config": None}],
     "grid_sample": [
         {"input_tensor": of(2, 5, 7, 3), "grid": of(2, 3, 4, 2), "mode": mode, "align_corners": align}
         for mode in ("bilinear", "nearest") for align in (False, True)

@@ -181,13 +181,15 @@ def test_complex_numbers_and_their_gradients(name: str, device: ttnn.Device) -> 
     found = getattr(ttnn, name)(ours)
     if expected.is_complex():
         expected.backward(torch.complex(x, y))
-        [gradient] = getattr(ttnn, f"{name}_bw")(ttnn.complex_tensor(g, h), ours)
+        options = {"memory_config": ttnn.L1_MEMORY_CONFIG}
+        [gradient] = getattr(ttnn, f"{name}_bw")(ttnn.complex_tensor(g, h), ours, **options)
         pairs = [(found.real, expected.real), (found.imag, expected.imag)]
     else:
         expected.backward(x)
-        [gradient] = getattr(ttnn, f"{name}_bw")(g, ours)
+        [gradient] = getattr(ttnn, f"{name}_bw")(g, ours, memory_config=ttnn.L1_MEMORY_CONFIG)
         pairs = [(found, expected)]
     pairs += [(gradient.real, z.grad.real), (gradient.imag, z.grad.imag)]
+    assert gradient.real.memory_config() == ttnn.L1_MEMORY_CONFIG
     for got, theirs in pairs:
         torch.testing.assert_close(ttnn.to_torch(got), theirs.detach(), rtol=1e-5, atol=1e-5)
 
@@ -222,7 +224,7 @@ def test_caches_of_keys(device: ttnn.Device) -> None:
 def test_attention_of_joint_sequences(device: ttnn.Device) -> None:
     own, joint = ([placed(device, 1, 2, n, 32) for _ in range(3)] for n in (64, 32))
     first, second = ttnn.transformer.joint_scaled_dot_product_attention(
-        *(ours for _, ours in own), *(ours for _, ours in joint), joint_strategy="rear"
+        *(ours for _, ours in own), *(ours for _, ours in joint), joint_strategy="rear", program_config=None
     )
     q, k, v = (torch.cat([a, b], 2) for (a, _), (b, _) in zip(own, joint, strict=True))
     expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
