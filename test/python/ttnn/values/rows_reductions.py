@@ -129,8 +129,9 @@ def group_norm(input_tensor: Tensor, num_groups: int, epsilon: float, weight: Te
 
 def batch_norm(input: Tensor, eps: float = 1e-5, training: bool = False, momentum: float = 0.1,
                **parts: Tensor) -> Tensor:  # fmt: skip
-    given = [vector(parts.get(name)) for name in ("running_mean", "running_var", "weight", "bias")]
-    return F.batch_norm(input, *given, training, momentum, eps)
+    mean, variance, weight, bias = (vector(parts.get(name)) for name in (
+        "running_mean", "running_var", "weight", "bias"))  # fmt: skip
+    return F.batch_norm(input, mean, variance, weight, bias, training, momentum, eps)
 
 
 CHANNELS = of(1, 6, 1, 1)

@@ -115,10 +115,10 @@ def volume_row(n: int, sizes: tuple[int, int, int], cin: int, cout: int, k: Any,
     return row | ({"bias_tensor": of(1, cout)} if bias else {})
 
 
-def pooled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def pooled(function: Callable[..., Any]) -> Callable[..., Any]:
     def pool(input_tensor: Tensor, batch_size: int, input_h: int, input_w: int, channels: int, kernel_size: Any,
              stride: Any = (1, 1), padding: Any = (0, 0), dilation: Any = (1, 1), ceil_mode: bool = False,
-             **own: Any) -> Tensor:  # fmt: skip
+             **own: Any) -> Any:  # fmt: skip
         x = images(input_tensor, (batch_size, input_h, input_w, channels))
         return function(x, list(kernel_size), list(stride), padding, list(dilation), ceil_mode, **own)
 
