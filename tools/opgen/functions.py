@@ -113,13 +113,10 @@ INTO = {
 }
 
 # What a strict device demands of a call, because Tenstorrent's library does; runtime/lib/api/strict.cpp checks it.
-# The integer types that functions take, by the functions. Those that are not here take all.
+# The integer types that functions take, by the functions. Of those that are not here elementwise functions of one
+# tensor take none, and others take all.
 INTEGERS = {
-    "": """
-        acos argmax asin asinh atan atan2 cbrt ceil cos erf erfc exp experimental.gelu_bw expm1 floor gelu hardsigmoid
-        isfinite linear log log1p log2 matmul mean mish prod reciprocal rsqrt sigmoid sign silu sin softmax sqrt tan
-        tanh
-    """,
+    "": "argmax atan2 experimental.gelu_bw linear matmul mean prod softmax",
     "si32": "divide neg",
     "si32 u32": "bitwise_not global_avg_pool2d logical_right_shift max maximum min minimum remainder sum",
     "si32 u32 u16": """
@@ -128,7 +125,10 @@ INTEGERS = {
     """,
 }
 DEMANDS = {
-    # All operands are on the device, where one is.
+# Elementwise functions of one tensor that take all integer types.
+ANY_INTEGERS = "abs bitcast clamp leaky_relu pow relu relu6 to_dtype typecast"
+DEMANDS = {
+    # All operands are on the device, where one is; so it is for elementwise functions of one tensor without integers.
     "on_device": " ".join(INTEGERS.values()) + " eq ge gt le lt ne",
     # Operands of one data type, where one of them has integers; or where several have.
     "one_type": """

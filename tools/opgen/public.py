@@ -63,10 +63,13 @@ def default_of(dialects: Dialects, op: Op, name: str) -> str | None:
     return attribute.default.strip('"\\') if kind.shape == "string" else attribute.default
 
 
-def demands_of(names: tuple[str, ...]) -> str:
+def demands_of(op: Op, names: tuple[str, ...]) -> str:
     """Returns what a strict device demands of a call of a function, with "|" between the demands."""
     integers = [f"integers:{','.join(types.split())}" for types, takers in functions.INTEGERS.items()
                 if set(names) & set(takers.split())]  # fmt: skip
+    is_unary = "elementwise" in op.facts and len(op.operands) == 1
+    if is_unary and not integers and not set(names) & set(functions.ANY_INTEGERS.split()):
+        return "integers:|on_device"
     return "|".join(integers + [each for each, takers in functions.DEMANDS.items() if set(names) & set(takers.split())])
 
 
@@ -136,7 +139,7 @@ class MethodBuilder:
             row.doc or self.documentation(parameters),
             # An op that has the parameter itself takes it as any other.
             next(iter(into - {parameter.name for parameter in parameters}), ""),
-            demands_of(names),
+            demands_of(self.op, names),
         )
 
     def documentation(self, parameters: tuple[Parameter, ...]) -> str:
@@ -164,7 +167,7 @@ def functions_of(dialects: Dialects) -> list[Function]:
     result = [
         MethodBuilder(dialects, op).make() for name, op in sorted(ops.items()) if name not in functions.NOT_CALLED
     ]
-    tables = (functions.INTO, functions.INTEGERS, functions.DEMANDS)
+    tables = (functions.INTO, functions.INTEGERS, functions.DEMANDS, {"": functions.ANY_INTEGERS})
     takers = {name for table in tables for names in table.values() for name in names.split()}
     if unknown := takers - {name for function in result for name in function.names}:
         raise SystemExit(f"functions.py: no function is called {', '.join(sorted(unknown))}")

@@ -25,7 +25,7 @@ class TT_NativeTrait<string name, code declaration = [{}], code definition = [{}
 }
 
 // Markers by which passes recognise a family.
-def TT_ElementwiseTrait : TT_NativeTrait<"Elementwise">;
+def TT_ElementwiseTrait : TT_Fact<"Elementwise", "elementwise">;
 def TT_ReductionTrait : TT_NativeTrait<"Reduction">;
 def TT_CollectiveTrait : TT_NativeTrait<"Collective">;
 def TT_UnpublishedTrait : TT_NativeTrait<"Unpublished">;
