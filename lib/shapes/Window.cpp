@@ -402,12 +402,25 @@ void prepareVolumes(const Op &op, Results &results) {
   results.push_back({volume(op, Sizes{channels, weight[2], weight[3], weight[4]}), weight[0]});
 }
 
-/// Infers weights or a bias in the library's form: as many values in the shape that the result declares.
-void prepare(const Op &op, Results &results) {
-  const View from = operandAt(op, 0).shape, to = op.declared.empty() ? from : op.declared[0];
+/// Infers the shape that the result declares, with the same number of values, or else `otherwise`.
+void prepareAs(const Op &op, Results &results, const Sizes &otherwise) {
+  const View from = operandAt(op, 0).shape, to = op.declared.empty() ? View(otherwise) : op.declared[0];
   if (volume(op, from) != volume(op, to))
     fail(op, "has a result of shape ", to, "; expected as many values as ", from);
   results.push_back(Sizes(to));
+}
+
+void prepareBias(const Op &op, Results &results) {
+  const View from = operandAt(op, 0).shape;
+  prepareAs(op, results, Sizes(from));
+}
+
+/// The library's matrix has a column for each output channel.
+void prepareWeights(const Op &op, Results &results) {
+  const int64_t outs = integer(op, "out_channels"), all = volume(op, operandAt(op, 0).shape);
+  if (op.declared.empty() && (outs < 1 || all % outs != 0))
+    failAttribute(op, "out_channels", "is ", outs, "; expected a divisor of the ", all, " values of the weight");
+  prepareAs(op, results, op.declared.empty() ? Sizes{1, 1, all / outs, outs} : Sizes());
 }
 
 } // namespace
@@ -429,8 +442,9 @@ std::span<const Rule> windowRules() {
       {"pooling2dWithIndices", pooling2dWithIndices},
       {"pooling3d", pooling3d},
       {"pooling3dWithIndices", pooling3dWithIndices},
-      {"prepare", prepare},
+      {"prepareBias", prepareBias},
       {"prepareVolumes", prepareVolumes},
+      {"prepareWeights", prepareWeights},
       {"transposedConvolution2d", transposedConvolution2d},
       {"transposedConvolution3d", transposedConvolution3d},
   };

@@ -26,8 +26,9 @@ class Row:
     Every function with tensor results also takes `dtype`, `memory_config` and `layout` of them, after its own
     parameters unless they are listed. One that is not given is as in the first tensor (memory: interleaved in its
     buffer type), or `dtype:x`: as in the tensor parameter x, or the data type x; with several results `dtype:{x, y}`.
-    `dtype:float of x` is FLOAT32 where x has integers, `dtype:rows of x` BFLOAT16 where x has a block format, and
-    `dtype:index` UINT16, or UINT32 of a dimension `dim` with more than 65536 elements. `layout:x` is row_major, tile,
+    `dtype:float of x` is FLOAT32 where x has integers, `dtype:rows of x` BFLOAT16 where x has a block format,
+    `dtype:index` UINT16, or UINT32 of a dimension `dim` with more than 65536 elements, and `dtype:config.field` what
+    that field of a parameter says, where it is set. `layout:x` is row_major, tile,
     or as in the tensor parameter x, `memory_config:dram` interleaved DRAM.
     Functions without tensors lie on `device`, in DRAM, when it is given, and otherwise on the host.
 
@@ -325,23 +326,27 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.global_avg_pool2d": Row("..., *, layout:tile"),
     "ttnn.upsample": Row("..., *, mode"),
     "ttnn.prepare_conv2d_weights": Row(
-        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config, "
+        "dtype:conv_config.weights_dtype, layout:tile",
         names="prepare_conv_weights",
         rule="prepare",
     ),
     "ttnn.prepare_conv2d_bias": Row(
-        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config, "
+        "dtype:conv_config.weights_dtype, layout:tile",
         names="prepare_conv_bias",
         rule="prepare",
     ),
     "ttnn.prepare_conv_transpose2d_weights": Row(
         "*, ..., output_padding!, dilation, has_bias, groups, device?, input_dtype, output_dtype, "
-        "conv_config, compute_config=compute_config, slice_config, mirror_kernel",
-        rule="prepare",
+        "conv_config, compute_config=compute_config, slice_config, mirror_kernel, "
+        "dtype:conv_config.weights_dtype, layout:tile",
+        rule="prepareWeights",
     ),
     "ttnn.prepare_conv_transpose2d_bias": Row(
-        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config",
-        rule="prepare",
+        "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config, "
+        "dtype:conv_config.weights_dtype, layout:tile",
+        rule="prepareBias",
     ),
     "ttnn.prepare_conv3d_weights": Row(
         "*, weight_tensor, groups:1, C_in_block=c_in_block:0, alignment:32, device?",

@@ -21,6 +21,7 @@ from ..constants import DRAM_MEMORY_CONFIG
 from ..enums import ENUMS
 from . import steps
 from .activations import check_activations, with_activations
+from .convolutions import with_weights
 from .geometry import SubDeviceId, Tile
 from .modes import DumpTensorMode, EmbeddingsType, GeluVariant, SigmoidMode, TileReshapeMapMode
 
@@ -117,7 +118,7 @@ PARAMETERS: dict[str, Extra] = {
     "return_output_dim": _flag(
         step=steps.with_sizes, meaning="also returns (height, width) of the result, or its length."
     ),
-    "return_weights_and_bias": _flag(step=steps.with_weights, meaning="also returns (weight_tensor, bias_tensor)."),
+    "return_weights_and_bias": _flag(step=with_weights, meaning="also returns (weight_tensor, bias_tensor)."),
     "return_indices": _flag(step=steps.with_indices, meaning="also returns where in its image each element was found."),
     "rounding_mode": _maybe("str", str, step=steps.rounded, meaning="'floor' or 'trunc' of the quotient."),
     "scalar": Extra("float", (int, float), 1.0, step=steps.scaled, meaning="factor of the result."),

@@ -242,10 +242,5 @@ def with_sizes(function: str, value: bool, values: Values) -> Then | None:
     return (lambda result: (result, sizes[0] if len(sizes) == 1 else tuple(sizes))) if value else None
 
 
-def with_weights(function: str, value: bool, values: Values) -> Then | None:
-    weights = (values["weight_tensor"], values.get("bias_tensor"))
-    return (lambda result: (*_listed(result), weights)) if value else None
-
-
 def _sliced(function: str, value: Config, values: Values) -> None:
     values["slice_config"] = value

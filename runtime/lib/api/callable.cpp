@@ -335,6 +335,12 @@ ResultType resultType(const Callable &callable, Operands operands, const Attribu
     return {indexType(operands, attributes), true};
   if (given.name.empty())
     return {first};
+  if (const size_t dot = given.name.find('.'); dot != given.name.npos) {
+    const auto *config = attributes.find<StructAttribute>(callable.function->find(given.name.substr(0, dot))->ods);
+    const Attribute *type = config ? field(*config, given.name.substr(dot + 1)) : nullptr;
+    const auto *named = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;
+    return {named ? dataTypeNamed(named->symbol) : first};
+  }
   if (std::ranges::find(callable.operands, given.name, &Parameter::name) == callable.operands.end())
     return {dataTypeNamed(given.name), true};
   const TensorSpec *followed = operandNamed(callable, operands, given.name);
@@ -345,6 +351,11 @@ ResultType resultType(const Callable &callable, Operands operands, const Attribu
     return {found == operands.end() ? DataType::Float32 : (*found)->dtype};
   }
   return {given.rule == Rule::Rows && sim::isBlockFormat(type) ? DataType::BFloat16 : type};
+}
+
+/// Whether results of a shape rule lie on the device that a call names, wherever the operands are.
+bool isPlaced(std::string_view rule) {
+  return rule == "distribute" || rule == "prepareWeights" || rule == "prepareBias";
 }
 
 /// The layout of the results when the call does not say.
@@ -392,7 +403,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
   if (gathers)
     like.memory = {};
   else if (device && like.memory.buffer == BufferType::SystemMemory &&
-           (operands.empty() || callable.shapes->rule->name == "distribute"))
+           (operands.empty() || isPlaced(callable.shapes->rule->name)))
     like.memory = {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
 
   std::vector<TensorSpec> specs;

@@ -11,6 +11,7 @@
 #include "kernels/elementwise/epilogue.h"
 #include "kernels/exact/finish.h"
 #include "kernels/exact/matrix.h"
+#include "kernels/window/weights.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>
@@ -133,13 +134,18 @@ private:
 };
 
 template <size_t rank> std::unique_ptr<Kernel> make(const OpCall &call) {
-  Convolution c = convolutionOf(call, rank);
+  const Convolution c = convolutionOf(call, rank);
   const TensorSpec &out = result(call);
   // Groups of a block format cross those of channels.
   const bool cut = c.groups > 1 && sim::isBlockFormat(out.dtype) && c.out / c.groups % int64_t(sim::blockGroup) != 0;
   if (!areKnown(call) || cut || volume(out.shape) == 0 || volume(operand(call, 1).shape) != volume(c.filter()))
     return nullptr;
-  return std::make_unique<ExactConvolution>(call, std::move(c), blocksOf(call));
+  return withTypedWeights(call, {c.window.channels, c.out, c.groups, c.transposed},
+                          [&](const OpCall &typed) -> std::unique_ptr<Kernel> {
+                            if (!areKnown(typed))
+                              return makeConvolution(typed, c);
+                            return std::make_unique<ExactConvolution>(typed, c, blocksOf(typed));
+                          });
 }
 
 constexpr Row rows[] = {{"ttnn.conv1d", make<1>}, {"ttnn.conv2d", make<2>}};

@@ -34,7 +34,11 @@ Convolution sequence(const OpCall &call) {
   return c;
 }
 
-template <Reader read> std::unique_ptr<Kernel> make(const OpCall &call) { return makeConvolution(call, read(call)); }
+template <Reader read> std::unique_ptr<Kernel> make(const OpCall &call) {
+  const Convolution c = read(call);
+  return withTypedWeights(call, {c.window.channels, c.out, c.groups, c.transposed},
+                          [&](const OpCall &typed) { return makeConvolution(typed, c); });
+}
 
 //===----------------------------------------------------------------------===//
 // Volumes

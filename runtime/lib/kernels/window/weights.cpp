@@ -3,9 +3,164 @@
 
 #include "kernels/window/weights.h"
 
+#include "tensor/storage.h"
+#include "tt/parallel.h"
+#include "tt/sim/formats.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace tt::ttnn {
+namespace {
+
+/// Weights in a block format, as bf16 holds them.
+class BlockWeights final : public Kernel {
+public:
+  BlockWeights(const WeightOrder &order, const TensorSpec &from, const TensorSpec &to)
+      : order(order), channels(order.in / order.groups), outs(order.out / order.groups),
+        places(volume(from.shape) / (channels * order.out)), load(loader<float>(from.dtype)),
+        fromBytes(storageBytes(from.dtype)), type(to.dtype) {}
+
+  void run(const Buffers &buffers) const override {
+    constexpr auto together = static_cast<int64_t>(sim::blockGroup);
+    auto *to = reinterpret_cast<uint16_t *>(buffers.outs[0]);
+    parallelFor((order.out + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin * together; o < std::min(end * together, order.out);) {
+        // Of other groups the library's matrix has zeros next to these.
+        const int64_t last = std::min({order.out, o / together * together + together, (o / outs + 1) * outs});
+        for (int64_t i = 0; i < channels; ++i)
+          for (int64_t p = 0; p < places; ++p) {
+            float values[together] = {};
+            for (int64_t c = o; c < last; ++c)
+              load(buffers.ins[0] + at(c, i, p) * fromBytes, values + c - o, 1);
+            sim::quantise(type, values, together);
+            for (int64_t c = o; c < last; ++c)
+              to[at(c, i, p)] = sim::f32ToBf16(values[c - o]);
+          }
+        o = last;
+      }
+    });
+  }
+
+private:
+  size_t at(int64_t o, int64_t i, int64_t place) const {
+    const int64_t row = order.transposed ? (o / outs * channels + i) * outs + o % outs : o * channels + i;
+    return static_cast<size_t>(row * places + place);
+  }
+
+  WeightOrder order;
+  int64_t channels, outs, places; // of a group; of a window
+  Load<float> load;
+  size_t fromBytes;
+  DataType type;
+};
+
+/// The type that a convolution's config says weights are of, or nothing.
+std::optional<DataType> weightsType(const OpCall &call) {
+  const Attribute *type = field(call, "conv2d_config", "weights_dtype");
+  const auto *named = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;
+  for (int i = 0; named && i <= static_cast<int>(DataType::Bool); ++i)
+    if (toString(static_cast<DataType>(i)) == named->symbol)
+      return static_cast<DataType>(i);
+  return std::nullopt;
+}
+
+class TypedConvolution final : public Kernel {
+public:
+  TypedConvolution(const OpCall &call, const WeightOrder &order, DataType type,
+                   const std::function<std::unique_ptr<Kernel>(const OpCall &)> &make) {
+    OpCall inner = call;
+    inner.constantIns.resize(call.ins.size(), nullptr);
+    for (size_t i = 1; i < call.ins.size(); ++i) {
+      if (!call.ins[i] || call.ins[i]->dtype == type)
+        continue;
+      const TensorSpec &from = *call.ins[i];
+      TensorSpec &to = *inner.ins[i];
+      to.dtype = type;
+      Converted &each =
+          converted.emplace_back(i, i == 1 ? weightConversion(call, order, from, to) : conversionKernel(from, to));
+      inner.constants = nullptr; // the values lie here
+      inner.constantIns[i] = nullptr;
+      if (const std::byte *constant = library::constantOperand(call, i)) {
+        each.created = library::AlignedBytes(to.bytes());
+        each.convert(constant, each.created.data());
+        inner.constantIns[i] = each.created.data();
+      } else {
+        each.place = layout.take(to.bytes());
+      }
+    }
+    convolution = make(inner);
+    for (Converted &each : converted)
+      if (each.created && !convolution->reads(each.operand))
+        each.unread = true, each.created = {};
+    innerScratch = layout.take(convolution->scratchBytes());
+  }
+
+  void run(const Buffers &buffers) const override {
+    const std::byte *ins[3] = {};
+    std::ranges::copy(buffers.ins, ins);
+    for (const Converted &each : converted) {
+      if (each.created) {
+        ins[each.operand] = each.created.data();
+      } else if (!each.unread) {
+        each.convert(ins[each.operand], buffers.scratch + each.place);
+        ins[each.operand] = buffers.scratch + each.place;
+      }
+    }
+    convolution->run({{ins, buffers.ins.size()}, buffers.outs, buffers.scratch + innerScratch});
+  }
+  size_t scratchBytes() const override { return layout.bytes(); }
+  bool reads(size_t operand) const override {
+    const auto each = std::ranges::find(converted, operand, &Converted::operand);
+    return each == converted.end() ? convolution->reads(operand) : !each->created && !each->unread;
+  }
+
+private:
+  struct Converted {
+    size_t operand;
+    std::unique_ptr<Kernel> conversion;
+    library::AlignedBytes created = {};
+    bool unread = false; // what the convolution has a form of its own of
+    size_t place = 0;
+
+    void convert(const std::byte *from, std::byte *to) const { conversion->run({{&from, 1}, {&to, 1}, nullptr}); }
+  };
+
+  std::unique_ptr<Kernel> convolution;
+  std::vector<Converted> converted;
+  ScratchLayout layout;
+  size_t innerScratch = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> weightConversion(const OpCall &call, const WeightOrder &order, const TensorSpec &from,
+                                         const TensorSpec &to) {
+  if (!sim::isBlockFormat(to.dtype) || volume(from.shape) == 0) {
+    TensorSpec given = from;
+    given.shape = to.shape;
+    return conversionKernel(given, to);
+  }
+  const int64_t channels = order.groups > 0 ? order.in / order.groups : 0;
+  if (order.groups < 1 || order.out < 1 || channels < 1 || order.out % order.groups != 0 ||
+      volume(from.shape) % order.out != 0 || volume(from.shape) / order.out % channels != 0)
+    fail(call, "the weight has shape " + toString(from.shape) + ", which are not kernels of " +
+                   std::to_string(order.out) + " output and " + std::to_string(order.in) + " input channels in " +
+                   std::to_string(order.groups) + " groups");
+  return std::make_unique<BlockWeights>(order, from, to);
+}
+
+std::unique_ptr<Kernel> withTypedWeights(const OpCall &call, const WeightOrder &order,
+                                         const std::function<std::unique_ptr<Kernel>(const OpCall &)> &make) {
+  const std::optional<DataType> type = weightsType(call);
+  const auto differs = [&](size_t i) {
+    const TensorSpec *each = optionalOperand(call, i);
+    return each && isFloat(each->dtype) && each->dtype != *type;
+  };
+  if (!type || !isFloat(*type) || !(differs(1) || differs(2)))
+    return make(call);
+  return std::make_unique<TypedConvolution>(call, order, *type, make);
+}
 
 PreparedVolumes::PreparedVolumes(const OpCall &call, const Shape &matrix, const Shape &weight, int64_t block)
     : out(weight[0]), in(weight[1]), places(volume({weight.begin() + 2, weight.end()})), block(block),
@@ -45,11 +200,25 @@ namespace {
 
 /// Weights and biases are prepared when a convolution's kernel is created, which knows the machine: these ops leave the
 /// values in their order, in the type and shape that the result has.
-std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+std::unique_ptr<Kernel> sameValues(const OpCall &call) {
+  const size_t bytes = result(call).bytes();
+  if (library::constantOperand(call, 0))
+    return aliasKernel(bytes);
+  // What is prepared is kept; the operand may be written.
+  return kernelOf([bytes](const Buffers &b) { std::memcpy(b.outs[0], b.ins[0], bytes); });
+}
+std::unique_ptr<Kernel> makePrepareBias(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   TensorSpec given = in;
   given.shape = out.shape;
-  return given.dtype == out.dtype ? aliasKernel(in.bytes()) : conversionKernel(given, out);
+  return given.dtype == out.dtype ? sameValues(call) : conversionKernel(given, out);
+}
+template <bool transposed> std::unique_ptr<Kernel> makePrepare(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  if (in.dtype == out.dtype)
+    return sameValues(call);
+  const auto size = [&](std::string_view name) { return call.attributes.get<int64_t>(name); };
+  return weightConversion(call, {size("in_channels"), size("out_channels"), size("groups"), transposed}, in, out);
 }
 
 /// Rows of the matrix of a weight: the channels of a group, filled up to the alignment, at each place of the window.
@@ -68,8 +237,10 @@ std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
 
 std::vector<OpInfo> convolutionWeightOps() {
   return {
-      {"ttnn.prepare_conv2d_weights", makePrepare},           {"ttnn.prepare_conv2d_bias", makePrepare},
-      {"ttnn.prepare_conv_transpose2d_weights", makePrepare}, {"ttnn.prepare_conv_transpose2d_bias", makePrepare},
+      {"ttnn.prepare_conv2d_weights", makePrepare<false>},
+      {"ttnn.prepare_conv2d_bias", makePrepareBias},
+      {"ttnn.prepare_conv_transpose2d_weights", makePrepare<true>},
+      {"ttnn.prepare_conv_transpose2d_bias", makePrepareBias},
       {"ttnn.prepare_conv3d_weights", makePrepareVolumes},
   };
 }

@@ -4,7 +4,24 @@
 
 #include "core/library.h"
 
+#include <functional>
+
 namespace tt::ttnn {
+
+struct WeightOrder {
+  int64_t in, out, groups;
+  bool transposed;
+};
+/// Converts weights [O, I / groups, places...], transposed [I, O / groups, places...], whatever shape they are given
+/// in, as the library does: in its matrix of them output channels lie side by side, so that in a block format 16 of
+/// them share an exponent at each place of the window and each input channel.
+std::unique_ptr<Kernel> weightConversion(const OpCall &call, const WeightOrder &order, const TensorSpec &from,
+                                         const TensorSpec &to);
+
+/// Makes the kernel of a convolution whose weights and bias are of the type that its config says (weights_dtype): those
+/// of another float type are converted, once where they are constant, else at each run.
+std::unique_ptr<Kernel> withTypedWeights(const OpCall &call, const WeightOrder &order,
+                                         const std::function<std::unique_ptr<Kernel>(const OpCall &)> &make);
 
 /// The order in which prepare_conv3d_weights stores a weight [O, I, depth, height, width]: the rows of a matrix [rows,
 /// O] are blocks of input channels, in each block the places of the window, at each place the block's channels. The

@@ -45,9 +45,7 @@ def test_products_are_rounded_once(
 @pytest.mark.parametrize("transposed", [False, True], ids=["rows", "columns"])
 @pytest.mark.parametrize("size", [16, 24, 32], ids=str)
 @pytest.mark.parametrize("kind", TYPES)
-def test_heads_keep_values_whose_groups_they_keep(
-    kind: str, size: int, transposed: bool, device: ttnn.Device
-) -> None:
+def test_heads_keep_values_whose_groups_they_keep(kind: str, size: int, transposed: bool, device: ttnn.Device) -> None:
     heads, rows = 3, 40
     torch.manual_seed(6)
     values = torch.randn(2, rows, 3 * heads * size) * torch.logspace(-2, 2, 3 * heads * size)
