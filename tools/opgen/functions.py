@@ -329,13 +329,13 @@ FUNCTIONS: dict[str, Row] = {
         "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config, "
         "dtype:conv_config.weights_dtype, layout:tile",
         names="prepare_conv_weights",
-        rule="prepare",
+        rule="prepareWeights",
     ),
     "ttnn.prepare_conv2d_bias": Row(
         "*, ..., device?, input_dtype, output_dtype, conv_config, compute_config=compute_config, slice_config, "
         "dtype:conv_config.weights_dtype, layout:tile",
         names="prepare_conv_bias",
-        rule="prepare",
+        rule="prepareBias",
     ),
     "ttnn.prepare_conv_transpose2d_weights": Row(
         "*, ..., output_padding!, dilation, has_bias, groups, device?, input_dtype, output_dtype, "
