@@ -50,6 +50,7 @@ DIFFERENT = {
     "ttnn.wait_for_event": _BEHIND,
     "ttnn.transformer.flash_multi_latent_attention_decode": _BEHIND,
     "ttnn.transformer.paged_flash_multi_latent_attention_decode": _BEHIND,
+    "ttnn.experimental.all_gather_matmul_async": _BEHIND,
     "ttnn.experimental.all_reduce_async": _OP,
     "ttnn.experimental.reduce_scatter_minimal_async": _BEHIND,
 }

@@ -235,6 +235,13 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "experimental.view": [{"input_tensor": PLANES, "N": 6, "C": 1, "H": 40, "W": 33}],
     "experimental.convert_to_hwc": [{"input": of(2, 3, 4, 5)}],
     "experimental.fast_reduce_nc": [{"input": PLANES, "dims": d} for d in ([0], [1], [0, 1])],
+    **{f"transformer.{name}": [{"tensor": of(1, 2, 5, 7)}, {
+        "tensor": of(1, 2, 5, 7), "head_size": 16, "attention_mask": of(1, 1, 5, 7)}]
+       for name in ("attention_softmax", "attention_softmax_")},
+    "experimental.hc_sum_reduce": [{"input": of(1, 1, 5, 96)}],
+    "experimental.repeat_and_interleave_eltwise_mul": [{"a": of(1, 1, 5, 32), "b": of(1, 1, 5, 3)}],
+    "experimental.deepseek_moe_fast_reduce_nc": [{"input_tensor": PLANES, "dim": d, "split_size": 11} for d in (0, 1)],
+    "experimental.fast_reduce_nc_split": [{"input": PLANES, "dim": d, "split_output_width": 8} for d in (0, -3)],
     "experimental.isin": [{"elements": torch.arange(12.0).reshape(3, 4),
                            "test_elements": torch.tensor([3.0, 5.0, 99.0]), "invert": i} for i in (False, True)],
     "experimental.typecast": [{"input_tensor": ROWS, "dtype": ttnn.float32}],
@@ -286,7 +293,21 @@ for _kind in ("softmax", "softmin", "logsoftmax"):
     ]
 # Functions without an expression of PyTorch's: test_ttnn_whole_tensors.py has tests of them.
 WITHOUT = {
-    "bernoulli", "complex_tensor", "experimental.all_gather_async", "experimental.dropout",
+    "all_broadcast", "bernoulli", "broadcast", "complex_tensor", "experimental.all_gather_async",
+    "experimental.all_gather_async_reversed", "experimental.all_gather_matmul_async", "experimental.all_to_all_async",
+    "experimental.attn_matmul_from_cache", "experimental.deepseek_grouped_gate", "experimental.dropout",
+    "experimental.fft", "experimental.ifft", "experimental.indexed_fused_update_cache",
+    "experimental.llama_all_gather_matmul_async", "experimental.llama_reduce_scatter",
+    "experimental.matmul_reduce_scatter_async", "experimental.nlp_create_q_heads_split", "experimental.prefix_scan",
+    "experimental.reduce_scatter_minimal_direct", "experimental.ring_attention_all_gather_async",
+    "experimental.rotary_embedding_llama_fused_qk", "experimental.slice_reshard_async",
+    "experimental.strided_all_gather_async", "experimental.topk_large_indices", "fused_rms_minimal",
+    "moe_routing_remap", "nonzero", "reduce_to_root", "transformer.chunk_gated_delta_rule",
+    "transformer.chunked_flash_mla_prefill", "transformer.exp_ring_joint_scaled_dot_product_attention",
+    "transformer.fused_recurrent_gated_delta_rule", "transformer.gated_delta_attn_seq",
+    "transformer.ring_distributed_scaled_dot_product_attention",
+    "transformer.ring_joint_scaled_dot_product_attention", "transformer.ring_mla", "transformer.sparse_sdpa",
+    "transformer.sparse_sdpa_msa",
     "experimental.paged_fused_update_cache", "experimental.reduce_scatter_minimal_async",
     "experimental.slice_write", "experimental.split_query_key_value_and_split_heads", "kv_cache.fill_cache_for_user_",
     "kv_cache.update_cache_for_token_",

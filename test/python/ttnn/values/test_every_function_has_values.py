@@ -24,6 +24,14 @@ OWN_TESTS = {
     "transformer.sparse_sdpa_msa",
     "ttnn/transformer/test_delta_rule.py": "transformer.chunk_gated_delta_rule "
     "transformer.fused_recurrent_gated_delta_rule transformer.gated_delta_attn_seq",
+    "ttnn/transformer/test_experimental_functions.py": "experimental.all_gather_async_reversed "
+    "experimental.all_gather_matmul_async experimental.all_to_all_async experimental.attn_matmul_from_cache "
+    "experimental.deepseek_grouped_gate experimental.fft experimental.ifft experimental.indexed_fused_update_cache "
+    "experimental.llama_all_gather_matmul_async experimental.llama_reduce_scatter "
+    "experimental.matmul_reduce_scatter_async experimental.nlp_create_q_heads_split experimental.prefix_scan "
+    "experimental.reduce_scatter_minimal_direct experimental.ring_attention_all_gather_async "
+    "experimental.rotary_embedding_llama_fused_qk experimental.slice_reshard_async "
+    "experimental.strided_all_gather_async experimental.topk_large_indices",
     "ttnn/transformer/test_mesh_functions.py": "all_broadcast broadcast fused_rms_minimal moe_routing_remap nonzero "
     "reduce_to_root",
     "ttnn/transformer/test_ring_attention.py": "transformer.ring_distributed_scaled_dot_product_attention "
