@@ -131,7 +131,7 @@ def compare(result: ttnn.Tensor, expected: Tensor, loose: float, what: str) -> N
 
 
 def compare_blocks(found: Tensor, expected: Tensor, step: float, what: str) -> None:
-    """Compares values that share an exponent with 15 others of their row; beside Inf and NaN only small zeros fit."""
+    """Compares values that share an exponent with 15 others of their row: near Inf and NaN only zeros fit."""
     rows = expected.reshape(-1, expected.shape[-1]) if expected.dim() and expected.numel() else expected.reshape(-1, 1)
     found = found.reshape(rows.shape)
     wide = F.pad(rows.abs(), (0, -rows.shape[1] % 16)).unflatten(1, (-1, 16))
