@@ -21,7 +21,7 @@ from .harness import Outcome, Result, Settings, alternate
 from .models import EXAMPLES
 
 # The network in PyTorch, its inputs, and the same on the device, as a function that runs it once.
-Made = tuple[torch.nn.Module, list[torch.Tensor], Callable[[], ttnn.Tensor]]
+ByHand = tuple[torch.nn.Module, list[torch.Tensor], Callable[[], ttnn.Tensor]]
 
 
 def example(name: str) -> Any:
@@ -33,7 +33,7 @@ def example(name: str) -> Any:
     return module
 
 
-def resnet50(device: Any) -> Made:
+def resnet50(device: Any) -> ByHand:
     made = example("resnet50")
     model = made.ResNet50().eval()
     for module in model.modules():
@@ -51,7 +51,7 @@ def resnet50(device: Any) -> Made:
     return model, [image], lambda: network(x, 1, 224, 224)
 
 
-def bert(device: Any) -> Made:
+def bert(device: Any) -> ByHand:
     """BERT of 12 layers, batch 1, 128 tokens."""
     made = example("bert")
     made.LAYERS, made.BATCH = 12, 1
@@ -69,10 +69,10 @@ def bert(device: Any) -> Made:
     return model, [ids, kinds, mask], lambda: made.bert(*numbers, chip_mask, parameters=parameters)
 
 
-NETWORKS: dict[str, Callable[[Any], Made]] = {"ResNet-50 by hand": resnet50, "BERT, 12 layers, by hand": bert}
+NETWORKS: dict[str, Callable[[Any], ByHand]] = {"ResNet-50 by hand": resnet50, "BERT, 12 layers, by hand": bert}
 
 
-def compared(name: str, make: Callable[[Any], Made]) -> Callable[[Settings], Iterator[Outcome]]:
+def compared(name: str, make: Callable[[Any], ByHand]) -> Callable[[Settings], Iterator[Outcome]]:
     def run(settings: Settings) -> Iterator[Outcome]:
         torch.manual_seed(0)
         device: Any = ttnn.open_device(device_id=0, l1_small_size=24576)

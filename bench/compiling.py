@@ -124,7 +124,7 @@ def from_text(settings: Settings) -> Iterator[Outcome]:
 
 
 def with_weights(settings: Settings) -> Iterator[Outcome]:
-    """From builder calls to the flatbuffer, weights included; the peer brings the same network to its own form."""
+    """Compiles builder calls to the flatbuffer with weights; the peer compiles the same network to its own form."""
     model = ZOO["bert-base"]
     network, inputs = model.make()
     name = "build + compile bert-base"

@@ -67,7 +67,7 @@ ROWS = [
 
 
 def layout(rows: int, columns: int, element: str, memory: str, grid: str = "1x1", placed: str = "interleaved") -> str:
-    """Of a matrix. rows, columns: of what a core has, in elements or in tiles."""
+    """Returns a case of a matrix. rows, columns: of a core's part, in elements or in tiles."""
     return (
         f"#ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <{grid}>, memref<{rows}x{columns}x{element}, "
         f"#ttnn.buffer_type<{memory}>>, <{placed}>>"
@@ -110,7 +110,7 @@ def change_module(row: Row) -> str:
 
 
 def flat(rows: int, columns: int, element: str, memory: str, grid: str, placed: str) -> str:
-    """Of [1, 1, rows, columns]."""
+    """Returns a case of [1, 1, rows, columns]."""
     placement = f", <{placed}>" if placed else ""
     return (
         f"#ttnn.ttnn_layout<(d0, d1, d2, d3) -> (d0 * {rows} + d1 * {rows} + d2, d3), <{grid}>, "

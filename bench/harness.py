@@ -131,7 +131,7 @@ class OtherLoad:
         return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
 
     def share(self) -> float:
-        """Of one processor. Times come in steps of 10 ms, so ask after a tenth of a second or more."""
+        """Returns the load of one processor. Times come in steps of 10 ms, so ask after a tenth of a second or more."""
         own = os.times()
         ours = own.user - self.own.user + own.system - self.own.system
         return max(0.0, self.busy() - self.all - ours) / max(time.perf_counter() - self.start, 1e-6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hooks cost: a run without any compared with runs after they were there, and with ones that do nothing."""
+"""The cost of hooks: a run without any compared with runs after they were removed, and with ones that do nothing."""
 
 from __future__ import annotations
 

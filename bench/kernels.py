@@ -67,7 +67,7 @@ def matmul(name: str, m: int, k: int, n: int, weight: bool) -> Case:
 
 
 def convolution(name: str, channels: int, size: int) -> Case:
-    """As a layer of a network has it: the filters are constants, for all sides, and images are channels-last."""
+    """Returns a convolution of a network: filters are constants for all sides, and images are channels-last."""
 
     def ours(b: Any, x: Any, filters: Any) -> Any:
         return b.conv2d(x, filters, None, stride=[1, 1], padding=[1, 1], dilation=[1, 1], groups=1)

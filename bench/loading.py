@@ -24,7 +24,7 @@ REPEATS = 5
 
 
 def torch_loads(folder: Path, network: Any, inputs: Any) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
-    """By name: loading alone, and loading with a first result."""
+    """Returns, by name, loading alone and loading with a first result."""
     path = folder / "weights.pt"
     torch.save(network.state_dict(), path)
     sizes, _ = ZOO[MODEL].full

@@ -25,7 +25,7 @@ EXPECTED = "<= 1.3"
 
 
 def child(*words: str) -> dict[str, Any]:
-    """What `python -m bench.memory_child` found."""
+    """Returns the results of `python -m bench.memory_child`."""
     done = subprocess.run(
         [sys.executable, "-m", "bench.memory_child", *words], capture_output=True, text=True, cwd=ROOT, check=False
     )

@@ -165,7 +165,7 @@ def torch_eager(network: str, path: str, model: str, dtype: str) -> dict[str, in
 
 
 def compile_model(model: str, dtype: str) -> dict[str, int]:
-    """From the network in torch, which was there before, to a file."""
+    """Compiles the network in torch, which was loaded before, to a file."""
     import tempfile
 
     from builder.base.builder_apis import build_module

@@ -26,7 +26,7 @@ NAMES = (
 
 
 def program() -> Path | None:
-    """As `make bench` builds it, or in the build folder that TTMLIR_BUILD names."""
+    """Returns the program that `make bench` builds, or that of the build folder in TTMLIR_BUILD."""
     path = Path(os.environ.get("TTMLIR_BUILD", ROOT / "build")) / PROGRAM
     return path if path.exists() else None
 

@@ -117,7 +117,7 @@ NETWORKS = {
 
 
 def description(grid: tuple[int, int]) -> str:
-    """Of a machine of a chip with fewer cores, in JSON."""
+    """Describes a machine with a chip of fewer cores, in JSON."""
     system = json.loads(rt.runtime.get_current_system_desc().as_json())
     system["chips"][0]["grid"] = grid
     return json.dumps(system)

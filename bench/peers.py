@@ -23,7 +23,7 @@ Run = Callable[[], Tensor]
 
 
 def first(outputs: Any) -> Tensor:
-    """What is compared: the other outputs are caches."""
+    """Returns the compared output: the other outputs are caches."""
     return outputs[0] if isinstance(outputs, tuple | list) else outputs
 
 

@@ -27,5 +27,5 @@ MODULES = tuple(
 
 
 def benchmarks(modules: Sequence[str] = MODULES) -> dict[str, Callable[[Settings], Iterator[Outcome]]]:
-    """What the BENCHMARKS of modules hold."""
+    """Returns the BENCHMARKS of all modules."""
     return {name: run for module in modules for name, run in importlib.import_module(module).BENCHMARKS.items()}

@@ -216,16 +216,16 @@ void ttmlir::python::populateTranslate(nb::module_ &m) {
         }
         if (files.size() != points.size() || names.size() != bounds.size())
           throw nb::value_error("expected a point for each file, and bounds for each size");
-        struct Made {
+        struct Collected {
           std::string data;
           std::vector<std::tuple<int64_t, bool, std::string>> quotients;
           intptr_t searches = 0;
         } made;
         const auto append = [](MlirStringRef part, void *to) {
-          static_cast<Made *>(to)->data.append(part.data, part.length);
+          static_cast<Collected *>(to)->data.append(part.data, part.length);
         };
         const auto note = [](int64_t period, bool isKnown, MlirStringRef place, void *to) {
-          static_cast<Made *>(to)->quotients.emplace_back(period, isKnown, std::string(place.data, place.length));
+          static_cast<Collected *>(to)->quotients.emplace_back(period, isKnown, std::string(place.data, place.length));
         };
         const bool failed = mlirLogicalResultIsFailure(
             ttmlirOpenSizes(static_cast<intptr_t>(files.size()), given.data(), static_cast<intptr_t>(names.size()),

@@ -14,6 +14,7 @@ names.
   and in .cpp files of SOURCES.
 * The docstring of a public function in FOLDERS begins with a verb in the third person, as "Returns". VERBS has them; a
   verb that is not there yet is added.
+* Other docstrings of Python, and blocks of `///` in COMMENTED, do not begin with a word of OPENERS.
 * A subject of a commit has at most 72 characters.
 """
 
@@ -42,17 +43,23 @@ COMMITS, LONGEST = 20, 72
 FOLDERS = ("frontends/", "python/", "scripts/", "tools/")
 # Folders whose C++ files have no constructions that read as translated.
 SOURCES = ("lib/", "runtime/")
+# Folders whose comments of declarations begin with a noun or a verb, and first words that begin neither.
+COMMENTED = ("include/", "lib/", "plugin/", "runtime/")
+# Files that others are rewriting.
+LATER = ("frontends/pybuda/placement/", "tools/opgen/functions.py")
+OPENERS = frozenset(("Of", "That", "Those", "What", "Which", "Who", "Whoever", "Whom", "Whose"))
+COMMENT = re.compile(r"\s*///<? (\S+)")
 TEXT = """
 Adds Allocates Answers Applies Asks Assigns Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears
-Closes Collects Combines Compares Compiles Computes Connects Continues Converts Convolves Copies Counts Creates Cuts
-Declares Decorates Describes Divides Does Downloads Draws Drops Emits Empties Ends Enters Erases Evaluates Expands
-Extends Fills Finds Folds Forgets Forks Frees Fuses Gathers Gets Gives Goes Handles Has Holds Imports Inserts Installs
-Joins Keeps Learns Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes Notes
-Numbers Opens Orders Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises Reads
-Records Reduces Refuses Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts Returns
-Rounds Runs Saves Says Searches Selects Sends Sets Shifts Shows Slices Sorts Splits Stands Starts Steps Stops Stores
-Submits Sums Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns Wraps Writes
-Yields
+Closes Collects Combines Compares Compiles Computes Concatenates Connects Continues Converts Convolves Copies Counts
+Creates Cuts Declares Decorates Describes Divides Does Downloads Draws Drops Emits Empties Ends Enters Erases Evaluates
+Expands Extends Fills Finds Folds Forgets Forks Frees Fuses Gathers Gets Gives Goes Handles Has Holds Imports Inserts
+Installs Joins Keeps Learns Leaves Lets Lists Loads Lowers Makes Maps Marks Merges Moves Multiplies Names Normalizes
+Notes Numbers Opens Orders Packs Pads Parses Passes Places Plots Prepares Presses Prints Puts Quantizes Queues Raises
+Reads Records Reduces Refuses Registers Removes Renames Repeats Replaces Requires Resets Resizes Restores Restricts
+Returns Rounds Runs Saves Says Searches Selects Sends Sets Shifts Shows Slices Sorts Splits Stacks Stands Starts Steps
+Stops Stores Submits Sums Swaps Takes Tells Tests Traces Trains Transfers Turns Updates Verifies Visits Waits Warns
+Wraps Writes Yields
 """
 VERBS = frozenset(TEXT.split())
 
@@ -124,8 +131,38 @@ def wrong_words(path: str, text: str, table: Sequence[Rule]) -> Iterator[str]:
                 yield f"{where}: {rule.word!r}: say {' or '.join(map(repr, rule.instead))} ({GLOSSARY})"
 
 
+def opens_badly(text: str) -> bool:
+    """Returns whether a comment begins with a word that begins no sentence."""
+    return bool(text) and text.split(None, 1)[0].rstrip(".,:") in OPENERS
+
+
+def wrong_comments(path: str, text: str) -> Iterator[str]:
+    """Yields an error for each comment of a declaration in C++ that begins with a word of OPENERS."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        found = COMMENT.match(line)
+        if found and not inside and opens_badly(found[1]):
+            yield (
+                f"{path}:{number}: the comment begins with {found[1]!r}; expected a noun or a verb, as 'The' or "
+                f"'Returns' ({GLOSSARY})"
+            )
+        inside = line.lstrip().startswith("///")
+
+
 def wrong_docstrings(path: str, text: str) -> Iterator[str]:
-    """Yields an error for each docstring of a public function whose first word is no verb."""
+    """Yields an error for each docstring that begins with a word of OPENERS, and for each of a public function in
+    FOLDERS whose first word is no verb."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node) or ""
+            if opens_badly(docstring) and not path.startswith(LATER):
+                yield (
+                    f"{path}:{node.body[0].lineno}: the docstring begins with {docstring.split(None, 1)[0]!r}; "
+                    f"expected a noun or a verb ({GLOSSARY})"
+                )
+    if not path.startswith(FOLDERS):
+        return
 
     def walk(node: ast.AST) -> Iterator[str]:
         for child in ast.iter_child_nodes(node):
@@ -143,7 +180,7 @@ def wrong_docstrings(path: str, text: str) -> Iterator[str]:
             if isinstance(child, ast.ClassDef | ast.If | ast.Try | ast.With):
                 yield from walk(child)
 
-    yield from walk(ast.parse(text))
+    yield from walk(tree)
 
 
 def wrong_subjects() -> Iterator[str]:
@@ -170,7 +207,9 @@ def errors(paths: Sequence[str]) -> Iterator[str]:
         except UnicodeDecodeError:  # no text
             continue
         yield from wrong_words(path, text, table)
-        if path.endswith(".py") and path.startswith(FOLDERS):
+        if path.endswith((".h", ".cpp", ".td", ".def")) and path.startswith(COMMENTED):
+            yield from wrong_comments(path, text)
+        if path.endswith(".py"):
             yield from wrong_docstrings(path, text)
 
 

@@ -37,7 +37,7 @@ def seeded(run: Callable[..., Any], inputs: torch_zoo.Inputs) -> list[Tensor]:
 
 
 def load_compilers(peers: Sequence[str]) -> None:
-    """What PyTorch loads, and makes once in a process for whatever is compiled first: no side's time."""
+    """Loads and creates what PyTorch needs once per process, so that it counts for no side."""
     torch.compile(lambda x: x + 1, backend="eager")(torch.zeros(1))
     if INDUCTOR in peers:
         importlib.import_module("torch._inductor.compile_fx")

@@ -38,7 +38,7 @@ WAYS = ("annotated", "automatic")
 
 
 def text_of(model: Any, way: str) -> str:
-    """With a sharding at every argument."""
+    """Returns the module with a sharding at every argument."""
     if way == "annotated":
         return model.text(MESH, annotate=True, everywhere=True)
     return str(get_optimal_module_least_time(model.text(), MESH).module)

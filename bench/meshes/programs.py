@@ -64,7 +64,7 @@ def in_shards(text: str) -> tuple[str, int]:
 
 
 def collectives_of(main: Any) -> list[Any]:
-    """Of the function's own ops, in order."""
+    """Returns the collectives among the function's own ops, in order."""
     body = [op.operation for op in main.regions[0].blocks[0].operations]
     return [op for op in body if op.name in COLLECTIVES]
 
@@ -132,7 +132,7 @@ def compiled(ttir: str, mesh: Mesh) -> bytes:
 
 
 def splits_of(ttir: str) -> list[tuple[int, int] | None]:
-    """Of each argument, which dimension rows and columns of the mesh split, -1 for none; None: it is one tensor."""
+    """Returns the dimension of each argument that rows and columns of the mesh split, -1 for none; None: one tensor."""
     with ir.Context():
         main = main_of(ir.Module.parse(ttir))
         found: list[tuple[int, int] | None] = []
@@ -170,7 +170,7 @@ class Sides:
 
 
 def sides(text: str, values: Sequence[torch.Tensor], weights: Sequence[bool], mesh: Mesh) -> Sides:
-    """Of StableHLO whose arguments all have shardings. weights: arguments whose values never change.
+    """Returns the sides of a StableHLO module whose arguments all have shardings. weights: constant arguments.
 
     Raises:
         ValueError: a chip's program gives something else than the mesh's.
@@ -181,7 +181,7 @@ def sides(text: str, values: Sequence[torch.Tensor], weights: Sequence[bool], me
     whole_mesh = mesh_device(mesh)
 
     def given(value: torch.Tensor, split: tuple[int, int] | None) -> dict[int, torch.Tensor]:
-        """By chip; one for all where all have the same."""
+        """Returns inputs by chip; one for all where all have the same."""
         if split is None or max(split) < 0:
             return {0: value}
         return {chip: shard(value, split, mesh, chip) for chip in range(count)}

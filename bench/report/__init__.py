@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, for people: tables, means, reasons. And for programs: results.json and the files next to it."""
+"""The measurements for people: tables, means, reasons. And for programs: results.json and the files next to it."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def save(folder: Path, outcomes: Sequence[Outcome], threads: int, add: bool) -> 
 
 
 def saved(folder: Path) -> tuple[list[Result], list[Measure]]:
-    """What `save` wrote."""
+    """Reads the results that `save` wrote."""
     fields = ("name", "dtype", "ours_ms", "peer", "peer_ms")
     results = [Result(*(line[f] for f in fields)) for line in json.loads((folder / RESULTS).read_text())]
     return results, [Measure(**line) for line in json.loads((folder / MEASURES).read_text())]

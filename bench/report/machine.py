@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What results were measured on."""
+"""The machine that results were measured on."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class JaxModel:
         parameters: bool = False,
         everywhere: bool = False,
     ) -> str:
-        """What JAX prints, with the mesh and, if requested, the shardings of inputs, and which ones are weights.
+        """Returns JAX's text, with the mesh and, if requested, the shardings of inputs, and the numbers of weights.
 
         everywhere: arguments of which the user says nothing have an open sharding, so that chips have them in shards,
         too.

@@ -102,7 +102,7 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def eager_times(network: Any, inputs: Sequence[Any], runs: int) -> tuple[float, float]:
-    """Of the first run, and the median of others."""
+    """Returns the time of the first run, and the median of others."""
     _, first = timed(lambda: network(*inputs))
     return first, statistics.median(timed(lambda: network(*inputs))[1] for _ in range(runs))
 

@@ -43,7 +43,7 @@ class Block(torch.nn.Module):
 
 
 class ChipBlock:
-    """That block on a device."""
+    """The block on a device."""
 
     def __init__(self, block: Block, device: ttnn.Device, weights: ttnn.DataType = ttnn.bfloat16) -> None:
         self.heads = block.heads

@@ -93,7 +93,7 @@ class UNet(torch.nn.Module):
 
 
 class ChipUNet:
-    """That network on a device; pictures are [1, 1, height * width, channels]."""
+    """The network on a device; pictures are [1, 1, height * width, channels]."""
 
     def __init__(self, model: UNet, device: Any) -> None:
         self.model, self.device = model, device

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `jax.export` makes of a function with symbolic shapes, compiled and run for arrays of any sizes."""
+"""Functions with symbolic shapes from `jax.export`, compiled and run for arrays of any sizes."""
 
 from __future__ import annotations
 

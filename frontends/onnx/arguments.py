@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls give and get: arrays of NumPy, tensors of PyTorch, and whatever can be taken for one."""
+"""Arguments and results of calls: arrays of NumPy, tensors of PyTorch, and compatible objects."""
 
 from __future__ import annotations
 

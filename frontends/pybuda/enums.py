@@ -44,7 +44,7 @@ class BackendDevice(Named):
 
 
 class BackendType(Named):
-    """What runs programs: all but NoBackend, which compiles only, run on the simulated chip. Silicon and Versim run in
+    """The back end of programs: all but NoBackend, which compiles only, run on the simulated chip. Silicon and Versim run in
     a thread of their own, the others in the calling thread, as sequential mode does."""
 
     Golden = 0

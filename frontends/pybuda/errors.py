@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong in PyBuda programs."""
+"""Errors of PyBuda programs."""
 
 
 class PyBudaError(RuntimeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a StableHLO module says about the dimensions of its arguments.
+"""Constraints of a StableHLO module on the dimensions of its arguments.
 
 `jax.export` writes symbolic shapes as code: the main function reads dimensions of its arguments, computes dimension
 variables and checks them by calls of `shape_assertion`. This code is read as expressions of dimensions.

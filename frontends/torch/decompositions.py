@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops PyTorch takes apart before we see them."""
+"""The ops that PyTorch decomposes before the front end sees them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions that lower aten ops work with: values of the program under construction, and ops to make others."""
+"""The tools of functions that lower aten ops: values of the program under construction, and ops to create others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of the graphs that were compiled: ops, those that PyTorch runs, transfers, times."""
+"""Reports of compiled graphs: ops, those that PyTorch runs, transfers, times."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a forward graph keeps for its backward graph: weights and values as they are, and no copies of their views."""
+"""The values that a forward graph keeps for its backward graph: weights and values, and no copies of their views."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values an op accepts: rows by op name, and how they reach the arguments of a program.
+"""Domains of ops: rows by op name, and how they propagate to the arguments of a program.
 
 Needs neither torch nor MLIR: inputs are drawn from these domains where neither is loaded.
 """

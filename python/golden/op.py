@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one row of the golden tables says about an op."""
+"""A row of the golden tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs take on the simulated chip: `with trace(directory, port): ...` records every submit in the block."""
+"""The cost of programs on the simulated chip: `with trace(directory, port): ...` records every submit in the block."""
 
 from .files import chrome_trace, op_table, report_page, write_files
 from .meshes import MeshProgram, mesh_page, mesh_program, mesh_programs

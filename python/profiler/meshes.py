@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs of a flatbuffer do on a mesh, op by op: how values are split, what chips hold, what they send.
+"""The programs of a flatbuffer on a mesh, op by op: how values are split, what chips hold, what they send.
 
 Bytes, routes and times are those that the runtime's clock counts; nothing is run.
 """

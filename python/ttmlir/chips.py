@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What front ends share that compile and run in this process: the chip, and the pipeline with its warnings."""
+"""Common code of front ends that compile and run in this process: the chip, and the pipeline with its warnings."""
 
 from __future__ import annotations
 

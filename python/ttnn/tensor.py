@@ -190,7 +190,7 @@ def is_tensor_storage_on_device(tensor: Tensor) -> bool:
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
-    """Values one behind the other in memory, which is what is copied fastest."""
+    """Returns contiguous values in memory, which are copied fastest."""
     return tensor.resolve_conj().resolve_neg().contiguous()
 
 

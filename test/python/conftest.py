@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: --slow, --seed, samples, and a folder of their own to work in."""
+"""Common parts of all tests: --slow, --seed, samples, and a temporary working folder."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What scripts/test.sh could not run, on the last lines."""
+    """Prints what scripts/test.sh could not run, on the last lines."""
     if left_out := os.environ.get("TTMLIR_TESTS_LEFT_OUT"):
         terminalreporter.write_line(f"NOT RUN: {left_out}", red=True, bold=True)
 

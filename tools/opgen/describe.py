@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ODS says of the ops, enums and attributes of our dialects, as plain data.
+"""The ODS description of the ops, enums and attributes of our dialects, as plain data.
 
 Reads what `llvm-tblgen --dump-json` prints for include/ttmlir/Dialect/AllOps.td. Everything that has to know operands,
 attributes, enums or fields is made from this: see __main__.py.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What traced graphs hold: how often each op appears, and the distribution of its sizes, as csv and plots."""
+"""Statistics of traced graphs: how often each op appears, and the distribution of its sizes, as csv and plots."""
 
 from __future__ import annotations
 

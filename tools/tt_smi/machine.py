@@ -55,7 +55,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Work:
-    """What has run on a chip since it was opened. busy_ns: on the host; chip_ns, cycles: estimated for the chip."""
+    """The work of a chip since it was opened. busy_ns: on the host; chip_ns, cycles: estimated for the chip."""
 
     programs: int = 0
     ops: int = 0

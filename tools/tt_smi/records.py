@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of the chips: snapshots (JSON), and dumps of telemetry (CSV and XLSX)."""
+"""Records of the chips: snapshots (JSON), and dumps of telemetry (CSV and XLSX)."""
 
 from __future__ import annotations
 

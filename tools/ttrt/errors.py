@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool raises for wrong input."""
+"""Errors for wrong input."""
 
 from __future__ import annotations
 

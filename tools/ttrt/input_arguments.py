@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command line says of inputs: --inputs, --init and --seed. inputs.py makes them, and needs numpy."""
+"""Inputs on the command line: --inputs, --init and --seed. inputs.py creates them, and needs numpy."""
 
 from __future__ import annotations
 

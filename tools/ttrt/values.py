@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module computes: the value of every op and every output, by goldens or on a simulated device."""
+"""Values of a module: of every op and every output, by goldens or on a simulated device."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def loop(g: Graph, node: Node, limit: Value | None, condition: Value | None = No
 
 
 class Turns:
-    """A Loop: turns of a body with values that it carries, and rows that it makes."""
+    """A Loop: iterations of a body with loop-carried values and rows of results."""
 
     def __init__(self, g: Graph, node: Node, body: Any, initial: list[Given], many: int, limit: Value | None,
                  condition: Value | None) -> None:  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ops know while a device's modules are traced: formats, names, and the values that were requested."""
+"""The state of tracing a device's modules: formats, names, and the values that were requested."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Tenstorrent device tells of itself: its chips, parameters, queues, graph."""
+"""Reports of a Tenstorrent device: its chips, parameters, queues, graph."""
 
 from __future__ import annotations
 

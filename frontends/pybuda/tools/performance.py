@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run has left for the performance analyzer: the netlist, and for each op what it takes by the clock.
+"""Data of a run for the performance analyzer: the netlist, and the estimated cycles of each op.
 
 They are the files NAME_netlist.yaml, NAME_placement.json and perf_results/NAME.json of an output folder (tt_build), and
 op_perf.csv where the run was started. There is no placer: this compiler writes none of them yet.

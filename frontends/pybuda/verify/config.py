@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is verified, and how close results have to be."""
+"""The settings of verification: what is compared, and the tolerances."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arguments of a graph share memory, and what that means for programs of values alone."""
+"""Arguments of a graph that share memory, and the consequences for programs of values alone."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which sizes go together: what PyTorch's guards ask of several symbols, and sizes for which that holds.
+"""Constraints between sizes: PyTorch's guards of several symbols, and sizes that satisfy them.
 
 A graph was captured for sizes that satisfy its guards, such as s0 > 2*s1. At others its shapes mean nothing, so that a
 program must not be compared there.

@@ -32,7 +32,7 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
   ~OutputFile() { discard(); }
 
-  /// To write to; -1 after an error.
+  /// Returns the descriptor to write to; -1 after an error.
   int descriptor() const { return file; }
   /// The first error, as in errno; 0 without one.
   int error() const { return failure; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module is compiled to: a flatbuffer, or a C++ or Python program with its constants next to it."""
+"""Outputs of compilation: a flatbuffer, or a C++ or Python program with its constants next to it."""
 
 from __future__ import annotations
 

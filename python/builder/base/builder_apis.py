@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs import to build, compile, run, load and split modules. The functions are in `builder.api.modules`."""
+"""The import path for building, compiling, running, loading and splitting modules (`builder.api.modules`)."""
 
 from builder.api import modules
 from builder.api.modules import *  # noqa: F403 - the names are those of __all__ there

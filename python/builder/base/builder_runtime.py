@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs import to run flatbuffers compared with goldens. The functions are in
+"""The import path for running flatbuffers and comparing with goldens. The functions are in
 `builder.execution.flatbuffers`."""
 
 from builder.execution import callbacks, flatbuffers

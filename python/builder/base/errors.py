@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the builder raises."""
+"""Errors of the builder."""
 
 from __future__ import annotations
 

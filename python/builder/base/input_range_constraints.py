@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which values the arguments of a function may have, so that its ops compute with values they are defined for.
+"""Ranges of a function's arguments, so that its ops compute with values they are defined for.
 
 golden/domains.py knows what each op accepts; here are functions of MLIR in the form in which it follows them.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which program and goldens a run has whose program leaves sizes open."""
+"""Programs and goldens of runs whose program leaves sizes open."""
 
 from __future__ import annotations
 

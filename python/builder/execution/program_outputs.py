@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs return compared with their goldens, whatever ran them."""
+"""Outputs of programs compared with their goldens, however they were run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an execution found: each compared value with its figures, as objects, a table, or JSON."""
+"""Results of an execution: each compared value with its figures, as objects, a table, or JSON."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a walk over blocks asks of the IR: their ends, last uses of values, control flow and shardings."""
+"""Queries of the IR for walks over blocks: their ends, last uses of values, control flow and shardings."""
 
 from __future__ import annotations
 

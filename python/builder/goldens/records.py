@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goldens are kept by: values of a module, what a user set for them, and what was computed."""
+"""Keys of goldens: values of a module, a user's settings for them, and computed values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ODS says of the ops: operands, attributes and results.
+"""The ODS description of the ops: operands, attributes and results.
 
 They are in the description that tools/opgen writes at build time. Needs no torch.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a module takes on a mesh: compiled, and its flatbuffer put to the clock of the simulated chips. Nothing runs."""
+"""The cost of a module on a mesh: compiled, and estimated by the clock of the simulated chips. Nothing runs."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library has and the dialect does not: classes, enums, methods, parameters of functions."""
+"""Parts of the library that the dialect lacks: classes, enums, methods, parameters of functions."""

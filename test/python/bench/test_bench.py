@@ -221,7 +221,7 @@ class Fake:
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> None:
-    """What a run before left."""
+    """Writes the results of an earlier run."""
     report.save(tmp_path, [Result("earlier", "f32", 1.0, EAGER, 3.0)], 2, add=False)
 
 

@@ -68,7 +68,7 @@ def of_python(function: Callable[..., Any]) -> list[Parameter]:
 
 
 def of_nanobind(text: str) -> list[Parameter]:
-    """Of "def f(x: int, y: str = ...) -> int"."""
+    """Parses a signature like "def f(x: int, y: str = ...) -> int"."""
     text = re.sub(r"= \\\d+", "= None", text)
     (function,) = ast.parse(f"{text}: ...").body
     assert isinstance(function, ast.FunctionDef)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decides where PCC says nothing: values that vary by rounding only, and positions of equal elements."""
+"""Decisions where PCC says nothing: values that vary by rounding only, and positions of equal elements."""
 
 from __future__ import annotations
 

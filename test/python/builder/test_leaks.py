@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a build, a compilation or a run leaves behind: nothing."""
+"""Builds, compilations and runs leave nothing behind."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ WORK: dict[str, Callable[[], Any]] = {
 
 
 def live() -> dict[str, int]:
-    """Of what holds much memory. MLIR's objects, which Python's collector does not know, are in contexts."""
+    """Counts objects that hold much memory. MLIR's objects, which Python's collector does not know, are in contexts."""
     gc.collect()
     found = dict.fromkeys(("Tensor", "GoldenMapTensor", "ModuleType"), 0)
     for value in gc.get_objects():

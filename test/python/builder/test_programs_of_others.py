@@ -145,7 +145,7 @@ def test_saved_artifacts_are_where_programs_read_them():
 
 
 def test_goldens_while_a_function_is_built():
-    """What an operand is then, it is afterwards."""
+    """Compares the golden of an operand while its function is built with the golden afterwards."""
     seen = {}
 
     def module(b):

@@ -194,7 +194,7 @@ def parameters_without_use(path: Path) -> list[tuple[str, str]]:
 
 
 def test_every_parameter_is_used() -> None:
-    """What a function takes and never looks at is a promise that nobody keeps."""
+    """Fails for a parameter that its function never reads."""
     parts = [f"frontends/{name}" for name in ("torch", "onnx", "jax", "stablehlo")]  # PyBuda takes what its names take
     folders = [ROOT / folder for folder in ("python/builder", "python/profiler", "python/ttmlir", *parts)]
     # Rules of the PyTorch front end take what PyTorch's ops take, those of ONNX the graph, the node and its inputs.

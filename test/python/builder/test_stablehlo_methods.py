@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the builder of StableHLO has besides the dialect's ops."""
+"""Methods of the StableHLO builder in addition to the dialect's ops."""
 
 from __future__ import annotations
 

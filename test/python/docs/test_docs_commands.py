@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md, CONTRIBUTING.md and docs/*.md show runs: every fenced block with a language, every indented command.
+"""Runs README.md, CONTRIBUTING.md and docs/*.md: every fenced block with a language, every indented command.
 
 What cannot run here has `<!-- not run: REASON -->` on the line before it; drawings are `text`.
 """

@@ -127,7 +127,7 @@ def test_summaries_and_descriptions(pages):
 
 
 def test_examples(pages):
-    """Those that are shown parse, and only the ops above have none."""
+    """Parses the printed examples; only the ops above have none."""
     missing = set()
     for page, text in pages.items():
         for name, said in ops(text).items() if page.startswith("ops/") else ():

@@ -100,7 +100,7 @@ def test_indices_of_a_sort_are_not_its_values():
 
 
 def test_a_call_hands_domains_through():
-    """Of its operands from inside, and of its results from outside."""
+    """Propagates domains of operands from inside a callee, and of results from outside."""
     x, y, z = tensor("x"), tensor("y"), tensor("z")
     inner = Body([tensor("a"), tensor("b")], [keeper("ttir.typecast", 0, tensor("a"), tensor("c"))], [tensor("c")])
     call = Use("func.call", [[x], [y]], [z], callee=lambda: inner)

@@ -129,7 +129,7 @@ CONSTRAINT = """static ::llvm::LogicalResult __mlir_ods_local_type_constraint_NO
 
 
 def generate(folder: Path, descriptions: dict[str, str], bodies: dict[str, str], base: str = "Op<ReturnOp>") -> None:
-    """What mlir-tblgen makes of a dialect `a::n` with these op classes."""
+    """Returns mlir-tblgen's output for a dialect `a::n` with these op classes."""
 
     def whole(kind: str, head: str, texts: dict[str, str]) -> str:
         ops = "".join(f"namespace a::n {{\n\n{RULE}// ::a::n::{op} {kind}\n{RULE}{texts[op]}}}\n" for op in texts)
@@ -186,7 +186,7 @@ def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path
 
 @pytest.mark.parametrize(("members", "together"), [(2, True), (16, True), (17, False)])
 def test_ops_of_a_small_family_are_one_part(tmp_path, members, together):
-    """Those of a large one have parts of their own."""
+    """Puts ops of a small family into one part, and those of a large one into parts of their own."""
     bodies = {f"Op{n}": f'"body {n}"\n' for n in range(members)}
     generate(tmp_path, dict.fromkeys(bodies, "one"), bodies, "Op<ReturnOp, ::mlir::tt::trait::Kind>")
     assert divide(tmp_path, 2).returncode == 0
@@ -200,7 +200,7 @@ INFER = "  ::llvm::SmallVector<::mlir::Type, 2> inferredReturnTypes;\n  if (fail
 
 
 def test_builders_that_nobody_calls_are_left_out(tmp_path):
-    """Of each set of operands: with the type of the result, with a range that may hold it, without."""
+    """Drops unused builders: with the type of the result, with a range that may hold it, without."""
     value, seed = "::mlir::Value x, bool keep", "::mlir::ElementsAttr value"
     single, ranged = f"::mlir::Type result, {value}", f"::mlir::TypeRange resultTypes, {value}"
     several = "::mlir::TypeRange resultTypes, ::mlir::Value y"

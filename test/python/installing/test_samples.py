@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `sampled(n)` and `slow` leave out, by the conftest.py of all tests."""
+"""Tests that `sampled(n)` and `slow` leave out, by the conftest.py of all tests."""
 
 from __future__ import annotations
 

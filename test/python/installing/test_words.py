@@ -90,6 +90,39 @@ class Net:
     assert run.startswith("tools/a.py:15: the docstring of run begins with 'One'; expected a verb")
 
 
+def test_openers_of_docstrings() -> None:
+    text = '''"""What tests share."""
+
+def _private(x):
+    """Of a matrix."""
+
+class Net:
+    """The network.
+
+    What it holds."""
+'''
+    module, private = words.wrong_docstrings("test/python/a.py", text)
+    assert (
+        module == "test/python/a.py:1: the docstring begins with 'What'; expected a noun or a verb (docs/glossary.md)"
+    )
+    assert private.startswith("test/python/a.py:4: the docstring begins with 'Of'")
+
+
+def test_openers_of_comments() -> None:
+    text = """/// Those of a trace.
+int a;
+  /// The names of what is kept,
+  /// of a run.
+  int b; // of a core
+  // What follows is generated.
+/// What a run gives.
+struct Results {};
+"""
+    trace, run = words.wrong_comments("lib/a.h", text)
+    assert trace.startswith("lib/a.h:1: the comment begins with 'Those'; expected a noun or a verb, as 'The' or")
+    assert run.startswith("lib/a.h:7: the comment begins with 'What'")
+
+
 def test_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
     log = f"1234567 {'a' * 72}\n89abcde {'b' * 73}\n"
     monkeypatch.setattr(words, "git", lambda *arguments: log)

@@ -229,7 +229,7 @@ ROWS: list[Row] = [
 
 
 def rotary(x: Any) -> Any:
-    """Of [batch, sequence, heads, size]."""
+    """Rotates [batch, sequence, heads, size]."""
     size = x.shape[-1]
     angle = jnp.arange(x.shape[1])[:, None] * 10000.0 ** (-jnp.arange(0, size, 2) / size)
     cos, sin = jnp.cos(angle)[None, :, None], jnp.sin(angle)[None, :, None]
@@ -359,7 +359,7 @@ ROWS += [
 
 
 def difference(expected: Any, found: Any, kind: str) -> str | None:
-    """What is wrong with a result, or nothing."""
+    """Returns what is wrong with a result, or nothing."""
     if expected.shape != found.shape or expected.dtype != found.dtype:
         return f"is {found.dtype}{list(found.shape)}, expected {expected.dtype}{list(expected.shape)}"
     if not jnp.issubdtype(expected.dtype, jnp.inexact) or kind == "exact":
@@ -385,7 +385,7 @@ def difference(expected: Any, found: Any, kind: str) -> str | None:
 
 
 def run(row: Row) -> str | None:
-    """What is wrong with a row on the platform `tt`, or nothing."""
+    """Returns what is wrong with a row on the platform `tt`, or nothing."""
     results = []
     for platform in ("cpu", "tt"):
         device = jax.devices(platform)[0]

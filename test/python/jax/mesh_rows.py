@@ -207,7 +207,7 @@ mesh: Mesh  # of the process that runs the table
 
 
 def known(spec: P) -> P:
-    """Of the axes that the mesh has."""
+    """Returns the axes that the mesh has."""
     entries = []
     for entry in spec:
         axes = tuple(a for a in (entry if isinstance(entry, tuple) else (entry,)) if a in mesh.axis_names)
@@ -223,7 +223,7 @@ def constrained(value: Any, *spec: Any) -> Any:
 
 
 def agree(got: Any, want: Any, exact: bool) -> str:
-    """What is wrong; nothing when it is right."""
+    """Returns what is wrong; nothing when it is right."""
     left, right = jax.tree.leaves(got), jax.tree.leaves(want)
     if len(left) != len(right):
         return f"{len(left)} results, expected {len(right)}"
@@ -244,7 +244,7 @@ def agree(got: Any, want: Any, exact: bool) -> str:
 
 
 def not_of_each_device(compiled: Any) -> str:
-    """What is wrong with the text of a program for the chips; nothing when it is what each of them runs."""
+    """Returns what is wrong with the text of the chips' program; nothing when each of them runs it."""
     head = compiled.as_text().splitlines()[0]
     return "" if f"num_partitions={mesh.size}" in head else f"as_text() begins with {head}"
 

@@ -19,7 +19,7 @@ def run_program(program: str, **environment: str) -> subprocess.CompletedProcess
 
 
 def succeeds(program: str, **environment: str) -> str:
-    """What the program prints."""
+    """Returns the program's output."""
     done = run_program(program, **environment)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

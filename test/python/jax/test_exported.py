@@ -330,7 +330,7 @@ def test_a_comparison_with_a_number_bounds_a_program() -> None:
 
 
 def test_a_bound_between_dimensions_bounds_no_size() -> None:
-    """Of b >= c, both begin at 2."""
+    """Leaves both sizes of b >= c at a minimum of 2."""
     compiled = ttmlir.jax.compile(exported(ROWS["lower bound"]))
     assert [(size.name, size.least) for size in compiled.open_sizes] == [("b", 2), ("c", 2), ("l", 2)]
 

@@ -17,7 +17,7 @@ DONATE = -4  # PJRT_Buffer_DonateWithControlDependency, from the end
 
 
 class Arguments(ctypes.Structure):
-    """Of every function: its size, extensions, and fields of its own."""
+    """The arguments of every function: its size, extensions, and fields of its own."""
 
     _fields_ = (("size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("fields", ctypes.c_void_p * 30))
 

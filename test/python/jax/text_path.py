@@ -66,7 +66,7 @@ def compiled(texts: Sequence[str]) -> tuple[dict[str, str], str]:
 
 
 def run(row: Row, text: str, folder: Path) -> str | None:
-    """What is wrong with a row's results, or nothing."""
+    """Returns what is wrong with a row's results, or nothing."""
     binary, inputs, outputs, report = (folder / f"row{suffix}" for suffix in (".ttnn", ".npz", ".out.npz", ".json"))
     translate = [BIN / "ttmlir-translate", "--ttnn-to-flatbuffer", "-o", binary]
     subprocess.run(translate, input=text, text=True, check=True)

@@ -103,7 +103,7 @@ def test_there_and_back(mesh: tuple[int, int], axis: int, target: str) -> None:
 
 
 def expert(x: torch.Tensor, weights: list[torch.Tensor], activation: str) -> torch.Tensor:
-    """What one expert makes of a token, in double precision."""
+    """Computes one expert's result for a token, in double precision."""
     w0, w1, w2, b0, b1, b2 = (w.double() for w in weights)
     gate, value = x.double() @ w0 + b0, x.double() @ w1 + b1
     if activation == "swiglu":

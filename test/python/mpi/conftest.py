@@ -55,5 +55,5 @@ def mlp(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def other_mlp(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the same shapes, and it computes something else."""
+    """Builds a program of the same shapes with other results."""
     return compiled(tmp_path_factory.mktemp("programs"), "mlp", MLP.replace("FUNCTION", "exponential"))

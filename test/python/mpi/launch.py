@@ -36,7 +36,7 @@ def command(groups: Sequence[tuple[int, Sequence[str]]], options: Sequence[str] 
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a test, without what another launcher has left; more: what ranks shall have."""
+    """Returns the environment of a test without variables of another launcher; more: variables of the ranks."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "TTRT_"))}
     return kept | {"OMP_NUM_THREADS": "1"} | more
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks compute and see, as hashes: same.py FILE OUT. Rank 0 writes them, by name and rank."""
+"""Results and views of ranks, as hashes: same.py FILE OUT. Rank 0 writes them, by name and rank."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def test_refused(op: str, operands: list[Any], attributes: dict[str, Any], text:
 
 @pytest.mark.parametrize("op", ["Conv", "MaxPool", "ReorderInput"])
 def test_layouts_of_a_processor(op: str) -> None:
-    """What onnxruntime saves at its highest level has blocks of as many channels as the processor's vectors hold."""
+    """Reads files of onnxruntime's highest level, with blocks of as many channels as the processor's vectors hold."""
     model, given = node_model(op, [floats(1, 8, 4, 4)], domain="com.microsoft.nchwc", kernel_shape=[1, 1])
     with pytest.raises(OnnxError, match=r"layout of the processor .* at the level ORT_ENABLE_EXTENDED or below"):
         computed(typed(model, [np.zeros(1, np.float32)]), given)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch's exporters write: the old one at opset 17, and the new one at its default opset and at 23."""
+"""Files of PyTorch's exporters: the old one at opset 17, and the new one at its default opset and at 23."""
 
 from __future__ import annotations
 

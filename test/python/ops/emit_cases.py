@@ -122,7 +122,7 @@ def check_text(text: str) -> None:
 
 
 def compare_all(subjects: Sequence[Subject]) -> list[str]:
-    """What differs, for all subjects; one that cannot be emitted is an error of its own."""
+    """Returns the differences for all subjects; one that cannot be emitted is an error of its own."""
     problems = []
     expected = {}
     for subject in subjects:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a row of the op tables is: calls of an op, shapes, dtypes and attributes, and families of rows."""
+"""Rows of the op tables: calls of an op, shapes, dtypes and attributes, and families of rows."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def checked_model(model: test_models.Prepared) -> int:
 
 
 def checks(patterns: Sequence[str]) -> list[Check]:
-    """What runs under each cap, compiled."""
+    """Returns the tests that run under each cap, compiled."""
 
     def chosen(name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -59,7 +59,7 @@ def presharded(builder: Any) -> None:
 
 
 def rejoined(builder: Any) -> None:
-    """What the chips have is joined, and goes on on the chips."""
+    """Joins the shards of chips, and continues on the chips."""
 
     @builder.func([(8,)], [torch.bfloat16])
     def model(x: Any, builder: Any) -> Any:
@@ -152,7 +152,7 @@ def test_inputs_of_its_own_are_distributed(target: str, run: Any) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("build, mesh", [(weighted, None), (layers, None), (presharded, PAIR)])
 def test_a_trace_gives_the_bits(build: Any, mesh: Any, tmp_path: Path) -> None:
-    """What is recorded runs as before, in flatbuffers and in programs that are emitted, and op by op for goldens."""
+    """Compares recorded runs with plain ones, in flatbuffers, in emitted programs, and op by op for goldens."""
     module, builder = build_module(build, "ttir", mesh_dict=mesh or OrderedDict([("x", 1), ("y", 1)]))
     shape = tuple((mesh or {"x": 1, "y": 1}).values())
     inputs = [goldens.inputs for goldens in builder.golden_map[0].values()]

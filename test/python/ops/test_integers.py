@@ -125,7 +125,7 @@ REDUCE: dict[str, tuple[Callable[..., Any], Callable[[str], int]]] = {
 
 
 def as_int64(x: np.ndarray) -> np.ndarray:
-    """Of Python integers modulo 2^64."""
+    """Returns Python integers modulo 2^64."""
     return np.asarray([int(v) - 2**64 if int(v) >= 2**63 else int(v) for v in x], dtype=np.int64)
 
 
@@ -230,7 +230,7 @@ def product(dtype: str, result: str) -> Program:
 
 
 def constant(dtype: str) -> Program:
-    """Made, not computed: by a constant, one value for all, and iota."""
+    """Creates integers without computing them: a constant, one value for all, and iota."""
     x = values(dtype)[-20:] if dtype.startswith("u") else np.concatenate([values(dtype)[:10], values(dtype)[-10:]])
     t, lowest = f"tensor<{len(x)}x{dtype}>", int(np.iinfo(TYPES[dtype]).min)
     body = (

@@ -199,7 +199,7 @@ def test_a_full_tensor_of_different_shards_is_an_error() -> None:
 
 
 def test_constants_and_parameters() -> None:
-    """What is computed ahead is a shard for each chip, too, where a collective gave it."""
+    """Computes constants of collectives ahead as a shard for each chip."""
 
     def module(builder: Any) -> None:
         @builder.func([(8, 16), (8, 16)], [torch.float32, torch.float32])

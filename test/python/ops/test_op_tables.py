@@ -79,7 +79,7 @@ def test_agrees_with_golden_in_bfp8(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(GAPS.keys() & TABLE.keys()))
 def test_a_gap_is_an_error_that_names_it(name: str) -> None:
-    """What cannot be run is refused; an op that runs by now leaves op_gaps.py."""
+    """Refuses ops of op_gaps.py by name; an op that runs by now leaves that list."""
     with pytest.raises(Exception, match=re.escape(GAPS[name])):
         list(outcomes(name, TABLE[name].dtypes[0]))
 
@@ -97,7 +97,7 @@ def reparsed(module: ir.Module, form: str) -> ir.Module:
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "dtype"), [(name, TABLE[name].dtypes[0]) for name in sorted(TABLE)])
 def test_round_trips(name: str, dtype: str) -> None:
-    """What is printed or written reads back as the same, before and after lowering."""
+    """Reads printed and written modules back unchanged, before and after lowering."""
     module, _ = built(name, dtype)
     is_lowered = GAPS.get(name, "ttnn.").startswith("ttnn.")
     for stage in [module, lowered(module, TABLE[name].mesh)] if is_lowered else [module]:
@@ -172,7 +172,7 @@ def what_was_wrong(error: BaseException, name: str) -> str:
 
 @pytest.mark.parametrize(("name", "index"), WRONG)
 def test_a_wrong_input_is_an_error(name: str, index: int) -> None:
-    """What cannot be meant is refused when it is built, by a message that names the op and what was wrong."""
+    """Refuses invalid input at construction, by a message that names the op and the error."""
     case, pattern = TABLE[name].wrong[index]
     with pytest.raises(Exception) as raised:
         build_cases(name, TABLE[name], [case], TABLE[name].dtypes[0])

@@ -29,7 +29,7 @@ def opened(page: str, width: int = 1400) -> str:
 
 
 def acted(page: str, actions: str, width: int = 1400) -> dict:
-    """What a reader saw who did what a script says, which leaves that in the title."""
+    """Returns what a reader saw after a script's actions, which leaves that in the title."""
     document = opened(page.replace("</script>", f"{actions}</script>"), width)
     return json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, re.S)[1]))
 

@@ -65,7 +65,7 @@ print("ANSWERS" + json.dumps({page: [a.status_code, a.get_json()] for page, a in
 
 
 def visualized(folder: str | Path, *pages: str) -> dict[str, Any]:
-    """What the pages of ttnn-visualizer are given for a folder."""
+    """Returns the data that the pages of ttnn-visualizer get for a folder."""
     answers = json.loads(with_tools(VISUALIZER, folder, *pages).stdout.partition("ANSWERS")[2])
     assert {page: code for page, (code, _) in answers.items()} == dict.fromkeys(pages, 200)
     return {page: body for page, (_, body) in answers.items()}

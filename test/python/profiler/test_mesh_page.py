@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of several chips send, as data, as a page and in the timeline."""
+"""Transfers of programs of several chips, as data, as a page and in the timeline."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ document.title = JSON.stringify(seen);
 
 
 def acted(page: str, actions: str = ACTIONS, width: int = 1400) -> dict:
-    """What a reader saw who did what ACTIONS says."""
+    """Returns what a reader saw after the ACTIONS."""
     return browser.acted(page, actions, width)
 
 

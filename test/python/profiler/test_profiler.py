@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace records, writes and serves."""
+"""Traces: what they record, write and serve."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def test_cluster_descriptor(tmp_path: Path) -> None:
 
 
 def test_backend_db(tmp_path: Path) -> None:
-    """What the backend is configured for is written, and read again where the switch is off."""
+    """Writes the backend's configuration, and reads it again where the switch is off."""
     path = tmp_path / "runtime_params.yaml"
     pybuda.set_configuration_options(
         backend_runtime_params_path=str(path), store_backend_db_to_yaml=True, harvested_rows=[1, 2]

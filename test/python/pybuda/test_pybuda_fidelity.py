@@ -224,7 +224,7 @@ def test_epochs_are_told_apart() -> None:
 
 
 def test_gradients_of_parameters_are_told_apart() -> None:
-    """Of the product's two gradients only that of the weights is coarser."""
+    """Coarsens only the gradient of the weights among the product's two gradients."""
     low, high = (
         trained(dict(op_type="matmul", epoch_type="bwd", is_gradient_op=x, math_fidelity=MathFidelity.LoFi))
         for x in (True, False)
@@ -288,7 +288,7 @@ def test_wrong_use(call: Callable[[], Any], text: str) -> None:
 
 
 def test_images_keep_the_arithmetic(tmp_path: Path) -> None:
-    """Of an image the fidelity is the program's: options of the process that loads it change nothing."""
+    """Keeps the fidelity of an image's program, whatever the options of the process that loads it."""
     expected: dict[str, torch.Tensor] = {}
     for name, fidelity in {"low": MathFidelity.LoFi, "high": MathFidelity.HiFi4, "plain": None}.items():
         anew(**({} if fidelity is None else {"math_fidelity": fidelity}))

@@ -24,7 +24,7 @@ def block_rounded(x: np.ndarray, bits: int) -> np.ndarray:
 
 
 def block_cut(x: np.ndarray, bits: int) -> np.ndarray:
-    """What the packer of a card leaves: 7 bits rounded, and those behind the first ones cut off."""
+    """Packs as a card does: 7 bits rounded, and those after the first ones truncated."""
     exact = block_rounded(x, 7).reshape(-1, 16)
     step = 2.0 ** (np.floor(np.log2(np.abs(x.reshape(-1, 16)).max(1, keepdims=True))) - bits + 1)
     return (np.trunc(exact / step) * step).reshape(x.shape)

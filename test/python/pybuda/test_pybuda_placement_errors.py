@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be placed as it was requested: each is an error that says what was requested, and what there is."""
+"""Requested placements that are impossible: each is an error that names the request and the available resources."""
 
 from __future__ import annotations
 

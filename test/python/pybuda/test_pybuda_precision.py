@@ -225,7 +225,7 @@ def test_integers_for_floats_are_refused(float32: None) -> None:
 def test_operands_as_an_op_reads_them(
     given: Any, x_format: DataFormat | None, w_format: DataFormat | None, float32: None
 ) -> None:
-    """Of one op; another that reads the same is not concerned."""
+    """Rounds an operand for one op; another op that reads it is not affected."""
 
     class Two(pybuda.PyBudaModule):
         def __init__(self) -> None:

@@ -347,7 +347,7 @@ def test_a_size_that_a_kernel_does_not_have() -> None:
 
 
 def test_equal_ops_run_once() -> None:
-    """Ops of the netlist that are equal are computed by the one op that runs, and not by those that read them."""
+    """Keeps the first of equal ops in the netlist, as in the program."""
 
     def twice(x: pybuda.Tensor, w: pybuda.Tensor) -> pybuda.Tensor:
         products = [op.Gelu(f"gelu{i}", op.Matmul(f"product{i}", x, w)) for i in range(2)]

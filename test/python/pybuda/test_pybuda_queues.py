@@ -25,7 +25,7 @@ LIMIT = 1200.0  # seconds: far more than anything here takes
 
 
 def bounded(function: Callable[[], Any]) -> Any:
-    """What a function returns that must not hang."""
+    """Returns the result of a function that must not hang."""
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(function()), daemon=True)
     thread.start()
@@ -44,7 +44,7 @@ def number(value: int) -> torch.Tensor:
 
 
 def numbers(results: Any, expected: int, timeout: float = 0.5) -> Iterator[int]:
-    """What was pushed, from what comes out: so many, however slow the machine is, and what else comes soon."""
+    """Returns the pushed numbers from the outputs: a fixed count on any machine, and what else comes soon."""
     with contextlib.suppress(queue.Empty):
         for count in itertools.count():
             (tensor,) = results.get(timeout=LIMIT if count < expected else timeout)
@@ -80,7 +80,7 @@ def test_what_a_full_queue_had_no_room_for_comes_with_the_next_run() -> None:
 
 
 def in_a_child(function: Callable[[], object]) -> str:
-    """What a function raises in a process that is forked here."""
+    """Returns what a function raises in a forked process."""
     ours, theirs = mp.Pipe()
     context = mp.get_context("fork")
 

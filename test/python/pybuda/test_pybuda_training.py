@@ -23,7 +23,7 @@ TARGET = torch.tensor([[0.0, 1.0, -1.0], [3.0, -2.0, 0.5]])
 
 
 def mse_gradients(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean of squared distances, by hand."""
+    """Computes gradients of the mean of squared distances by hand."""
     difference = 2 * (X.numpy() @ w + b - TARGET.numpy()) / TARGET.numel()
     return X.numpy().T @ difference, difference.sum(0)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong gets an error that says of what, and what was expected."""
+"""Errors of wrong use name the subject and the expected value."""
 
 from __future__ import annotations
 

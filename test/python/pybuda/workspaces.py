@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler leaves of a small model: netlist, placement, and what a performance run adds."""
+"""Files that the compiler leaves of a small model: netlist, placement, and the data of a performance run."""
 
 from __future__ import annotations
 

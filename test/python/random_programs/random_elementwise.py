@@ -162,7 +162,7 @@ def power(g: Generator) -> None:
 
 
 def angle(g: Generator) -> None:
-    """Of the right half of the plane: on the other side of the left one lies another angle."""
+    """Draws from the right half of the plane: left of it, the angle jumps between the sides."""
     x = g.pick(lambda v: is_float(v) and v.least > 0.25)
     y = partner(g, x)
     g.emit(f"builder.atan2({y.name}, {x.name})", lambda: g.each(torch.atan2, y, x), False)

@@ -37,7 +37,7 @@ def case(
 
 
 def elementwise(draw: Draw, dtype: torch.dtype) -> Case:
-    """Of operands that broadcast, one of which is a view of other strides."""
+    """Draws operands that broadcast, one of which is a view of other strides."""
     whole = shape(draw, draw.choice.choice([1, 2, 3, 4]))
     parts = [tuple(1 if draw.chance(3) else n for n in whole) for _ in range(3)]
     parts[0] = parts[0][draw.choice.randrange(len(whole)) :]
@@ -151,7 +151,7 @@ def attention(draw: Draw, dtype: torch.dtype) -> Case:
 
 
 def written_attention(draw: Draw, dtype: torch.dtype) -> Case:
-    """Of products and a softmax, as front ends write it."""
+    """Builds attention from products and a softmax, as front ends write it."""
     batch, heads, rows, columns, size = draw.size(3), draw.size(3), draw.size(), draw.size(), draw.size()
     query = draw.values((batch, heads, rows, size), dtype)
     key, value = (draw.values((batch, heads, columns, size), dtype) for _ in range(2))

@@ -312,7 +312,7 @@ def drawn(seed: int, ops: int | None = None) -> OpenModule:
 
 
 def sizes_of(module: OpenModule, bounds: Sequence[tuple[str, int, int]]) -> list[tuple[int, ...]]:
-    """Of the runs, as many as the program is open for: small ones, some between, and a large odd one."""
+    """Returns sizes of the runs, as many as the program is open for: small ones, some between, and a large odd one."""
     choice = random.Random(module.seed)
     some: list[tuple[int, ...]]
     if len(module.names) == 1:

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 
 def written_attention(g: Generator) -> None:
-    """Of products and a softmax, as front ends write it: what fusions make one op."""
+    """Builds attention from products and a softmax, as front ends write it, which fusions make one op."""
     x = g.pick(lambda v: is_float(v) and v.rank in (3, 4) and max(abs(v.least), abs(v.most)) <= 4)
     key = g.choice.choice([v for v in g.values if v.shape == x.shape and v.dtype == x.dtype])
     scale = x.shape[-1] ** -0.5
@@ -102,7 +102,7 @@ def linear(g: Generator) -> None:
 
 
 def dot_general(g: Generator) -> None:
-    """Of operands that share all dimensions but one, some of which are kept apart."""
+    """Draws operands that share all dimensions but one, some of which are not contracted."""
     x = g.pick(lambda v: is_float(v) and 1 < v.rank < 4 and max(abs(v.least), abs(v.most)) <= 4)
     y = g.pick(lambda v: v.dtype == x.dtype and v.shape == x.shape and product_bound(x, v))
     shared = g.choice.sample(range(x.rank), x.rank - 1)

@@ -142,7 +142,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """What modules are drawn with, where it is not left to chance.
+    """The properties that modules are drawn with, where these are not random.
 
     dtype: of floats.
     sizes: of dimensions, on one chip.
@@ -304,12 +304,12 @@ class Generator:
 
     @staticmethod
     def wide(tensor: Tensor) -> Tensor:
-        """What an op computes in."""
+        """Returns the dtype that an op computes in."""
         return tensor.float() if Value.now == AS_WRITTEN else tensor.double()
 
     @staticmethod
     def narrow(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-        """What it gives. Integers that the type does not hold are refused: what becomes of them is not compared."""
+        """Returns the dtype of the result. Integers beyond the type are refused: their conversion is not compared."""
         if dtype not in FLOATS and dtype is not torch.bool and tensor.numel():
             held = torch.iinfo(dtype)
             if float(tensor.double().min()) < held.min or float(tensor.double().max()) > held.max:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cases of many shapes are drawn of; see random_shapes.py."""
+"""Ingredients of cases of many shapes; see random_shapes.py."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def results(device, binary, inputs) -> list[bytes]:
 
 
 def in_child(function, *arguments):
-    """What function(*arguments) returns in a forked child."""
+    """Returns the result of function(*arguments) in a forked child."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of the ecosystem call in the runtime, in addition to what it does elsewhere under other names."""
+"""Names that programs of the ecosystem call in the runtime, in addition to its own."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_every_name_of_the_ecosystem_is_there_or_has_a_reason():
 
 
 def test_names_that_are_no_text(device):
-    """Of a damaged file: errors name them all the same, and are those of the runtime."""
+    """Reads names of a damaged file: errors contain them, and are those of the runtime."""
     data = Path(compile_ttir_to_flatbuffer(network)[1]).read_bytes()
     assert b"ttnn.exp\0" in data
     with pytest.raises(rt.BinaryError, match=r"ttnn\.\\xffxp"):

@@ -130,7 +130,7 @@ def test_the_builder_compiles_stages(capsys):
 
 
 def test_ttrt_has_goldens_of_a_batch(capsys):
-    """Of outputs, and of the ops of all stages."""
+    """Compares outputs, and the ops of all stages."""
     path = compile_ttir_to_flatbuffer(mlp, pipeline_options=OPTIONS)[1]
     assert main(["run", path, "--golden", "--ops"]) == 0
     shown = capsys.readouterr().out

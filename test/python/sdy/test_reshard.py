@@ -25,7 +25,7 @@ PAIRS, SLOW_PAIRS = 40, 112  # for each mesh and rank: 720, and 2,016
 
 
 def lowered(mesh: Mesh, shape: tuple[int, ...], pairs: list[tuple[Dims, Dims]]) -> list[str]:
-    """What the pass makes of one reshard for each pair, as text."""
+    """Returns the pass's output for one reshard of each pair, as text."""
     axes = ", ".join(f'"{name}"={size}' for name, size in mesh.axes.items())
     tensor = f"tensor<{'x'.join(map(str, shape))}xi32>"
     text = f"sdy.mesh @m = <[{axes}]>\n"

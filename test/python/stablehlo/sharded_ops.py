@@ -45,7 +45,7 @@ def region(line: str, result: str = "f32", count: int = 2) -> str:
 
 
 def logical(name: str) -> Program:
-    """Of booleans, and of integers."""
+    """Draws booleans and integers."""
     return program(
         f"""{INTEGER}
         %p = stablehlo.compare LT, %a0, %a1 : ({X}, {X}) -> {PRED}

@@ -260,7 +260,7 @@ def compiled(text: str, mesh: Mesh, options: str = "") -> Compiled:
 
 
 def part(value: torch.Tensor, split: Split, place: dict[str, int], sizes: dict[str, int]) -> torch.Tensor:
-    """What the device at this place of the mesh has."""
+    """Returns the part of the device at this place of the mesh."""
     for dim, axes in enumerate(split):
         index, parts = 0, 1
         for axis in axes:
@@ -312,7 +312,7 @@ def in_shards(text: str, mesh: Mesh, inputs: list[torch.Tensor], options: str = 
 
 
 def comes_in_shards(text: str, count: int) -> list[bool]:
-    """Of each argument of the only public function: it has a sharding, and is not said to come whole."""
+    """Returns for each argument of the only public function whether it has a sharding and is not unsharded."""
     with ir.Context():
         module = ir.Module.parse(text)
         functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]

@@ -92,7 +92,7 @@ def run(text: str, x: torch.Tensor) -> list[np.ndarray]:
     ("shape", "dim"), [((7,), 0), ((4, 9), 1), ((4, 9), 0), ((2, 1, 5), 1), ((2, 3, 4), 2), ((1,), 0)]
 )
 def test_agrees_with_numpy(shape: tuple[int, ...], dim: int, body: str, element: str, before: str) -> None:
-    """Of values with many ties, the first position."""
+    """Returns the first position among values with many ties."""
     result = np.random.default_rng(0).integers(-2, 3, shape, dtype=np.int32)
     if element == "i32":
         result.flat[0] = -(2**31)  # its negative is itself

@@ -149,7 +149,7 @@ def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureR
 
 @pytest.mark.long
 def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
-    """Of prices for memory that is too small by far; where no terminal is, nothing is written but the warning."""
+    """Prices memory far too low; without a terminal, only the warning is written."""
     text = transformer(layers=24, batch=8, sequence=512, hidden=1024, heads=16, kv_heads=16, ffn=4096).text
     (tmp_path / "model.mlir").write_text(with_mesh(text, (8, 4)))
     command = [BIN / "ttmlir-opt", tmp_path / "model.mlir", "--auto-sharding=dram-bytes=4096", "-o", "/dev/null"]

@@ -189,7 +189,7 @@ def test_limit_of_iterations(tmp_path: Path) -> None:
 
 
 def test_time_grows_with_iterations() -> None:
-    """What a loop takes on the chip is known when it has run."""
+    """Counts the time of a loop on the chip after its run."""
     binary = binary_of(COUNTED)
     cycles = []
     for n in (0, 1, 5, 9):
@@ -210,7 +210,7 @@ def test_case(index: int) -> None:
 
 
 def test_values_that_change_places() -> None:
-    """What a loop carries may be passed on in another order: nothing is overwritten before it is read."""
+    """Passes loop-carried values on in another order: none is overwritten before it is read."""
     binary = binary_of(PLACES)
     for n in range(5):
         found = [float(x[0]) for x in run(binary, torch.tensor(n, dtype=torch.int32))]

@@ -231,7 +231,7 @@ def test_threefry(shape: tuple[int, ...]) -> None:
 
 
 def golden(body: str, inputs: dict[str, torch.Tensor], result: str) -> torch.Tensor:
-    """What the goldens say that `run` returns."""
+    """Returns the goldens of `run`."""
     arguments = ", ".join(f"%{name}: {type_of(x)}" for name, x in inputs.items())
     _, builder = load_mlir_file(
         f"func.func @main({arguments}) -> {result} {{\n{body}\nreturn %r0 : {result} }}",

@@ -111,7 +111,7 @@ def test_rank_zero(name: str) -> None:
 
 @pytest.mark.parametrize(("shape", "k"), [((7,), 3), ((4, 5), 5), ((2, 3, 8), 1), ((1, 1), 1)])
 def test_top_k(shape: tuple[int, ...], k: int) -> None:
-    """Of equal elements the first come first."""
+    """Returns the first of equal elements first."""
     x = torch.randint(-3, 4, shape, generator=torch.Generator().manual_seed(0)).float()
     of, to = "x".join(map(str, shape)), "x".join(map(str, (*shape[:-1], k)))
     text = f"""func.func @main(%x: tensor<{of}xf32>) -> (tensor<{to}xf32>, tensor<{to}xi32>) {{

@@ -268,7 +268,7 @@ def test_native_bytecode(name: str) -> None:
 
 
 def test_native_bytecode_of_partial_values() -> None:
-    """Of several values a sharding with unreduced axes has a code of its own."""
+    """Writes shardings with unreduced axes of several values, which have a code of their own."""
     text = """module {
       sdy.mesh @m = <["x"=2, "y"=2]>
       func.func @f(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}], unreduced={"y"}>}) -> tensor<4xf32> {

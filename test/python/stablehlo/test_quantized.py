@@ -236,7 +236,7 @@ def test_goldens_compute_with_what_integers_stand_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("op", "combine"), [("add", np.sum), ("maximum", np.max), ("minimum", np.min)])
 @pytest.mark.parametrize("kind", [Q8, FINE, NARROW], ids=["q8", "fine", "narrow"])
 def test_reductions(kind: Quantized, op: str, combine: Callable[..., np.ndarray]) -> None:
-    """Of what the integers stand for: only the result is rounded and saturated."""
+    """Reduces the represented numbers: only the result is rounded and saturated."""
     text = f"""func.func @main(%x: tensor<5x7x{kind.type}>, %i: tensor<{kind.type}>) -> tensor<5x{kind.type}> {{
       %r = stablehlo.reduce(%x init: %i) applies stablehlo.{op} across dimensions = [1]
         : (tensor<5x7x{kind.type}>, tensor<{kind.type}>) -> tensor<5x{kind.type}>

@@ -139,7 +139,7 @@ def listed(values: Sequence[object]) -> str:
 
 
 def text(name: str, windows: Sequence[Window], shape: Sequence[int], kernel: Sequence[int], isInteger: bool) -> Program:
-    """Of f32 arguments; computed of integers if it is of these."""
+    """Returns a program of f32 arguments, or of integers if `computed` has these."""
     sizes = [w.results(n) for w, n in zip(windows, shape[1:3] if kernel else shape, strict=True)]
     result = (shape[0], *sizes, kernel[3]) if kernel else tuple(sizes)
     element = "i32" if isInteger else "f32"
@@ -268,7 +268,7 @@ def test_windows_that_do_not_overlap_scatter_on_their_chip(chips: int) -> None:
 @pytest.mark.parametrize("chips", [2, 4, 8])
 @pytest.mark.parametrize(("stride", "sent"), [(1, 1 + 1), (2, 1 + 0)])
 def test_gradients_of_kernels_are_sums_over_parts_of_images(stride: int, sent: int, chips: int) -> None:
-    """Of images of 64 rows, edges of neighbours are sent, and the sums: 3x3 for each of 32 x 32 features."""
+    """Sends edges of images of 64 rows, and the sums: 3x3 for each of 32 x 32 features."""
     gradient = convolution(
         (2, 64, 32, 32),
         (2, 64 // stride, 32, 32),

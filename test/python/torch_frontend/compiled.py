@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the PyTorch front end share: a function run by PyTorch and by the chip, and what must agree."""
+"""Common parts of the PyTorch front end's tests: a function run by PyTorch and by the chip, and what must agree."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Sample:
 
 
 def near(got: torch.Tensor, want: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Which elements agree within the tolerance of `dtype`; NaN with NaN, Inf with Inf."""
+    """Returns the elements that agree within the tolerance of `dtype`; NaN with NaN, Inf with Inf."""
     if not got.dtype.is_floating_point and not got.dtype.is_complex:
         return got == want
     relative, of_range = TOLERANCE.get(dtype, TOLERANCE[torch.float32])
@@ -204,7 +204,7 @@ def without_order_of_ties(sample: Sample, results: list[torch.Tensor]) -> list[t
 def difference(
     got: Sequence[torch.Tensor], eager: Sequence[torch.Tensor], wide: Sequence[torch.Tensor] | None, dtype: torch.dtype
 ) -> str:
-    """What is wrong, or nothing.
+    """Returns what is wrong, or nothing.
 
     An element is right when it is as the wide reference or as eager's, whose rounding is not to judge; so it is when
     its error is of the size of eager's largest, as where the exact value is 0 and what is seen is rounding.

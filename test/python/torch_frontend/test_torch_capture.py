@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which graphs are captured in one pass and which need AOTAutograd, and that both give PyTorch's numbers."""
+"""Graphs that are captured in one pass or by AOTAutograd; both give PyTorch's numbers."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def positive(x: torch.Tensor) -> torch.Tensor:
 
 
 def joined(u: torch.Tensor, s: torch.Tensor, v: torch.Tensor) -> list[torch.Tensor]:
-    """What does not depend on the signs of vectors."""
+    """Returns quantities that do not depend on the signs of vectors."""
     return [s, (u * s.unsqueeze(-2)) @ v, u.mT @ u, v @ v.mT]
 
 

@@ -89,7 +89,7 @@ def test_no_op_gives_less_than_64_bits() -> None:
 
 
 def test_rules_that_grow_are_known() -> None:
-    """Of each op that gives sums or products, all overloads do."""
+    """Lists all overloads of each op that returns sums or products."""
     of = {name.partition(".")[0] for name in GROWING if not name.startswith("prims.")}
     assert [name for name in RULES if name.partition(".")[0] in of and name not in GROWING] == []
 

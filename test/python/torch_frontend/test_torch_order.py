@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What depends on the order of numbers, over zeros, infinities and NaN of both signs.
+"""Ops that order numbers, over zeros, infinities and NaN of both signs.
 
 Sorts have PyTorch's order: any NaN is the largest number, and zeros are equal. PyTorch's maximum and minimum of zeros
 of both signs depend on the order of operands; here they are those of IEEE 754, which any order of operands gives.

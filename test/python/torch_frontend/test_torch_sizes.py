@@ -390,7 +390,7 @@ def test_what_cannot_stay_open_has_a_program_for_each_size() -> None:
 
 
 def test_why_sizes_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a rule did not foresee names the op, its operands, and the sizes that it was tried with."""
+    """Names the op, its operands, and the tried sizes when a rule fails."""
 
     def refusing(*_: Any) -> None:
         raise AssertionError

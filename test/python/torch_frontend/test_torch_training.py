@@ -147,7 +147,7 @@ def test_200_steps_end_at_the_loss_of_pytorch(name: str) -> None:
 
 
 class Kept(nn.Module):
-    """What is kept for backward: weights, their views and parts, a buffer that is written; what is computed again."""
+    """Keeps for backward: weights, their views and parts, a written buffer; the rest is computed again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ def test_what_is_kept_for_backward(dynamic: bool) -> None:
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:PyTorch runs what")
 def test_gradients_between_ops_that_pytorch_runs() -> None:
-    """What is kept for the backward graph reaches it by its place, whatever names ops of that graph have."""
+    """Passes values to the backward graph by place, whatever names its ops have."""
     config = hf.FNetConfig(
         vocab_size=50, hidden_size=32, num_hidden_layers=2, intermediate_size=64, max_position_embeddings=16
     )

@@ -272,8 +272,8 @@ def test_a_weight_is_held_once_and_as_its_form_for_the_kernel() -> None:
     ids=str,
 )
 def test_large_models_are_not_held_twice(dtype: torch.dtype, layers: int, rows: int, share: float) -> None:
-    """Of 671 MB of weights a fifth at most has a second form, also where the processor multiplies bf16 as f32; none
-    for few rows.
+    """Keeps a second form of at most a fifth of 671 MB of weights, also where the processor multiplies bf16 as f32;
+    none for few rows.
     """
     width = 4096
     model = nn.Sequential(*[nn.Linear(width, width, bias=False, device="meta") for _ in range(layers)])

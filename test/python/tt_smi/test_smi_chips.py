@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What processes publish of their meshes, and what is made of it."""
+"""Data that processes publish of their meshes, and how it is shown."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_a_snapshot(smi, worker, net):
 
 
 def test_the_names_of_the_cards_tt_smi(smi):
-    """Those of tt-smi 6.8."""
+    """Accepts the names of tt-smi 6.8."""
     (device,) = json.loads(smi("-s").out)["device_info"]
     names = {"smbus_telem", "board_info", "telemetry", "gddr_telemetry", "firmwares", "limits"}
     assert set(device) > names

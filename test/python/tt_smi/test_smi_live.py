@@ -205,7 +205,7 @@ def test_sizes_and_themes(worker, size, theme):
 
 
 def in_terminal(arguments: list[str], keys: str = "", seconds: float = 4.0) -> tuple[str, int]:
-    """What `tt-smi` writes to a terminal of 160x50 while keys are pressed; it is ended by "q"."""
+    """Returns what `tt-smi` writes to a terminal of 160x50 while keys are pressed; it is ended by "q"."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a flatbuffer says of its ops: each alone and in full, whatever its strings hold."""
+"""The ops in the text of a flatbuffer: each alone and in full, whatever its strings hold."""
 
 from ttmlir import ir, passes
 from ttmlir.passmanager import PassManager

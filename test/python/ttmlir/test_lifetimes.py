@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is found inside of a module keeps the module, and the last of it that goes lets the module go; what others erase
-is an error to use."""
+"""Objects inside of a module keep it alive, and the last of them frees it. Using an erased object is an error."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def bits(tensor: Any) -> list[bytes]:
 
 @contextmanager
 def recorded(program: dict[str, Any], index: int) -> Iterator[dict[int, list[tuple[str, list[bytes], Any]]]]:
-    """What each op of a program wrote while it was run: by value, in order, the op, the bits and a copy."""
+    """Records what each op of a program wrote while it ran: by value, in order, the op, the bits and a copy."""
     found: dict[int, list[tuple[str, list[bytes], Any]]] = {}
 
     def after(binary: Any, context: Any, op: Any) -> None:
@@ -140,7 +140,7 @@ def called(function: Any) -> Any:
 
 
 def described(name: str, spec: dict[str, Any]) -> Any:
-    """What a result is to be, as the parameters dtype, layout and memory_config say it."""
+    """Returns the parameters dtype, layout and memory_config of a result."""
     if name == "dtype":
         return DATA_TYPES[spec["data_type"]]
     if name == "layout":

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "cpp"
 
 
 def done(*command: str | Path, cwd: Path) -> str:
-    """What a command prints; it must succeed."""
+    """Returns the output of a command, which must succeed."""
     result = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

@@ -39,7 +39,7 @@ def test_same_bits(name: str, dtype: str) -> None:
 
 
 def test_every_op_is_a_function() -> None:
-    """Of the ops that the runtime computes, all but those of a compiled program's own."""
+    """Calls all ops that the runtime computes, except those of a compiled program only."""
     own = {
         "debug.host_call",
         "ttnn.capture_or_execute_trace",

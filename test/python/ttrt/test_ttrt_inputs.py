@@ -39,7 +39,7 @@ def decoding(flatbuffer) -> str:
 
 
 def inputs_of(path: str) -> dict[int, torch.Tensor]:
-    """What a run with --save-artifacts drew."""
+    """Returns the inputs that a run with --save-artifacts drew."""
     return {i: torch.load(f"{path}/input_{i}.pt") for i in range(5)}
 
 

@@ -52,7 +52,7 @@ def test_positions_of_equal_elements(ttrt, flatbuffer) -> None:
 
 @pytest.mark.long
 def test_goldens_are_freed(ttrt, flatbuffer, monkeypatch, live_goldens) -> None:
-    """Those of a long chain of ops, unless they are to be looked at."""
+    """Frees goldens of a long chain of ops, unless they are inspected."""
     from builder.goldens.evaluation import Evaluation
 
     counts: list[int] = []

@@ -213,7 +213,7 @@ def test_as_a_program(files):
      ["run", "ONE", "--save-artifacts"], ["run", "ONE", "--inputs", "in.pt"], ["compare", "ONE", "ONE"]],
 )  # fmt: skip
 def test_without_torch(files, arguments):
-    """What cannot do without it says so."""
+    """Refuses commands that need PyTorch, with the reason."""
     Path("in.pt").write_bytes(b"")
     program = f"""import sys
 sys.path[:0] = {sys.path!r}

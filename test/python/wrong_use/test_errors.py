@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong when programs are compiled, loaded and run, and the text that says so."""
+"""Errors of compiling, loading and running programs, and their texts."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def pieces(content: str) -> Iterator[str]:
 
 
 def lowered(chunks: list[str], options: list[str], folder: Path) -> list[str]:
-    """What the tool makes of those that it takes."""
+    """Returns the tool's output for the inputs that it accepts."""
     file = folder / "sources.mlir"
     file.write_text(f"\n{SPLIT}\n".join(chunks))
     command = [str(BIN / "ttmlir-opt"), str(file), *options, "--split-input-file", "--mlir-disable-threading"]
@@ -129,7 +129,7 @@ def lowered(chunks: list[str], options: list[str], folder: Path) -> list[str]:
 
 
 def texts(folder: Path) -> Iterator[Text]:
-    """Those of the tests, and modules between pipelines."""
+    """Returns the modules of the tests, and modules between pipelines."""
     sources = list(sources_of_tests())
     yield from sources
     for kind, options, pipelines in LOWERED:
@@ -208,7 +208,7 @@ def bounded() -> None:
 
 
 def run(chunks: list[str], options: tuple[str, ...], folder: Path) -> str:
-    """What is wrong with how the tool ended, or nothing. Errors in the text are not."""
+    """Returns what is wrong with how the tool ended, or nothing. Errors in the text are not."""
     file = folder / "damaged.mlir"
     file.write_text(f"\n{SPLIT}\n".join(chunks))
     command = [str(BIN / "ttmlir-opt"), str(file), *options, "--split-input-file", "--mlir-disable-threading",

@@ -194,7 +194,7 @@ class Pool:
         return choose.choice(self.odd)
 
     def good(self, kind: str, choose: random.Random) -> Any:
-        """What a parameter of a type takes, more or less."""
+        """Returns values that a parameter of a type accepts."""
         ttnn = self.ttnn
         fitting: list[tuple[str, Callable[[], Any]]] = [
             ("Sequence[Tensor]|list[.*Tensor|Tensors", lambda: [self.tensor(choose) for _ in range(2)]),
@@ -393,7 +393,7 @@ def text_of(value: Any) -> str:
 
 
 def judged(error: BaseException) -> str | None:
-    """What is wrong with an exception, if anything is."""
+    """Returns what is wrong with an exception, if anything is."""
     if isinstance(error, SystemError):
         return f"SystemError: {error}"
     # Memory configs are printed as in the library.

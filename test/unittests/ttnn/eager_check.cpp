@@ -58,14 +58,14 @@ Tensor randomTensor(const TensorSpec &spec, const std::vector<uint32_t> &mesh, s
 class Eager {
 public:
   Eager(const Binary &binary, const Program &program, const runtime::Device &device)
-      : binary(binary), program(program), device(device), made(program.operations.size()) {}
+      : binary(binary), program(program), device(device), prepared(program.operations.size()) {}
 
   std::vector<Tensor> run(std::vector<Tensor> inputs) {
     std::vector<Tensor> values(program.values.size());
     for (size_t i = 0; i < inputs.size(); ++i)
       values[program.inputs[i]] = std::move(inputs[i]);
     for (size_t op = 0; op < program.operations.size(); ++op)
-      runOperation(program.operations[op], made[op], values);
+      runOperation(program.operations[op], prepared[op], values);
     std::vector<Tensor> outputs;
     for (uint32_t output : program.outputs)
       outputs.push_back(values[output]);
@@ -74,21 +74,21 @@ public:
 
 private:
   /// What an emitted program has instead of the op: a call, or values that it read or computed once.
-  struct Made {
+  struct PreparedOp {
     const ttnn::Callable *callable = nullptr;
     std::vector<ttnn::NamedAttribute> attributes;
     std::vector<ttnn::Output> outputs;
     std::vector<Tensor> kept;
   };
 
-  void runOperation(const Operation &operation, Made &made, std::vector<Tensor> &values) {
+  void runOperation(const Operation &operation, PreparedOp &prepared, std::vector<Tensor> &values) {
     const std::string_view name = operation.info->name;
     if (name == "ttnn.deallocate") {
       values[operation.ins.at(0)] = {};
       return;
     }
     if (name == "ttnn.constant") {
-      values[operation.outs[0]] = constant(operation, made);
+      values[operation.outs[0]] = constant(operation, prepared);
       return;
     }
     std::vector<Tensor> operands;
@@ -96,9 +96,9 @@ private:
       operands.push_back(in == absentOperand ? Tensor() : values[in]);
     std::vector<Tensor> results;
     if (operation.call != Operation::Call::None) {
-      results = cached(operation, made, operands);
-    } else if (prepare(operation, made)) {
-      results = ttnn::call(*made.callable, operands, made.attributes, made.outputs, device);
+      results = cached(operation, prepared, operands);
+    } else if (prepare(operation, prepared)) {
+      results = ttnn::call(*prepared.callable, operands, prepared.attributes, prepared.outputs, device);
     } else {
       return;
     }
@@ -113,30 +113,30 @@ private:
     }
   }
 
-  bool prepare(const Operation &operation, Made &made) {
-    if (made.callable)
+  bool prepare(const Operation &operation, PreparedOp &prepared) {
+    if (prepared.callable)
       return true;
-    made.callable = ttnn::findCallable(operation.info->name);
-    if (!made.callable) {
+    prepared.callable = ttnn::findCallable(operation.info->name);
+    if (!prepared.callable) {
       report(binary, program, std::string(operation.info->name) + ": no function");
       return false;
     }
     for (const auto &attribute : operation.attributes.all())
-      if (made.callable->function->findOds(attribute.name))
-        made.attributes.push_back(attribute);
+      if (prepared.callable->function->findOds(attribute.name))
+        prepared.attributes.push_back(attribute);
       else if (std::ranges::any_of(operation.info->attributes,
                                    [&](const auto &spec) { return spec.name == attribute.name; }))
         report(binary, program, std::string(operation.info->name) + ": no parameter for " + attribute.name);
     for (uint32_t out : operation.outs) {
       const TensorSpec &spec = program.spec(out);
-      made.outputs.push_back({spec.dtype, spec.memory, spec.layout});
+      prepared.outputs.push_back({spec.dtype, spec.memory, spec.layout});
     }
     return true;
   }
 
-  Tensor constant(const Operation &operation, Made &made) {
-    if (!made.kept.empty())
-      return made.kept.front();
+  Tensor constant(const Operation &operation, PreparedOp &prepared) {
+    if (!prepared.kept.empty())
+      return prepared.kept.front();
     const TensorSpec &spec = program.spec(operation.outs[0]);
     std::span<const std::byte> bytes;
     for (const auto &[name, attribute] : operation.attributes.all())
@@ -157,12 +157,12 @@ private:
       tensor = ttnn::call(*ttnn::findCallable("ttnn.to_device"), {&values, 1}, {},
                           std::vector<ttnn::Output>{{{}, spec.memory, {}}}, device)
                    .front();
-    made.kept.push_back(tensor);
+    prepared.kept.push_back(tensor);
     return tensor;
   }
 
-  std::vector<Tensor> cached(const Operation &operation, Made &made, const std::vector<Tensor> &arguments) {
-    std::vector<Tensor> &results = made.kept;
+  std::vector<Tensor> cached(const Operation &operation, PreparedOp &prepared, const std::vector<Tensor> &arguments) {
+    std::vector<Tensor> &results = prepared.kept;
     if (results.empty()) {
       results = Eager(binary, binary.program(operation.callees[0]), device).run(arguments);
       for (const Tensor &result : results)
@@ -174,7 +174,7 @@ private:
   const Binary &binary;
   const Program &program;
   const runtime::Device &device;
-  std::vector<Made> made; // per op
+  std::vector<PreparedOp> prepared; // per op
 };
 
 template <class F> double best(int times, F f) {

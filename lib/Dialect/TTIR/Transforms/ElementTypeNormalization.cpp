@@ -67,8 +67,8 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
   }
 
 private:
-  /// Tiles, and tensors that another dialect's encoding describes, are left to
-  /// whoever made them.
+  /// Whether the type has no encoding of another dialect and no tiles: such types
+  /// stay as they are.
   static bool isPlain(RankedTensorType type) {
     return !isa<ttcore::TileType>(type.getElementType()) &&
            (!type.getEncoding() || isa<ttcore::TensorMeshAttr>(type.getEncoding()));

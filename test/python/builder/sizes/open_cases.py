@@ -65,7 +65,7 @@ def padded(b: Any, x: Any, n: int, m: int) -> Any:
 
 
 def one(body: Callable[..., Any]) -> OpenCase:
-    """Of one matrix with n rows."""
+    """Builds an op of one matrix with n rows."""
     return OpenCase(lambda n, m: [(n, 5)], lambda b, a, n, m: body(b, a[0], n, m))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which dimensions of the first operand of each op can stay open: rows of the op table, compiled for open sizes.
+"""Dimensions of the first operand of each op that can stay open: rows of the op table, compiled for open sizes.
 
 Each dimension of the first operand of a case is varied: alone, or with all dimensions of this size, or also with
 attributes of this size, whichever the op takes. The open program is compared with those that are compiled for sizes.
@@ -42,7 +42,7 @@ RUNS = (2, 3, 17, 33, 70)  # sizes, or multiples of the size
 
 @dataclass(frozen=True)
 class Found:
-    """What became of a dimension. reason: why it cannot stay open, "" if it does."""
+    """The result for a dimension. reason: why it cannot stay open, "" if it does."""
 
     dimension: int
     reason: str

@@ -74,7 +74,7 @@ def elementwise(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> list[Program]:
 
 
 def reductions(x: np.ndarray) -> list[Program]:
-    """Of a matrix, along both dimensions and as a whole, and of windows of it."""
+    """Reduces a matrix along both dimensions and as a whole, and windows of it."""
     programs = []
     for name, reduce, start in (("max", lax.max, -np.inf), ("min", lax.min, np.inf)):
         of = getattr(jnp, name)

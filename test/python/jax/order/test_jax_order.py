@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What depends on the order of numbers agrees with JAX on the CPU, over zeros, infinities and NaN of both signs."""
+"""Ops that order numbers agree with JAX on the CPU, over zeros, infinities and NaN of both signs."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def loop_of_rows(b: Builder) -> None:
     """One turn for each row, which gives a row of the result."""
     x = b.pick()
     b.require((x.dims[0] <= 64) & (x.dims[0] > 0))
-    turns = b.scalar(b.size_of(x, 0))
+    trips = b.scalar(b.size_of(x, 0))
     i, go, state, on, row, after, out = (b.fresh() for _ in range(7))
     nodes = [
         helper.make_node("Identity", [go], [on]),
@@ -83,7 +83,7 @@ def loop_of_rows(b: Builder) -> None:
     body = helper.make_graph(nodes, "body", [value(i, INT64, ()), value(go, BOOL, ()), value(state)],
                              [value(on, BOOL), value(out), value(twin)])  # fmt: skip
     zero = b.node("Gather", [x.name, b.weight(np.array(0, np.int64))], axis=0)
-    last, rows = b.node("Loop", [turns, "", zero], 2, body=body)
+    last, rows = b.node("Loop", [trips, "", zero], 2, body=body)
     if b.random.random() < 0.7:
         b.add(rows, x.dims)
     else:

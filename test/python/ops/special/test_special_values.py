@@ -14,7 +14,7 @@ def test_agrees_with_golden(name: str, dtype: str, place: str) -> None:
 
 
 def test_families_are_there() -> None:
-    """What tells that an op is elementwise finds what is known to be."""
+    """Finds ops that are known to be elementwise by their traits."""
     known = (
         "abs",
         "add",

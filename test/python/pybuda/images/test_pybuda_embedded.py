@@ -74,7 +74,7 @@ def started(program: Path, image: Path, *words: object) -> subprocess.Popen[str]
 
 
 def ran(program: Path, image: Path, *words: object, code: int = 0) -> tuple[list[str], str]:
-    """What commands print, a line each, and the errors."""
+    """Returns the output of commands, a line each, and the errors."""
     process = started(program, image, *words)
     said, errors = process.communicate(timeout=1200)
     assert process.returncode == code, said + errors
@@ -169,7 +169,7 @@ def test_the_program_of_the_page(tmp_path: Path) -> None:
 
 
 def test_values_of_the_backend(embedded: Path, tmp_path: Path) -> None:
-    """What fill_tensor_with_data makes is what was computed with."""
+    """Compares values of fill_tensor_with_data with those that were computed with."""
     image = product(tmp_path / "one.tti")
     ran(
         embedded, image, "create", "init", "push-dummy", "x", "in", "run", "run_fwd_0", 1, "get", OUT, "out", "finish",
@@ -372,7 +372,7 @@ def test_one_process_pushes_and_another_runs(embedded: Path, image: Path) -> Non
 
 @pytest.mark.parametrize("output", ["new/folder", "new/folder/", "./new/../new/folder", ""])
 def test_an_output_path_is_one_folder_whether_it_is_there_or_not(embedded: Path, image: Path, output: str) -> None:
-    """What is pushed by a program that was started before the folder was made comes to the one that makes it."""
+    """Delivers pushes from before the folder existed to the program that creates it."""
     values(X, "in")
     pipe = subprocess.PIPE
     commands = {
@@ -418,7 +418,7 @@ def test_an_output_path_is_one_backends(embedded: Path, image: Path) -> None:
 
 
 def logged(pattern: str) -> list[list[tuple[str, int]]]:
-    """What processes logged, one list each, in the order of their files' names."""
+    """Returns the logs of processes, one list each, in the order of their files' names."""
     found = []
     for path in sorted(Path().glob(pattern)):
         # The last line of a process that was killed may be half.
@@ -501,7 +501,7 @@ def test_processes_are_killed_and_no_tensor_is_lost_or_doubled(
 
 
 def queue_file(output: Path) -> Path:
-    """Of an output path, by its hash (FNV-1a)."""
+    """Returns the queue file of an output path, by its hash (FNV-1a)."""
     number = 14695981039346656037
     for byte in str(output.resolve()).encode():
         number = (number ^ byte) * 1099511628211 % 2**64
@@ -511,7 +511,7 @@ def queue_file(output: Path) -> Path:
 def test_files_of_processes_that_were_killed_are_removed_by_the_next(
     embedded: Path, image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of other output paths, too; those of processes that run stay, and their queues work."""
+    """Removes files of killed processes, also of other output paths; queues of live processes stay."""
 
     def begun(name: str) -> tuple[subprocess.Popen[str], Path]:
         (tmp_path / name).mkdir()

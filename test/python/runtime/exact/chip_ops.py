@@ -34,7 +34,7 @@ def in_parts(function: Callable[..., np.ndarray], *operands: Bits) -> np.ndarray
 
 
 def source(x: Bits, dtype: str, wide: bool) -> Bits:
-    """What the unpacker leaves in a source register."""
+    """Returns the value that the unpacker leaves in a source register."""
     if dtype != "float32":
         return x
     return x & TF32 if wide else np.where(x & np.uint32(chip.INF), x & HIGH, x & SIGN)

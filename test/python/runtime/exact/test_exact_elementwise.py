@@ -50,7 +50,7 @@ def test_broadcasting(chip: Chip, seed: int) -> None:
 @pytest.mark.parametrize("out", FORMATS)
 @pytest.mark.parametrize("wide", [False, True], ids=["bf16", "f32"])
 def test_packing(chip: Chip, wide: bool, out: str, seed: int) -> None:
-    """Of sums in either width, in rows that end within a group."""
+    """Packs sums in either width, in rows that end within a group."""
     dtype = "float32" if wide else "bfloat16"
     for kind in KINDS:
         a, a_bits = chip.put(values(seed, kind, SHAPE, dtype), dtype)

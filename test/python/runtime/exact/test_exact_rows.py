@@ -296,7 +296,7 @@ def test_sums_over_the_last_two_dimensions(
 
 
 def test_sums_of_rows_stay_f32_where_they_are_summed_as_f32(chip: Chip, seed: int) -> None:
-    """Of bf16 over the last two dimensions; the means between are bf16."""
+    """Averages bf16 over the last two dimensions; the intermediate means are bf16."""
     config = ttnn.WormholeComputeKernelConfig(math_fidelity=ttnn.MathFidelity.HiFi4, fp32_dest_acc_en=True)
     x, bits = chip.put(values(seed, "normal", (3, 40, 70), "bfloat16"), "bfloat16")
     for name, middle, scale in (("sum", "float32", ONE), ("mean", "bfloat16", bf16(1 / 2800))):

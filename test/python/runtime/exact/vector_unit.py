@@ -383,6 +383,6 @@ APPROXIMATE: dict[str, Callable[[V], V]] = {
 
 
 def stored(x: V, wide: bool) -> Bits:
-    """What a store leaves in the destination."""
+    """Returns the value that a store leaves in the destination."""
     kept = x.b if wide else x.b & np.uint32(0xFFFF0000)
     return np.where(x.field() == 0, x.b & np.uint32(SIGN), kept).astype(np.uint32)

@@ -233,7 +233,7 @@ ROWS = {
 
 
 def both(row: Row, tokens: int = TOKENS) -> tuple[list[torch.Tensor], list[torch.Tensor], list[Any]]:
-    """What PyTorch and the chip give, and the reports of the latter."""
+    """Returns the results of PyTorch and of the chip, and the reports of the latter."""
     model = model_of(row.model)
     arguments = row.inputs() | {"max_new_tokens": tokens, "do_sample": False} | row.more
     torch.manual_seed(3)

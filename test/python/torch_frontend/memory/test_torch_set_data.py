@@ -103,7 +103,7 @@ CASES: dict[Callable[..., Any], str] = {
 
 
 def state(function: Callable[..., Any], x: torch.Tensor, y: torch.Tensor, grad: bool) -> dict[str, Any]:
-    """What a call leaves, and what a write to each tensor then does to the others."""
+    """Returns the values after a call, and after a write to each tensor."""
     weight = torch.full((), 3.0, requires_grad=grad)
     before = x[:]
     results = tree_leaves(function(x, y * weight if grad else y))

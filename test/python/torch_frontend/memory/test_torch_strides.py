@@ -78,7 +78,7 @@ def test_a_view_of_another_type() -> None:
 
 @pytest.mark.parametrize("argument", [X.t(), X[:, ::2], X[1:], X[:1].expand(4, 6)], ids=["t", "holes", "offset", "one"])
 def test_arguments_that_do_not_lie_row_by_row(argument: torch.Tensor) -> None:
-    """What lies in holes between an argument's elements is no value of the graph: PyTorch reads it."""
+    """Ignores values in holes between an argument's elements: PyTorch reads them."""
 
     def function(x: torch.Tensor) -> torch.Tensor:
         return x.as_strided((2, 3), (2, 1)) + 1

@@ -94,7 +94,7 @@ def matmul_arguments(blocks: dict[str, int]) -> dict[str, int]:
 
 
 def differences(case: dict[str, Any], plan: Plan) -> list[str]:
-    """What of a case's record the plan does not have."""
+    """Returns the parts of a case's record that the plan lacks."""
     names = [step["operation"] for step in plan]
     expected = [step["op"] for step in case["steps"]]
     if names != expected:

@@ -106,7 +106,7 @@ def test_block_formats(name: str, device: ttnn.Device) -> None:
 
 @pytest.mark.parametrize("name", sorted({*UNARY, *BINARY} - OF_FLOATS - {*COMPOSITES}))
 def test_integers(name: str, device: ttnn.Device) -> None:
-    """Of int32, also beyond 2^24. Results of functions of floats are cut; a quotient is a float."""
+    """Computes int32, also beyond 2^24. Results of functions of floats are truncated; a quotient is a float."""
     count = 1 if name in UNARY else 2
     function: Callable[..., Tensor] = UNARY[name] if count == 1 else BINARY[name]
     special = torch.tensor([0, 1, -1, 7, -7, 100, 16777217, -16777217, 2**31 - 1, -(2**31)], dtype=torch.int32)

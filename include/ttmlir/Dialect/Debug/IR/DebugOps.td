@@ -14,8 +14,7 @@ def Debug_Dialect : Dialect {
   let summary = "Marks places of a program to look at.";
   let description = [{
     The ops stand among those of TTIR or TTNN, survive the lowering, and are part of the compiled program. They change no
-    value. What happens at them is the business of whoever runs the program; a run without anybody looking passes them at
-    no cost.
+    value. Their effect depends on the caller that runs the program; without an observer they cost nothing.
   }];
   let cppNamespace = "::mlir::tt::debug";
 }

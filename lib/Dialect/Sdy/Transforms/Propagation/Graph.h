@@ -69,7 +69,7 @@ private:
 
   void runWithUserPriorities();
   void runWithOpPriorities();
-  /// To the fixed point.
+  /// Runs to the fixed point.
   void run(unsigned level);
   /// The slots that changed.
   void step(Node &node, unsigned level, SmallVectorImpl<int> &changed);

@@ -35,14 +35,14 @@ public:
 
   /// The op on these parts of its operands, then its results.
   Time timeOf(Operation *op, ArrayRef<Dims> tensors) const;
-  /// To combine partial results of devices along the axes, each getting all of it or, `isScattered`, its part.
+  /// The time to combine partial results of devices along the axes, each getting all of it or, `isScattered`, its part.
   Time timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const;
-  /// To get what a part of the tensor along `dim` needs of its neighbours, and concatenate it with the part of the
-  /// device.
+  /// The time to get the data that a part of the tensor along `dim` needs of its neighbours, and concatenate it with
+  /// that of the device.
   Time timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim, const stablehlo::Footprint &print) const;
   /// Devices get what those as far from the other end of the axes hold.
   Time timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim) const;
-  /// To bring a tensor from one sharding to the other, as the planner of reshards does it.
+  /// The time to reshard a tensor by the planner of reshards.
   Time timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to);
 
   /// Returns the bytes of one chip's part, in tiles.
