@@ -90,18 +90,31 @@ _EXTRA: dict[str, dict[str, Any]] = {
 _REFUSED = {("Conv2dConfig", "padding_mode"): PaddingMode.Zeros, ("Conv3dConfig", "dilation"): (1, 1, 1)}
 
 
+# Where an object keeps what `_attribute` gives, until a field is written.
+_DESCRIBED = " described"
+
+
 @dataclasses.dataclass
 class Config:
     """A struct of the dialect. A field that is written is checked."""
 
     _type: ClassVar[str]
+    # By field: the classes whose values are kept as they are.
+    _simple: ClassVar[dict[str, tuple[type, ...]]] = {}
 
     def __post_init__(self) -> None:
+        own = self.__dict__
         for name, default in _DEFAULTS.get(type(self).__name__, {}).items():
-            if getattr(self, name) is None:
+            if own[name] is None:
                 setattr(self, name, getattr(self, default) if isinstance(default, str) else default)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        own.pop(_DESCRIBED, None)
+        # A program may make a config for each call: values of the very class are not looked at twice.
+        if type(value) in self._simple.get(name, ()):
+            own[name] = value
+            return
         kind = type(self).__name__
         field = type(self).__dataclass_fields__.get(name)
         if field is None:
@@ -125,6 +138,12 @@ class Config:
         return value
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
+        described: tuple[str, dict[str, Any]] | None = self.__dict__.get(_DESCRIBED)
+        if described is None:
+            described = self.__dict__[_DESCRIBED] = self._described()
+        return described
+
+    def _described(self) -> tuple[str, dict[str, Any]]:
         for (kind, name), only in _REFUSED.items():
             value: Any = getattr(self, name) if kind == type(self).__name__ else only
             if value != only and not (isinstance(only, tuple) and tuple(value) == only):
@@ -242,6 +261,12 @@ _NAMES = {row[0]: row[1] for row in [*_STRUCTS, *_native.enums()]}
 CONFIGS: dict[str, Any] = {}
 CONFIGS.update({row[0]: _config_class(row) for row in _STRUCTS if not hasattr(_native, row[1])})
 globals().update({made.__name__: made for made in CONFIGS.values()})
+for _made_class in CONFIGS.values():
+    _made_class._simple = {
+        field.name: (_class(field.metadata["kind"]), *([type(None)] if field.metadata["optional"] else []))
+        for field in dataclasses.fields(_made_class)
+        if "kind" in field.metadata and not field.metadata["list"]
+    }
 
 Placement = CONFIGS["ttnn.placement"]
 PlacementType = ENUMS["ttnn.placement_type"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -55,3 +56,19 @@ def test_program_configs_fuse_activations(shape: tuple[int, int], bias: bool, de
     torch.testing.assert_close(ttnn.to_torch(y).double(), expected, rtol=1e-5, atol=1e-4)
     with pytest.raises(ttnn.OpError, match="activation is 'relu' and fused_activation of the program config is 'gelu'"):
         ttnn.linear(x, w, activation="relu", program_config=plan(fused_activation=GELU))
+
+
+def test_a_field_that_is_written_counts_in_the_next_call(device: ttnn.Device) -> None:
+    image, weight = -torch.ones(1, 1, 4, 2), torch.ones(2, 2, 1, 1)
+    options: dict[str, Any] = {
+        "input_tensor": ttnn.from_torch(image, device=device), "weight_tensor": ttnn.from_torch(weight),
+        "in_channels": 2, "out_channels": 2, "batch_size": 1, "input_height": 2, "input_width": 2,
+        "kernel_size": (1, 1), "device": device, "conv_config": ttnn.Conv2dConfig(activation="relu"),
+    }  # fmt: skip
+    assert ttnn.to_torch(ttnn.conv2d(**options)).abs().max() == 0
+    again = copy.copy(options["conv_config"])
+    options["conv_config"].activation = None
+    assert torch.equal(ttnn.to_torch(ttnn.conv2d(**options)), image * 2)
+    assert ttnn.to_torch(ttnn.conv2d(**options | {"conv_config": again})).abs().max() == 0
+    again.activation = ttnn.UnaryOpType.ABS
+    assert torch.equal(ttnn.to_torch(ttnn.conv2d(**options | {"conv_config": again})), image * -2)

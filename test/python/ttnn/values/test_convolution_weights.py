@@ -101,7 +101,14 @@ def test_a_sequence_prepares_its_weights(device: ttnn.Device) -> None:
     image, weight = torch.randn(1, 6, 9), torch.randn(16, 6, 3)
     rows = ttnn.from_torch(image.transpose(1, 2).reshape(1, 1, 9, 6), device=device)
     config = ttnn.Conv1dConfig(weights_dtype=ttnn.bfloat8_b)
-    sizes = {"in_channels": 6, "out_channels": 16, "batch_size": 1, "input_length": 9, "kernel_size": 3, "padding": 1}
+    sizes: dict[str, Any] = {
+        "in_channels": 6,
+        "out_channels": 16,
+        "batch_size": 1,
+        "input_length": 9,
+        "kernel_size": 3,
+        "padding": 1,
+    }
     found, length, (prepared, _) = ttnn.conv1d(
         input_tensor=rows, weight_tensor=ttnn.from_torch(weight), device=device, conv_config=config, **sizes,
         return_output_dim=True, return_weights_and_bias=True,
@@ -129,7 +136,7 @@ def test_exact_convolutions_round_their_weights() -> None:
 
 
 def test_weights_that_fit_no_channels(device: ttnn.Device) -> None:
-    sizes = {"in_channels": 4, "out_channels": 6, "batch_size": 1, "input_height": 2, "input_width": 2}
+    sizes: dict[str, Any] = {"in_channels": 4, "out_channels": 6, "batch_size": 1, "input_height": 2, "input_width": 2}
     with pytest.raises(ttnn.OpError, match=r"weight has shape \[6, 4, 1, 1\], which are not kernels of 6 output"):
         ttnn.prepare_conv_weights(
             weight_tensor=ttnn.from_torch(torch.ones(6, 4, 1, 1)), input_memory_config=ttnn.DRAM_MEMORY_CONFIG,
