@@ -52,7 +52,8 @@ def test_weights_are_rounded_as_the_library_does(case: str, kind: str, transpose
     bias = torch.randn(1, 1, 1, outs)
     kept = in_library_order(weight, groups, kind)
     given, used = weight, kept
-    function, name = torch.nn.functional.conv2d, ttnn.conv2d
+    function: Any = torch.nn.functional.conv2d
+    name: Any = ttnn.conv2d
     if transposed:  # [I, O / groups, H, W]
         function, name = torch.nn.functional.conv_transpose2d, ttnn.conv_transpose2d
 
@@ -70,7 +71,7 @@ def test_weights_are_rounded_as_the_library_does(case: str, kind: str, transpose
         "kernel_size": (window, window), "padding": (window // 2, window // 2), "groups": groups, "device": device,
         "conv_config": ttnn.Conv2dConfig(weights_dtype=TYPES[kind]), "dtype": ttnn.float32,
     }  # fmt: skip
-    plain = {"weight_tensor": ttnn.from_torch(given), "bias_tensor": ttnn.from_torch(bias)}
+    plain: dict[str, Any] = {"weight_tensor": ttnn.from_torch(given), "bias_tensor": ttnn.from_torch(bias)}
     first, (filters, offsets) = name(**options, **plain, return_weights_and_bias=True)
     assert filters.dtype == offsets.dtype == TYPES[kind] and filters.is_on_device() and offsets.is_on_device()
     again, kept_both = name(**options, weight_tensor=filters, bias_tensor=offsets, return_weights_and_bias=True)
