@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import mmap
+import os
+import re
+import struct
+import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
@@ -16,12 +23,129 @@ from .modes import SocketEndpoint
 from .records import Record, field
 
 __all__ = [
+    "InterProcessCounterChannel",
     "MeshSocket",
     "SocketConfig",
     "SocketConnection",
     "SocketMemoryConfig",
     "create_socket_pair",
 ]
+
+
+class InterProcessCounterChannel:
+    """Counts what one process has done for another one, in shared memory of a name.
+
+    The process that makes it owns the memory, which ends with shutdown(); others connect to it.
+
+    Raises:
+        TypeError, ValueError: the name is no text, or not of letters, digits, "_", "-" and ".".
+        RuntimeError: another process owns memory of this name.
+    """
+
+    _HELD = struct.Struct("<QQ")  # how many are counted, and how many of them were taken
+
+    def __init__(self, shm_name: str) -> None:
+        self._path = self._file(shm_name)
+        self.shm_name = shm_name
+        self._owner = True
+        self._clean = not self._path.exists()
+        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            # Held by the owner as long as it runs; the second byte guards the counts.
+            fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._HELD.size)
+        except OSError:
+            os.close(self._handle)
+            raise RuntimeError(
+                f"ttnn.InterProcessCounterChannel: another process owns {shm_name!r}; connect to it"
+            ) from None
+        os.ftruncate(self._handle, self._HELD.size)
+        self._map()
+        self._counts(lambda counted, taken: (0, 0))
+
+    @staticmethod
+    def _file(name: Any) -> Path:
+        if not isinstance(name, str):
+            raise TypeError(f"ttnn.InterProcessCounterChannel: shm_name is {name!r}; expected text")
+        if not re.fullmatch(r"/?[\w.-]+", name):
+            raise ValueError(
+                f'ttnn.InterProcessCounterChannel: shm_name is {name!r}; expected letters, digits, "_", "-" and "."'
+            )
+        return Path("/dev/shm", f"ttnn_counter_{name.removeprefix('/')}")
+
+    @classmethod
+    def connect(cls, shm_name: str, connect_timeout_ms: int = 30000) -> InterProcessCounterChannel:
+        """Returns a channel of a name that another process has made, or this one.
+
+        Raises:
+            TimeoutError: nobody makes one in this time.
+        """
+        path, until = cls._file(shm_name), time.monotonic() + connect_timeout_ms / 1000
+        while not path.exists() or path.stat().st_size < cls._HELD.size:
+            if time.monotonic() >= until:
+                raise TimeoutError(
+                    f"ttnn.InterProcessCounterChannel: nobody has made {shm_name!r} in {connect_timeout_ms} ms"
+                )
+            time.sleep(0.001)
+        found = cls.__new__(cls)
+        found._path, found.shm_name, found._owner, found._clean = path, shm_name, False, True
+        found._handle = os.open(path, os.O_RDWR)
+        found._map()
+        return found
+
+    def _map(self) -> None:
+        self._memory: mmap.mmap | None = mmap.mmap(self._handle, self._HELD.size)
+
+    def _counts(self, change: Any) -> tuple[int, int]:
+        """Changes the counts, and returns what they were."""
+        if self._memory is None:
+            raise RuntimeError(f"ttnn.InterProcessCounterChannel: {self.shm_name!r} is shut down")
+        fcntl.lockf(self._handle, fcntl.LOCK_EX, 1, self._HELD.size + 1)
+        try:
+            counted, taken = self._HELD.unpack_from(self._memory)
+            self._HELD.pack_into(self._memory, 0, *change(counted, taken))
+        finally:
+            fcntl.lockf(self._handle, fcntl.LOCK_UN, 1, self._HELD.size + 1)
+        return counted, taken
+
+    def inject(self, n: int) -> None:
+        """Counts n more.
+
+        Raises:
+            ValueError: n is negative, or the count would need more than 64 bits.
+        """
+        if type(n) is not int or n < 0:
+            raise ValueError(f"ttnn.InterProcessCounterChannel.inject: n is {n!r}; expected 0 or more")
+
+        def more(counted: int, taken: int) -> tuple[int, int]:
+            if counted + n >= 2**64:
+                raise ValueError(f"ttnn.InterProcessCounterChannel.inject: n is {n}; the count has 64 bits")
+            return counted + n, taken
+
+        self._counts(more)
+
+    def pending(self) -> int:
+        """Returns how many are counted and not taken."""
+        counted, taken = self._counts(lambda counted, taken: (counted, taken))
+        return counted - taken
+
+    def try_consume_all(self) -> int:
+        """Takes all that are counted, and returns how many; 0 without any."""
+        counted, taken = self._counts(lambda counted, taken: (counted, counted))
+        return counted - taken
+
+    def had_clean_prior_shutdown(self) -> bool:
+        """Returns whether the last owner of this name has shut it down."""
+        return self._clean
+
+    def shutdown(self) -> None:
+        """Leaves the memory, which ends with its owner. A second call does nothing."""
+        if self._memory is None:
+            return
+        self._memory.close()
+        self._memory = None
+        if self._owner:
+            self._path.unlink(missing_ok=True)
+        os.close(self._handle)
 
 
 class SocketConnection(Record):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..enums import ENUMS
 from ..shape import Shape
 from ..tensor import from_torch, to_torch
 from .cores import create_sharded_memory_config
-from .geometry import Tile
+from .geometry import MeshCoordinate, Tile
 from .modes import ShardStrategy
 
 ShardDistributionStrategy = ENUMS["ttnn.shard_distribution_strategy"]
@@ -236,10 +237,74 @@ def get_tile(self: Tensor) -> Tile:
     return Tile()
 
 
+def buffer_page_size(self: Tensor) -> int:
+    """Returns the bytes that are moved at a time: of a tile, or of a row of the tensor or of a shard."""
+    tile = Tile().get_tile_size(self.dtype)
+    if self.layout is Layout.TILE:
+        return tile
+    memory = self.memory_config()
+    width = memory.shard_spec.shape[1] if memory.is_sharded() else self.padded_shape[-1] if len(self.shape) else 1
+    return int(width * tile // 1024)
+
+
+def buffer_num_pages(self: Tensor) -> int:
+    """Returns how many pieces of buffer_page_size bytes the tensor has."""
+    padded = list(self.padded_shape) or [1]
+    if self.layout is Layout.TILE:
+        return math.prod(padded) // 1024
+    memory = self.memory_config()
+    width = memory.shard_spec.shape[1] if memory.is_sharded() else padded[-1]
+    return math.prod(padded[:-1]) * (-(-padded[-1] // width) if width else 0)
+
+
+def buffer_aligned_page_size(self: Tensor) -> int:
+    """Returns the bytes from one of these pieces to the next: multiples of what addresses are.
+
+    Raises:
+        ValueError: the tensor lies on the host.
+    """
+    device = self.device()
+    if device is None:
+        raise ValueError("Tensor.buffer_aligned_page_size: the tensor lies on the host; expected one on a device")
+    in_dram = self.memory_config().buffer_type.name == "DRAM"
+    step = (64 if str(device.arch) == "blackhole" else 32) if in_dram else 16
+    return -(-buffer_page_size(self) // step) * step
+
+
+def device_coords(self: Tensor) -> list[MeshCoordinate]:
+    """Returns the places of the devices that have a part of the tensor, row by row; none of a tensor on the host."""
+    device = self.device()
+    if device is None:
+        return []
+    rows, columns = device.get_mesh_shape()
+    return [MeshCoordinate(row, column) for row in range(rows) for column in range(columns)]
+
+
+def unpad(self: Tensor, start: Sequence[int], end: Sequence[int]) -> Tensor:
+    """Returns the elements from `start` to before `end` of each dimension, on the host.
+
+    Raises:
+        ValueError: there are no such elements.
+    """
+    first, last = list(start), list(end)
+    sizes = list(self.shape)
+    if (
+        len(first) != len(sizes)
+        or len(last) != len(sizes)
+        or any(not 0 <= a < b <= size for a, b, size in zip(first, last, sizes, strict=True))
+    ):
+        raise ValueError(f"Tensor.unpad: start is {first} and end {last}; expected parts of {sizes}")
+    return _again(to_torch(self)[tuple(map(slice, first, last))], self, self.layout)
+
+
 def extend_tensors() -> None:
     """Adds the methods to the class of tensors."""
     own: Any = Tensor
-    for method in (to_numpy, to_torch_with_padded_shape, pad_to_tile, unpad_from_tile, devices, get_tile):
+    for method in (
+        to_numpy, to_torch_with_padded_shape, pad_to_tile, unpad_from_tile, devices, get_tile, buffer_page_size,
+        buffer_num_pages, buffer_aligned_page_size, device_coords, unpad,
+    ):  # fmt: skip
         setattr(own, method.__name__, method)
+    own.tensor_id = property(own.get_global_id, doc="Number of the tensor.")
     own.spec = property(spec_of)
     own.tile = property(get_tile)
