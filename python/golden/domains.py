@@ -260,7 +260,6 @@ class Value:
 class Use:
     """An op of a program.
 
-    moves: bool = False
     operands: as ODS groups them, [] for an absent one; callee: the body of what it calls.
     moves: whether its results hold elements of operands and nothing else: of the first one, if the op has no row.
     """
@@ -270,6 +269,7 @@ class Use:
     results: Sequence[Value]
     attributes: Callable[[], Mapping[str, Any]] = dict
     callee: Callable[[], Body] | None = None
+    moves: bool = False
 
 
 @dataclass(frozen=True)
@@ -351,12 +351,12 @@ def backward(body: Body, returns: Sequence[Requested]) -> list[Requested]:
             operands = [value for group in use.operands for value in group]
             for value, what in zip(operands, backward(use.callee(), of_results), strict=False):
                 ask(value, what)
+            continue
+        row = accepts(use.name)
+        if row is ANYTHING:
             if not use.moves:
                 continue
             row = MOVES
-        row = accepts(use.name)
-        if row is ANYTHING:
-            continue
         held = [a for i, a in enumerate(of_results) if row.results is None or i in row.results]
         through = functools.reduce(lambda a, b: a & b, held, NOTHING)
         shapes = [group[0].shape if group else None for group in use.operands]

@@ -125,7 +125,6 @@ INTEGERS = {
         multiply subtract
     """,
 }
-DEMANDS = {
 # Elementwise functions of one tensor that take all integer types.
 ANY_INTEGERS = "abs bitcast clamp leaky_relu pow relu relu6 to_dtype typecast"
 DEMANDS = {

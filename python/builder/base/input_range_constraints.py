@@ -47,8 +47,8 @@ def use_of(op: Any, function: Any) -> Use:
         values_of(op.results),
         functools.partial(attribute_values_of, op),
         functools.partial(body_of, callee) if callee is not None else None,
-    )
         moves,
+    )
 
 
 def values_of(values: Any) -> list[Value]:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from ttmlir import ir
 from ttmlir.op_facts import description, has_fact
 
 __all__ = ["description", "has_fact"]
