@@ -379,7 +379,7 @@ def _transformed(real: Tensor, imaginary: Tensor | None, precision: str, inverse
     if inverse:  # conj(fft(conj(x))) / count
         first, second = first * (1.0 / count), second * (-1.0 / count)
     parts = (ops.typecast(ops.reshape(ops.to_layout(x, real.layout), shape), real.dtype) for x in (first, second))
-    return tuple(parts)  # type: ignore[return-value]
+    return tuple(parts)
 
 
 @experimental()

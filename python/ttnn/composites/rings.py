@@ -111,7 +111,7 @@ def _statistics(q: Tensor, k: Tensor, mask: Tensor | None, scale: float, sink: T
         total = ops.sum(ops.exp(scores - most), 3, True)
         greatest.append(most)
         sums.append(total if sink is None else total + ops.exp(sink - most))
-    return tuple(each[0] if len(each) == 1 else ops.concat(each, dim=2) for each in (greatest, sums))  # type: ignore[return-value]
+    return tuple(each[0] if len(each) == 1 else ops.concat(each, dim=2) for each in (greatest, sums))
 
 
 class _Ring:

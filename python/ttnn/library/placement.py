@@ -101,7 +101,8 @@ def _bounds(cores: CoreRangeSet) -> _Place:
 def _shards(tensor: Tensor) -> list[list[_Place]]:
     """Returns the core of each shard of a tensor that is seen as a matrix, by rows of shards."""
     memory = tensor.memory_config()
-    spec, padded = memory.shard_spec, tuple(tensor.padded_shape)
+    spec: Any = memory.shard_spec
+    padded = tuple(tensor.padded_shape)
     height, width = spec.shape
     rows = -(-math.prod(padded[:-1]) // height)
     columns = -(-padded[-1] // width)
@@ -165,7 +166,8 @@ def copy_host_to_device_tensor_partial(
             f"ttnn.{name}: device_tensor lies in {device_tensor.memory_config()}; expected a sharded tensor"
         )
     shape, padded = tuple(device_tensor.shape), tuple(device_tensor.padded_shape)
-    height, width = device_tensor.memory_config().shard_spec.shape
+    spec: Any = device_tensor.memory_config().shard_spec
+    height, width = spec.shape
     written = [[float(place in chosen) for place in row] for row in _shards(device_tensor)]
     lines = [[row[column // width] for column in range(shape[-1])] for row in written]
     inner = shape[-2] if len(shape) > 1 else 1

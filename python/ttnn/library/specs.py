@@ -242,8 +242,9 @@ def buffer_page_size(self: Tensor) -> int:
     tile = Tile().get_tile_size(self.dtype)
     if self.layout is Layout.TILE:
         return tile
-    memory = self.memory_config()
-    width = memory.shard_spec.shape[1] if memory.is_sharded() else self.padded_shape[-1] if len(self.shape) else 1
+    spec: Any = self.memory_config().shard_spec
+    width = self.padded_shape[-1] if len(self.shape) else 1
+    width = width if spec is None else spec.shape[1]
     return int(width * tile // 1024)
 
 
@@ -252,8 +253,8 @@ def buffer_num_pages(self: Tensor) -> int:
     padded = list(self.padded_shape) or [1]
     if self.layout is Layout.TILE:
         return math.prod(padded) // 1024
-    memory = self.memory_config()
-    width = memory.shard_spec.shape[1] if memory.is_sharded() else padded[-1]
+    spec: Any = self.memory_config().shard_spec
+    width = padded[-1] if spec is None else spec.shape[1]
     return math.prod(padded[:-1]) * (-(-padded[-1] // width) if width else 0)
 
 
