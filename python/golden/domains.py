@@ -143,6 +143,7 @@ DOMAINS: dict[str, Accepts] = {name: Accepts(keeps=which) for which, text in KEE
     # elementwise
     "acos": INSIDE_ONE,
     "asin": INSIDE_ONE,
+    "atanh": INSIDE_ONE,
     "hardsigmoid": Accepts((-5.0, 5.0)),
     "log": Accepts((0.05, 4.0)),
     "log1p": Accepts((-0.95, 4.0)),

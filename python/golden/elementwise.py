@@ -139,6 +139,7 @@ UNARY = {
     "asin": Op(torch.asin, aten="asin"),
     "asinh": Op(torch.asinh, aten="asinh"),
     "atan": Op(torch.atan, aten="atan"),
+    "atanh": Op(torch.atanh, aten="atanh"),
     "bitcast_convert": Op(bitcast, exact_types=True),
     "bitwise_not": Op(torch.bitwise_not, aten="bitwise_not"),
     "cbrt": Op(cbrt),

@@ -407,11 +407,6 @@ def _sinh(g: Lowering, x: Value) -> Value:
     return with_sign(g, y, x)
 
 
-def _atanh(g: Lowering, x: Value) -> Value:
-    one = g.scalar(1, x)
-    return g.mul(g.sub(g.call(ttir.log1p, x), g.call(ttir.log1p, g.call(ttir.neg, x))), g.scalar(0.5, one))
-
-
 def _acosh(g: Lowering, x: Value) -> Value:
     # acosh x = 2 asinh(sqrt((x - 1) / 2)), which is exact around 1 and squares nothing.
     half = g.mul(g.sub(x, g.scalar(1, x)), g.scalar(0.5, x))
@@ -432,7 +427,6 @@ def _hardsigmoid(g: Lowering, x: Value) -> Value:
 _written("log10", _log_over(10))
 _written("cosh", _half_sum(lambda g, a, b: g.add(a, b)))
 _written("sinh", _sinh)
-_written("atanh", _atanh)
 _written("acosh", _acosh)
 _written("hardswish", _hardswish)
 _written("hardsigmoid", _hardsigmoid)

@@ -148,6 +148,8 @@ template <class Make> constexpr auto opFunctions(Make make) {
       make("ttnn.asin", approximated<1>([](float x) { return asin(x); }, [](double x) { return std::asin(x); })),
       make("ttnn.asinh", approximated<1>([](float x) { return asinh(x); }, [](double x) { return std::asinh(x); })),
       make("ttnn.atan", approximated<1>([](float x) { return atan(x); }, [](double x) { return std::atan(x); })),
+      make("ttnn.atanh", approximated<1>([](float x) { return float((log1pd(x) - log1pd(-x)) * 0.5); },
+                                         [](double x) { return std::atanh(x); })),
       make("ttnn.bitwise_not", integers<1>([](auto x) { return ~x; })),
       make("ttnn.cbrt", approximated<1>([](float x) { return cbrt(x); }, [](double x) { return std::cbrt(x); })),
       make("ttnn.ceil", pair<1>([](auto x) { return std::ceil(x); }, same)),

@@ -86,6 +86,7 @@ static const Row rows[] = {
     {"ttir.asin", F, call<math::AsinOp>},
     {"ttir.asinh", F, call<math::AsinhOp>},
     {"ttir.atan", F, call<math::AtanOp>},
+    {"ttir.atanh", F, call<math::AtanhOp>},
     {"ttir.bitwise_not", I, [](Scalars &s, X x) { return s.sub(s.number(-1), x[0]); }},
     {"ttir.cbrt", F, call<math::CbrtOp>},
     {"ttir.ceil", F, call<math::CeilOp>},

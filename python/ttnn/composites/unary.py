@@ -29,13 +29,6 @@ def acosh(input_tensor: Tensor) -> Tensor:
     return ops.where(input_tensor < 1.0, math.nan, result)
 
 
-@composite(UNARY, golden="torch.atanh(input_tensor)")
-def atanh(input_tensor: Tensor) -> Tensor:
-    """Computes the inverse hyperbolic tangent; NaN outside of [-1, 1]."""
-    magnitude = ops.abs(input_tensor)
-    return signed(ops.log1p(2.0 * magnitude / (1.0 - magnitude)) * 0.5, input_tensor)
-
-
 @composite(UNARY, golden="torch.cosh(input_tensor)")
 def cosh(input_tensor: Tensor) -> Tensor:
     """Computes the hyperbolic cosine."""

@@ -46,6 +46,7 @@ defm Acos : Elementwise<"acos", TT_Unary, "Arc cosine, in [0, pi]; NaN outside [
 defm Asin : Elementwise<"asin", TT_Unary, "Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1].">;
 defm Asinh : Elementwise<"asinh", TT_Unary, "Inverse hyperbolic sine.">;
 defm Atan : Elementwise<"atan", TT_Unary, "Arc tangent, in [-pi/2, pi/2].">;
+defm Atanh : Elementwise<"atanh", TT_Unary, "Inverse hyperbolic tangent; infinite at -1 and 1, NaN outside [-1, 1].">;
 defm BitcastConvert : Elementwise<"bitcast_convert", TT_Unary,
     "The same bits read as another type of the same width, which the result declares.", (ins),
     "elementwise",

@@ -216,7 +216,6 @@ struct ExpandTopK : OpRewritePattern<chlo::TopKOp> {
 void hlo::addFunctionExpansions(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFunction<chlo::AcoshOp>>(context, inverseCosh);
-  patterns.add<ExpandFunction<chlo::AtanhOp>>(context, inverseTanh);
   patterns.add<ExpandFunction<chlo::CoshOp>>(context, hyperbolicCosine);
   patterns.add<ExpandFunction<chlo::ErfInvOp>>(context, inverseErf);
   patterns.add<ExpandFunction<chlo::SinhOp>>(context, hyperbolicSine);
@@ -231,6 +230,7 @@ void hlo::addChloExpansions(RewritePatternSet &patterns) {
   patterns.add<ExpandFunction<chlo::AsinOp>>(context, arcSine);
   patterns.add<ExpandFunction<chlo::AsinhOp>>(context, inverseSinh);
   patterns.add<ExpandFunction<chlo::AtanOp>>(context, arcTangent);
+  patterns.add<ExpandFunction<chlo::AtanhOp>>(context, inverseTanh);
   patterns.add<ExpandFunction<chlo::ErfOp>>(context, errorFunction);
   patterns.add<ExpandFunction<chlo::ErfcOp>>(context, complementaryError);
   patterns.add<ExpandTan, ExpandTopK>(context);

@@ -78,7 +78,7 @@ def CHLO_AcoshOp : CHLO_FloatOrComplex<"acosh", "Inverse of the hyperbolic cosin
 def CHLO_AsinOp : CHLO_FloatOrComplex<"asin", "Angle whose sine is the operand, in radians.", [TT_Computes<"asin">]>;
 def CHLO_AsinhOp : CHLO_FloatOrComplex<"asinh", "Inverse of the hyperbolic sine.", [TT_Computes<"asinh">]>;
 def CHLO_AtanOp : CHLO_FloatOrComplex<"atan", "Angle whose tangent is the operand, in radians.", [TT_Computes<"atan">]>;
-def CHLO_AtanhOp : CHLO_FloatOrComplex<"atanh", "Inverse of the hyperbolic tangent.">;
+def CHLO_AtanhOp : CHLO_FloatOrComplex<"atanh", "Inverse of the hyperbolic tangent.", [TT_Computes<"atanh">]>;
 def CHLO_BesselI1eOp : CHLO_FloatOrComplex<"bessel_i1e", "Modified Bessel function of order 1, times e^-|operand|.">;
 def CHLO_ConjOp : CHLO_FloatOrComplex<"conj", "The conjugate of a complex number.">;
 def CHLO_CoshOp : CHLO_FloatOrComplex<"cosh", "Hyperbolic cosine.">;
