@@ -66,7 +66,7 @@ def is_shared(tensor: torch.Tensor) -> bool:
 
 def lower_once(module: Any, pipeline: CompileOptions) -> None:
     """Runs the pipeline with equal ops as one: each layer of a model computes the same mask and angles again."""
-    run_pass(module, "cse", verify=False)
+    run_pass(module, "ttcore-merge-equal-ops", verify=False)
     lower(module, pipeline)
 
 

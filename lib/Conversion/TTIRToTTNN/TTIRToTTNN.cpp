@@ -4,6 +4,7 @@
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ToLayoutOp.h"
 
@@ -76,7 +77,9 @@ struct ConvertTTIRToTTNN : mlir::tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTT
     target.addDynamicallyLegalDialect<ttir::TTIRDialect>([](Operation *op) -> std::optional<bool> {
       return !hasLayouts(op) || isDestination(op) ? std::optional(true) : std::nullopt;
     });
-    Refusals refusals = convertAll(getOperation(), target, patterns, ttcore::requestNames);
+    SmallVector<StringLiteral> inherited(std::begin(ttcore::requestNames), std::end(ttcore::requestNames));
+    inherited.push_back(ttcore::mergedName);
+    Refusals refusals = convertAll(getOperation(), target, patterns, inherited);
     if (reportLeftOver(target, refusals))
       signalPassFailure();
   }

@@ -14,6 +14,7 @@
 #include "ttmlir/Dialect/Debug/IR/Debug.h"
 #include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -407,15 +408,17 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
   std::vector<OffsetTo<fb::Attribute>> entries;
   for (NamedAttribute attr : op->getAttrs()) {
     StringRef name = attr.getName();
+    auto list = dyn_cast<ArrayAttr>(attr.getValue());
+    const bool isMerged = name == ttcore::mergedName && list && !list.empty();
     // What is attached to the op is no argument of the call, but for how it computes, which elementwise ops do not
-    // declare, and for its epoch, which reports show.
+    // declare, and for its epoch and the ops that it computes, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
-        (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName &&
+        (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && !isMerged &&
          !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.
-    if (calls) {
+    if (calls && !isMerged) {
       FailureOr<Attribute> numbered = numberPrograms(op, value);
       if (failed(numbered))
         return failure();

@@ -12,14 +12,15 @@ namespace tt::ttnn {
 namespace {
 
 // Attributes that any op may carry: older and newer forms of the dialect put them on different ops, and the result's
-// descriptor says the same. The number of the op's epoch is for reports.
-constexpr std::array<AttributeSpec, 7> commonAttributes = {
+// descriptor says the same. The number of the op's epoch, and the ops merged into it, are for reports.
+constexpr std::array<AttributeSpec, 8> commonAttributes = {
     {{"dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"output_dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"layout", AttributeKind::Enum, false, "ttnn.layout"},
      {"memory_config", AttributeKind::Struct, false, "ttnn.memory_config"},
      {"compute_config", AttributeKind::Struct, false, "ttnn.device_compute_kernel_config"},
      {"ttcore.epoch", AttributeKind::Int, false},
+     {"ttcore.merged", AttributeKind::List, false},
      {"operandSegmentSizes", AttributeKind::IntArray, false}}};
 
 constexpr std::string_view kindNames[] = {

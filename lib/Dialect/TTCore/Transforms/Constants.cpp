@@ -6,6 +6,7 @@
 #include "ttmlir/Dialect/Families/Effects.h"
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -76,6 +77,8 @@ static void passOn(StringRef name, Operation *from, Operation *to) {
 void ttcore::passRequestsOn(Operation *from, Operation *to) {
   for (StringRef name : requestNames)
     passOn(name, from, to);
+  if (from->hasAttr(mergedName))
+    recordMerged(from, to);
 }
 
 void ttcore::passAnnotationsOn(Operation *from, Operation *to) {

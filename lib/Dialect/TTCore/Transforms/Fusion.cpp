@@ -4,6 +4,7 @@
 #include "ttmlir/Dialect/TTCore/Transforms/Fusion.h"
 
 #include "ttmlir/Dialect/Families/Effects.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -44,6 +45,9 @@ void ttcore::FusionState::released(Value value, Operation *user) {
 }
 
 void ttcore::FusionState::notifyOperationReplaced(Operation *op, ValueRange values) {
+  replacement = values.empty() ? nullptr : computingOp(values.front());
+  if (replacement)
+    recordMerged(op, replacement);
   if (!written.empty())
     for (auto [result, value] : llvm::zip_equal(op->getResults(), values))
       if (written.contains(result))
@@ -53,8 +57,12 @@ void ttcore::FusionState::notifyOperationReplaced(Operation *op, ValueRange valu
 void ttcore::FusionState::notifyOperationErased(Operation *op) {
   changed = true;
   constants.forget(op);
+  const size_t before = dead.size();
   for (Value operand : op->getOperands())
     released(operand, op);
+  if (Operation *into = std::exchange(replacement, nullptr))
+    for (Operation *part : llvm::drop_begin(dead, before))
+      recordMerged(part, into);
 }
 
 void ttcore::FusionState::eraseDead() {

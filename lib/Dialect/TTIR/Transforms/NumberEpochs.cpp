@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 #include "ttmlir/Dialect/TTIR/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,6 +38,10 @@ static LogicalResult check(Operation *op) {
     return failure();
   if (Attribute group = op->getDiscardableAttr(ttcore::fusionGroupName); group && !isa<StringAttr>(group))
     return op->emitOpError() << ttcore::fusionGroupName << " is " << group << "; expected a name in quotes";
+  Attribute merged = op->getDiscardableAttr(ttcore::mergedName);
+  auto list = dyn_cast_or_null<ArrayAttr>(merged);
+  if (merged && (!list || !llvm::all_of(list, llvm::IsaPred<StringAttr>)))
+    return op->emitOpError() << ttcore::mergedName << " is " << merged << "; expected a list of texts";
   Attribute epoch = op->getDiscardableAttr(ttcore::epochName);
   auto number = dyn_cast_or_null<IntegerAttr>(epoch);
   if (epoch && (!number || !number.getType().isSignlessInteger(64) || number.getInt() < 0))

@@ -46,3 +46,11 @@ func.func @group(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "ttir.exp"(%x) {ttcore.fusion_group} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @merged(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-error @+1 {{ttcore.merged is 3 : i64; expected a list of texts}}
+  %0 = "ttir.exp"(%x) {ttcore.merged = 3 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

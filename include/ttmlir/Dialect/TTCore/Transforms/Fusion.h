@@ -66,6 +66,7 @@ private:
   ConstantAnalysis constants;
   llvm::DenseSet<Value> written;     // in place, or freed
   llvm::SetVector<Operation *> dead; // users before what they use
+  Operation *replacement = nullptr;  // of the op that is erased next
   bool changed = false;
 };
 

@@ -181,4 +181,23 @@ def TTCoreOptimizationBarrierFold : Pass<"ttcore-optimization-barrier-fold"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
 }
 
+def TTCoreMergeEqualOps : Pass<"ttcore-merge-equal-ops"> {
+  let summary = "Eliminate common subexpressions, and record the values that they merge";
+  let description = [{
+    MLIR's `cse`. If ops have the list `ttcore.merged`, the op that stays has the locations of those that are equal to
+    it. Passes that fuse ops extend the list, and flatbuffers keep it.
+
+    Before:
+    ```mlir
+    %0 = "ttir.exp"(%x) {ttcore.merged = []} : (tensor<4xf32>) -> tensor<4xf32> loc("first")
+    %1 = "ttir.exp"(%x) {ttcore.merged = []} : (tensor<4xf32>) -> tensor<4xf32> loc("second")
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.exp"(%x) {ttcore.merged = ["\"second\""]} : (tensor<4xf32>) -> tensor<4xf32> loc("first")
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
+}
+
 #endif // TTMLIR_DIALECT_TTCORE_TRANSFORMS_PASSES_TD

@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/InherentAttributes.h"
+#include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/Conv2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/ConvTranspose2dOp.h"
 #include "ttmlir/Dialect/TTNN/IR/Ops/LinearOp.h"
@@ -49,7 +50,11 @@ bool ttnn::takesActivation(Operation *op) {
 }
 
 void ttnn::setLocation(RewriterBase &rewriter, Operation *op, Location loc) {
-  rewriter.modifyOpInPlace(op, [&] { op->setLoc(loc); });
+  rewriter.modifyOpInPlace(op, [&] {
+    Location before = op->getLoc();
+    op->setLoc(loc);
+    ttcore::recordMerged(before, op);
+  });
 }
 
 void ttnn::forgetSource(RewriterBase &rewriter, Operation *op, Location loc) {
