@@ -38,8 +38,9 @@ from op_table_window import WINDOW
 
 ELEMENTWISE = {
     **rows(
-        """acos asin asinh atan atanh cbrt ceil cos erf erfc exp exp2 expm1 floor frac gelu hardsigmoid isfinite log log1p
-        log2 logical_not mish reciprocal relu6 rsqrt selu sigmoid signbit silu sin softsign sqrt tan tanh trunc""",
+        """acos asin asinh atan atanh cbrt ceil cos erf erfc exp exp2 expm1 floor frac gelu hardsigmoid isfinite log
+        log1p log2 logical_not mish reciprocal relu6 rsqrt selu sigmoid signbit silu sin softsign sqrt tan tanh
+        trunc""",
         unary(),
     ),
     **rows("abs neg relu sign square", unary(NUMBERS)),

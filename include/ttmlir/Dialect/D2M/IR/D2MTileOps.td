@@ -38,6 +38,7 @@ def D2M_TileAcosOp : D2M_Unary<"acos">;
 def D2M_TileAsinOp : D2M_Unary<"asin">;
 def D2M_TileAsinhOp : D2M_Unary<"asinh">;
 def D2M_TileAtanOp : D2M_Unary<"atan">;
+def D2M_TileAtanhOp : D2M_Unary<"atanh">;
 def D2M_TileBitwiseNotOp : D2M_Unary<"bitwise_not">;
 def D2M_TileCbrtOp : D2M_Unary<"cbrt">;
 def D2M_TileCeilOp : D2M_Unary<"ceil">;

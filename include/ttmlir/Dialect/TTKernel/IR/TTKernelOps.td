@@ -185,6 +185,7 @@ defm TTKernel_AbsTile : TTKernel_Unary<"abs_tile">;
 defm TTKernel_AcosTile : TTKernel_Unary<"acos_tile">;
 defm TTKernel_AsinTile : TTKernel_Unary<"asin_tile">;
 defm TTKernel_AtanTile : TTKernel_Unary<"atan_tile">;
+defm TTKernel_AtanhTile : TTKernel_Unary<"atanh_tile">;
 defm TTKernel_BitwiseNotTile : TTKernel_Unary<"bitwise_not_tile">;
 defm TTKernel_CeilTile : TTKernel_Unary<"ceil_tile">;
 defm TTKernel_CosTile : TTKernel_Unary<"cos_tile">;
