@@ -100,19 +100,30 @@ private:
     const int64_t dim = positive(select.getDimAttr().getValue().getSExtValue(), input),
                   stride = select.getStrideAttr() ? select.getStrideAttr().getValue().getSExtValue() : 0,
                   length = select.getLengthAttr().getValue().getSExtValue();
-    const int64_t extent = typeOf(input).getDimSize(dim);
-    int64_t start = select.getBeginAttr().getValue().getSExtValue();
+    const int64_t extent = typeOf(input).getDimSize(dim), start = select.getBeginAttr().getValue().getSExtValue();
     if (start < 0 || start >= extent || length < 1)
       return {};
     if (stride <= 0 || start + stride >= extent)
       return slice(input, result, dim, start, std::min(start + length, extent), 1, /*isLast=*/true);
-    SmallVector<Value> parts;
-    for (; start < extent; start += stride) {
-      const int64_t end = std::min(start + length, extent);
-      SmallVector<int64_t> shape(typeOf(input).getShape());
-      shape[dim] = end - start;
-      parts.push_back(slice(input, typeOf(input).clone(shape), dim, start, end, 1, /*isLast=*/false));
-    }
+    // The runs that have a whole stride are the first columns of a matrix with a row for each stride.
+    const int64_t count = (extent - start) / stride, end = start + count * stride,
+                  left = std::min(length, extent - end);
+    SmallVector<int64_t> shape(typeOf(input).getShape());
+    auto ofSize = [&](int64_t size) {
+      shape[dim] = size;
+      return typeOf(input).clone(shape);
+    };
+    Value whole = slice(input, ofSize(count * stride), dim, start, end, 1, /*isLast=*/false);
+    SmallVector<int64_t> matrix(shape);
+    matrix[dim] = stride;
+    matrix.insert(matrix.begin() + dim, count);
+    whole = reshape(whole, matrix);
+    matrix[dim + 1] = length;
+    whole = slice(whole, typeOf(whole).clone(matrix), dim + 1, 0, length, 1, /*isLast=*/false);
+    if (left == 0)
+      return reshape(whole, result.getShape(), /*isLast=*/true);
+    SmallVector<Value> parts = {reshape(whole, ofSize(count * length).getShape()),
+                                slice(input, ofSize(left), dim, end, end + left, 1, /*isLast=*/false)};
     return ConcatOp::create(builder, op->getLoc(), result, parts, static_cast<int32_t>(dim));
   }
 

@@ -27,10 +27,12 @@ func.func @inner(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<f32> {
 
 // CHECK-LABEL: func.func @parts
 // CHECK: "ttir.slice_static"(%arg0) <{begins = [0 : i32, 2 : i32], ends = [4 : i32, 8 : i32], step = [1 : i32, 3 : i32]}>
-// CHECK: %[[A:.*]] = "ttir.slice_static"(%arg0) <{begins = [0 : i32, 1 : i32], ends = [4 : i32, 3 : i32]
-// CHECK: %[[B:.*]] = "ttir.slice_static"(%arg0) <{begins = [0 : i32, 4 : i32], ends = [4 : i32, 6 : i32]
-// CHECK: %[[C:.*]] = "ttir.slice_static"(%arg0) <{begins = [0 : i32, 7 : i32], ends = [4 : i32, 8 : i32]
-// CHECK: "ttir.concat"(%[[A]], %[[B]], %[[C]]) <{dim = 1 : si32}>
+// CHECK: %[[STRIDES:.*]] = "ttir.slice_static"(%arg0) <{begins = [0 : i32, 1 : i32], ends = [4 : i32, 7 : i32]
+// CHECK: %[[ROWS:.*]] = "ttir.reshape"(%[[STRIDES]]) <{shape = [4 : i32, 2 : i32, 3 : i32]}>
+// CHECK: %[[RUNS:.*]] = "ttir.slice_static"(%[[ROWS]]) <{begins = [0 : i32, 0 : i32, 0 : i32], ends = [4 : i32, 2 : i32, 2 : i32]
+// CHECK: %[[WHOLE:.*]] = "ttir.reshape"(%[[RUNS]]) <{shape = [4 : i32, 4 : i32]}>
+// CHECK: %[[LAST:.*]] = "ttir.slice_static"(%arg0) <{begins = [0 : i32, 7 : i32], ends = [4 : i32, 8 : i32]
+// CHECK: "ttir.concat"(%[[WHOLE]], %[[LAST]]) <{dim = 1 : si32}>
 func.func @parts(%x: tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x5xf32>) {
   %0 = "ttir.index"(%x) <{dim = 1 : i32, begin = 2 : i32, end = 8 : i32, step = 3 : i32}> : (tensor<4x8xf32>) -> tensor<4x2xf32>
   %1 = "ttir.index_select"(%x) <{dim = -1 : si32, begin = 1 : si32, length = 2 : si32, stride = 3 : si32}> : (tensor<4x8xf32>) -> tensor<4x5xf32>
