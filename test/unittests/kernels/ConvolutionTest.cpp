@@ -330,26 +330,27 @@ TEST(Prepare, WeightsAndBiasesKeepTheirValues) {
   struct Row {
     const char *name;
     Shape from, to;
+    int64_t in, out;
     Named more;
   };
   const Named weights = {{"weights_format", text("OIHW")}, {"has_bias", flag(true)}};
   Named transposed = weights;
   transposed.insert(transposed.end(), {{"output_padding", ints({0, 0})}, {"mirror_kernel", flag(true)}});
   const Row rows[] = {
-      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {1, 1, 27, 8}, weights},
-      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {8, 3, 3, 3}, weights},
-      {"ttnn.prepare_conv2d_weights", {1, 1, 1, 1}, {1, 1, 1, 1}, weights},
-      {"ttnn.prepare_conv2d_bias", {7}, {1, 1, 1, 7}, {}},
-      {"ttnn.prepare_conv2d_bias", {1, 1, 1, 33}, {1, 1, 1, 33}, {}},
-      {"ttnn.prepare_conv_transpose2d_weights", {5, 2, 3, 2}, {1, 1, 30, 2}, transposed},
-      {"ttnn.prepare_conv_transpose2d_bias", {1, 1, 1, 2}, {1, 1, 1, 2}, {}},
+      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {1, 1, 27, 8}, 3, 8, weights},
+      {"ttnn.prepare_conv2d_weights", {8, 3, 3, 3}, {8, 3, 3, 3}, 3, 8, weights},
+      {"ttnn.prepare_conv2d_weights", {1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, weights},
+      {"ttnn.prepare_conv2d_bias", {7}, {1, 1, 1, 7}, 3, 7, {}},
+      {"ttnn.prepare_conv2d_bias", {1, 1, 1, 33}, {1, 1, 1, 33}, 3, 33, {}},
+      {"ttnn.prepare_conv_transpose2d_weights", {5, 2, 3, 2}, {1, 1, 30, 2}, 5, 2, transposed},
+      {"ttnn.prepare_conv_transpose2d_bias", {1, 1, 1, 2}, {1, 1, 1, 2}, 5, 2, {}},
   };
   for (const Row &row : rows)
     for (DataType from : {f32, bf16})
       for (DataType to : {f32, bf16, DataType::BFP_BFloat8}) {
         const Value x = random(from, row.from, -4, 4);
-        Named attributes = {{"in_channels", integer(3)},
-                            {"out_channels", integer(8)},
+        Named attributes = {{"in_channels", integer(row.in)},
+                            {"out_channels", integer(row.out)},
                             {"batch_size", integer(1)},
                             {"input_height", integer(5)},
                             {"input_width", integer(5)},
