@@ -16,14 +16,14 @@ namespace {
 
 std::atomic<bool> recording{false};
 
-/// The kernel that rounds values of one type to another: the library's own typecast.
+/// The kernel that converts values on the host.
 std::unique_ptr<ttnn::Kernel> castKernel(const TensorSpec &from, const TensorSpec &to) {
-  const ttnn::OpInfo *info = ttnn::findOp("ttnn.typecast");
+  const ttnn::OpInfo *info = ttnn::findOp("ttnn.to_dtype");
   if (!info || !info->make)
-    throw Error("this build has no ttnn.typecast to convert " + std::string(toString(from.dtype)) + " to " +
+    throw Error("this build has no ttnn.to_dtype to convert " + std::string(toString(from.dtype)) + " to " +
                 std::string(toString(to.dtype)));
   ttnn::OpCall call;
-  call.name = "ttnn.typecast";
+  call.name = "ttnn.to_dtype";
   call.ins.emplace_back(from);
   call.outs.push_back(to);
   call.attributes = ttnn::Attributes(

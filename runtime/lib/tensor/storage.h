@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tt/sim/formats.h"
 #include "tt/types.h"
 
 #include <concepts>

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/op.h"
+#include "tensor/storage.h"
 
 namespace tt::ttnn {
 namespace {
@@ -18,6 +19,24 @@ std::unique_ptr<Kernel> makeMove(const OpCall &call) {
   if (in.dtype == out.dtype)
     return aliasKernel(out.bytes());
   return conversionKernel(in, out);
+}
+
+/// bf16 as the host packs it: NaN without digits and sign. Cores keep them.
+void packOnHost(const float *from, std::byte *to, size_t n) {
+  static const Store<float> store = storer<float>(DataType::BFloat16);
+  store(from, to, n);
+  auto *const bits = reinterpret_cast<uint16_t *>(to);
+  for (size_t i = 0; i < n; ++i)
+    bits[i] = (bits[i] & 0x7fff) > 0x7f80 ? uint16_t(0x7fc0) : bits[i];
+}
+
+/// The conversion of the host, of the op and of values that come from there.
+std::unique_ptr<Kernel> makeToDtype(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0), &out = result(call);
+  if (in.dtype == out.dtype || out.dtype != DataType::BFloat16)
+    return makeMove(call);
+  expectResultShape(call, in.shape);
+  return conversionKernel(in, out, packOnHost);
 }
 
 std::unique_ptr<Kernel> makeNothing(const OpCall &) {
@@ -43,7 +62,7 @@ std::vector<OpInfo> conversionOps() {
   return {
       {"ttnn.to_layout", makeMove},          {"ttnn.to_memory_config", makeMove},
       {"ttnn.to_tensor_spec", makeMove},     {"ttnn.to_device", makeMove},
-      {"ttnn.from_device", makeMove},        {"ttnn.to_dtype", makeMove},
+      {"ttnn.from_device", makeMove},        {"ttnn.to_dtype", makeToDtype},
       {"ttnn.copy", makeCopy, nullptr, {1}}, {"ttnn.write_tensor", makeCopy, nullptr, {1}},
       {"ttnn.deallocate", makeNothing},
   };
