@@ -107,8 +107,10 @@ struct Row {
 };
 
 constexpr Compute reduces{.phases = 3, .f32Destination = true};
+constexpr Compute convolves{.phases = 4, .approximate = true};
 constexpr Row rows[] = {
-    {"ttnn.conv2d", convolutionPlan<true>, Compute{.phases = 4, .approximate = true}, convolutionPlan<false>},
+    {"ttnn.conv1d", convolutionPlan<true>, convolves, convolutionPlan<false>},
+    {"ttnn.conv2d", convolutionPlan<true>, convolves, convolutionPlan<false>},
     {"ttnn.layer_norm", normPlan<true>, Compute{.phases = 4, .f32Destination = true}},
     {"ttnn.linear", productPlan},
     {"ttnn.matmul", productPlan},
@@ -142,7 +144,7 @@ std::optional<Compute> computeOf(const Op &op) {
   // Exponentials of f32 are not approximate.
   if (op.name == "ttnn.softmax")
     unset.approximate = op.in(0) && !op.in(0)->isF32;
-  if (op.name == "ttnn.conv2d") // of f32 results, assumed
+  if (row->plan == convolutionPlan<true>) // of f32 results, assumed
     unset.f32Destination = !op.outs.empty() && op.outs[0].isF32;
   return computeOf(op, unset);
 }

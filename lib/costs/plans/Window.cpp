@@ -43,19 +43,28 @@ std::optional<Images> imagesOf(const Op &op) {
   };
   Images images;
   images.count = number(op, "batch_size", 1);
-  images.height = number(op, "input_height");
-  images.width = number(op, "input_width");
-  images.dilationHeight = at(dilation, 0, 1);
-  images.dilationWidth = at(dilation, 1, 1);
-  images.kernelHeight = (at(kernel, 0, 1) - 1) * images.dilationHeight + 1;
-  images.kernelWidth = (at(kernel, 1, 1) - 1) * images.dilationWidth + 1;
-  images.strideHeight = at(stride, 0, 1);
-  images.strideWidth = at(stride, 1, 1);
-  const bool sides = padding.size() == 4;
-  images.top = at(padding, 0, 0);
-  images.bottom = sides ? padding[1] : images.top;
-  images.left = at(padding, sides ? 2 : 1, 0);
-  images.right = sides ? padding[3] : images.left;
+  if (const int64_t length = number(op, "input_length"); length > 0) { // a sequence is one row of pixels
+    images.width = length;
+    images.dilationWidth = at(dilation, 0, 1);
+    images.kernelWidth = (at(kernel, 0, 1) - 1) * images.dilationWidth + 1;
+    images.strideWidth = at(stride, 0, 1);
+    images.left = at(padding, 0, 0);
+    images.right = at(padding, 1, 0);
+  } else {
+    images.height = number(op, "input_height");
+    images.width = number(op, "input_width");
+    images.dilationHeight = at(dilation, 0, 1);
+    images.dilationWidth = at(dilation, 1, 1);
+    images.kernelHeight = (at(kernel, 0, 1) - 1) * images.dilationHeight + 1;
+    images.kernelWidth = (at(kernel, 1, 1) - 1) * images.dilationWidth + 1;
+    images.strideHeight = at(stride, 0, 1);
+    images.strideWidth = at(stride, 1, 1);
+    const bool sides = padding.size() == 4;
+    images.top = at(padding, 0, 0);
+    images.bottom = sides ? padding[1] : images.top;
+    images.left = at(padding, sides ? 2 : 1, 0);
+    images.right = sides ? padding[3] : images.left;
+  }
   // Counting runs takes as long as there are rows.
   constexpr int64_t most = int64_t(1) << 20;
   for (const int64_t size :
@@ -282,12 +291,20 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   return steps;
 }
 
+/// A sequence whose channels are groups of their own is not a product: another kernel multiplies element by element.
+bool isDepthwise(const Op &op, const Images &images) {
+  const int64_t groups = number(op, "groups", 1);
+  return groups > 1 && groups == number(op, "in_channels", 1) && groups == number(op, "out_channels", 1) &&
+         images.height == 1 && images.kernelHeight == 1 && !op.in(2);
+}
+
 } // namespace
 
-/// A window of one pixel is a product. Any other is sharded by rows of the result or in blocks, as needs less L1.
+/// Weights of groups are those of all channels, with zeros. A window of one pixel is a product. Any other is sharded by
+/// rows of the result or in blocks, as needs less L1.
 template <bool counts> std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
   const std::optional<Images> images = imagesOf(op);
-  if (!images || !op.in(1) || number(op, "groups", 1) != 1 || op.in(0)->isShardInL1())
+  if (!images || !op.in(1) || isDepthwise(op, *images) || op.in(0)->isShardInL1())
     return {};
   // Blocks of the caller's choice.
   if (number(op, "conv2d_config.act_block_h_override") > 0 || number(op, "conv2d_config.act_block_w_div", 1) > 1 ||

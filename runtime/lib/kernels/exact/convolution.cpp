@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A product of window contents and weights: K is the window's places, row by row,
-// and the channels of each, in blocks as the library plans. Groups are products
-// of their own.
+// and the channels of each, in blocks as the library plans. Weights of groups are
+// zero for the channels of others; without a plan, groups are products of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// Nothing is known of groups and of configs with blocks: then all of K stays in the destination.
+/// Nothing is known of configs with blocks and of sharded images: then all of K stays in the destination.
 ttmlir::plan::Blocks blocksOf(const OpCall &call) {
   for (const ttmlir::plan::Step &step : planOf(sim::chip(Arch::WormholeB0), call))
     if (step.blocks)
@@ -32,8 +32,8 @@ struct Order {
   int64_t places, channels, size;
   int64_t parts = 1; // among which all channels are divided
 
-  Order(const Convolution &c, const ttmlir::plan::Blocks &blocks)
-      : places(c.window.area()), channels(c.window.channels / c.groups), size(places * channels) {
+  Order(const Convolution &c, int64_t groups, const ttmlir::plan::Blocks &blocks)
+      : places(c.window.area()), channels(c.window.channels / groups), size(places * channels) {
     if (blocks.channels <= 0)
       return;
     places = c.window.axes.back().kernel;
@@ -47,14 +47,15 @@ struct Order {
 class ExactConvolution final : public Kernel {
 public:
   ExactConvolution(const OpCall &call, Convolution given, const ttmlir::plan::Blocks &blocks)
-      : c(std::move(given)), compute(reducing(call)), finish(call, compute, activationOf(call)), order(c, blocks),
-        product(c.window.positions(), c.out / c.groups, order.elements(c), compute, blocks.in0BlockW,
-                finish.fusesBias(), partialsPacker(blocks, result(call).dtype, compute)),
+      : c(std::move(given)), groups(blocks.in0BlockW > 0 ? 1 : c.groups), compute(reducing(call)),
+        finish(call, compute, activationOf(call)), order(c, groups, blocks),
+        product(c.window.positions(), c.out / groups, order.elements(c), compute, blocks.in0BlockW, finish.fusesBias(),
+                partialsPacker(blocks, result(call).dtype, compute)),
         in(operand(call, 0).dtype), weights(operand(call, 1).dtype) {}
 
   void run(const Buffers &buffers) const override {
-    const int64_t outs = c.out / c.groups;
-    for (int64_t group = 0; group < c.groups; ++group) {
+    const int64_t outs = c.out / groups;
+    for (int64_t group = 0; group < groups; ++group) {
       MatrixProduct::Io io;
       io.left = [&](int64_t row, float *to) { window(buffers.ins[0], row, group, to); };
       io.right = [&](int64_t k, int64_t column, int64_t count, float *to) {
@@ -72,7 +73,7 @@ private:
   /// Copies the values under the window at a position of the result.
   void window(const std::byte *from, int64_t position, int64_t group, float *to) const {
     const auto &axes = c.window.axes;
-    const int64_t channels = c.window.channels / c.groups;
+    const int64_t channels = c.window.channels / groups;
     const auto load = loader<float>(in);
     const auto bytes = static_cast<int64_t>(storageBytes(in));
     int64_t start[3], rest = position;
@@ -109,7 +110,8 @@ private:
   }
 
   void filter(const std::byte *from, int64_t k, int64_t out, int64_t count, float *to) const {
-    const int64_t channels = c.window.channels / c.groups, area = c.window.area();
+    const int64_t channels = c.window.channels / groups, area = c.window.area();
+    const int64_t ofGroup = c.window.channels / c.groups, outsOfGroup = c.out / c.groups;
     const auto load = loader<float>(weights);
     const auto bytes = static_cast<int64_t>(storageBytes(weights));
     const int64_t block = k / order.size, within = k % order.size;
@@ -120,12 +122,16 @@ private:
       return;
     }
     for (int64_t i = 0; i < count; ++i) {
-      load(from + (((out + i) * channels + channel) * area + place) * bytes, to + i, 1);
+      to[i] = 0.0f;
+      if (groups < c.groups && channel / ofGroup != (out + i) / outsOfGroup)
+        continue;
+      load(from + (((out + i) * ofGroup + channel % ofGroup) * area + place) * bytes, to + i, 1);
       to[i] = unpacked(to[i], weights, compute.width);
     }
   }
 
   Convolution c;
+  int64_t groups; // that are products of their own
   Compute compute;
   Finish finish;
   Order order;

@@ -115,32 +115,6 @@ def test_norms(chip: Chip, name: str, dtype: str, parameters: int, seed: int) ->
             same(found, packed(dst, dtype, width))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-def test_convolutions_in_groups(chip: Chip, dtype: str, seed: int) -> None:
-    """All of K in the destination: the library's blocks are not known."""
-    n, size, channels, out, kernel, stride, padding, groups = 2, 7, 12, 10, (3, 2), (2, 1), (1, 0), 2
-    image = values(seed, "normal", (n, size, size, channels), dtype)
-    weights = values(seed + 1, "normal", (out, channels // groups, *kernel), dtype)
-    bias = values(seed + 2, "normal", (1, 1, 1, out), dtype)
-    x, _ = chip.put(image.reshape(1, 1, -1, channels), dtype)
-    w, _ = chip.put(weights, dtype)
-    b, _ = chip.put(bias, dtype)
-    found = ttnn.conv2d(
-        input_tensor=x, weight_tensor=w, bias_tensor=b, device=chip.device, in_channels=channels, out_channels=out,
-        batch_size=n, input_height=size, input_width=size, kernel_size=kernel, stride=stride, padding=padding,
-        dilation=(1, 1), groups=groups,
-    )  # fmt: skip
-    found = Chip.bits(found[0] if isinstance(found, (tuple, list)) else found)
-    part, share = channels // groups, out // groups
-    result = []
-    for g in range(groups):
-        rows = windows(np.ascontiguousarray(image[..., g * part : (g + 1) * part]), kernel, stride, padding)
-        filters = weights[g * share : (g + 1) * share].transpose(2, 3, 1, 0).reshape(-1, share)
-        result.append(product(source(rows, dtype, wide(dtype)), source(filters, dtype, wide(dtype)), 4, wide(dtype)))
-    dst = with_bias(np.concatenate(result, axis=1), bias.reshape(1, out), dtype, wide(dtype))
-    same(found.reshape(dst.shape), packed(dst, dtype, wide(dtype)))
-
-
 # Images [n, h, w, c], channels out, kernel, stride, padding; the plan's blocks of K, and channels in each.
 CONVOLUTIONS = {
     "windows of two columns": ((2, 7, 7, 12), 10, (3, 2), (2, 1), (1, 0), (6, 8)),

@@ -8,7 +8,7 @@ of a core (negative: a tensor has them), and compile-time arguments and formats 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +67,19 @@ def call(device: ttnn.Device, case: dict[str, Any]) -> None:
         getattr(ttnn, op)(tensor(case["a"]), **({"dim": -1} if op == "softmax" else {}))
 
 
-def plan_of(device: ttnn.Device, case: dict[str, Any]) -> Plan:
-    """The programs of all functions that the call is made of."""
+def planned(call: Callable[[], None]) -> Plan:
+    """Returns the programs of all functions that a call is made of."""
     found: list[dict[str, Any]] = []
     number = runtime.observe_calls(lambda device, text, perf, begun: found.extend(json.loads(text)["plan"]))
     try:
-        call(device, case)
+        call()
     finally:
         runtime.end_observing_calls(number)
     return found
+
+
+def plan_of(device: ttnn.Device, case: dict[str, Any]) -> Plan:
+    return planned(lambda: call(device, case))
 
 
 def matmul_arguments(blocks: dict[str, int]) -> dict[str, int]:
