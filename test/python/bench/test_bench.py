@@ -40,7 +40,7 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     )
 
 
-def test_takes_turns() -> None:
+def test_alternates() -> None:
     calls: list[str] = []
     times = harness.alternate([lambda: calls.append("a"), lambda: calls.append("b")], 0.2, block_ms=0.01)
     assert len(times) == 2 and all(t > 0 for t in times)

@@ -132,7 +132,7 @@ def test_options_in_one_string() -> None:
     compile_ttir_to_flatbuffer(build, artifact_dir=None, pipeline_options="optimization-level=0 enable-trace=false")
 
 
-def test_what_is_no_module_and_no_op() -> None:
+def test_neither_module_nor_op() -> None:
     with pytest.raises(TypeError, match="build_module: mod is 3 of type int; expected a function of a builder"):
         build_module(3, "ttir")
     with pytest.raises(ValueError, match=r"mlir_text is 'model\.mlir'; expected the text of a module, not the path"):

@@ -96,7 +96,7 @@ def test_a_callback_of_all_runs():
         set_breakpoint_callback(3)
 
 
-def test_what_a_callback_raises_ends_the_run():
+def test_exception_of_a_callback_ends_the_run():
     def stop(_: Breakpoint) -> None:
         raise KeyError("enough")
 

@@ -54,7 +54,7 @@ def missing(facts: list[dict[str, Any]]) -> Iterator[str]:
 
 
 @pytest.mark.skipif(not FACTS.exists(), reason=f"{FACTS} is not there")
-def test_what_is_missing_has_a_reason() -> None:
+def test_missing_name_has_a_reason() -> None:
     names = set(missing(json.loads(FACTS.read_text())["builder"]))
     assert sorted(name for name in names if not any(re.fullmatch(pattern, name) for pattern in ABSENT)) == []
     assert [p for p in ABSENT if not any(re.fullmatch(p, name) for name in names)] == [], "reasons for nothing"

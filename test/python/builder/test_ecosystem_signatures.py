@@ -223,7 +223,7 @@ def differences(modules: list[dict[str, Any]], only: str) -> Iterator[str]:
         ("runtime_api.json", "modules", "_ttmlir."),
     ],
 )
-def test_what_differs_has_a_reason(file: str, part: str, only: str) -> None:
+def test_difference_has_a_reason(file: str, part: str, only: str) -> None:
     found = list(differences(json.loads((FACTS / file).read_text())[part], only))
     assert [each for each in found if not any(re.fullmatch(pattern, each) for pattern in DIFFERENT)] == []
     if part == "builder":

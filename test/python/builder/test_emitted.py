@@ -269,7 +269,7 @@ def test_inputs_of_another_program(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", [*RUN, "ttnn"])
-def test_a_folder_that_cannot_be_made(target: str) -> None:
+def test_folder_that_cannot_be_created(target: str) -> None:
     Path("file").write_text("")
     with pytest.raises(TTBuilderCompileException, match=r"cannot write file/.*: Not a directory"):
         compile_ttir_to_flatbuffer(model, target=target, output_root="file")

@@ -109,7 +109,7 @@ def test_verdicts(found, options, accepted):
     assert verdict.accepts(verdict.compare(golden, torch.tensor(found))) is accepted
 
 
-def test_check_outputs_wants_the_dtype():
+def test_check_outputs_requires_the_dtype():
     with pytest.raises(TTBuilderGoldenException, match=r"dtype torch\.int32, expected torch\.float32"):
         check_outputs(torch.ones(2), torch.ones(2, dtype=torch.int32), "out", 0.99, None, None, True, False, False)
     assert check_outputs(torch.tensor([1, 2]), torch.tensor([1, 2], dtype=torch.int32), "out", 0.99, None, None, True,
@@ -136,7 +136,7 @@ def test_a_value_that_no_op_computes_cannot_be_replaced():
     assert execute_fb(binary, programs, intermediates, bypass_ops=["0"]).passed
 
 
-def test_what_does_not_fit_says_what_is_missing():
+def test_error_of_a_misfit_names_missing_memory():
     for size, message in ((2**16, r"out of DRAM .* result of op 0 \(ttnn\.full\) .* free per bank are"),
                           (2**20, "has 4398046511104 bytes; the limit of host memory is")):  # fmt: skip
         with pytest.raises(TTBuilderRuntimeException, match=message):

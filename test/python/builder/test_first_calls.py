@@ -66,7 +66,7 @@ def test_short_calls(run: Callable[..., Any], call: tuple[Any, Callable[..., Any
     assert report.passed and report.programs[0].outputs[0].shape == expected
 
 
-def test_what_ods_wants_has_a_default_or_is_requested() -> None:
+def test_required_attributes_have_a_default_or_a_parameter() -> None:
     """A parameter that can be left out is an attribute that can: else MLIR's verifier complains of a name that nobody
     wrote."""
     from builder.ops.signatures import EACH

@@ -40,7 +40,7 @@ def test_entries_are_added(tmp_path: Path, writes: list[Path]) -> None:
     assert file.path.read_text() == json.dumps(whole, indent=1)
 
 
-def test_what_changes_makes_it_anew(tmp_path: Path, writes: list[Path]) -> None:
+def test_change_causes_a_rebuild(tmp_path: Path, writes: list[Path]) -> None:
     file = GrowingJson(tmp_path / "report.json")
     saved(file, {"a": 1}, ["a"])
     saved(file, {"a": 1, "b": 2, "c": 3}, ["b", "c"])
@@ -51,7 +51,7 @@ def test_what_changes_makes_it_anew(tmp_path: Path, writes: list[Path]) -> None:
     assert len(writes) == 2
 
 
-def test_what_others_do_to_the_file(tmp_path: Path, writes: list[Path]) -> None:
+def test_foreign_changes_to_the_file(tmp_path: Path, writes: list[Path]) -> None:
     file = GrowingJson(tmp_path / "report.json")
     saved(file, {}, [])
     saved(file, {"a": 1}, ["a"])

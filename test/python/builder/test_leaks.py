@@ -87,7 +87,7 @@ def live() -> dict[str, int]:
 
 
 @pytest.mark.long
-def test_what_is_kept_is_counted() -> None:
+def test_kept_values_are_counted() -> None:
     before = live()
     kept = build_module(module, "ttir")
     golden = kept[1].golden_map[0][0]["output_0"]

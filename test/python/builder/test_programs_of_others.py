@@ -46,7 +46,7 @@ def test_unit_attributes_come_last(marks):
     assert compile_and_execute_ttir(program)
 
 
-def test_what_is_no_unit_attribute():
+def test_non_unit_attribute():
     for last in (3, "mine", [3]):
         with pytest.raises(TypeError, match=r"takes at most 2 arguments \(ins, dim\), 3 were given"):
             build_module(of(lambda x, b, last=last: b.concat([x, x], 0, last), (2, 8)), "ttir")
@@ -213,7 +213,7 @@ def test_callbacks_of_programs_own(tmp_path):
         rt.runtime.close_mesh_device(device)
 
 
-def test_what_no_config_is():
+def test_non_config_is_refused():
     with pytest.raises(ValueError, match="save_memory needs a device; expected an open mesh device, found None"):
         CallbackRuntimeConfig(save_memory=True)
     for wrong, message in (
@@ -257,7 +257,7 @@ def test_scales_of_quantised_numbers(scale):
         (lambda x, b: b.dequantize(x, 0.5, 3, torch.float32), ValueError, "in0 is a tensor<4x8xf32>; expected quant"),
     ],
 )
-def test_what_no_quantisation_is(call, error, message):
+def test_non_quantization_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         build_module(of(call, (4, 8)), "ttir")
 

@@ -102,7 +102,7 @@ def test_pooling_that_cannot_be(how: dict[str, Any], shape: tuple[int, ...], dty
         built(lambda x, b: b.pool_2d(x, **how), shape, dtype=dtype)
 
 
-def test_shape_of_what_is_gathered() -> None:
+def test_shape_of_gathered_values() -> None:
     def body(x: Any, b: Any) -> Any:
         assert b.infer_all_gather_output_shape(x, 1, [[0, 1, 2], [3, 4, 5]]) == [2, 15]
         assert b.infer_all_gather_output_shape(x, -2, None) == [2, 5]

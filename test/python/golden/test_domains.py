@@ -109,7 +109,7 @@ def test_a_call_hands_domains_through():
     assert argument_domains(Body([x], [Use("func.call", [[x]], [], callee=lambda: inside_call)])) == {0: (0, ROWS - 1)}
 
 
-def test_what_a_cast_likes_gives_way_to_what_others_need():
+def test_preference_of_a_cast_yields_to_requirements():
     x, y = tensor("x", "f32"), tensor("y")
     cast = Use("ttir.typecast", [[x]], [y])
     assert argument_domains(Body([x], [cast])) == {0: (-8.0, 8.0)}

@@ -39,7 +39,7 @@ def test_pcc_and_tolerance(golden, found, pcc, within):
         (torch.tensor([1.0, math.inf]), torch.tensor([1.0, -math.inf]), "+Inf at other places: 1 expected, 0 found"),
     ],
 )
-def test_what_always_fails(golden, found, problem):
+def test_permanent_failures(golden, found, problem):
     result = compare(golden, found)
     assert problem in result.problem and not result.within
 
@@ -100,7 +100,7 @@ def test_a_spread_of_its_own_is_for_pcc(dtype):
         assert not compare(golden, golden.mean().expand(1000)).agrees(0.99)
 
 
-def test_tolerance_of_what_a_constant_was_computed_from():
+def test_tolerance_of_inputs_of_a_constant():
     golden = torch.full((8,), 3.0)
     assert not compare(golden, golden * 1.02).near
     assert compare(golden, golden * 1.02, precision=torch.bfloat16).near

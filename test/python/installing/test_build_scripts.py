@@ -34,7 +34,7 @@ def alive(marker: str) -> bool:
 
 
 @pytest.mark.long
-def test_a_log_has_a_line_for_each_step_and_how_far_it_is(tmp_path):
+def test_log_has_a_line_for_each_step_and_progress(tmp_path):
     done = run(tmp_path, f"step compiling 0 500; run build bash -c '{COUNT}'; step testing 500 1000; run tests true")
     assert done.returncode == 0, done.stderr
     lines = [re.sub(r" +\d+s  ", " ", line) for line in done.stdout.splitlines()]
@@ -141,7 +141,7 @@ def generate(folder: Path, descriptions: dict[str, str], bodies: dict[str, str],
     (folder / "NOps.all.cpp.inc").write_text(whole("definitions", head, bodies))
 
 
-def test_generated_ops_are_divided_and_what_is_as_before_is_not_written(tmp_path):
+def test_generated_ops_are_divided_and_unchanged_files_kept(tmp_path):
     def written() -> dict[str, int]:
         files = [*tmp_path.glob("NOps*"), *tmp_path.glob("Ops/*")]
         return {str(f.relative_to(tmp_path)): f.stat().st_mtime_ns for f in files if ".all." not in f.name}
@@ -199,7 +199,7 @@ BUILDER, STATE = "::mlir::OpBuilder &odsBuilder, ::mlir::OperationState &odsStat
 INFER = "  ::llvm::SmallVector<::mlir::Type, 2> inferredReturnTypes;\n  if (failed) {\n  }\n"
 
 
-def test_builders_that_nobody_calls_are_left_out(tmp_path):
+def test_unused_builders_are_dropped(tmp_path):
     """Drops unused builders: with the type of the result, with a range that may hold it, without."""
     value, seed = "::mlir::Value x, bool keep", "::mlir::ElementsAttr value"
     single, ranged = f"::mlir::Type result, {value}", f"::mlir::TypeRange resultTypes, {value}"

@@ -69,7 +69,7 @@ def test_the_platform_of_jax_is_that_of_the_environment() -> None:
         assert done.stdout == f"{name} {name}\n", done.stderr
 
 
-def test_what_a_library_reads_at_its_import_gets_a_new_process() -> None:
+def test_variables_read_at_import_get_a_new_process() -> None:
     done = python_process.run(
         ["-c", "import jax; print(jax.config.jax_enable_x64)"], "jax", env=os.environ | {"JAX_ENABLE_X64": "1"}
     )

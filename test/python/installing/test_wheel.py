@@ -68,7 +68,7 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
-def test_what_is_in_it(wheel):
+def test_contents(wheel):
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()

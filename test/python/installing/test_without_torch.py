@@ -77,7 +77,7 @@ def test_pytest_starts_with_the_plugin():
         ("import pybuda", "pybuda"),
     ],
 )
-def test_what_needs_it_says_so(use, said):
+def test_requirement_is_stated(use, said):
     done = run(use)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(f"{said} needs PyTorch: pip install 'ttmlir[torch]'")
@@ -114,7 +114,7 @@ def test_targets(target):
         "from golden import get_golden_function",
     ],
 )
-def test_what_needs_torch_says_so(program):
+def test_requirement_of_torch_is_stated(program):
     found = run(program)
     last = found.stderr.splitlines()[-1]
     assert found.returncode == 1 and last.startswith("ModuleNotFoundError: "), found.stderr

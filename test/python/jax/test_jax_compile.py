@@ -102,6 +102,6 @@ def test_wrong_use(compiled, call, error, message):
         call(compiled)
 
 
-def test_what_does_not_lower_is_named():
+def test_unlowered_op_is_named():
     with pytest.raises(MLIRError, match="transforms 5000 elements; expected 1 to 4096"):
         ttmlir.jax.compile(jnp.fft.fft, (jnp.zeros(5000),))

@@ -108,7 +108,7 @@ g (int64 n, bool c, float[3] x) => (float[3] last, float[N,3] all) {
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 8, 9, 40, 100])
-def test_rows_of_known_numbers_of_turns(count: int) -> None:
+def test_rows_of_known_trip_counts(count: int) -> None:
     compare(model(SUMS), {"n": np.array(count), "c": TRUE, "x": f32(3)}, ["n", "c"])
 
 
@@ -116,7 +116,7 @@ def test_a_condition_that_does_not_hold() -> None:
     compare(model(SUMS), {"n": np.array(5), "c": FALSE, "x": f32(3)}, ["n", "c"])
 
 
-def test_rows_of_computed_numbers_of_turns_are_refused() -> None:
+def test_rows_of_computed_trip_counts_are_refused() -> None:
     with pytest.raises(OnnxError, match=r"\(Loop\): the number of turns is computed .* expected one that is known"):
         compiled(model(SUMS), {"n": np.array(5), "c": TRUE, "x": f32(3)}, ["c"])
 
@@ -140,7 +140,7 @@ def test_the_body_ends_the_loop(count: int, known: list[str]) -> None:
     compare(model(DOUBLED), {"n": np.array(count), "x": np.array([1.0, 2.0, 0.5], np.float32)}, known)
 
 
-def test_turns_that_change_shapes() -> None:
+def test_iterations_that_change_shapes() -> None:
     """Each turn appends to what the loop carries: they are made one after another."""
     text = """
     g (float[2] x) => (float[N] y) {
@@ -152,7 +152,7 @@ def test_turns_that_change_shapes() -> None:
     compare(model(text), {"x": f32(2)})
 
 
-def test_what_a_body_knows() -> None:
+def test_constants_inside_a_body() -> None:
     """The number of the turn decides a shape, and known numbers the end: no input is needed for that."""
     text = """
     g (float[6] x) => (float[N,6] all, int64 k) {
@@ -199,7 +199,7 @@ def test_a_loop_that_never_ends_is_refused() -> None:
         compiled(model(text), {"x": f32(2)})
 
 
-def test_computed_turns_that_change_shapes_are_refused() -> None:
+def test_computed_iterations_that_change_shapes_are_refused() -> None:
     text = """
     g (float[2] x, int64 n) => (float[K] y) {
       y = Loop (n, , x) <body = b (int64 i, bool c, float[K] s) => (bool c2, float[L] t) {

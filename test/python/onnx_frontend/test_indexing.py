@@ -122,12 +122,12 @@ def test_compress() -> None:
         check("Compress", [drawn((3, 4)), np.array(condition, bool)], known=[1], opset=11, **named)
 
 
-def test_what_is_not_zero() -> None:
+def test_nonzero() -> None:
     for shape in ((3, 4), (5,), (2, 0), (70, 70)):
         check("NonZero", [drawn(shape)], known=[0])
 
 
-def test_range_that_is_written_as_what_is_not_zero() -> None:
+def test_range_written_as_nonzero() -> None:
     model = parser.parse_model("""
         <ir_version: 10, opset_import: ["" : 17]>
         range (float[N, 8] x) => (int64[N] y) {

@@ -63,7 +63,7 @@ def test_a_network() -> None:
     assert [p.suffix for p in compiled.save("net.ttnn")] == [".ttnn", ".safetensors"]
 
 
-def test_what_a_model_is() -> None:
+def test_kinds_of_models() -> None:
     model = tt.load(product("batch"))
     assert [str(x) for x in (*model.inputs, *model.outputs)] == ["float32[batch, 16]", "float32[batch, 32]"]
     assert model.ops == {"MatMul": 1, "Relu": 1}
@@ -143,7 +143,7 @@ def test_values_that_decide_what_is_computed() -> None:
     np.testing.assert_array_equal(known(x), x.reshape(4, 3))
 
 
-def test_what_a_call_is_given() -> None:
+def test_operands_of_a_call() -> None:
     compiled = tt.compile(product())
     x = np.ones((2, 16), np.float32)
     for given, error, text in [
@@ -176,7 +176,7 @@ def test_what_a_call_is_given() -> None:
         compiled(np.ones(1, np.float32))
 
 
-def test_what_models_are_compiled_for() -> None:
+def test_targets_of_models() -> None:
     for given, text in [
         ({"sizes": "batch=2"}, "sizes is str; expected a mapping by name"),
         ({"sizes": [2]}, "sizes is list; expected a mapping by name"),
@@ -250,7 +250,7 @@ def test_weights_are_shared_by_programs() -> None:
 
 @pytest.mark.parametrize("size", [9, 100, 256])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "float16", "bfloat16", "float32"])
-def test_constants_that_begin_alike(dtype: str, size: int) -> None:
+def test_constants_with_equal_beginnings(dtype: str, size: int) -> None:
     """Constants are merged if all of their elements are equal: those of one number with no others, either."""
     numbers = np.dtype(getattr(ml_dtypes, dtype, dtype))
     ones = np.ones(size, numbers)

@@ -227,7 +227,7 @@ def test_names_that_are_no_text() -> None:
         tt.compile("net.onnx")
 
 
-def test_what_is_no_model() -> None:
+def test_non_model_is_refused() -> None:
     Path("text.onnx").write_text("no model")
     with pytest.raises(tt.OnnxError, match=r"text\.onnx: no valid ONNX model: "):
         tt.compile("text.onnx")

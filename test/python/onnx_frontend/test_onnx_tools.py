@@ -53,7 +53,7 @@ def test_modules(level: str, weights: str) -> None:
         assert passes.ttnn_to_flatbuffer_bin(module)
 
 
-def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert import_onnx(["net.onnx", "--sizes", "batch=4"]) == 0
     said = capsys.readouterr().out
     assert "stablehlo.dot_general" in said and 'loc("product")' in said
@@ -74,7 +74,7 @@ def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["net.onnx", "-o", "none/net.mlir", "--sizes", "batch=4"], "none/net.mlir: No such file or directory"),
     ],
 )
-def test_what_is_wrong(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert import_onnx(arguments) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith(f"ttmlir-import-onnx: {text}") and said.err.count("\n") == 1
@@ -132,7 +132,7 @@ def test_goldens(by: str) -> None:
     assert all(row.problem.startswith("differs by") for row in rows if row.error)
 
 
-def test_what_is_not_equal_is_found() -> None:
+def test_difference_is_found() -> None:
     judge = Judge(pcc=0.99)
     x = np.linspace(-1, 1, 64, dtype=np.float32)
     assert judge.problem(x, x)[0] == ""

@@ -145,7 +145,7 @@ def test_batches_in_front(op: str, direction: str) -> None:
 
 
 @pytest.mark.parametrize("outputs", ["Y", ",Yh", ",,Yc", "Y,,Yc"])
-def test_outputs_that_nobody_asks_for(outputs: str) -> None:
+def test_unrequested_outputs(outputs: str) -> None:
     compare(*net("LSTM", outputs=outputs))
 
 
@@ -171,7 +171,7 @@ def test_types(op: str, dtype: Any, tolerance: float) -> None:
         ({"lengths": [1, 2]}, r"sequence_lens is int32\[2\]; expected \[3\]"),
     ],
 )
-def test_what_is_refused(change: dict[str, Any], text: str) -> None:
+def test_refusals(change: dict[str, Any], text: str) -> None:
     with pytest.raises(OnnxError, match=rf"node 0 'net' \(GRU\): {text}"):
         compiled(*net("GRU", **change))
 

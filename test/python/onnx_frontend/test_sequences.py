@@ -101,7 +101,7 @@ def test_sequences_as_inputs_and_outputs() -> None:
          r"sizes \[1, 2\]; expected their sum to be 4, of dimension 0 of float32\[4, 6\]"),
     ],
 )  # fmt: skip
-def test_what_is_refused(nodes: str, text: str) -> None:
+def test_refusals(nodes: str, text: str) -> None:
     with pytest.raises(OnnxError, match=text):
         compiled(model(f"g (float[4,6] x) => (float[A,B] y) {{ {nodes} }}"), X)
 

@@ -120,7 +120,7 @@ def test_samples_without_a_seed_differ(put: Callable[..., Any]) -> None:
     assert not torch.equal(sampled(put, values, 32, 1.0), sampled(put, values, 32, 1.0))
 
 
-def test_what_cannot_be_drawn_from_is_refused(put: Callable[..., Any]) -> None:
+def test_impossible_domain_is_refused(put: Callable[..., Any]) -> None:
     values = torch.zeros(2, 3)
     with pytest.raises(Exception, match=r"sampling.*'k' of user 0 is 0; expected 1 to 3"):
         sampled(put, values, 0, 1.0)

@@ -174,7 +174,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_the_host_cannot_is_named(name: str) -> None:
+def test_op_unsupported_on_the_host_is_named(name: str) -> None:
     body, message = REFUSED[name]
     assert re.search(message, refusal(f"func.func @main(%x: {F}) -> {F} {{\n  {body}\n}}"))
 

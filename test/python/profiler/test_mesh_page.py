@@ -89,7 +89,7 @@ RINGS = {
 
 
 @pytest.mark.parametrize("case", RINGS)
-def test_what_goes_round_a_ring(case):
+def test_transfers_around_a_ring(case):
     op, attributes, after, expected = RINGS[case]
     program = mesh_program(collective(op, "64x64", after, (2, 4), attributes), 0, "wormhole_b0")
     (sending,) = [o for o in program.ops if o.sends]
@@ -127,7 +127,7 @@ def test_the_way_from_chip_to_chip(pair, route):
     assert op.fabric_ns == pytest.approx(4096 * (len(route) - 1) / 12 + 711 * (len(route) - 1))
 
 
-def test_what_an_exchange_sends():
+def test_transfers_of_an_exchange():
     """An equal part to each chip of the group, along the row; chips at its ends have the longest ways."""
     text = "split_dim = 1 : si32, concat_dim = 0 : si32, split_count = 4 : si32, "
     text += "replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"

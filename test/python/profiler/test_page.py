@@ -86,7 +86,7 @@ def test_a_reader_finds_what_is_there():
     assert seen["run"] == "0"
 
 
-def test_what_is_evaluated_once():
+def test_const_eval():
     """The weights' part of a program: a program of its own where the compiler makes one of it."""
 
     def folded(builder):

@@ -199,7 +199,7 @@ def test_a_port_that_is_none(port):
         trace("log", port)
 
 
-def test_a_directory_that_cannot_be_made():
+def test_directory_that_cannot_be_created():
     Path("file").write_text("")
     with pytest.raises(ProfilerError, match="cannot make file/log"), trace("file/log"):
         pass

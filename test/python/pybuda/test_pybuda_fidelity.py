@@ -107,7 +107,7 @@ def test_by_name_only_the_op_that_is_named_changes() -> None:
         assert torch.equal(got[number], low[number]) and torch.equal(got[1 - number], high[1 - number])
 
 
-def test_the_last_rule_that_fits_holds_and_fields_are_told_apart() -> None:
+def test_last_matching_rule_applies_to_each_field() -> None:
     low = both(default_math_fidelity=MathFidelity.LoFi)
     pybuda_reset()
     pybuda.configure_mixed_precision(name_regex="first", math_fidelity=MathFidelity.HiFi4)
@@ -206,7 +206,7 @@ def trained(
     return {"loss": loss, "gradient": gradients["weights"].value(), "weights": weights}
 
 
-def test_epochs_are_told_apart() -> None:
+def test_epochs_are_distinguished() -> None:
     """A product of the backward pass alone has another fidelity; the loss before it has the same bits."""
     lo = dict(op_type="matmul", math_fidelity=MathFidelity.LoFi)
     high, low = trained(None), trained(lo)
@@ -223,7 +223,7 @@ def test_epochs_are_told_apart() -> None:
     assert not torch.equal(backward["gradient"], forward["gradient"])
 
 
-def test_gradients_of_parameters_are_told_apart() -> None:
+def test_gradients_of_parameters_are_distinguished() -> None:
     """Coarsens only the gradient of the weights among the product's two gradients."""
     low, high = (
         trained(dict(op_type="matmul", epoch_type="bwd", is_gradient_op=x, math_fidelity=MathFidelity.LoFi))

@@ -71,7 +71,7 @@ def test_the_newest_netlist_is_taken_without_a_name():
     assert collect().netlist == "net_netlist"
 
 
-def test_what_a_light_trace_does_not_record():
+def test_light_trace_records_less():
     (op, *_), *_ = [epoch.ops for epoch in collect(workspace(everything=False)).epochs]
     assert op.in_required is None and op.out_actual is None and op.bw_kernel == 8200
 

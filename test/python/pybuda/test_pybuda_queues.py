@@ -69,7 +69,7 @@ def test_a_full_queue_does_not_hold_up_the_end() -> None:
     assert bounded(pybuda.shutdown) is True
 
 
-def test_what_a_full_queue_had_no_room_for_comes_with_the_next_run() -> None:
+def test_overflow_of_a_full_queue_comes_with_the_next_run() -> None:
     device, mine = plus_one(), queue.Queue(maxsize=1)
     for value in range(4):
         device.push_to_inputs(number(value))

@@ -69,7 +69,7 @@ def test_training_has_a_backward_program(monkeypatch):
     assert kinds == ["forward", "backward"]
 
 
-def test_what_is_not_there_is_left_out():
+def test_missing_parts_are_left_out():
     data = data_of(report_page("bare", []))
     assert data["programs"] == [] and data["placement"] is None and data["netlist"] == ""
 

@@ -252,7 +252,7 @@ def test_variables_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         config.apply_env_config_overrides()
 
 
-def test_parameters_that_were_made_of_sizes_are_drawn() -> None:
+def test_parameters_created_from_sizes_are_drawn() -> None:
     module = product()
     module.random = pybuda.Parameter(4, 4)
     before = module.random.value().detach().clone()

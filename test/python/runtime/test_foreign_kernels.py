@@ -155,7 +155,7 @@ def test_a_library_in_the_cache_is_no_permission(compiled: Callable[[], list[Pat
         submitted(rt.binary.load_binary_from_bytes(metal(size)), device)
 
 
-def test_what_this_process_compiled_runs(tmp_path: Path) -> None:
+def test_code_of_this_process_runs(tmp_path: Path) -> None:
     size = next(SIZES)
 
     def module(builder):

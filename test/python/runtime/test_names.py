@@ -35,7 +35,7 @@ def test_scalars(value, dtype, kept):
 
 
 @pytest.mark.parametrize(("value", "error"), [(2**31, rt.Error), (2**70, TypeError), ("a", TypeError)])
-def test_what_is_no_scalar(value, error):
+def test_non_scalar(value, error):
     with pytest.raises(error):
         runtime.create_scalar_tensor(value)
 

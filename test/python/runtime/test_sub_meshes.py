@@ -74,7 +74,7 @@ def saved():
         ((1, -1), None, ValueError, "mesh_shape"),
     ],
 )
-def test_what_is_no_part(mesh, shape, offset, error, text):
+def test_non_part(mesh, shape, offset, error, text):
     held = runtime.create_sub_mesh_device(mesh, (1, 2))
     with pytest.raises(error, match=text):
         runtime.create_sub_mesh_device(mesh, shape, offset)

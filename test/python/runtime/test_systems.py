@@ -16,7 +16,7 @@ load = rt.binary.load_system_desc_from_path
 
 @pytest.mark.parametrize(("arch", "shape"), [("wormhole_b0", (1, 1)), ("wormhole_b0", (2, 4)), ("blackhole", (1, 2))])
 @pytest.mark.parametrize("writer", ["store", "query"])
-def test_what_is_written_is_read(arch, shape, writer):
+def test_written_file_is_read(arch, shape, writer):
     if writer == "query":
         mesh = "x".join(map(str, shape))
         assert ttrt(["query", "--arch", arch, "--mesh", mesh, "--quiet", "--save", "system.ttsys"]) == 0

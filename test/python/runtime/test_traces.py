@@ -115,7 +115,7 @@ def test_emitted_programs_do_the_same() -> None:
     assert not problems, "\n".join(problems)
 
 
-def test_goldens_of_what_is_recorded() -> None:
+def test_goldens_of_recorded_ops() -> None:
     x, y = values(2)
     _, builder = load_mlir_file(HOISTED, target="ttnn", golden_inputs={"main": [x, y]})
     assert torch.equal(builder.golden_map[0][0]["output_0"].shard_at(0), y - x)

@@ -148,7 +148,7 @@ def test_nothing_is_cheaper(mesh: Mesh, tmp_path: Path, request: pytest.FixtureR
 
 
 @pytest.mark.long
-def test_a_long_search_shows_on_a_terminal_how_far_it_is(tmp_path: Path) -> None:
+def test_long_search_shows_progress_on_a_terminal(tmp_path: Path) -> None:
     """Prices memory far too low; without a terminal, only the warning is written."""
     text = transformer(layers=24, batch=8, sequence=512, hidden=1024, heads=16, kv_heads=16, ffn=4096).text
     (tmp_path / "model.mlir").write_text(with_mesh(text, (8, 4)))

@@ -254,7 +254,7 @@ def test_fourier(kind: str, shape: tuple[int, ...], count: int) -> None:
     torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max() + 1))
 
 
-def test_what_is_not_lowered_is_named() -> None:
+def test_op_without_lowering_is_named() -> None:
     with pytest.raises(MLIRError, match=r"stablehlo\.cbrt: complex numbers are not lowered"):
         run("""func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {
           %0 = stablehlo.cbrt %x : tensor<2xcomplex<f32>>

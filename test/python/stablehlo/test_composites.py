@@ -120,7 +120,7 @@ def test_topk_gives_both() -> None:
     assert torch.equal(values, expected.values) and torch.equal(indices.long(), expected.indices)
 
 
-def test_what_the_op_does_not_compute_is_decomposed() -> None:
+def test_unsupported_form_is_decomposed() -> None:
     for name, attributes in (
         ("gelu", 'approximate = "sigmoid"'), ("group_norm", "num_groups = 5 : i64"), ("topk_values", "k = 99 : i64"),
         ("topk_values", "k = 36893488147419103264 : i128"), ("group_norm", "num_groups = 36893488147419103233 : i128"),

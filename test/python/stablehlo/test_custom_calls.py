@@ -153,7 +153,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("name", "index"), [(name, i) for name, cases in WRONG.items() for i in range(len(cases))])
-def test_what_is_wrong_is_named(name: str, index: int) -> None:
+def test_error_names_the_cause(name: str, index: int) -> None:
     operands, attributes, message = WRONG[name][index]
     with pytest.raises(MLIRError, match=message):
         run(call(name, operands, type_of(Q), attributes), operands, [type_of(Q)])

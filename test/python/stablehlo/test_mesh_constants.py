@@ -90,7 +90,7 @@ def test_weights_are_brought_into_their_form_once(weight: Split, result: Split, 
 
 
 @pytest.mark.parametrize("mesh", MESHES, ids=lambda m: f"{m[0]}x{m[1]}")
-def test_what_chips_compute_alike_of_constants_is_computed_once(mesh: Mesh) -> None:
+def test_replicated_constants_are_computed_once(mesh: Mesh) -> None:
     count = mesh[0] * mesh[1]
     x = random(ROWS, INNER)
     i, j = torch.arange(COLUMNS)[None, :], torch.arange(INNER)[:, None]

@@ -223,7 +223,7 @@ PROGRAM = f"""func.func @main(%x: tensor<4x3xf32>, %w: tensor<3x4x{COLUMNS.type}
 
 
 @pytest.mark.long
-def test_goldens_compute_with_what_integers_stand_for(tmp_path: Path) -> None:
+def test_goldens_compute_with_dequantized_integers(tmp_path: Path) -> None:
     source, result = tmp_path / "quantized.mlir", tmp_path / "made.mlir"
     source.write_text(PROGRAM)
     module, _ = load_mlir_file(PROGRAM, target="stablehlo")

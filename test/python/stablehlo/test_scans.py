@@ -44,7 +44,7 @@ def test_scan(shape: tuple[int, ...], dimension: int, reverse: bool) -> None:
     np.testing.assert_allclose(last, carry, rtol=1e-6, atol=1e-6)
 
 
-def test_scan_without_inputs_and_without_turns() -> None:
+def test_scan_without_inputs_and_iterations() -> None:
     counted, last, empty, kept = run(
         """%r0, %r1 = chlo.scan() inits (%i) dimension = 0 attributes {scan_dim_size = 4 : i64} {
         ^bb0(%c: tensor<f32>):

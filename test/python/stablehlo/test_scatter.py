@@ -185,7 +185,7 @@ def test_constant_indices_inside_need_no_check() -> None:
         ("%r = stablehlo.add %a, %b", "%r = stablehlo.add %b, %b", "its region is not one of add, subtract, multiply"),
     ],
 )
-def test_what_is_refused(old: str, new: str, message: str) -> None:
+def test_refusals(old: str, new: str, message: str) -> None:
     numbers = Numbers([4], [1], [0], [], [], [0], 1, [2, 1], [], [2])
     text = scatter_text(numbers, "f32", "i32", "add")
     assert old in text

@@ -253,7 +253,7 @@ def sends_of(program: Program, splits: Sequence[Split | None], mesh: Mesh) -> di
 
 
 @pytest.mark.parametrize("chips", [2, 4, 8])
-def test_what_is_reversed_comes_from_one_chip(chips: int) -> None:
+def test_reversal_comes_from_one_chip(chips: int) -> None:
     """From the one at the same place from the other end; a gather would send all of it to all."""
     reverse = one_op("%r = stablehlo.reverse %a0, dims = [0] : t<64x32x32>", (64, 32, 32), result="t<64x32x32>")
     assert sends_of(reverse, [("y", "", "")], (1, chips)) == {"ttnn.collective_permute": 64 * 32 * 32 * 4}

@@ -136,7 +136,7 @@ def test_matrices_without_a_factorization() -> None:
 
 
 @pytest.mark.parametrize("given", [torch.eye(3, dtype=torch.float64), torch.zeros(0, 0), torch.zeros(2, 0, 0)], ids=str)
-def test_what_is_left_to_pytorch(given: torch.Tensor) -> None:
+def test_ops_left_to_pytorch(given: torch.Tensor) -> None:
     with record() as reports:
         found = on_chip(linalg.det)(given)
     assert torch.equal(found, linalg.det(given)) and found.dtype is given.dtype

@@ -94,7 +94,7 @@ def test_draws_in_random_order_among_ops_of_pytorch(seed: int) -> None:
     same_stream(function, torch.rand(4, 6, generator=torch.Generator().manual_seed(seed)) * 0.9 + 0.05)
 
 
-def test_numbers_that_nobody_reads_are_drawn() -> None:
+def test_unused_random_numbers_are_drawn() -> None:
     def function(p: torch.Tensor) -> list[torch.Tensor]:
         torch.rand(5)
         torch.multinomial(p, 1)

@@ -379,7 +379,7 @@ def test_weights_are_shared_by_all_sizes() -> None:
     assert len(report.programs[0].resident) == 2
 
 
-def test_what_cannot_stay_open_has_a_program_for_each_size() -> None:
+def test_closed_sizes_have_a_program_each() -> None:
     """And the report names the op. What PyTorch runs in between is one reason."""
     compiled = on_chip(lambda x: torch.linalg.matrix_exp(x @ x.T / 8 + torch.eye(x.shape[0])) + x.sum(), dynamic=True)
     with torch.no_grad(), record() as reports, pytest.warns(UserWarning, match="PyTorch runs"):

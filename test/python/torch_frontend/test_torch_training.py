@@ -169,7 +169,7 @@ class Kept(nn.Module):
 
 @pytest.mark.long
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_what_is_kept_for_backward(dynamic: bool) -> None:
+def test_values_kept_for_backward(dynamic: bool) -> None:
     torch.manual_seed(0)
     model = Kept()
     mine = copy.deepcopy(model)

@@ -207,7 +207,7 @@ def test_damaged_files(worker, folder, damage, message):
     assert problem.startswith(f"{path}: damaged: ") and message in problem
 
 
-def test_what_is_no_file_of_a_process(worker, folder):
+def test_foreign_files_are_ignored(worker, folder):
     one = worker("open_mesh a 1 1")
     (folder / "notes.txt").write_text("?")
     os.mkfifo(folder / str(os.getppid()))
@@ -349,7 +349,7 @@ def test_more_meshes_than_a_file_has_room_for(worker, net):
     assert len(discover().chips) == 1
 
 
-def test_processes_are_told_apart_while_they_come_and_go(worker):
+def test_processes_are_distinguished_while_they_come_and_go(worker):
     for _ in range(5):
         one = worker("open_mesh a 1 1")
         assert [c.process.number for c in discover().chips] == [one.pid]

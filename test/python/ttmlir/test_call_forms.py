@@ -39,7 +39,7 @@ def test_contexts_are_taken_in_every_place(context):
         assert attribute.get(context, 1) == attribute.get(1)
 
 
-def test_where_a_tensor_lies(context):
+def test_memory_of_a_tensor(context):
     config = memory(context)
     assert str(config) == (
         "#ttnn.memory_config<#ttnn.buffer_type<l1>, <height_sharded>, "

@@ -209,7 +209,7 @@ def test_every_entrance_takes_options(entrance: Callable[[Any], None]) -> None:
         entrance({"target-formats": "bf16"})
 
 
-def test_what_front_ends_of_frameworks_set() -> None:
+def test_options_of_front_ends() -> None:
     import torch
     from ttmlir.torch.options import Options
     from ttmlir.torch.report import record

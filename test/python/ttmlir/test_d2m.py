@@ -41,6 +41,6 @@ def test_ops_have_classes() -> None:
         assert "d2m.tile_sigmoid" in str(tile.owner)
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_error_states_the_cause() -> None:
     with ir.Context(), pytest.raises(ir.MLIRError, match="expected compute, datamovement or unified"):
         ir.Module.parse("module attributes {t = #d2m.thread<pack>} {}")

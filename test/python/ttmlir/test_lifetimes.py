@@ -176,7 +176,7 @@ ERASURES = {
 
 
 @pytest.mark.parametrize("erasure", ERASURES)
-def test_what_is_erased_is_an_error(erasure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_use_of_erased_op_is_an_error(erasure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MALLOC_PERTURB_", "165")
     program = SOURCE.replace("    PROGRAM\n", ERASURES[erasure])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -18,7 +18,7 @@ func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
 """
 
 
-def test_what_a_pass_knows_of_a_module_ends_with_it() -> None:
+def test_state_of_a_pass_ends_with_the_module() -> None:
     context = ir.Context()
     with context:
         manager = PassManager.parse("builtin.module(ttir-inline-functions)")

@@ -265,7 +265,7 @@ def test_configs(device: ttnn.Device) -> None:
     assert repr(ttnn.MathFidelity.HIFI4) == "MathFidelity.HiFi4"
 
 
-def test_functions_made_of_others(device: ttnn.Device) -> None:
+def test_composed_functions(device: ttnn.Device) -> None:
     values = torch.arange(24.0).reshape(2, 1, 12)
     x = tensor(values, device)
     for found, expected in [
@@ -379,7 +379,7 @@ def test_threads(device: ttnn.Device) -> None:
         (lambda: ttnn.sofmax, AttributeError, "module 'ttnn' has no attribute 'sofmax'; did you mean softmax"),
     ],
 )
-def test_what_a_newcomer_gets_wrong(call: Any, error: type[Exception], message: str) -> None:
+def test_common_mistakes(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as raised:
         call()
     assert str(raised.value).startswith(message)

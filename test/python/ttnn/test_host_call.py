@@ -54,7 +54,7 @@ def test_a_library_that_changes_is_read_again(device: ttnn.Device, tmp_path: Pat
         assert torch.equal(ttnn.to_torch(result), expected)
 
 
-def test_what_no_library_or_function_is(device: ttnn.Device, library: Path, tmp_path: Path) -> None:
+def test_non_library_is_refused(device: ttnn.Device, library: Path, tmp_path: Path) -> None:
     x, y = placed(X, device), placed(Y, device)
     with pytest.raises(ttnn.Error, match=r'library: "/nowhere/at/all.so" cannot be read: No such file'):
         ttnn.host_call("/nowhere/at/all.so", FUNCTION, [x, y], [RESULT])

@@ -136,7 +136,7 @@ def test_wrong_tensors(name: str, device: Any) -> None:
     assert not ttnn.to_torch(target).any()
 
 
-def test_what_is_said_twice_must_agree(device: Any) -> None:
+def test_duplicates_must_agree(device: Any) -> None:
     a, b, target = put(device, A), put(device, B), put(device, A)
     with pytest.raises(ttnn.OpError, match="output_tensor has data type bf16; expected f32"):
         ttnn.add(a, b, dtype=ttnn.float32, output_tensor=target)

@@ -109,7 +109,7 @@ def test_threads_have_a_limit():
             runtime.set_threads(count)
 
 
-def test_what_is_no_integer_is_named(tmp_path):
+def test_non_integer_is_named(tmp_path):
     for value, text in (([1, "x"], r"shape[1] is 'x' of type str"), ([None], "shape[0] is None of type NoneType")):
         with pytest.raises(TypeError, match=re.escape(text)):
             runtime.create_owned_host_tensor(0, value, [1], 4, runtime.DataType.Float32)

@@ -191,7 +191,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_makes_no_difference(name: str, device: Any) -> None:
+def test_has_no_effect(name: str, device: Any) -> None:
     x = put(device, A)
     assert torch.equal(ttnn.to_torch(SAME[name](x, {name: VALUES[name]})), ttnn.to_torch(SAME[name](x, {})))
 

@@ -50,6 +50,6 @@ def test_parameters_are_those_of_the_dialect(name: str) -> None:
 
 
 @pytest.mark.parametrize("function", native.functions(), ids=lambda function: function.name)
-def test_what_must_be_given_comes_before_what_may(function: native.Function) -> None:
+def test_required_parameters_come_first(function: native.Function) -> None:
     omissible = [parameter.omissible for parameter in function.parameters if not parameter.keyword_only]
     assert omissible == sorted(omissible)

@@ -315,7 +315,7 @@ def test_programs_are_matched_by_name_or_order():
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_goldens_of_what_the_compiler_makes_of_a_model(name, ttrt):
+def test_goldens_of_a_compiled_model(name, ttrt):
     """Fused activations, folded weights, programs of constants: every op that is left has a golden, and agrees."""
     model = ZOO[name]
     network, inputs = model.make(True)

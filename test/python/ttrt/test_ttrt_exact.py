@@ -54,7 +54,7 @@ def test_three_ways(kind: str, files: dict[str, str], tmp_path: Path) -> None:
     assert values["output_0"]["differing_share"] == values["ttnn.exp"]["differing_share"]
 
 
-def test_what_is_printed(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_output(files: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", files["mlir"], "--exact"]) == 0
     said = capsys.readouterr().out
     assert "default and exact compared with goldens and with each other" in said

@@ -146,7 +146,7 @@ func.func @main(%x: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 """  # noqa: E501
 
 
-def test_what_a_loop_sends(ttrt, tmp_path):
+def test_transfers_of_a_loop(ttrt, tmp_path):
     """It is the body's, which is shown as well."""
     loop = sharded(tmp_path, 2, 4, LOOP)
     found = ttrt("read", loop, "--mesh").out

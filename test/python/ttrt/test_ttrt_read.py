@@ -124,7 +124,7 @@ def test_version_and_help(ttrt):
                                         "did you mean bash? (see ttrt --help)"),
     ],
 )  # fmt: skip
-def test_what_was_mistyped_is_suggested(ttrt, arguments, message):
+def test_typo_gets_a_suggestion(ttrt, arguments, message):
     found = ttrt(*arguments)
     assert (found.code, found.err, found.out) == (2, f"{message}\n", "")
 

@@ -249,7 +249,7 @@ def test_debug_ops_can_be_passed_over(ttrt, debugged, tmp_path, caplog):
     assert not (tmp_path / "memory.json").exists()
 
 
-def test_what_is_printed_is_no_part_of_json(ttrt, debugged):
+def test_output_is_not_part_of_json(ttrt, debugged):
     found = ttrt("run", debugged, "--json", "-")
     assert json.loads(found.out)["passed"] and "exp: [33, 65]" in found.err
 

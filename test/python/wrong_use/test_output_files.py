@@ -149,7 +149,7 @@ def test_a_pipe_is_written_to(writer, tmp_path, linked):
 
 
 @pytest.mark.parametrize("place", ["directory", "missing folder", "link to itself", "file as a folder"])
-def test_what_cannot_be_written_is_an_error(request, writer, place):
+def test_unwritable_file_is_an_error(request, writer, place):
     path = writer.path
     if place == "directory":
         path.mkdir()

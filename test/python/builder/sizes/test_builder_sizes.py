@@ -131,7 +131,7 @@ COMPILED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("case", COMPILED)
-def test_what_compiling_refuses(case: str) -> None:
+def test_compiling_refuses_wrong_input(case: str) -> None:
     arguments, kind, text = COMPILED[case]
     with pytest.raises(kind, match=text):
         compile_ttir_to_flatbuffer(layer, artifact_dir=None, **arguments)
@@ -185,7 +185,7 @@ SHAPES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("case", SHAPES)
-def test_what_shapes_are_not(case: str) -> None:
+def test_non_shapes_are_refused(case: str) -> None:
     shape, text = SHAPES[case]
 
     def module(builder: Any) -> None:
@@ -231,7 +231,7 @@ RUN: dict[str, tuple[Callable[[], dict[str, Any]], str]] = {
 
 
 @pytest.mark.parametrize("case", RUN)
-def test_what_a_run_refuses(case: str) -> None:
+def test_run_refuses_wrong_inputs(case: str) -> None:
     arguments, text = RUN[case]
     _, data, goldens, intermediates = compile_ttir_to_flatbuffer(layer, sizes={"batch": (2, 64)}, artifact_dir=None)
     with pytest.raises((TypeError, ValueError), match=text):

@@ -60,7 +60,7 @@ def disagreements(name: str, options: str, file: Path) -> tuple[int, list[str]]:
 
 @pytest.mark.parametrize("options", ["", "optimization-level=2"])
 @pytest.mark.parametrize("name", NAMES)
-def test_compiler_and_runtime_estimate_alike(name: str, options: str, tmp_path: Path) -> None:
+def test_compiler_and_runtime_estimates_agree(name: str, options: str, tmp_path: Path) -> None:
     """Time, with what chips send to each other, and circular buffers of every op that a row is lowered to."""
     count, wrong = disagreements(name, options, tmp_path / "metrics.json")
     print(f"{name}: {count} ops")

@@ -371,7 +371,7 @@ def test_one_process_pushes_and_another_runs(embedded: Path, image: Path) -> Non
 
 
 @pytest.mark.parametrize("output", ["new/folder", "new/folder/", "./new/../new/folder", ""])
-def test_an_output_path_is_one_folder_whether_it_is_there_or_not(embedded: Path, image: Path, output: str) -> None:
+def test_output_path_is_shared_before_it_exists(embedded: Path, image: Path, output: str) -> None:
     """Delivers pushes from before the folder existed to the program that creates it."""
     values(X, "in")
     pipe = subprocess.PIPE

@@ -186,7 +186,7 @@ def packed(path: Path, members: dict[str, bytes]) -> Path:
         ("another", 300 << 20, "its members unpack to"),
     ],
 )
-def test_what_unpacks_to_more_than_it_says_is_not_read(tmp_path: Path, name: str, size: int, reason: str) -> None:
+def test_oversized_archive_is_not_read(tmp_path: Path, name: str, size: int, reason: str) -> None:
     with zipfile.ZipFile(save(tmp_path / "one.tti")) as archive:
         members = {n: archive.read(n) for n in archive.namelist()}
     path = packed(tmp_path / "large.tti", {**members, name: bytes(size)})

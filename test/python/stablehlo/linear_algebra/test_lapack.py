@@ -183,7 +183,7 @@ def test_gtsv(shape: tuple[int, ...], dtype: torch.dtype) -> None:
 @pytest.mark.parametrize(
     ("routine", "letters"), [("syevd", {"mode": "V"}), ("syevd", {"mode": "V", "uplo": "X"}), ("gees", {"mode": "V"})]
 )
-def test_what_is_refused_is_named(routine: str, letters: dict[str, str]) -> None:
+def test_refusal_names_the_op(routine: str, letters: dict[str, str]) -> None:
     a = matrices(4, 4)
     with pytest.raises(MLIRError, match=f"'lapack_s{routine}_ffi' is a function of LAPACK"):
         call(routine, {"a": a}, [type_of(a), "tensor<4xf32>", "tensor<i32>"], **letters)

@@ -193,6 +193,6 @@ def test_perturbed_systems_that_are_singular() -> None:
     ],
     ids=["rows", "no rows", "factors", "factors of QR", "diagonals"],
 )
-def test_what_does_not_fit_is_refused(routine: str, results: list[str], letters: dict[str, str | int]) -> None:
+def test_misfit_is_refused(routine: str, results: list[str], letters: dict[str, str | int]) -> None:
     with pytest.raises(MLIRError, match=f"'lapack_s{routine}_ffi' is a function of LAPACK"):
         call(routine, {"a": matrices(4, 4)}, results, **letters)

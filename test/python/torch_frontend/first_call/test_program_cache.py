@@ -164,7 +164,7 @@ def test_the_file_of_another_program_is_not_used(folder: Path) -> None:
         assert compiled() == 1
 
 
-def test_what_the_runtime_refuses_is_not_used(folder: Path) -> None:
+def test_refused_file_is_not_used(folder: Path) -> None:
     assert compiled() == 1
     (file,) = files(folder)
     file.write_bytes(cache.HEAD + cache.digest(file.name, b"not a flatbuffer") + b"not a flatbuffer")

@@ -146,7 +146,7 @@ class Counter(nn.Module):
         return self.total * 2
 
 
-def test_what_is_written_in_between_is_seen() -> None:
+def test_intermediate_write_is_seen() -> None:
     ours, theirs = Counter(), Counter()
     compiled = on_chip(ours)
     x = torch.rand(4, 32)
@@ -268,7 +268,7 @@ def test_sole_users() -> None:
     assert is_sole_user(x)
 
 
-def test_what_a_borrowed_tensor_of_the_device_takes() -> None:
+def test_memory_of_borrowed_device_tensors() -> None:
     device, values = default_device(), torch.zeros(2, 3)
     compiled = on_chip(lambda x: x + 1)
     with record() as reports:

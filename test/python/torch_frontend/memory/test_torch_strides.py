@@ -77,7 +77,7 @@ def test_a_view_of_another_type() -> None:
 
 
 @pytest.mark.parametrize("argument", [X.t(), X[:, ::2], X[1:], X[:1].expand(4, 6)], ids=["t", "holes", "offset", "one"])
-def test_arguments_that_do_not_lie_row_by_row(argument: torch.Tensor) -> None:
+def test_arguments_that_are_not_row_major(argument: torch.Tensor) -> None:
     """Ignores values in holes between an argument's elements: PyTorch reads them."""
 
     def function(x: torch.Tensor) -> torch.Tensor:
@@ -90,13 +90,13 @@ def test_arguments_that_do_not_lie_row_by_row(argument: torch.Tensor) -> None:
     assert dict(report.on_host) == ({"aten.as_strided.default": 1} if holes else {})
 
 
-def test_what_lies_before_an_argument_is_read_by_pytorch() -> None:
+def test_memory_before_an_argument_is_read_by_pytorch() -> None:
     with torch.no_grad(), record() as reports:
         assert torch.equal(on_chip(lambda x: x.as_strided((8,), (1,), 0) + 1)(X[1:]), X.flatten()[:8] + 1)
     assert [dict(report.on_host) for report in reports] == [{"aten.as_strided.default": 1}]
 
 
-def test_what_lies_in_a_view_is_replaced() -> None:
+def test_contents_of_a_view_are_replaced() -> None:
     def replaced(x: torch.Tensor) -> torch.Tensor:
         return torch.as_strided_scatter((x + 1).t(), x[:2, :2], (2, 2), (6, 1), 1)
 

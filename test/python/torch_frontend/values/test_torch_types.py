@@ -118,7 +118,7 @@ def test_integers_wrap_around_as_pytorch_has_it(name: str, dtype: torch.dtype) -
 
 
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
-def test_integer_division_by_what_is_not_zero(dtype: torch.dtype) -> None:
+def test_integer_division_by_nonzero(dtype: torch.dtype) -> None:
     x = ends(dtype)
     y = torch.tensor([1, 2, 3, 7, 5, 4, 3, 2, 1], dtype=dtype)
 

@@ -96,7 +96,7 @@ def test_texts(strict: ttnn.Device) -> None:
             call()
 
 
-def test_what_is_enough(strict: ttnn.Device) -> None:
+def test_minimum_is_enough(strict: ttnn.Device) -> None:
     image = tensor("bfloat16", strict, (1, 1, 64, 32))
     assert ttnn.group_norm(image, num_groups=1, inplace=False).memory_config() == ttnn.DRAM_MEMORY_CONFIG
     assert ttnn.rms_norm(image, weight=tensor("bfloat16", strict, (1, 32), "ROW_MAJOR")).shape == image.shape

@@ -140,7 +140,7 @@ def test_rms_norm_of_columns_on_devices(line: Any, dtype: str, given: bool) -> N
 @pytest.mark.parametrize("layout", ["TILE", "ROW_MAJOR"])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "uint32"])
 @pytest.mark.parametrize("shape", [[1, 1, 2, 5], [2, 3, 1, 4], [1, 1, 1, 1], [1, 2, 0, 3], [1, 1, 1, 2500]], ids=str)
-def test_places_of_what_is_not_zero(device: Any, layout: str, dtype: str, shape: list[int]) -> None:
+def test_places_of_nonzero(device: Any, layout: str, dtype: str, shape: list[int]) -> None:
     values = torch.randint(0, 3, shape, generator=torch.Generator().manual_seed(0)).float()
     if dtype in ("float32", "bfloat16") and values.numel() > 3:
         values.view(-1)[:3] = torch.tensor([-0.0, torch.nan, -torch.inf])

@@ -135,7 +135,7 @@ def test_integers(name: str, device: ttnn.Device) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(({*UNARY, *BINARY} - BITS) & {*COMPOSITES}))
-def test_integers_of_functions_made_of_others(name: str, device: ttnn.Device) -> None:
+def test_integers_of_composed_functions(name: str, device: ttnn.Device) -> None:
     """Either their floats, cut, or an error that names the type."""
     values = torch.tensor([[1, 2, 3]], dtype=torch.int32)
     try:

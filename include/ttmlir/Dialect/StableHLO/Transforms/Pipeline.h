@@ -30,8 +30,8 @@ struct StableHLOPipelineOptions : ttcore::PipelineOptions<StableHLOPipelineOptio
                                         llvm::cl::init(false)};
   Option<std::string> autoShardingDumpDir{*this, "dump-dir", llvm::cl::desc("Where auto-sharding writes variants"),
                                           llvm::cl::init("/tmp/")};
-  Option<std::string> argumentTypes{*this, "argument-types",
-                                    llvm::cl::desc("Kinds of the arguments: main=input,parameter,constant;other=input")};
+  Option<std::string> argumentTypes{
+      *this, "argument-types", llvm::cl::desc("Kinds of the arguments: main=input,parameter,constant;other=input")};
 };
 
 /// Annotated StableHLO to manual computations on what devices hold.
