@@ -70,6 +70,7 @@ std::span<const Rule> dataMovementRules() {
       {"ttnn.slice_dynamic", Family::Other, Traffic::Network},
       {"ttnn.repeat", Family::Movement, Traffic::Network},
       {"ttnn.repeat_interleave", Family::Movement, Traffic::Network},
+      {"ttnn.roll", Family::Movement, Traffic::Network},
       {"ttnn.concat", Family::Movement, Traffic::Network},
       {"ttnn.pad", Family::Movement, Traffic::Network},
       {"ttnn.gather", Family::Other, Traffic::Network},

@@ -60,6 +60,16 @@ void reverse(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
+void roll(const Op &op, Results &results) {
+  const View input = shapeOf(op, "input");
+  const Sizes shifts = integers(op, "shifts"), dims = integers(op, "dims");
+  if (shifts.size() != dims.size())
+    failAttribute(op, "shifts", "has ", shifts.size(), " numbers; expected one per number of 'dims', ", dims.size());
+  for (const int64_t dim : dims)
+    dimension(op, "dims", dim, input.size());
+  results.push_back(Sizes(input));
+}
+
 void squeeze(const Op &op, Results &results) {
   Sizes shape(shapeOf(op, "input"));
   const size_t dim = dimension(op, "dim", shape.size());
@@ -439,6 +449,7 @@ std::span<const Rule> movementRules() {
       {"repeatInterleave", repeatInterleave},
       {"reshape", reshape},
       {"reverse", reverse},
+      {"roll", roll},
       {"scatter", scatter},
       {"slice", slice},
       {"sliceDynamic", sliceDynamic},

@@ -201,6 +201,14 @@ bool reverse(const Op &op, Factors &factors) {
   return true;
 }
 
+bool roll(const Op &op, Factors &factors) {
+  const size_t rank = factors.operand(0).size();
+  std::vector<bool> isRolled(rank);
+  for (const int64_t dim : integers(op, "dims"))
+    isRolled[dimension(op, "dims", dim, rank)] = true;
+  return partly(factors, [&](int64_t dim) { return isRolled[static_cast<size_t>(dim)]; });
+}
+
 bool slice(const Op &op, Factors &factors) {
   const View in = factors.operand(0), out = factors.result(0);
   factors.statesSizes("ends", 0);
@@ -424,6 +432,7 @@ FactorRule findFactorRule(std::string_view name) {
       {"repeatInterleave", repeatInterleave},
       {"reshape", reshape},
       {"reverse", reverse},
+      {"roll", roll},
       {"same", same},
       {"scatter", scatter},
       {"slice", slice},

@@ -191,6 +191,7 @@ DATA_MOVEMENT = {name: Op(identity) for name in IDENTITIES} | {
     "transpose": Op(lambda x, dim0, dim1: x.transpose(dim0, dim1), aten="transpose.int"),
     "permute": Op(lambda x, permutation: x.permute(*permutation), aten="permute"),
     "reverse": Op(lambda x, dimensions: torch.flip(x, list(dimensions)), aten="flip"),
+    "roll": Op(lambda x, shifts, dims: torch.roll(x, tuple(shifts), tuple(dims)), aten="roll"),
     "concat": Op(lambda xs, dim: torch.cat(xs, dim=dim), aten="cat"),
     "concatenate": Op(lambda xs, dimension: torch.cat(xs, dim=dimension)),
     "repeat": Op(lambda x, repeat_dimensions: x.repeat(*repeat_dimensions), aten="repeat"),

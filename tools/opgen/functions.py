@@ -238,6 +238,7 @@ FUNCTIONS: dict[str, Row] = {
     "ttnn.arange": Row("..., step:1, *, dtype:bf16, device?, memory_config?, layout:row_major"),
     "ttnn.rand": Row("shape=size, device, *, dtype:bf16, layout:tile, memory_config?, ..."),
     # Data movement
+    "ttnn.roll": Row("input_tensor, shifts, dim=dims"),
     "ttnn.permute": Row("input_tensor, dims=permutation, *, pad_value:0.0"),
     "ttnn.transpose": Row("input_tensor, dim1=dim0, dim2=dim1"),
     "ttnn.slice_static": Row("input_tensor, starts=begins, ends, slice_step=step?", names="slice"),

@@ -85,23 +85,6 @@ def stack(input_tensors: Sequence[Tensor], dim: int) -> Tensor:
     return parts[0] if len(parts) == 1 else ops.concat(parts, dim=axis)
 
 
-@composite(RESULT, golden="torch.roll(input_tensor, shifts, dim)", wide=False)
-def roll(input_tensor: Tensor, shifts: int | Sequence[int], dim: int | Sequence[int]) -> Tensor:
-    """Moves elements along dimensions; those that leave at the end come in at the front."""
-    moves = [shifts] if isinstance(shifts, int) else list(shifts)
-    dims = [dim] if isinstance(dim, int) else list(dim)
-    if len(moves) != len(dims):
-        raise ValueError(f"shifts has {len(moves)} numbers and dim {len(dims)}; expected one shift for each dimension")
-    result = input_tensor
-    for shift, each in zip(moves, dims, strict=True):
-        axis = axis_of(each, len(result.shape))
-        size = result.shape[axis]
-        if size and (start := -shift % size):
-            parts = [part_of(result, axis, start, size), part_of(result, axis, 0, start)]
-            result = ops.concat(parts, dim=axis)
-    return ops.assign(result) if result is input_tensor else result
-
-
 def _triangle(name: str, lower: bool) -> None:
     def compute(input_tensor: Tensor, *, diagonal: int = 0) -> Tensor:
         shape = list(input_tensor.shape)

@@ -72,6 +72,20 @@ DATA_MOVEMENT = {
         case((2, 3, 5), dimensions=[0, -1]),
         wrong=[(case((4, 4), dimensions=[2]), "attribute 'dimensions' is 2; expected -2 to 1 for rank 2")],
     ),
+    "roll": mover(
+        case((33, 65), shifts=[7], dims=[1]),
+        case((2, 3, 5), shifts=[-1, 8, 2], dims=[0, -1, 2]),
+        case((3, 33, 1), shifts=[-40, 4], dims=[1, 2]),
+        case((4, 0), shifts=[3], dims=[1]),
+        case((5, 7), shifts=[10], dims=[0]),
+        wrong=[
+            (case((4, 4), shifts=[1], dims=[2]), "attribute 'dims' is 2; expected -2 to 1 for rank 2"),
+            (
+                case((4, 4), shifts=[1, 2], dims=[0]),
+                "attribute 'shifts' has 2 numbers; expected one per number of 'dims'",
+            ),
+        ],
+    ),
     "concat": mover(
         case([(64, 128), (32, 128)], dim=0),
         case([(33, 65), (33, 1), (33, 7)], dim=1),

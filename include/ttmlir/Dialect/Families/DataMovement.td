@@ -54,6 +54,9 @@ let hasFolder = 1 in
 defm RepeatInterleave : TT_Both<"repeat_interleave", TT_Unary, (ins UI32Attr:$repeats, SI32Attr:$dim),
     "Each value along `dim` `repeats` times in a row.",
     "repeatInterleave", [TT_MovesValues]>;
+defm Roll : TT_Both<"roll", TT_Unary, (ins DenseI64ArrayAttr:$shifts, DenseI64ArrayAttr:$dims),
+    "Moves values along `dims` by `shifts` places; those that leave at the end come in at the front.",
+    "roll", [TT_MovesValues]>;
 defm Embedding : TT_Both<"embedding", (ins AnyRankedTensor:$input, AnyRankedTensor:$weight), (ins),
     "The rows of `weight` that `input` names.", "embedding", [TT_MovesValues], "weight">;
 let hasFolder = 1 in

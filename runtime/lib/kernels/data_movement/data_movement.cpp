@@ -141,6 +141,55 @@ std::unique_ptr<Kernel> makeRepeatInterleave(const OpCall &call) {
   return strided(call, dims, strides, 0);
 }
 
+/// Copies each row of the last dimension that moves, and what is behind it, in two pieces.
+std::unique_ptr<Kernel> makeRoll(const OpCall &call) {
+  const TensorSpec &in = operand(call, 0);
+  expectResultShape(call, in.shape);
+  const size_t rank = in.shape.size();
+  const auto &shifts = call.attributes.get<std::vector<int64_t>>("shifts");
+  const auto &dims = call.attributes.get<std::vector<int64_t>>("dims");
+  if (shifts.size() != dims.size())
+    fail(call, "attributes 'shifts' " + quoted(shifts) + " and 'dims' " + quoted(dims) + "; expected as many of each");
+  std::vector<int64_t> moves(rank, 0); // places from the source, 0 <= move < size
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = dims[i] < 0 ? dims[i] + static_cast<int64_t>(rank) : dims[i];
+    if (dim < 0 || dim >= static_cast<int64_t>(rank))
+      fail(call, "attribute 'dims' is " + quoted(dims) + " for an operand of rank " + std::to_string(rank));
+    const auto at = static_cast<size_t>(dim);
+    if (const int64_t size = in.shape[at])
+      moves[at] = ((moves[at] + shifts[i] % size) % size + size) % size;
+  }
+  size_t last = rank;
+  while (last > 0 && moves[last - 1] == 0)
+    --last;
+  if (last == 0)
+    return reinterpreted(call);
+  const auto outer = Shape(in.shape.begin(), in.shape.begin() + static_cast<int64_t>(last) - 1);
+  const int64_t behind = volume(Shape(in.shape.begin() + static_cast<int64_t>(last), in.shape.end()));
+  const auto bytes = static_cast<size_t>(behind) * storageBytes(in.dtype);
+  const size_t row = static_cast<size_t>(in.shape[last - 1]) * bytes,
+               front = static_cast<size_t>(moves[last - 1]) * bytes;
+  auto copy = [=](const Buffers &buffers) {
+    parallelFor(volume(outer), static_cast<int64_t>(1 + 262144 / std::max<size_t>(row, 64)),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    int64_t from = 0;
+                    for (int64_t d = static_cast<int64_t>(outer.size()) - 1, rest = i, step = 1; d >= 0; --d) {
+                      const auto at = static_cast<size_t>(d);
+                      from += (rest % outer[at] - moves[at] + outer[at]) % outer[at] * step;
+                      step *= outer[at];
+                      rest /= outer[at];
+                    }
+                    const std::byte *source = buffers.ins[0] + static_cast<size_t>(from) * row;
+                    std::byte *target = buffers.outs[0] + static_cast<size_t>(i) * row;
+                    std::memcpy(target + front, source, row - front);
+                    std::memcpy(target, source + (row - front), front);
+                  }
+                });
+  };
+  return roundedTo(result(call), in.dtype, kernelOf(copy));
+}
+
 /// Copies rows of each operand next to one another.
 std::unique_ptr<Kernel> makeConcat(const OpCall &call) {
   const Shape &first = operand(call, 0).shape;
@@ -258,6 +307,7 @@ std::vector<OpInfo> dataMovementOps() {
       {"ttnn.slice_static", makeSlice},
       {"ttnn.repeat", makeRepeat},
       {"ttnn.repeat_interleave", makeRepeatInterleave},
+      {"ttnn.roll", makeRoll},
       {.name = "ttnn.concat", .make = makeConcat, .minIns = 1},
       {"ttnn.pad", makePad},
   };

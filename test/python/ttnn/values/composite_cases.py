@@ -188,8 +188,6 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "normalize_global": [{"input_tensor": PLANES}],
     "normalize_hw": [{"input_tensor": PLANES}, {"input_tensor": ROWS}],
     "reshape_on_device": [{"input_tensor": PLANES, "W": 1, "Z": 2, "Y": 99, "X": 40}],
-    "roll": [{"input_tensor": PLANES, "shifts": s, "dim": d}
-             for s, d in ((1, 0), (-3, 2), ([5, 47], [3, 2]), (0, 1), (40, 3))],
     **{name: [{"input_tensor": of(1, 2, 33, 40)},
               {"input_tensor": of(1, 2, 33, 40), "scale": 0.25, "mask": of(1, 1, 33, 40)}]
        for name in ("scale_mask_softmax", "scale_mask_softmax_in_place", "scale_causal_mask_hw_dims_softmax_in_place")},

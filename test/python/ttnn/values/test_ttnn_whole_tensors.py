@@ -306,7 +306,6 @@ WRONG = [
         "the norm of order 2.0 is inf; expected a finite one",
     ),
     (lambda x: ttnn.narrow(x, 0, 3, 2), ValueError, "ttnn.narrow: start is 3 and length 2; dimension 0 has 4"),
-    (lambda x: ttnn.roll(x, [1], [0, 1]), ValueError, "ttnn.roll: shifts has 1 numbers and dim 2"),
     (
         lambda x: ttnn.l1_loss(x, x, reduction="sum"),
         TypeError,
