@@ -55,7 +55,8 @@ class MeshMapper:
 
     def _attribute(self) -> tuple[str, dict[str, Any]]:
         """Lets distribute_tensor accept a mapper, too."""
-        found: tuple[str, dict[str, Any]] = self.config()._attribute()
+        config: Any = self.config()
+        found: tuple[str, dict[str, Any]] = config._attribute()
         return found
 
     def _check(self, tensor: torch.Tensor, dim: int) -> None:

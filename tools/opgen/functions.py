@@ -218,7 +218,7 @@ FUNCTIONS: dict[str, Row] = {
         doc="The tensor on a device, in interleaved DRAM unless said otherwise.",
     ),
     "ttnn.copy": Row("input_a=src, input_b=dst"),
-    "ttnn.write_tensor": Row("host_tensor, device_tensor, cq_id, blocking", names="copy_host_to_device_tensor"),
+    "ttnn.write_tensor": Row("host_tensor, device_tensor, cq_id, *, blocking", names="copy_host_to_device_tensor"),
     "ttnn.from_device": Row("tensor=input"),
     "ttnn.deallocate": Row("tensor=input, force:true"),
     "ttnn.load_tensor": Row(
@@ -444,8 +444,8 @@ FUNCTIONS: dict[str, Row] = {
         names="experimental.moe_compute",
     ),
     # The mesh
-    "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, cq_id"),
-    "ttnn.aggregate_tensor": Row("tensor=input, composer=composer_config, mesh_device?"),
+    "ttnn.distribute_tensor": Row("tensor=input, mapper=mapper_config, mesh_device?, *, cq_id"),
+    "ttnn.aggregate_tensor": Row("tensor=input, composer=composer_config, *, mesh_device?"),
     "ttnn.all_gather": Row("input_tensor, dim, *, ..."),
     "ttnn.all_reduce": Row("input_tensor, *, ..."),
     "ttnn.all_reduce_async": Row(

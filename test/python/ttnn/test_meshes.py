@@ -54,10 +54,10 @@ def test_distribute_and_aggregate(mesh: ttnn.MeshDevice) -> None:
     tensor = ttnn.distribute_tensor(ttnn.from_torch(VALUES), mapper, mesh)
     assert torch.equal(ttnn.to_torch(tensor, mesh_composer=ttnn.ConcatMesh2dToTensor(mesh, None, dims=(0, 1))), VALUES)
     composer = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1]))
-    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(tensor, composer, mesh)), VALUES)
+    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(tensor, composer, mesh_device=mesh)), VALUES)
     rows = ttnn.distribute_tensor(ttnn.from_torch(VALUES), ttnn.ShardTensor2dMesh(mesh, None, dims=(None, 1)), mesh)
     first = ttnn.create_mesh_composer(mesh, ttnn.MeshComposerConfig(dims=[0, 1], mesh_shape_override=[1, 4]))
-    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(rows, first, mesh)), VALUES)
+    assert torch.equal(ttnn.to_torch(ttnn.aggregate_tensor(rows, first, mesh_device=mesh)), VALUES)
     assert torch.equal(ttnn.to_torch(rows, mesh_composer=first), VALUES)
 
 

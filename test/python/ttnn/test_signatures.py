@@ -210,6 +210,18 @@ def test_the_list_of_differences_is_right() -> None:
     assert rewritten(PAGE.read_text()) == PAGE.read_text()
 
 
+def test_own_parameters_are_given_by_name() -> None:
+    """Passes parameters that the library lacks by name. A form of `pad` has its value in a fourth place."""
+    found_by_place = {}
+    for name in NAMES:
+        theirs = {parameter for form in FORMS[name] for parameter, *_ in parameters_of(form)}
+        if not any(parameter.startswith(("*", "arg")) for parameter in theirs):
+            own = [p.name for p in inspect.signature(found(name)).parameters.values() if p.kind is _PLAIN]
+            if more := sorted(set(own) - theirs):
+                found_by_place[name] = more
+    assert found_by_place == {"ttnn.pad": ["fill"]}
+
+
 def test_few_functions_differ() -> None:
     assert DIFFERENT.keys() <= set(NAMES)
     assert len(NAMES) > 650
