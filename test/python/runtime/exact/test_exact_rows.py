@@ -292,7 +292,8 @@ def test_pools(chip: Chip, name: str, dtype: str, case: tuple[tuple[int, int], .
     for kind in ("normal", "edge"):
         x, bits = chip.put(values(seed, kind, (1, 1, n * h * w, c), dtype), dtype)
         result = getattr(ttnn, name)(x, batch_size=n, input_h=h, input_w=w, channels=c, kernel_size=list(kernel),
-                                     stride=list(stride), padding=list(padding), layout=x.layout)  # fmt: skip
+                                     stride=list(stride), padding=list(padding), dilation=[1, 1], layout=x.layout,
+                                     dtype=x.dtype)  # fmt: skip
         found, out = Chip.bits(result), result.dtype.name.lower()
         read = source(bits, dtype, wide(dtype)).reshape(n, h, w, c)
         rows = windows(read, kernel, stride, padding, 0 if average else 0xFF800000)
