@@ -249,9 +249,7 @@ _PRODUCT = "output_tile global_cb sub_device_id"
 # elementwise one of one tensor that stands in none takes sub_core_grids.
 TAKEN: dict[str, str] = {
     _CORES: """
-        abs acos asin asinh atan bitcast bitwise_not cbrt ceil cos erfc expm1 floor hardsigmoid isfinite leaky_relu
-        logical_not neg reciprocal relu relu6 sign silu sin tan argmax gather scatter sampling where
-        experimental.nlp_concat_heads_decode
+        bitcast leaky_relu argmax gather scatter sampling where experimental.nlp_concat_heads_decode
     """,
     f"fast_and_approximate_mode {_CORES}": "erf exp log log1p log2 mish rsqrt sqrt tanh",
     f"variant fast_and_approximate_mode {_CORES}": "gelu",
