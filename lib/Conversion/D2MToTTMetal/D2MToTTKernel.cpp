@@ -203,6 +203,9 @@ private:
           ttkernel::ClampTileOp::create(builder, loc, *slot, bound(clamp.getMin()), bound(clamp.getMax()));
           return success();
         })
+        .Case([&](TileCheckPositionsOp) {
+          return convertTileOp(op, ttkernel::CheckPositionsTileOp::getOperationName(), op->getAttrs());
+        })
         .Case([&](TileTypecastOp cast) {
           const auto format = [](Type tile) { return llvm::cast<ttcore::TileType>(tile).getDataType(); };
           const ttcore::DataType from = format(cast.getInput().getType()), to = format(cast.getType());
@@ -431,7 +434,7 @@ private:
     return slot;
   }
 
-  LogicalResult convertTileOp(Operation *op, StringRef name) {
+  LogicalResult convertTileOp(Operation *op, StringRef name, ArrayRef<NamedAttribute> attributes = {}) {
     SmallVector<Value> slots;
     for (Value operand : op->getOperands()) {
       slots.push_back(slotOf(operand));
@@ -444,7 +447,7 @@ private:
       return failure();
     if (slots.size() > 1)
       slots.push_back(*result);
-    OperationState init(op->getLoc(), (name + "_init").str()), call(op->getLoc(), name, slots, TypeRange());
+    OperationState init(op->getLoc(), (name + "_init").str()), call(op->getLoc(), name, slots, TypeRange(), attributes);
     builder.create(init);
     builder.create(call);
     return success();

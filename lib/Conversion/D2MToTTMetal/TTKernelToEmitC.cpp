@@ -97,6 +97,9 @@ struct CallPattern : ConversionPattern {
             [&](auto bcast) { templates.push_back(opaque(broadcastOf(bcast.getBcastType()))); })
         .Case([&](ttkernel::PackTileOp) { templates.push_back(opaque("true")); })
         .Case([&](ttkernel::ClampTileOp clamp) { arguments.append({bits(clamp.getMin()), bits(clamp.getMax())}); })
+        .Case([&](ttkernel::CheckPositionsTileOp check) {
+          arguments.append({opaque(Twine(check.getSize()) + "u"), opaque("\"" + check.getOpName() + "\"")});
+        })
         .Case([&](ttkernel::FillTileOp fill) {
           const APFloat value = fill.getValue();
           // Kernels include no header that has names for these.

@@ -36,11 +36,13 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
   llvm::raw_string_ostream(text) << type;
   std::optional<DataType> dataType = elementTypeToDataType(type.getElementType());
   if (!dataType || !isComputed(*dataType)) {
-    reason = text + " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16 or ui8";
+    reason =
+        text +
+        " has elements that cores do not compute with; expected f32, bf16, i32, ui32, ui16, ui8, bfp_bf8 or bfp_bf4";
     return failure();
   }
-  if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0)) {
-    reason = text + (type.hasStaticShape() ? " has no elements" : " has dynamic dimensions");
+  if (!type.hasStaticShape()) {
+    reason = text + " has dynamic dimensions";
     return failure();
   }
   if (!ttmetal::isCountable(type)) {
@@ -51,12 +53,15 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
   auto [rows, columns] = collapsed(type.getShape());
   Placement placed;
   for (auto [size, cores] : llvm::zip(SmallVector<int64_t, 2>{rows, columns}, workerGrid)) {
-    const int64_t count = llvm::divideCeil(size, tileSize);
-    int64_t used = std::min(count, cores);
+    const int64_t count = std::max<int64_t>(1, llvm::divideCeil(size, tileSize)); // one tile, also without elements
+    const int64_t most = std::min(count, cores), each = llvm::divideCeil(count, most);
+    int64_t used = most;
     while (count % used)
       --used;
-    placed.grid.push_back(used);
-    placed.tiles.push_back(count / used);
+    // Parts that are padded, where whole ones would leave more than half of the cores without work.
+    const bool isPadded = 2 * used < most;
+    placed.grid.push_back(isPadded ? llvm::divideCeil(count, each) : used);
+    placed.tiles.push_back(isPadded ? each : count / used);
   }
 
   auto memory = MemorySpaceAttr::get(context, MemorySpace::DeviceL1);
@@ -66,12 +71,12 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
     return MemRefType::get(shape, element, ShardLayoutAttr::dense(context, shard, bytes), memory);
   };
   const auto tile = TileType::get(context, *dataType);
-  // As the host's values are: an i1 is a byte there, an i64 four.
+  // As the host's values are: an i1 is a byte there, an i64 four; blocks are rows of bf16.
   Type element = dataTypeToElementType(context, *dataType);
   const auto tileElements = tileSize * tileSize;
   placed.tiled = buffer(placed.tiles, tile, tile.getSizeBytes());
-  placed.rowMajor =
-      buffer({placed.tiles[0] * tileSize, placed.tiles[1] * tileSize}, element, tile.getSizeBytes() / tileElements);
+  placed.rowMajor = buffer({placed.tiles[0] * tileSize, placed.tiles[1] * tileSize}, element,
+                           static_cast<int64_t>(tileBytes(*elementTypeToDataType(element))) / tileElements);
   placed.host = MemRefType::get(type.getShape(), element);
 
   SmallVector<int64_t> logical(type.getShape());

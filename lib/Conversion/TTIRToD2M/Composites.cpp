@@ -5,12 +5,14 @@
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArangeOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormInferenceOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitcastConvertOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampTensorOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatenateHeadsOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/CumProdOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/CumSumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/DotGeneralOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/DropoutOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmptyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Exp2Op.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FracOp.h"
@@ -27,8 +29,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/RightShiftOp.h"
-#include "ttmlir/Dialect/TTIR/IR/Ops/ScaledDotProductAttentionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SeluOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SignbitOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftmaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SoftsignOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SplitQueryKeyValueAndSplitHeadsOp.h"
@@ -58,6 +60,15 @@ static Tensor valueOf(ttir::SquareOp op, Expressions &e) { return e(op.getInput(
 static Tensor valueOf(ttir::SoftsignOp op, Expressions &e) {
   Tensor x = e(op.getInput());
   return x / (x.abs() + 1);
+}
+/// The sign bit of the f32, which -0 and NaN have as well.
+static Tensor valueOf(ttir::SignbitOp op, Expressions &e) {
+  Tensor x = e(op.getInput()).as(e.builder.getF32Type());
+  auto bits = x.type().clone(IntegerType::get(op.getContext(), 32, IntegerType::Signed));
+  return e(ttir::BitcastConvertOp::create(e.builder, e.loc, bits, x.value)).less(0);
+}
+static Tensor valueOf(ttir::DropoutOp op, Expressions &e) {
+  return e(op.getInput()).wide() * op.getScale().convertToFloat();
 }
 static Tensor valueOf(ttir::LeakyReluOp op, Expressions &e) {
   Tensor x = e(op.getInput());
@@ -217,30 +228,6 @@ static Tensor valueOf(ttir::DotGeneralOp op, Expressions &e) {
   return a.matmul(b).reshape(op.getType().getShape());
 }
 
-static Tensor valueOf(ttir::ScaledDotProductAttentionOp op, Expressions &e) {
-  Tensor query = e(op.getQuery()), key = e(op.getKey()), value = e(op.getValue());
-  const ArrayRef<int64_t> shape = query.shape();
-  const int64_t groups = shape[1] / key.shape()[1];
-  // Heads of keys and values for all their queries.
-  if (groups != 1) {
-    key = key.repeatInterleave(1, groups);
-    value = value.repeatInterleave(1, groups);
-  }
-  const float scale = op.getScale() ? op.getScale()->convertToFloat() : 1 / std::sqrt(static_cast<float>(shape.back()));
-  Tensor scores = query.matmul(key, /*transposeB=*/true, /*wide=*/true) * scale;
-  if (op.getAttentionMask())
-    scores = scores + e(op.getAttentionMask()).wide();
-  if (op.getIsCausal()) {
-    const int64_t rows = scores.shape()[2], columns = scores.shape()[3];
-    SmallVector<double> mask;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < columns; ++column)
-        mask.push_back(column > row ? -std::numeric_limits<double>::infinity() : 0.0);
-    scores = scores + e.constant(RankedTensorType::get({1, 1, rows, columns}, scores.type().getElementType()), mask);
-  }
-  return softmax(scores, 3, /*isStable=*/true).as(op.getType().getElementType()).matmul(value);
-}
-
 //===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//
@@ -364,18 +351,13 @@ static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
 
 /// Returns the part of an op that its expression does not support.
 template <class OpT> static StringRef refusalOf(OpT) { return {}; }
-template <> StringRef refusalOf(ttir::ScaledDotProductAttentionOp op) {
-  if (op.getAttentionSink() || op.getSlidingWindowSize())
-    return "it has an attention sink or a sliding window";
-  if (op.getQuery().getType().getRank() != 4 ||
-      op.getQuery().getType().getDimSize(1) % op.getKey().getType().getDimSize(1))
-    return "it has another form than [batch, heads, length, size], with whole groups of queries for each head of keys";
-  return {};
-}
 template <> StringRef refusalOf(ttir::BatchNormInferenceOp op) {
   return op.getDimension() < op.getOperand().getType().getRank() ? StringRef() : "its dimension is none of the input's";
 }
 
+template <> StringRef refusalOf(ttir::DropoutOp op) {
+  return op.getProb().isZero() ? StringRef() : "its prob is not 0, and cores draw no random numbers";
+}
 template <> StringRef refusalOf(ttir::CumSumOp op) {
   if (!isa<FloatType>(op.getType().getElementType()))
     return "it has integers";
@@ -417,8 +399,9 @@ void mlir::tt::addCompositePatterns(RewritePatternSet &patterns, const TileTypes
   addComposite<ttir::SplitQueryKeyValueAndSplitHeadsOp>(patterns, types, heads);
   addComposites<ttir::CumProdOp, ttir::IndexSelectOp, ttir::RearrangeOp, ttir::RightShiftOp, ttir::Upsample2dOp,
                 ttir::ArangeOp, ttir::BatchNormInferenceOp, ttir::ClampTensorOp, ttir::ConcatenateHeadsOp,
-                ttir::CumSumOp, ttir::DotGeneralOp, ttir::EmptyOp, ttir::GetDimensionSizeOp, ttir::Exp2Op, ttir::FracOp,
-                ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp, ttir::LayerNormOp, ttir::LeakyReluOp,
-                ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp, ttir::ScaledDotProductAttentionOp, ttir::SeluOp,
-                ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(patterns, types);
+                ttir::CumSumOp, ttir::DotGeneralOp, ttir::DropoutOp, ttir::EmptyOp, ttir::GetDimensionSizeOp,
+                ttir::Exp2Op, ttir::FracOp, ttir::GlobalAvgPool2dOp, ttir::GroupNormOp, ttir::IndexOp,
+                ttir::LayerNormOp, ttir::LeakyReluOp, ttir::RMSNormOp, ttir::ReduceAndOp, ttir::ReduceOrOp,
+                ttir::SeluOp, ttir::SignbitOp, ttir::SoftmaxOp, ttir::SoftsignOp, ttir::SquareOp, ttir::TruncOp>(
+      patterns, types);
 }

@@ -13,6 +13,13 @@ namespace mlir::tt {
 /// The values of an op's results in any element types, or none where `refusal` says why there are none.
 template <class OpT> using ResultsOf = SmallVector<Tensor> (*)(OpT op, Expressions &e, std::string &refusal);
 
+/// The indices, after a check that each is a position of a dimension of `size` elements: otherwise the kernel fails
+/// with an error that names the op.
+Tensor checked(Tensor index, int64_t size, Operation *op);
+
+/// The rows of a table [rows, width] that indices [count] name, which are checked: [count, width].
+Tensor rowsAt(Tensor table, Tensor index, Operation *op);
+
 /// The results of an op are the values of expressions, in the results' types.
 template <class OpT> class LowerComposite : public TilePattern<OpT> {
 public:
@@ -20,7 +27,7 @@ public:
       : TilePattern<OpT>(types, context), results(results) {}
 
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor, ConversionPatternRewriter &rewriter) const override {
-    Expressions expressions(rewriter, op.getLoc());
+    Expressions expressions(rewriter, op.getLoc(), this->types);
     std::string refusal;
     SmallVector<Tensor> values = results(op, expressions, refusal);
     if (values.empty())

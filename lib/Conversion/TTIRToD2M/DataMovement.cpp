@@ -13,6 +13,7 @@
 #include "Generics.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/BitcastConvertOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BroadcastOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ConcatOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PadOp.h"
@@ -135,13 +136,14 @@ struct Part {
 };
 } // namespace
 
-/// Rows that have `parts`, and where there are none what they had, which is zero at first.
+/// Rows that have `parts`, of which some may be empty, and where there are none what they had, which is zero at first.
 static void push(OpBuilder &builder, Location loc, const TileTypes &types, ArrayRef<Part> parts, Value rows,
                  RankedTensorType to) {
   for (const Part &part : parts)
-    createCopy(builder, loc, rowsOf(builder, loc, types, part.tiled, placeOf(types, part.type)),
-               collapsed(part.type.getShape()), rows, matrixMap(part.type.getShape(), to.getShape(), part.map),
-               /*read=*/false);
+    if (part.type.getNumElements())
+      createCopy(builder, loc, rowsOf(builder, loc, types, part.tiled, placeOf(types, part.type)),
+                 collapsed(part.type.getShape()), rows, matrixMap(part.type.getShape(), to.getShape(), part.map),
+                 /*read=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +257,27 @@ template <class OpT> struct LowerReshape : TilePattern<OpT> {
   }
 };
 
+/// The bytes of rows are copied, to rows of elements of the same size.
+struct LowerBitcast : TilePattern<ttir::BitcastConvertOp> {
+  using TilePattern::TilePattern;
+  LogicalResult matchAndRewrite(ttir::BitcastConvertOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType from = op.getInput().getType(), to = op.getType();
+    Placement source = placeOf(types, from), target = placeOf(types, to);
+    if (source.tile().getSizeBytes() != target.tile().getSizeBytes())
+      return notifyMatchFailure(rewriter, op, [&](Diagnostic &reason) {
+        reason << "its elements are " << from.getElementType() << " and " << to.getElementType()
+               << "; expected types of one size";
+      });
+    Value rows = memref::AllocOp::create(rewriter, op.getLoc(), target.rowMajor);
+    createCopy(rewriter, op.getLoc(), rows, collapsed(to.getShape()),
+               rowsOf(rewriter, op.getLoc(), types, adaptor.getInput(), source),
+               AffineMap::getMultiDimIdentityMap(2, op.getContext()), /*read=*/true);
+    rewriter.replaceOp(op, tilesOf(rewriter, op.getLoc(), rows, target));
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Ops whose operands are written
 //===----------------------------------------------------------------------===//
@@ -340,8 +363,9 @@ private:
 } // namespace
 
 void tt::addMovementPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  patterns.add<LowerConcat, LowerBroadcast, LowerMovement<ttir::PermuteOp>, LowerMovement<ttir::RepeatInterleaveOp>,
-               LowerMovement<ttir::RepeatOp>, LowerMovement<ttir::ReverseOp>, LowerMovement<ttir::SliceStaticOp>,
-               LowerMovement<ttir::TransposeOp>, LowerPad, LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>,
-               LowerReshape<ttir::UnsqueezeOp>>(types, patterns.getContext());
+  patterns.add<LowerBitcast, LowerConcat, LowerBroadcast, LowerMovement<ttir::PermuteOp>,
+               LowerMovement<ttir::RepeatInterleaveOp>, LowerMovement<ttir::RepeatOp>, LowerMovement<ttir::ReverseOp>,
+               LowerMovement<ttir::SliceStaticOp>, LowerMovement<ttir::TransposeOp>, LowerPad,
+               LowerReshape<ttir::ReshapeOp>, LowerReshape<ttir::SqueezeOp>, LowerReshape<ttir::UnsqueezeOp>>(
+      types, patterns.getContext());
 }

@@ -21,6 +21,7 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaximumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MinOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MinimumOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MultiplyOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/NotEqualOp.h"
@@ -100,6 +101,7 @@ Tensor Tensor::tanh() const { return unary<ttir::TanhOp>(*this); }
 
 Tensor Tensor::max(ArrayRef<int64_t> dims) const { return reduction<ttir::MaxOp>(*this, dims); }
 Tensor Tensor::mean(ArrayRef<int64_t> dims) const { return reduction<ttir::MeanOp>(*this, dims); }
+Tensor Tensor::min(ArrayRef<int64_t> dims) const { return reduction<ttir::MinOp>(*this, dims); }
 Tensor Tensor::sum(ArrayRef<int64_t> dims) const { return reduction<ttir::SumOp>(*this, dims); }
 
 Tensor Tensor::permute(ArrayRef<int64_t> permutation) const {

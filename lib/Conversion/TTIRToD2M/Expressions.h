@@ -14,6 +14,7 @@
 namespace mlir::tt {
 
 class Expressions;
+class TileTypes;
 
 /// A value of a ranked tensor type. Operands of a binary op are broadcast; the result has the element type of the
 /// first.
@@ -61,6 +62,7 @@ struct Tensor {
   // Reductions keep the dimensions.
   Tensor max(ArrayRef<int64_t> dims) const;
   Tensor mean(ArrayRef<int64_t> dims) const;
+  Tensor min(ArrayRef<int64_t> dims) const;
   Tensor sum(ArrayRef<int64_t> dims) const;
 
   Tensor permute(ArrayRef<int64_t> permutation) const;
@@ -74,7 +76,7 @@ struct Tensor {
 
 class Expressions {
 public:
-  Expressions(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  Expressions(OpBuilder &builder, Location loc, const TileTypes &types) : builder(builder), loc(loc), types(types) {}
   Tensor operator()(Value value) { return {value, this}; }
   /// A tensor of one value in the shape and type of another.
   Tensor full(double number, Tensor like);
@@ -84,6 +86,7 @@ public:
 
   OpBuilder &builder;
   Location loc;
+  const TileTypes &types;
 };
 
 } // namespace mlir::tt

@@ -8,16 +8,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Composites.h"
+#include "DataMovement.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ArgMaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingBackwardOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/EmbeddingOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/GatherOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ScatterOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/SliceDynamicOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SortOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/TopKOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/bit.h"
 
 #include <limits>
@@ -171,12 +174,35 @@ static SmallVector<Tensor> resultsOf(ttir::ArgMaxOp op, Expressions &e, std::str
 // Indices
 //===----------------------------------------------------------------------===//
 
+Tensor tt::checked(Tensor index, int64_t size, Operation *op) {
+  const TileTypes &types = index.e->types;
+  OpBuilder &builder = index.e->builder;
+  Location loc = index.e->loc;
+  if (index.type().getNumElements() == 0)
+    return index;
+  const auto all = llvm::to_vector(llvm::seq<int64_t>(0, index.rank()));
+  const auto buffer = [&](Tensor tensor) {
+    return UnrealizedConversionCastOp::create(builder, loc, placeOf(types, tensor.type()).tiled, tensor.value)
+        .getResult(0);
+  };
+  SmallVector<TileOperand> operands = {TileOperand::inPlace(buffer(index))};
+  for (Tensor bound : {index.min(all), index.max(all)})
+    operands.push_back(broadcastOperand(builder, loc, types, buffer(bound), bound.type(), index.type()));
+  Placement target = placeOf(types, index.type());
+  Value output = memref::AllocOp::create(builder, loc, target.tiled);
+  createElementwiseFrom(builder, loc, operands, output, [&](OpBuilder &b, Location at, ValueRange tiles) -> Value {
+    return d2m::TileCheckPositionsOp::create(b, at, target.tile(), tiles[0], tiles[1], tiles[2], size,
+                                             op->getName().getStringRef());
+  });
+  return (*index.e)(UnrealizedConversionCastOp::create(builder, loc, index.type(), output).getResult(0));
+}
+
 static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput()).wide();
-  Tensor index = e(op.getIndex()).as(x.type().getElementType());
   const auto dim = static_cast<int64_t>(op.getDim());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
+  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op).as(x.type().getElementType());
   for (int64_t other = 0; other < x.rank(); ++other)
     if (other != dim && index.shape()[other] != x.shape()[other])
       x = x.slice(other, 0, index.shape()[other], 1);
@@ -190,10 +216,10 @@ static SmallVector<Tensor> resultsOf(ttir::GatherOp op, Expressions &e, std::str
 /// Elements of the source that have one index are summed, or the last stays.
 static SmallVector<Tensor> resultsOf(ttir::ScatterOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getInput()).wide(), source = e(op.getSource()).wide();
-  Tensor index = e(op.getIndex()).as(x.type().getElementType());
   const auto dim = static_cast<int64_t>(op.getDim());
   if (isTooLong(x.shape()[dim], refusal))
     return {};
+  Tensor index = checked(e(op.getIndex()), x.shape()[dim], op).as(x.type().getElementType());
   for (int64_t other = 0; other < x.rank(); ++other)
     if (other != dim && index.shape()[other] != x.shape()[other]) {
       refusal = "its index has another size than its input in dimension " + std::to_string(other);
@@ -227,13 +253,21 @@ static Tensor isRowOf(Tensor index, int64_t count) {
   return index.reshape({indices, 1, 1}).equal(positions(index, {1, count, 1}));
 }
 
+Tensor tt::rowsAt(Tensor table, Tensor index, Operation *op) {
+  const int64_t count = table.shape()[0], width = table.shape()[1];
+  Tensor x = table.wide();
+  Tensor mask = isRowOf(checked(index, count, op).as(x.type().getElementType()), count);
+  return chosen(mask, x.reshape({1, count, width}), 1)
+      .reshape({index.type().getNumElements(), width})
+      .as(table.type().getElementType());
+}
+
 static SmallVector<Tensor> resultsOf(ttir::EmbeddingOp op, Expressions &e, std::string &refusal) {
-  Tensor weight = e(op.getWeight()).wide();
+  Tensor weight = e(op.getWeight()), index = e(op.getInput());
   const int64_t width = weight.shape().back(), count = weight.type().getNumElements() / width;
   if (isTooLong(count, refusal))
     return {};
-  Tensor mask = isRowOf(e(op.getInput()).as(weight.type().getElementType()), count);
-  return {chosen(mask, weight.reshape({1, count, width}), 1)};
+  return {rowsAt(weight.reshape({count, width}), index.reshape({index.type().getNumElements()}), op)};
 }
 
 static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &e, std::string &refusal) {
@@ -241,9 +275,33 @@ static SmallVector<Tensor> resultsOf(ttir::EmbeddingBackwardOp op, Expressions &
   const int64_t width = gradient.shape().back(), count = op.getWeight().getType().getNumElements() / width;
   if (isTooLong(count, refusal))
     return {};
-  Tensor mask = isRowOf(e(op.getInput()).as(gradient.type().getElementType()), count);
+  Tensor mask = isRowOf(checked(e(op.getInput()), count, op).as(gradient.type().getElementType()), count);
   gradient = gradient.reshape({gradient.type().getNumElements() / width, 1, width});
   return {mask.select(gradient, e.full(0, gradient)).sum({0})};
+}
+
+/// Slices whose begins are known when the program runs; negative ones count from the end. The result says how many
+/// elements there are.
+static SmallVector<Tensor> resultsOf(ttir::SliceDynamicOp op, Expressions &e, std::string &refusal) {
+  Tensor x = e(op.getInput()).wide();
+  Tensor begins = e(op.getBegins()).as(e.builder.getF32Type());
+  for (int64_t dim = 0; dim < x.rank(); ++dim) {
+    const int64_t size = x.shape()[dim], count = op.getType().getDimSize(static_cast<unsigned>(dim));
+    const int64_t step = op.getStep() ? cast<IntegerAttr>((*op.getStep())[dim]).getInt() : 1;
+    if (isTooLong(size, refusal))
+      return {};
+    Tensor begin = begins.slice(0, dim, dim + 1, 1);
+    begin = begin.less(0).select(begin + static_cast<double>(size), begin);
+    begin = checked(begin, size - (count - 1) * step, op).as(x.type().getElementType());
+    Tensor index = positions(x, {1, 1, count});
+    index = index * e.full(static_cast<double>(step), index) + begin.reshape({1, 1, 1});
+    SmallVector<int64_t> shape(x.shape());
+    shape[dim] = count;
+    Tensor rows = rowsAlong(x, dim);
+    Tensor values = chosen(positions(x, {1, size, 1}).equal(index), rows.reshape({rows.shape()[0], size, 1}), 1);
+    x = fromRows(values, shape, dim);
+  }
+  return {x};
 }
 
 void tt::addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &types) {
@@ -252,6 +310,7 @@ void tt::addSelectionPatterns(RewritePatternSet &patterns, const TileTypes &type
   addComposite<ttir::EmbeddingOp>(patterns, types, resultsOf);
   addComposite<ttir::GatherOp>(patterns, types, resultsOf);
   addComposite<ttir::ScatterOp>(patterns, types, resultsOf);
+  addComposite<ttir::SliceDynamicOp>(patterns, types, resultsOf);
   addComposite<ttir::SortOp>(patterns, types, resultsOf);
   addComposite<ttir::TopKOp>(patterns, types, resultsOf);
 }

@@ -3,8 +3,10 @@
 
 #include "Patterns.h"
 
-#include "Generics.h"
+#include "Caches.h"
 #include "DataMovement.h"
+#include "Generics.h"
+#include "Shapes.h"
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ClampScalarOp.h"
@@ -18,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
 
 #include <cmath>
 
@@ -189,19 +192,85 @@ template <class OpT> struct LowerFilled : ConstantPattern<OpT> {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Ops on tensors of blocks are ops on f32, with casts before and behind them.
+struct LowerBlocks : ConversionPattern {
+  LowerBlocks(const TileTypes &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/3, context) {
+    setHasBoundedRewriteRecursion();
+  }
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value>, ConversionPatternRewriter &rewriter) const override {
+    const auto isBlocks = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && isa<ttcore::TileType>(tensor.getElementType());
+    };
+    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) || isa<ttir::TypecastOp>(op) ||
+        !(llvm::any_of(op->getOperandTypes(), isBlocks) || llvm::any_of(op->getResultTypes(), isBlocks)))
+      return failure();
+    Type f32 = rewriter.getF32Type();
+    IRMapping floats;
+    for (Value operand : op->getOperands())
+      if (isBlocks(operand.getType()))
+        floats.map(operand, castTo(rewriter, op->getLoc(), operand, f32));
+    Operation *wide = rewriter.clone(*op, floats);
+    SmallVector<Value> results;
+    for (auto [result, old] : llvm::zip_equal(wide->getResults(), op->getResults())) {
+      if (isBlocks(old.getType()))
+        result.setType(cast<RankedTensorType>(old.getType()).clone(f32));
+      results.push_back(castTo(rewriter, op->getLoc(), result, cast<RankedTensorType>(old.getType()).getElementType()));
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// Nothing is computed for results without elements.
+struct LowerEmpty : ConversionPattern {
+  LowerEmpty(const TileTypes &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/2, context), types(types) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value>, ConversionPatternRewriter &rewriter) const override {
+    const auto isEmpty = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+    };
+    if (!isa_and_nonnull<ttir::TTIRDialect>(op->getDialect()) || op->getNumResults() == 0 ||
+        !llvm::all_of(op->getResultTypes(), isEmpty))
+      return failure();
+    SmallVector<Value> results;
+    for (Type type : op->getResultTypes())
+      results.push_back(memref::AllocOp::create(rewriter, op->getLoc(), placeOf(types, type).tiled));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  const TileTypes &types;
+};
+} // namespace
+
+namespace {
 struct LowerReturn : TilePattern<func::ReturnOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     SmallVector<Value> results;
-    for (auto [value, tiled] : llvm::zip_equal(op.getOperands(), adaptor.getOperands())) {
+    auto written = op->getAttrOfType<DenseI64ArrayAttr>(writtenArgumentsName);
+    const size_t count = op.getNumOperands() - (written ? static_cast<size_t>(written.size()) : 0);
+    for (auto [number, value, tiled] : llvm::enumerate(op.getOperands(), adaptor.getOperands())) {
       Placement placement = placeOf(types, value.getType());
       Value rows = rowsOf(rewriter, op.getLoc(), types, tiled, placement);
-      Value result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host);
+      Value result;
+      if (number < count)
+        results.push_back(result = memref::AllocOp::create(rewriter, op.getLoc(), placement.host));
+      else
+        result = op->getParentOfType<func::FuncOp>().getArgument(static_cast<unsigned>(written[number - count]));
       d2m::ToHostOp::create(rewriter, op.getLoc(), TypeRange(), rows, result, placement.layout);
-      results.push_back(result);
     }
-    rewriter.modifyOpInPlace(op, [&] { op->setOperands(results); });
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setOperands(results);
+      op->removeDiscardableAttr(writtenArgumentsName);
+    });
     return success();
   }
 };
@@ -216,12 +285,14 @@ void tt::addPatterns(RewritePatternSet &patterns, const TileTypes &types, Symbol
 #define TT_TILE_OP(ttir, tile, kernel, row, ins)                                                                       \
   patterns.add(std::make_unique<LowerByRow>(types, context, "ttir." #ttir, "d2m.tile_" #tile));
 #include "ttmlir/Target/TTMetal/TileOps.def"
-  patterns.add<LowerClamp, LowerReturn, LowerTypecast>(types, context);
+  patterns.add<LowerClamp, LowerBlocks, LowerEmpty, LowerReturn, LowerTypecast>(types, context);
   patterns.add<LowerConstant, LowerFilled<ttir::FullOp>, LowerFilled<ttir::OnesOp>, LowerFilled<ttir::ZerosOp>>(
       types, context, symbols);
+  addAttentionPatterns(patterns, types);
   addCompositePatterns(patterns, types);
   addMatmulPatterns(patterns, types);
   addMovementPatterns(patterns, types);
+  addQuantizationPatterns(patterns, types);
   addReductionPatterns(patterns, types);
   addSelectionPatterns(patterns, types);
   addTrainingPatterns(patterns, types);

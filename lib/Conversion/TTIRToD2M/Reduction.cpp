@@ -15,6 +15,7 @@
 
 #include "ttmlir/Dialect/D2M/IR/D2M.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BitwiseNotOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConstantOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FullOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MeanOp.h"
@@ -95,6 +96,10 @@ template <class OpT> struct LowerReduction : TilePattern<OpT> {
     Value input = op.getInput();
     if (dims.empty()) {
       rewriter.replaceOp(op, reshaped(rewriter, loc, castTo(rewriter, loc, input, to.getElementType()), to.getShape()));
+      return success();
+    }
+    if (from.getNumElements() == 0) {
+      rewriter.replaceOp(op, identity(rewriter, loc, to));
       return success();
     }
     const int64_t rank = from.getRank();
@@ -187,6 +192,21 @@ private:
         UnrealizedConversionCastOp::create(rewriter, loc, to.clone(from.getElementType()), output).getResult(0);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, to.getElementType()));
     return success();
+  }
+
+  /// The result of a reduction of no elements.
+  static Value identity(OpBuilder &builder, Location loc, RankedTensorType type) {
+    TypedAttr value;
+    if (auto integer = dyn_cast<IntegerType>(type.getElementType())) {
+      const unsigned width = integer.getWidth();
+      const APInt least = integer.isUnsigned() ? APInt::getZero(width) : APInt::getSignedMinValue(width);
+      value = IntegerAttr::get(integer, std::isinf(Joining<OpT>::identity)
+                                            ? least
+                                            : APInt(width, static_cast<uint64_t>(Joining<OpT>::identity)));
+    } else {
+      value = FloatAttr::get(type.getElementType(), Joining<OpT>::identity);
+    }
+    return ttir::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, Attribute(value)));
   }
 
   /// One or both of the last two dimensions.

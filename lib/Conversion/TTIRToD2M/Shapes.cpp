@@ -18,7 +18,8 @@ static constexpr int64_t tileSize = 32;
 
 Value tt::alignedTo(OpBuilder &builder, Location loc, Value tensor, size_t dim, double fill) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  const int64_t size = type.getDimSize(static_cast<unsigned>(dim)), aligned = llvm::alignTo(size, tileSize);
+  const int64_t size = type.getDimSize(static_cast<unsigned>(dim)),
+                aligned = std::max(tileSize, int64_t(llvm::alignTo(size, tileSize)));
   if (size == aligned)
     return tensor;
   SmallVector<int64_t> shape(type.getShape());

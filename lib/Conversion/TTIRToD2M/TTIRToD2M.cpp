@@ -3,7 +3,7 @@
 
 #include "ttmlir/Conversion/TTIRToD2M/Passes.h"
 
-#include "Patterns.h"
+#include "Caches.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Frontends.h"
 
@@ -105,6 +105,7 @@ private:
                                const FrozenRewritePatternSet &patterns) {
     if (!function.getBody().hasOneBlock())
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
+    makeCachesValues(function, types);
     if (failed(convertSignature(function, types)))
       return failure();
     Refusals refusals = convertAll(function, target, patterns, /*inherited=*/{}, /*rollback=*/true);

@@ -3,163 +3,366 @@
 //
 // For each place of the window there is a slice of the padded input that has
 // this place of all windows. A pool joins the slices; a convolution is the
-// product of the slices side by side and the weights.
+// product of the slices side by side and the weights. A transposed convolution
+// is one of the input with zeros between its elements and the kernel reversed.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Expressions.h"
-#include "Patterns.h"
+#include "Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv1dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/Conv2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/Conv3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/ConvTranspose3dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool2dWithIndicesOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool3dOp.h"
+#include "ttmlir/Dialect/TTIR/IR/Ops/MaxPool3dWithIndicesOp.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Two numbers, or one for both.
-static std::array<int64_t, 2> pairOf(Attribute attribute) {
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Numbers for all of `count` dimensions, or one that is for each.
+static SmallVector<int64_t> numbersOf(Attribute attribute, size_t count) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    return {integer.getInt(), integer.getInt()};
+    return SmallVector<int64_t>(count, integer.getInt());
   ArrayRef<int32_t> values = cast<DenseI32ArrayAttr>(attribute).asArrayRef();
-  return {values.front(), values.back()};
+  return values.size() == 1 ? SmallVector<int64_t>(count, values[0])
+                            : SmallVector<int64_t>(values.begin(), values.end());
 }
 
-/// Top, left, bottom and right.
-static std::array<int64_t, 4> paddingOf(Attribute attribute) {
-  auto array = dyn_cast<DenseI32ArrayAttr>(attribute);
-  if (array && array.size() == 4)
-    return {array[0], array[1], array[2], array[3]};
-  auto [height, width] = pairOf(attribute);
-  return {height, width, height, width};
+/// The padding before `count` dimensions, then that behind them.
+static SmallVector<int64_t> sidesOf(Attribute attribute, size_t count) {
+  SmallVector<int64_t> sides = numbersOf(attribute, count);
+  if (sides.size() == count)
+    sides.append(SmallVector<int64_t>(sides));
+  return sides;
 }
+
+static int64_t productOf(ArrayRef<int64_t> sizes) { return ShapedType::getNumElements(sizes); }
 
 namespace {
-/// Windows over images of [batch, height, width, channels].
+/// Windows over tensors of [batch, sizes, channels].
 struct Windows {
-  std::array<int64_t, 2> kernel, stride, dilation, out;
-  std::array<int64_t, 4> padding;
+  SmallVector<int64_t> kernel, stride, dilation, sides, out;
 
-  template <class OpT>
-  Windows(OpT op, std::array<int64_t, 2> kernel, std::array<int64_t, 2> out)
-      : kernel(kernel), stride(pairOf(op.getStride())), dilation(pairOf(op.getDilation())), out(out),
-        padding(paddingOf(op.getPadding())) {}
+  size_t count() const { return kernel.size(); }
+  /// Elements from the first to the last place of a window.
+  int64_t span(size_t dim) const { return (kernel[dim] - 1) * dilation[dim] + 1; }
 
   /// The slices, in row-major order of places.
   SmallVector<Tensor> of(Tensor x, double fill) const {
-    SmallVector<int64_t> before = {0, padding[0], padding[1], 0}, after(4, 0);
-    for (size_t dim : {0, 1}) {
-      const int64_t needed = (out[dim] - 1) * stride[dim] + (kernel[dim] - 1) * dilation[dim] + 1;
-      after[dim + 1] = std::max<int64_t>(0, needed - x.shape()[dim + 1] - padding[dim]);
+    SmallVector<int64_t> before(x.rank(), 0), after(x.rank(), 0);
+    for (size_t dim = 0; dim < count(); ++dim) {
+      before[dim + 1] = sides[dim];
+      // As much as the windows read, which is less than all where the last ones do not fit.
+      after[dim + 1] = (out[dim] - 1) * stride[dim] + span(dim) - x.shape()[dim + 1] - sides[dim];
     }
-    x = x.pad(before, after, fill);
-    SmallVector<Tensor> slices;
-    for (int64_t row = 0; row < kernel[0]; ++row)
-      for (int64_t column = 0; column < kernel[1]; ++column) {
-        const int64_t top = row * dilation[0], left = column * dilation[1];
-        slices.push_back(x.slice(1, top, top + (out[0] - 1) * stride[0] + 1, stride[0])
-                             .slice(2, left, left + (out[1] - 1) * stride[1] + 1, stride[1]));
-      }
+    SmallVector<Tensor> slices = {x.pad(before, after, fill)};
+    for (size_t dim = 0; dim < count(); ++dim) {
+      SmallVector<Tensor> shorter;
+      for (Tensor slice : slices)
+        for (int64_t place = 0; place < kernel[dim]; ++place) {
+          const int64_t begin = place * dilation[dim];
+          shorter.push_back(
+              slice.slice(static_cast<int64_t>(dim) + 1, begin, begin + (out[dim] - 1) * stride[dim] + 1, stride[dim]));
+        }
+      slices = shorter;
+    }
     return slices;
   }
 
-  /// How many places of the window at a position of a dimension are within [-margin, size + margin after).
-  int64_t countOf(size_t dim, int64_t position, int64_t size, bool withPadding) const {
-    int64_t count = 0;
-    const int64_t first = withPadding ? -padding[dim] : 0, end = size + (withPadding ? padding[dim + 2] : 0);
+  /// How many places of the window at a position of a dimension are within the input, or its padding.
+  int64_t placesInside(size_t dim, int64_t position, int64_t size, bool withPadding) const {
+    int64_t places = 0;
+    const int64_t first = withPadding ? -sides[dim] : 0, end = size + (withPadding ? sides[count() + dim] : 0);
     for (int64_t place = 0; place < kernel[dim]; ++place) {
-      const int64_t at = position * stride[dim] - padding[dim] + place * dilation[dim];
-      count += at >= first && at < end;
+      const int64_t at = position * stride[dim] - sides[dim] + place * dilation[dim];
+      places += at >= first && at < end;
     }
-    return count;
-  }
-};
-
-/// Why an op has another form than these.
-template <class OpT> StringRef refusalOf(OpT op, RankedTensorType input) {
-  if (op.getFlattenedCompatInfo() || input.getRank() != 4)
-    return "its images are flattened";
-  if (!isa<FloatType>(input.getElementType()))
-    return "it has integers";
-  return {};
-}
-
-template <class OpT> std::array<int64_t, 2> sizesOf(OpT op) {
-  return {op.getType().getDimSize(1), op.getType().getDimSize(2)};
-}
-
-struct LowerMaxPool : TilePattern<ttir::MaxPool2dOp> {
-  using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(ttir::MaxPool2dOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    if (StringRef refusal = refusalOf(op, op.getInput().getType()); !refusal.empty())
-      return notifyMatchFailure(rewriter, op, refusal);
-    Expressions e(rewriter, op.getLoc());
-    Windows windows(op, pairOf(op.getKernel()), sizesOf(op));
-    SmallVector<Tensor> slices = windows.of(e(op.getInput()), -std::numeric_limits<double>::infinity());
-    Tensor most = slices.front();
-    for (Tensor slice : ArrayRef(slices).drop_front())
-      most = most.maximum(slice);
-    rewriter.replaceOp(op, most.as(op.getType().getElementType()).value);
-    return success();
-  }
-};
-
-struct LowerAvgPool : TilePattern<ttir::AvgPool2dOp> {
-  using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(ttir::AvgPool2dOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    if (StringRef refusal = refusalOf(op, op.getInput().getType()); !refusal.empty())
-      return notifyMatchFailure(rewriter, op, refusal);
-    Expressions e(rewriter, op.getLoc());
-    Windows windows(op, pairOf(op.getKernel()), sizesOf(op));
-    Tensor x = e(op.getInput()).wide();
-    SmallVector<Tensor> slices = windows.of(x, 0);
-    Tensor sum = slices.front();
-    for (Tensor slice : ArrayRef(slices).drop_front())
-      sum = sum + slice;
-    auto [rows, columns] = windows.out;
-    SmallVector<double> factors;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < columns; ++column)
-        factors.push_back(1.0 / static_cast<double>(windows.countOf(0, row, x.shape()[1], op.getCountIncludePad()) *
-                                                    windows.countOf(1, column, x.shape()[2], op.getCountIncludePad())));
-    Tensor mean = sum * e.constant(RankedTensorType::get({1, rows, columns, 1}, rewriter.getF32Type()), factors);
-    rewriter.replaceOp(op, mean.as(op.getType().getElementType()).value);
-    return success();
-  }
-};
-
-struct LowerConv : TilePattern<ttir::Conv2dOp> {
-  using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(ttir::Conv2dOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    if (StringRef refusal = refusalOf(op, op.getInput().getType()); !refusal.empty())
-      return notifyMatchFailure(rewriter, op, refusal);
-    if (op.getBatchDim() != 0 || op.getHeightDim() != 1 || op.getWidthDim() != 2 || op.getChannelDim() != 3)
-      return notifyMatchFailure(rewriter, op, "its images are not [batch, height, width, channels]");
-    Expressions e(rewriter, op.getLoc());
-    Tensor x = e(op.getInput()), weight = e(op.getWeight());
-    const int64_t groups = op.getGroups(), outputs = weight.shape()[0] / groups, inputs = weight.shape()[1];
-    const std::array<int64_t, 2> kernel = {weight.shape()[2], weight.shape()[3]};
-    Windows windows(op, kernel, sizesOf(op));
-    const int64_t rows = x.shape()[0] * windows.out[0] * windows.out[1], inner = kernel[0] * kernel[1] * inputs;
-    SmallVector<Tensor> results;
-    for (int64_t group = 0; group < groups; ++group) {
-      Tensor part = groups == 1 ? x : x.slice(3, group * inputs, (group + 1) * inputs, 1);
-      Tensor filters = groups == 1 ? weight : weight.slice(0, group * outputs, (group + 1) * outputs, 1);
-      Tensor patches = e.concat(windows.of(part, 0), 3).reshape({rows, inner});
-      results.push_back(patches.matmul(filters.permute({2, 3, 1, 0}).reshape({inner, outputs}), false, /*wide=*/true));
-    }
-    Tensor result = e.concat(results, 1).reshape(op.getType().getShape());
-    if (op.getBias())
-      result = result + e(op.getBias()).wide();
-    rewriter.replaceOp(op, result.as(op.getType().getElementType()).value);
-    return success();
+    return places;
   }
 };
 } // namespace
 
+static SmallVector<int64_t> middleOf(ArrayRef<int64_t> shape) {
+  return SmallVector<int64_t>(shape.slice(1).drop_back());
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+template <class OpT> static SmallVector<int64_t> orderOf(OpT op) {
+  SmallVector<uint64_t> dims = {op.getBatchDim()};
+  if constexpr (std::is_same_v<OpT, ttir::Conv1dOp>)
+    dims.push_back(op.getLengthDim());
+  else if constexpr (std::is_same_v<OpT, ttir::Conv2dOp> || std::is_same_v<OpT, ttir::ConvTranspose2dOp>)
+    dims.append({op.getHeightDim(), op.getWidthDim()});
+  else
+    dims.append({op.getDepthDim(), op.getHeightDim(), op.getWidthDim()});
+  dims.push_back(op.getChannelDim());
+  return SmallVector<int64_t>(dims.begin(), dims.end());
+}
+
+static SmallVector<int64_t> inverse(ArrayRef<int64_t> order) {
+  SmallVector<int64_t> result(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    result[from] = static_cast<int64_t>(to);
+  return result;
+}
+
+template <class OpT> static ttir::FlattenedCompatInfoAttr flattenedBy(OpT op) {
+  if constexpr (requires { op.getFlattenedCompatInfoAttr(); })
+    return op.getFlattenedCompatInfoAttr();
+  return {};
+}
+
+/// The input as [batch, sizes, channels].
+template <class OpT> static Tensor imagesOf(OpT op, Tensor input) {
+  if (ttir::FlattenedCompatInfoAttr info = flattenedBy(op))
+    return input.reshape({info.getBatchSize(), info.getInputHeight(), info.getInputWidth(), input.shape().back()});
+  if constexpr (requires { op.getBatchDim(); })
+    return input.permute(orderOf(op));
+  return input;
+}
+
+/// The sizes of the op's result: those of its type, or, where that is flattened, the number of whole windows.
+template <class OpT>
+static SmallVector<int64_t> sizesOf(OpT op, Tensor images, const Windows &windows, ArrayRef<int64_t> more,
+                                    RankedTensorType type) {
+  SmallVector<int64_t> sizes = middleOf(images.shape());
+  if (!flattenedBy(op)) {
+    SmallVector<int64_t> shape(type.getShape());
+    if constexpr (requires { op.getBatchDim(); })
+      shape = llvm::map_to_vector(orderOf(op), [&](int64_t dim) { return type.getShape()[dim]; });
+    return middleOf(shape);
+  }
+  for (size_t dim = 0; dim < windows.count(); ++dim) {
+    const int64_t sides = windows.sides[dim] + windows.sides[windows.count() + dim];
+    sizes[dim] = more.empty() ? (sizes[dim] + sides - windows.span(dim)) / windows.stride[dim] + 1
+                              : (sizes[dim] - 1) * windows.stride[dim] - sides + windows.span(dim) + more[dim];
+  }
+  return sizes;
+}
+
+/// Zeros between the elements of a dimension, so that they are `step` apart.
+static Tensor spread(Tensor x, int64_t dim, int64_t step) {
+  if (step == 1)
+    return x;
+  const SmallVector<int64_t> shape(x.shape());
+  SmallVector<int64_t> split(shape), none(shape.size() + 1, 0), joined(shape);
+  split.insert(split.begin() + dim + 1, 1);
+  SmallVector<int64_t> after(none);
+  after[dim + 1] = step - 1;
+  joined[dim] *= step;
+  return x.reshape(split).pad(none, after, 0).reshape(joined).slice(dim, 0, joined[dim] - step + 1, 1);
+}
+
+/// The outermost elements again, as many as there is padding.
+static Tensor replicated(Tensor x, ArrayRef<int64_t> sides) {
+  const size_t count = sides.size() / 2;
+  for (size_t i = 0; i < count; ++i) {
+    const auto dim = static_cast<int64_t>(i) + 1;
+    const int64_t size = x.shape()[dim];
+    SmallVector<Tensor> parts = {x};
+    if (sides[i])
+      parts.insert(parts.begin(), x.slice(dim, 0, 1, 1).repeatInterleave(dim, sides[i]));
+    if (sides[count + i])
+      parts.push_back(x.slice(dim, size - 1, size, 1).repeatInterleave(dim, sides[count + i]));
+    x = x.e->concat(parts, dim);
+  }
+  return x;
+}
+
+/// The sums of products of slices and filters [places..., inputs, outputs], of each group of channels.
+static Tensor convolved(Tensor x, const Windows &windows, ArrayRef<Tensor> filters, bool isReversed) {
+  const auto groups = static_cast<int64_t>(filters.size());
+  const int64_t channels = static_cast<int64_t>(windows.count()) + 1, inputs = x.shape().back() / groups;
+  const int64_t rows = x.shape()[0] * productOf(windows.out), inner = productOf(windows.kernel) * inputs;
+  SmallVector<Tensor> results;
+  for (auto [group, filter] : llvm::enumerate(filters)) {
+    const int64_t first = static_cast<int64_t>(group) * inputs;
+    Tensor part = groups == 1 ? x : x.slice(channels, first, first + inputs, 1);
+    SmallVector<Tensor> slices = windows.of(part, 0);
+    if (isReversed)
+      std::reverse(slices.begin(), slices.end());
+    Tensor patches = x.e->concat(slices, channels).reshape({rows, inner});
+    results.push_back(patches.matmul(filter.reshape({inner, filter.shape().back()}), false, /*wide=*/true));
+  }
+  SmallVector<int64_t> shape = {x.shape()[0]};
+  shape.append(windows.out);
+  Tensor result = x.e->concat(results, 1);
+  shape.push_back(result.shape().back());
+  return result.reshape(shape);
+}
+
+template <class OpT> static SmallVector<Tensor> convolution(OpT op, Expressions &e, std::string &refusal) {
+  if (!isa<FloatType>(op.getInput().getType().getElementType())) {
+    refusal = "it has integers";
+    return {};
+  }
+  constexpr bool isTransposed = requires { op.getOutputPadding(); };
+  Tensor x = imagesOf(op, e(op.getInput())), weight = e(op.getWeight());
+  const auto count = static_cast<size_t>(x.rank() - 2);
+  Attribute one = e.builder.getI32IntegerAttr(1);
+  Windows windows{SmallVector<int64_t>(weight.shape().drop_front(2)),
+                  numbersOf(op.getStride(), count),
+                  numbersOf(op.getDilationAttr() ? Attribute(op.getDilationAttr()) : one, count),
+                  sidesOf(op.getPadding(), count),
+                  {}};
+  SmallVector<int64_t> more;
+  if constexpr (isTransposed)
+    more = numbersOf(op.getOutputPadding(), count);
+  windows.out = sizesOf(op, x, windows, more, op.getType());
+
+  const auto groups = static_cast<int64_t>(op.getGroups());
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(2, weight.rank()));
+  order.append({isTransposed ? 0 : 1, isTransposed ? 1 : 0}); // inputs, then outputs
+  SmallVector<Tensor> filters;
+  for (int64_t group = 0, each = weight.shape()[0] / groups; group < groups; ++group)
+    filters.push_back((groups == 1 ? weight : weight.slice(0, group * each, (group + 1) * each, 1)).permute(order));
+  if constexpr (isTransposed) {
+    for (size_t dim = 0; dim < count; ++dim) {
+      x = spread(x, static_cast<int64_t>(dim) + 1, windows.stride[dim]);
+      windows.stride[dim] = 1;
+      windows.sides[dim] = windows.span(dim) - 1 - windows.sides[dim];
+    }
+  }
+  if constexpr (std::is_same_v<OpT, ttir::Conv3dOp>) {
+    if (op.getPaddingMode() != "zeros" && op.getPaddingMode() != "replicate") {
+      refusal = "padding_mode is '" + op.getPaddingMode().str() + "'; expected 'zeros' or 'replicate'";
+      return {};
+    }
+    if (op.getPaddingMode() == "replicate") {
+      x = replicated(x, windows.sides);
+      windows.sides.assign(windows.sides.size(), 0);
+    }
+  }
+  Tensor result = convolved(x, windows, filters, isTransposed);
+  if (op.getBias())
+    result = result + e(op.getBias()).wide().reshape({result.shape().back()});
+  if (flattenedBy(op))
+    return {result};
+  return {result.permute(inverse(orderOf(op)))};
+}
+
+//===----------------------------------------------------------------------===//
+// Pools
+//===----------------------------------------------------------------------===//
+
+template <class OpT> static Windows poolOf(OpT op, Tensor x) {
+  const auto count = static_cast<size_t>(x.rank() - 2);
+  Windows windows{numbersOf(op.getKernel(), count),
+                  numbersOf(op.getStride(), count),
+                  numbersOf(op.getDilation(), count),
+                  sidesOf(op.getPadding(), count),
+                  {}};
+  windows.out = sizesOf(op, x, windows, {}, cast<RankedTensorType>(op->getResult(0).getType()));
+  return windows;
+}
+
+/// Why an op has another form than these.
+template <class OpT> static bool isRefused(OpT op, std::string &refusal) {
+  if (flattenedBy(op) && op.getCeilMode())
+    refusal = "its images are flattened, and windows that are not whole count";
+  return !refusal.empty();
+}
+
+template <class OpT> static SmallVector<Tensor> greatest(OpT op, Expressions &e, std::string &refusal) {
+  if (isRefused(op, refusal))
+    return {};
+  Tensor x = imagesOf(op, e(op.getInput()));
+  SmallVector<Tensor> slices = poolOf(op, x).of(x, -std::numeric_limits<double>::infinity());
+  Tensor most = slices.front();
+  for (Tensor slice : ArrayRef(slices).drop_front())
+    most = most.maximum(slice);
+  return {most};
+}
+
+/// The first position of the greatest value; NaN is the greatest, the last of several.
+template <class OpT> static SmallVector<Tensor> greatestWithIndices(OpT op, Expressions &e, std::string &refusal) {
+  if (isRefused(op, refusal))
+    return {};
+  Tensor x = imagesOf(op, e(op.getInput())).wide();
+  if (!isa<FloatType>(x.type().getElementType())) {
+    refusal = "it has integers";
+    return {};
+  }
+  SmallVector<int64_t> shape(x.shape());
+  shape.front() = shape.back() = 1;
+  constexpr int64_t exactIntegers = int64_t(1) << 24; // of f32
+  if (productOf(shape) > exactIntegers) {
+    refusal = "its input has " + std::to_string(productOf(shape)) + " positions, more than f32 holds";
+    return {};
+  }
+  SmallVector<double> numbers(productOf(shape));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const Windows windows = poolOf(op, x);
+  SmallVector<Tensor> values = windows.of(x, -std::numeric_limits<double>::infinity());
+  SmallVector<Tensor> positions =
+      windows.of(e.constant(RankedTensorType::get(shape, e.builder.getF32Type()), numbers), -1);
+  Tensor most = values.front(), position = positions.front() + e.full(0, most);
+  for (auto [value, at] : llvm::drop_begin(llvm::zip_equal(values, positions))) {
+    Tensor isNext = most.less(value).maximum(value.notEqual(value)).maximum(position.less(0));
+    isNext = isNext * (at.less(0).equal(0));
+    most = isNext.select(value, most);
+    position = isNext.select(at, position);
+  }
+  return {most, position};
+}
+
+template <class OpT> static SmallVector<Tensor> average(OpT op, Expressions &e, std::string &refusal) {
+  if (isRefused(op, refusal))
+    return {};
+  if (!isa<FloatType>(op.getInput().getType().getElementType())) {
+    refusal = "it has integers";
+    return {};
+  }
+  Tensor x = imagesOf(op, e(op.getInput())).wide();
+  const Windows windows = poolOf(op, x);
+  SmallVector<Tensor> slices = windows.of(x, 0);
+  Tensor sum = slices.front();
+  for (Tensor slice : ArrayRef(slices).drop_front())
+    sum = sum + slice;
+  SmallVector<int64_t> shape = {1};
+  shape.append(windows.out);
+  shape.push_back(1);
+  SmallVector<double> factors;
+  for (int64_t number = 0; number < productOf(shape); ++number) {
+    int64_t places = 1, rest = number;
+    for (size_t dim = windows.count(); dim-- > 0; rest /= windows.out[dim])
+      places *= windows.placesInside(dim, rest % windows.out[dim], x.shape()[dim + 1], op.getCountIncludePad());
+    factors.push_back(1.0 / static_cast<double>(places));
+  }
+  return {sum * e.constant(RankedTensorType::get(shape, e.builder.getF32Type()), factors)};
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
 void tt::addWindowPatterns(RewritePatternSet &patterns, const TileTypes &types) {
-  patterns.add<LowerAvgPool, LowerConv, LowerMaxPool>(types, patterns.getContext());
+  addComposite<ttir::AvgPool2dOp>(patterns, types, average);
+  addComposite<ttir::AvgPool3dOp>(patterns, types, average);
+  addComposite<ttir::Conv1dOp>(patterns, types, convolution);
+  addComposite<ttir::Conv2dOp>(patterns, types, convolution);
+  addComposite<ttir::Conv3dOp>(patterns, types, convolution);
+  addComposite<ttir::ConvTranspose2dOp>(patterns, types, convolution);
+  addComposite<ttir::ConvTranspose3dOp>(patterns, types, convolution);
+  addComposite<ttir::MaxPool2dOp>(patterns, types, greatest);
+  addComposite<ttir::MaxPool2dWithIndicesOp>(patterns, types, greatestWithIndices);
+  addComposite<ttir::MaxPool3dOp>(patterns, types, greatest);
+  addComposite<ttir::MaxPool3dWithIndicesOp>(patterns, types, greatestWithIndices);
 }

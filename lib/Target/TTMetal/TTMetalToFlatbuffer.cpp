@@ -128,7 +128,7 @@ FailureOr<OffsetTo<fb::BufferRef>> MetalWriter::writeBuffer(Operation *user, Val
                                << "; expected one of the host, or of the device with a #ttcore.shard layout";
     std::vector<int32_t> stride(shape.size(), 1);
     for (size_t i = shape.size(); i-- > 1;)
-      stride[i - 1] = stride[i] * shape[i];
+      stride[i - 1] = stride[i] * std::max(shape[i], 1);
     const fb::Dim2d scalar(1, 1);
     auto system = fb::CreateSystemBuffer(builder, builder.CreateVector(stride));
     auto desc =

@@ -142,10 +142,13 @@ void KernelRun::clampTile(uint32_t index, uint32_t minBits, uint32_t maxBits) {
 
 void KernelRun::typecastTile(uint32_t index, uint32_t dataType) {
   Dst::Tile &tile = mathTile(index, "typecast_tile");
-  const auto to = static_cast<DataType>(dataType);
+  auto to = static_cast<DataType>(dataType);
+  // The packer finds the exponents of blocks.
+  if (to == DataType::BFP_BFloat8 || to == DataType::BFP_BFloat4)
+    to = DataType::Float32;
   if (dataType > static_cast<uint32_t>(DataType::Bool) || sim::isBlockFormat(to) || to == DataType::Float16)
     fail("typecast_tile", "data type " + std::to_string(dataType) + " is not one of registers; expected 0 (f32), " +
-                              "2 (bf16), 9 (u32), 10 (u16), 11 (u8), 12 (si32) or 13 (bool)");
+                              "2 (bf16), 4 (bfp_bf8), 6 (bfp_bf4), 9 (u32), 10 (u16), 11 (u8), 12 (si32) or 13 (bool)");
   alignas(64) std::byte stored[tileElements * sizeof(float)];
   storeTile(tile, to, stored);
   load(stored, to == DataType::Bool ? DataType::UInt8 : to, tile);

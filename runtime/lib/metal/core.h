@@ -241,6 +241,7 @@ private:
   /// A semaphore of a core is changed now.
   void stampSemaphore(CoreIndex index, uint64_t address);
   void reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
+  void reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize, std::string_view function);
   Dst::Tile &mathTile(uint32_t dst, std::string_view function);
   const std::byte *frontTile(uint32_t cb, uint32_t tile, std::string_view function) const;
   std::byte *backTile(uint32_t cb, uint32_t page, std::string_view function) const;

@@ -219,6 +219,14 @@ bool hasKernels(const Program &program) {
   });
 }
 
+/// Whether a program reads a device buffer into this host buffer.
+bool writes(const Program &program, uint32_t buffer) {
+  return std::ranges::any_of(program.commands, [&](const Command &command) {
+    const auto *read = std::get_if<ReadBuffer>(&command.what);
+    return read && read->to == buffer;
+  });
+}
+
 /// Host values of the inputs as the program takes them.
 std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &binary, const runtime::Program &program,
                           std::span<const Tensor> inputs) {
@@ -266,6 +274,10 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
   const Image &metal = *image.metal;
   const runtime::Program &program = image.programs[index];
   const std::vector<Tensor> inputs = bound(device, binary, program, given);
+  // What the program writes to an input, its caller sees, and nobody with whom the tensor shares its values.
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (writes(metal.programs[index], metal.programs[index].inputs[i]))
+      Tensor(inputs[i]).unshare();
   const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
   std::unique_ptr<L1> l1 = takeL1(image);
   report.binary = binary;
@@ -286,6 +298,9 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
       if (!d || program.spec(program.outputs[i]).distributed)
         outputs[i].push_back(run.output(i));
   }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (writes(metal.programs[index], metal.programs[index].inputs[i]))
+      inputs[i].markWritten();
   report.hostNs = nanoseconds() - begin;
   keepL1(image, std::move(l1));
   device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});

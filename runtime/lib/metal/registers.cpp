@@ -208,12 +208,47 @@ void KernelRun::untilizeBlock(uint32_t in, uint32_t first, uint32_t tiles, uint3
   reorder(in, first, tiles, out, false, "untilize_block");
 }
 
+/// Between rows of floats and tiles of a block format.
+void KernelRun::reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize,
+                              std::string_view function) {
+  const DataType blocks = ring(tilize ? out : in, function).dtype, floats = ring(tilize ? in : out, function).dtype;
+  if (!ttnn::isFloat(floats))
+    fail(function, "converts " + std::string(toString(blocks)) + " to or from " + std::string(toString(floats)) +
+                       "; expected rows of floats");
+  const uint64_t tileBytes = sim::tileBytes(blocks), rowBytes = tileElements * storageBytes(floats);
+  const std::byte *source = frontBytes(in, (uint64_t(first) + tiles) * (tilize ? rowBytes : tileBytes), function) +
+                            uint64_t(first) * (tilize ? rowBytes : tileBytes);
+  std::byte *target = backBytes(out, uint64_t(tiles) * (tilize ? tileBytes : rowBytes), function);
+  work.fpuTiles += tiles;
+  std::vector<float> values(uint64_t(tiles) * tileElements);
+  const size_t size = storageBytes(floats);
+  if (!tilize)
+    for (uint32_t tile = 0; tile < tiles; ++tile)
+      loadFloats(source + tile * tileBytes, blocks, values.data() + size_t(tile) * tileElements);
+  forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
+    if (tilize)
+      ttnn::loader<float>(floats)(source + rowMajor * size, values.data() + tiled, n);
+    else
+      ttnn::storer<float>(floats)(values.data() + tiled, target + rowMajor * size, n);
+  });
+  if (tilize)
+    for (uint32_t tile = 0; tile < tiles; ++tile) {
+      Dst::Tile each;
+      std::copy_n(values.data() + size_t(tile) * tileElements, tileElements, each.f);
+      storeTile(each, blocks, target + tile * tileBytes);
+    }
+}
+
 void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t out, bool tilize,
                         std::string_view function) {
   requireCompute(function);
   if (dst->phase != Dst::Phase::Free)
     fail(function, "goes through the registers, which are in use: tile_regs_release has not followed yet");
   const DataType from = ring(in, function).dtype, to = ring(out, function).dtype;
+  if (sim::isBlockFormat(tilize ? to : from))
+    return reorderBlocks(in, first, tiles, out, tilize, function);
+  if (sim::isBlockFormat(tilize ? from : to))
+    fail(function, "takes rows of blocks; expected rows of a type without shared exponents");
   const size_t fromSize = storageBytes(from), toSize = storageBytes(to);
   const std::byte *source = frontBytes(in, (uint64_t(first) + tiles) * tileElements * fromSize, function) +
                             uint64_t(first) * tileElements * fromSize;

@@ -179,7 +179,8 @@ def data(machine: metal.Machine, body: str, *, pages: int = 2, compute: bool = F
     ],
     ids=[
         "wait", "reserve", "semaphore", "push", "pop", "too many", "port", "outside L1", "no core", "no bank",
-        "outside DRAM", "race", "race of a word", "polls", "argument", "alignment", "registers", "accessor", "atomic", "text", "slice", "endless",
+        "outside DRAM", "race", "race of a word", "polls", "argument",
+        "alignment", "registers", "accessor", "atomic", "text", "slice", "endless",
     ],
 )  # fmt: skip
 def test_errors_name_place_and_line(machine: metal.Machine, body: str, text: str) -> None:

@@ -13,6 +13,7 @@ from builder.base.builder_apis import build_module, compile_ttir_to_flatbuffer
 from builder.base.errors import TTBuilderCompileException
 from op_cases import device
 from test_ttmetal import binaries
+from ttmlir import ir
 
 NAN, INF = float("nan"), float("inf")
 VALUES = torch.tensor([[1.0, NAN, 2.0, INF], [INF, -INF, INF, 0.0], [-0.0, 0.0, -1.0, 0.0], [3.0, 3.0, 3.0, -INF]])
@@ -102,3 +103,120 @@ def test_the_nearest_pixel_is_repeated() -> None:
     x = torch.arange(2 * 3 * 5 * 7, dtype=torch.float32).reshape(2, 3, 5, 7)
     (found,) = results(lambda b, x: b.upsample2d(x, scale_factor=[2, 3], mode="nearest"), [x])
     same(found, x.repeat_interleave(2, dim=1).repeat_interleave(3, dim=2))
+
+
+@pytest.mark.parametrize("index", [4, -1, 2**31 - 1], ids=["behind", "before", "far"])
+def test_an_index_outside_is_an_error(index: int) -> None:
+    """The op and the index are named, as on target ttnn."""
+    table, indices = torch.arange(8.0).reshape(4, 2), torch.tensor([[1, index]], dtype=torch.int32)
+    row, ones = torch.arange(4.0).reshape(1, 4), torch.ones(1, 2)
+    calls: dict[str, tuple[Build, list[torch.Tensor]]] = {
+        "embedding": (lambda b, i, w: b.embedding(i, w), [indices, table]),
+        "embedding_backward": (
+            lambda b, i, w, g: b.embedding_backward(i, w, g),
+            [indices, table, torch.ones(1, 2, 2)],
+        ),
+        "gather": (lambda b, x, i: b.gather(x, i, dim=1), [row, indices]),
+        "scatter": (lambda b, x, i, s: b.scatter(x, i, s, dim=1, scatter_reduce_type="sum"), [row, indices, ones]),
+    }
+    for op, (build, inputs) in calls.items():
+        with pytest.raises(rt.Error, match=f"ttir.{op}: an index is {index}; expected a position from 0 to 3"):
+            results(build, inputs)
+
+
+def test_reductions_of_no_elements() -> None:
+    found = results(
+        lambda b, x: (
+            b.sum(x, dim_arg=[0], keep_dim=False),
+            b.prod(x, dim_arg=[0], keep_dim=False),
+            b.max(x, dim_arg=[0], keep_dim=False),
+            b.min(x, dim_arg=[0], keep_dim=False),
+            b.mean(x, dim_arg=[0], keep_dim=False),
+            b.matmul(b.transpose(x, dim0=0, dim1=1), x),
+            b.concat([x, b.exp(x)], dim=0),
+        ),
+        [torch.zeros(0, 3)],
+    )
+    for value, expected in zip(found, (0.0, 1.0, -INF, INF, NAN), strict=False):
+        same(value, torch.full((3,), expected))
+    same(found[5], torch.zeros(3, 3))
+    assert found[6].shape == (0, 3)
+
+
+@pytest.mark.parametrize("shape", [(11 * 32, 7), (5, 13 * 32), (3, 11 * 32, 33)], ids=["rows", "columns", "batch"])
+def test_a_prime_number_of_tiles_has_padded_parts(shape: tuple[int, ...]) -> None:
+    """11 tiles are 6 parts of 2. Rows, columns and matrices are read from the part that has them."""
+    torch.manual_seed(0)
+    x, row = torch.rand(shape), torch.rand(shape[-1])
+    found = results(
+        lambda b, x, row: (
+            b.add(x, row),
+            b.sum(x, dim_arg=[-1], keep_dim=True),
+            b.sum(x, dim_arg=[-2], keep_dim=True),
+            b.matmul(x, b.transpose(x, dim0=-1, dim1=-2)),
+            b.transpose(x, dim0=-1, dim1=-2),
+        ),
+        [x, row],
+    )
+    expected = (
+        x + row,
+        x.sum(-1, keepdim=True),
+        x.sum(-2, keepdim=True),
+        x @ x.transpose(-1, -2),
+        x.transpose(-1, -2),
+    )
+    for value, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(value, other, rtol=1e-4, atol=1e-3)
+
+
+BLOCKS = """
+func.func @blocks(%x: tensor<40x70xf32>) -> (tensor<40x70xf32>, tensor<40x70xf32>, tensor<70x40xf32>) {
+  %b = "ttir.typecast"(%x) : (tensor<40x70xf32>) -> tensor<40x70x!ttcore.tile<32x32, FORMAT>>
+  %f = "ttir.typecast"(%b) : (tensor<40x70x!ttcore.tile<32x32, FORMAT>>) -> tensor<40x70xf32>
+  %e = "ttir.neg"(%b) : (tensor<40x70x!ttcore.tile<32x32, FORMAT>>) -> tensor<40x70x!ttcore.tile<32x32, FORMAT>>
+  %g = "ttir.typecast"(%e) : (tensor<40x70x!ttcore.tile<32x32, FORMAT>>) -> tensor<40x70xf32>
+  %t = "ttir.permute"(%b) <{permutation = array<i64: 1, 0>}>
+      : (tensor<40x70x!ttcore.tile<32x32, FORMAT>>) -> tensor<70x40x!ttcore.tile<32x32, FORMAT>>
+  %h = "ttir.typecast"(%t) : (tensor<70x40x!ttcore.tile<32x32, FORMAT>>) -> tensor<70x40xf32>
+  return %f, %g, %h : tensor<40x70xf32>, tensor<40x70xf32>, tensor<70x40xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "bits"), [("bfp_bf8", 7), ("bfp_bf4", 3)])
+def test_blocks_share_exponents(name: str, bits: int) -> None:
+    """16 numbers of a row have the exponent of the largest; what is less than half of the last bit is 0."""
+    torch.manual_seed(0)
+    x = torch.randn(40, 70) * torch.logspace(-3, 3, 70)
+    with ir.Context():
+        metal, _ = binaries(ir.Module.parse(BLOCKS.replace("FORMAT", name)))
+    outputs = rt.runtime.submit(device(), metal, 0, [rt.runtime.create_host_tensor(x)])
+    blocks, negative, transposed = (torch.from_dlpack(rt.runtime.to_host(output)[0]) for output in outputs)
+    groups = torch.nn.functional.pad(x, (0, 10)).reshape(40, 5, 16)
+    step = torch.exp2(torch.floor(torch.log2(groups.abs().amax(-1, keepdim=True))) - (bits - 1))
+    steps = step.expand(40, 5, 16).reshape(40, 80)[:, :70]
+    assert bool(((blocks - x).abs() <= steps).all())
+    assert bool((torch.remainder(blocks, steps) == 0).all())
+    same(negative, -blocks)
+    assert transposed.shape == (70, 40)
+    assert float((transposed - blocks.T).abs().max()) <= float(x.abs().max()) * 2.0**-bits
+
+
+def test_a_cache_that_is_an_argument_is_written() -> None:
+    """The caller's tensor has the new position, a tensor that shares its values does not, and the result is it too."""
+    cache, token = torch.zeros(2, 3, 5, 4), torch.ones(1, 3, 2, 4)
+    position = torch.tensor([3], dtype=torch.int32)
+
+    def module(builder: Any) -> None:
+        @builder.func([(2, 3, 5, 4), (1, 3, 2, 4), (1,)], [torch.float32, torch.float32, torch.int32])
+        def f(cache: Any, token: Any, position: Any, builder: Any) -> Any:
+            return builder.update_cache(cache, token, position, batch_offset=0)
+
+    built, _ = build_module(module, "ttir")
+    metal, _ = binaries(built)
+    given = [rt.runtime.create_host_tensor(x) for x in (cache, token, position)]
+    (output,) = rt.runtime.submit(device(), metal, 0, given)
+    expected = cache.clone()
+    expected[:, :, 3] = 1
+    same(torch.from_dlpack(rt.runtime.to_host(output)[0]), expected)
+    same(torch.from_dlpack(rt.runtime.to_host(given[0])[0]), expected)

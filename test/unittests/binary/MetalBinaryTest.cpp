@@ -138,8 +138,7 @@ TEST(MetalBinary, ChecksLifetimes) {
     MetalBuilder builder;
     const auto input = builder.input({40});
     builder.read(builder.device({40}, DataType::Float32, false), input);
-    EXPECT_MESSAGE(BinaryError, builder.load({}),
-                   "dst is an input or a constant; expected a host buffer to be written");
+    EXPECT_NO_THROW(builder.load({})); // a program may write its input
   }
   {
     MetalBuilder builder;

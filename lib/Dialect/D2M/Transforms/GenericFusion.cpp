@@ -147,6 +147,8 @@ static bool isWide(Type type) {
 /// Whether a register holds the result of an op as a buffer of its type would. `wide`: it has 32 bits.
 static bool isExact(Operation *op, bool wide) {
   const ttcore::DataType type = dataTypeOf(op->getResult(0));
+  if (ttcore::isBlockFormat(type)) // the packer finds the exponents
+    return false;
   if (isa<TileTypecastOp, TileBcastOp>(op))
     return type != ttcore::DataType::Float32 || wide;
   if (!isFloat(type))

@@ -12,6 +12,12 @@ namespace {
 std::string pair(int64_t a, int64_t b) { return std::to_string(a) + "x" + std::to_string(b); }
 std::string pair(const fb::Dim2d &dims) { return pair(dims.y(), dims.x()); }
 
+/// Shards are whole tiles.
+uint64_t shardBytes(const Buffer &buffer) {
+  return static_cast<uint64_t>(buffer.shardRows * buffer.shardColumns) / (tileSide * tileSide) *
+         sim::tileBytes(buffer.dtype);
+}
+
 bool isDeviceType(DataType type) {
   switch (type) {
 #define TT_CORE_TYPE(type) case DataType::type:
@@ -91,7 +97,7 @@ void BufferChecker::deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const
   const fb::MetalBuffer &detail = *desc.buffer_detail_as_MetalBuffer();
   if (!isDeviceType(buffer.dtype))
     place.fail(field + ".desc.data_type", "is " + std::string(toString(buffer.dtype)),
-               "f32, bf16, si32, u32, u16 or u8 on the device");
+               "f32, bf16, si32, u32, u16, u8, bfp_bf8 or bfp_bf4 on the device");
   if (detail.buffer_type() != target::BufferType::L1)
     place.fail(field + ".desc.buffer_detail.buffer_type",
                "is " + std::to_string(static_cast<unsigned>(detail.buffer_type())), "1 (l1)");
@@ -99,9 +105,11 @@ void BufferChecker::deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const
   buffer.tiled = element.y() == tileSide && element.x() == tileSide;
   if (!buffer.tiled && (element.y() != 1 || element.x() != 1))
     place.fail(field + ".desc.element_shape", "is " + pair(element), "1x1 or 32x32");
+  if (!buffer.tiled && sim::isBlockFormat(buffer.dtype))
+    place.fail(field + ".desc.element_shape", "is 1x1 of " + std::string(toString(buffer.dtype)), "32x32");
   shards(place.need(detail.buffer_config(), field + ".desc.buffer_detail.buffer_config"), buffer,
          field + ".desc.buffer_detail.buffer_config");
-  uint64_t bytes = static_cast<uint64_t>(buffer.shardRows * buffer.shardColumns) * storageBytes(buffer.dtype);
+  uint64_t bytes = shardBytes(buffer);
   if (const auto *config = detail.circular_buffer_config()) {
     buffer.ring = ring(*config, buffer, field + ".desc.buffer_detail.circular_buffer_config");
     bytes = std::max(bytes, uint64_t(buffer.ring->pageBytes) * buffer.ring->pages);
@@ -151,8 +159,7 @@ void BufferChecker::shards(const fb::ShardedBufferConfig &config, Buffer &buffer
                "has " + pair(buffer.gridRows, buffer.gridColumns) + " shards on " +
                    std::to_string(buffer.cores.size()) + " cores",
                "one shard per core");
-  const uint64_t bytes =
-      static_cast<uint64_t>(buffer.shardRows * buffer.shardColumns) * storageBytes(buffer.dtype) * buffer.cores.size();
+  const uint64_t bytes = shardBytes(buffer) * buffer.cores.size();
   if (config.size() != bytes)
     place.fail(field + ".size", "is " + std::to_string(config.size()), std::to_string(bytes) + " for all shards");
 }

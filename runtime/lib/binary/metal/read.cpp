@@ -232,8 +232,8 @@ private:
       const auto &command = *from.type_as_EnqueueReadBufferCommand();
       const ReadBuffer read{use(command.src(), "src", false), use(command.dst(), "dst", true)};
       checkTransfer(read.to, read.from);
-      if (!program->buffers[read.to].constant.empty() || std::ranges::count(program->inputs, read.to))
-        place.fail("dst", "is an input or a constant", "a host buffer to be written");
+      if (!program->buffers[read.to].constant.empty())
+        place.fail("dst", "is a constant", "a host buffer to be written");
       to.what = read;
       return;
     }

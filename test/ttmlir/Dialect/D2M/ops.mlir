@@ -21,6 +21,8 @@ func.func @tiles(%a: !tile, %b: !tile, %c: !tile, %x: f32, %i: i32) {
   %1 = "d2m.tile_bitwise_and"(%i, %b) : (i32, !tile) -> !tile
   // CHECK: "d2m.tile_clamp_scalar"(%{{.*}}) <{max = 6.000000e+00 : f32, min = 0.000000e+00 : f32}>
   %2 = "d2m.tile_clamp_scalar"(%a) <{min = 0.0 : f32, max = 6.0 : f32}> : (!tile) -> !tile
+  // CHECK: "d2m.tile_check_positions"(%{{.*}}) <{op_name = "ttir.gather", size = 4 : i64}>
+  %checked = "d2m.tile_check_positions"(%a, %b, %c) <{op_name = "ttir.gather", size = 4 : i64}> : (!tile, !tile, !tile) -> !tile
   %3 = "d2m.tile_where"(%a, %b, %c) : (!tile, !tile, !tile) -> !tile
   // CHECK: <{bcast_type = #d2m.tile_bcast_type<row>}>
   %4 = "d2m.tile_bcast"(%a) <{bcast_type = #d2m.tile_bcast_type<row>}> : (!tile) -> !tile

@@ -26,6 +26,8 @@ func.func private @kernel() attributes {d2m.thread = #d2m.thread<compute>} {
   ttkernel.add_binary_tile_init() : () -> ()
   ttkernel.add_binary_tile(%c0, %c1, %c0) : (index, index, index) -> ()
   ttkernel.where_tile(%c0, %c1, %c1, %c0) : (index, index, index, index) -> ()
+  // CHECK: ttkernel.check_positions_tile(%{{.*}}) {op_name = "ttir.gather", size = 4 : i64} :
+  ttkernel.check_positions_tile(%c0, %c1, %c1, %c0) {op_name = "ttir.gather", size = 4 : i64} : (index, index, index, index) -> ()
   // CHECK: ttkernel.clamp_tile(%{{.*}}) {max = 6.000000e+00 : f32, min = -1.000000e+00 : f32} : (index) -> ()
   ttkernel.clamp_tile(%c0) {min = -1.0 : f32, max = 6.0 : f32} : (index) -> ()
   ttkernel.fill_tile(%c1) {value = 0.5 : f32} : (index) -> ()

@@ -116,6 +116,15 @@ def D2M_TileSeluOp : D2M_TileOp<"selu", "Scaled exponential linear unit of a til
 def D2M_TileWhereOp : D2M_TileOp<"where", "Selects values of two tiles by a third one.",
                                  (ins TTCore_TileType:$condition, TTCore_TileType:$true_value,
                                       TTCore_TileType:$false_value)>;
+def D2M_TileCheckPositionsOp
+    : D2M_TileOp<"check_positions", "A tile of indices, of which the least and the greatest are checked.",
+                 (ins TTCore_TileType:$input, TTCore_TileType:$least, TTCore_TileType:$greatest, I64Attr:$size,
+                      StrAttr:$op_name)> {
+  let description = [{
+    The kernel fails if the first element of `least` or `greatest` is no position of a dimension of `size` elements,
+    with an error that names the op that uses the indices.
+  }];
+}
 def D2M_TileTypecastOp : D2M_TileOp<"typecast", "A tile in another data format.", (ins TTCore_TileType:$input),
                                     [D2M_SkipOpEltwiseFusionTrait]>;
 

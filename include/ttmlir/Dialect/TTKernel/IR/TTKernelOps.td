@@ -245,6 +245,10 @@ def TTKernel_WhereTileInitOp : TTKernel_Init<"where_tile">;
 def TTKernel_WhereTileOp : TTKernel_Op<"where_tile", "Selects elements of two registers by a third one.",
                                        (ins Index:$condition, Index:$trueValue, Index:$falseValue, Index:$dst)>;
 
+def TTKernel_CheckPositionsTileInitOp : TTKernel_Init<"check_positions_tile">;
+def TTKernel_CheckPositionsTileOp
+    : TTKernel_Op<"check_positions_tile", "A register, if the first elements of two others are positions below a size.",
+                  (ins Index:$input, Index:$least, Index:$greatest, Index:$dst, I64Attr:$size, StrAttr:$op_name)>;
 def TTKernel_ClampTileInitOp : TTKernel_Init<"clamp_tile">;
 def TTKernel_ClampTileOp : TTKernel_Op<"clamp_tile", "Elements between two bounds, in their place.",
                                        (ins Index:$dst, F32Attr:$min, F32Attr:$max)>;
