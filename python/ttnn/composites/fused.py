@@ -169,7 +169,7 @@ def indexed_fused_update_cache(
     Args:
         cache_tensor1, cache_tensor2: [pages, heads, rows of a page, size].
         input_tensor1, input_tensor2: [1, heads, count, size].
-        physical_update_idxs_tensor: [1, indices]: the row of the pages, one behind the other, that each row is written
+        physical_update_idxs_tensor: [1, indices]: the row of the pages, one after another, that each row is written
             to; those that are negative or too large write nothing, and so do rows without an index.
     """
     updated = []
@@ -256,7 +256,7 @@ def deepseek_grouped_gate(
     route_scale: float = 1.0,
     epsilon: float = 1e-20,
 ) -> list[Tensor]:
-    """Chooses experts by groups: those of the best groups that have the greatest sigmoid(score) + bias.
+    """Selects experts by groups: those of the best groups that have the greatest sigmoid(score) + bias.
 
     Args:
         scores, bias: [..., experts].

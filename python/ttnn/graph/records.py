@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what programs say of their own functions beside a capture, and what captures have in addition."""
+"""Keeps what programs say of their own functions in addition to a capture, and what captures have more."""
 
 from __future__ import annotations
 

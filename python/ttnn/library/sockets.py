@@ -77,13 +77,13 @@ class InterProcessCounterChannel:
         """Returns a channel of a name that another process has made, or this one.
 
         Raises:
-            TimeoutError: nobody makes one in this time.
+            TimeoutError: no process makes one in this time.
         """
         path, until = cls._file(shm_name), time.monotonic() + connect_timeout_ms / 1000
         while not path.exists() or path.stat().st_size < cls._HELD.size:
             if time.monotonic() >= until:
                 raise TimeoutError(
-                    f"ttnn.InterProcessCounterChannel: nobody has made {shm_name!r} in {connect_timeout_ms} ms"
+                    f"ttnn.InterProcessCounterChannel: no process has made {shm_name!r} in {connect_timeout_ms} ms"
                 )
             time.sleep(0.001)
         found = cls.__new__(cls)

@@ -135,7 +135,7 @@ def test_processes_share_a_counter() -> None:
     channel.shutdown()
     with pytest.raises(RuntimeError, match="is shut down"):
         channel.pending()
-    with pytest.raises(TimeoutError, match="nobody has made"):
+    with pytest.raises(TimeoutError, match="no process has made"):
         ttnn.InterProcessCounterChannel.connect(name, 1)
     with pytest.raises(ValueError, match="shm_name is 'a/b'; expected letters"):
         ttnn.InterProcessCounterChannel("a/b")
