@@ -76,6 +76,10 @@ TABLE: dict[str, Rows] = {
     "repeat": Rows(lambda input_tensor, repeat_dims: input_tensor.repeat(repeat_dims), ALL, [
         {"input_tensor": of(2, 1, 5), "repeat_dims": d} for d in ([1, 1, 1], [2, 3, 1], [1, 1, 4], [2, 1, 1, 2])
     ] + [{"input_tensor": SPECIAL, "repeat_dims": [1, 2]}]),
+    "roll": Rows(lambda input_tensor, shifts, dim: torch.roll(input_tensor, shifts, dim), ALL, [
+        {"input_tensor": of(2, 3, 5, 37), "shifts": shifts, "dim": dim}
+        for shifts, dim in ((1, 0), (-3, 2), ([5, 47], [3, 2]), (0, 1), (40, 3), (-1, -1))
+    ] + [{"input_tensor": x, "shifts": 2, "dim": 1} for x in (of(0, 3), of(1, 1), SPECIAL)]),
     "repeat_interleave": Rows(
         lambda input_tensor, repeats, dim: input_tensor.repeat_interleave(repeats, dim), ALL, [
             {"input_tensor": of(2, 3, 5), "repeats": n, "dim": d} for n in (1, 3) for d in (0, 1, -1)
