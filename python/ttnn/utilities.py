@@ -334,6 +334,7 @@ _MODULES = {
         get_optimal_dram_bank_to_logical_worker_assignment init_device_compute_kernel_config
         is_trace_capture_active
     """,
+    "transformer": "SparseKVFormat",
     "operations.activations": """
         get_golden_function
     """,

@@ -133,9 +133,11 @@ def test_context_managers_are_left_one_by_one() -> None:
 
 
 def test_names_are_in_the_modules_of_the_library() -> None:
-    for name in ("operations.conv2d.Conv2dConfig", "operations.normalization.create_group_norm_input_mask",
-                 "operations.transformer.SDPAProgramConfig", "types.Tensor", "core.is_sharded",
-                 "decorators.get_golden_function", "distributed.ShardTensorToMesh"):  # fmt: skip
+    for name in (
+        "operations.conv2d.Conv2dConfig", "operations.normalization.create_group_norm_input_mask",
+        "operations.transformer.SDPAProgramConfig", "types.Tensor", "core.is_sharded", "transformer.SparseKVFormat",
+        "decorators.get_golden_function", "distributed.ShardTensorToMesh",
+    ):  # fmt: skip
         module, _, last = f"ttnn.{name}".rpartition(".")
         assert getattr(importlib.import_module(module), last) is getattr(ttnn, last)
     assert ttnn.cluster.get_cluster_type() is ttnn.cluster.ClusterType.N150
