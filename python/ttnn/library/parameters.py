@@ -14,7 +14,6 @@ from typing import Any
 
 from _ttmlir_runtime.runtime import Tensor
 from _ttmlir_runtime.ttnn import CoreGrid, CoreRangeSet, DataType, Layout, MemoryConfig
-from ttmlir.op_facts import has_fact
 
 from ..configs import CONFIGS, Config
 from ..constants import DRAM_MEMORY_CONFIG
@@ -245,8 +244,8 @@ _COLLECTIVE = "chunks_per_sync num_workers_per_link num_buffers_per_channel use_
 _POOL = "dram_slice_config deallocate_input output_layout config_tensor_in_dram"
 _PRODUCT = "output_tile global_cb sub_device_id"
 
-# The parameters, and the functions that take them; a function that stands in several lines takes all of them, and an
-# elementwise one of one tensor that stands in none takes sub_core_grids.
+# The parameters, and the functions that take them; a function that stands in several lines takes all of them, and one
+# of one tensor and nothing else that stands in none takes sub_core_grids.
 TAKEN: dict[str, str] = {
     _CORES: """
         bitcast leaky_relu argmax gather scatter sampling where experimental.nlp_concat_heads_decode
@@ -360,11 +359,11 @@ OWN_BY_PLACE = {"transformer.paged_flash_multi_latent_attention_decode": ("head_
 def extras_of(function: str, own: Sequence[str]) -> dict[str, Extra]:
     """Returns the parameters that a function takes in addition to its own; one that replaces its own checks for it.
 
-    An elementwise function of one tensor that no line of TAKEN names takes `sub_core_grids`.
+    A function of one tensor and nothing else that no line of TAKEN names takes `sub_core_grids`.
     """
     taken: dict[str, Extra] = {}
     lines = [names for names, functions in TAKEN.items() if function in functions.split()]
-    if not lines and list(own[:2]) == ["input_tensor", "dtype"] and has_fact(f"ttnn.{function}", "elementwise"):
+    if not lines and list(own) == ["input_tensor", "dtype", "memory_config", "layout"]:
         lines = [_CORES]
     for names in lines:
         found = {name: PARAMETERS.get(f"{function}.{name}") or PARAMETERS[name] for name in names.split()}
