@@ -108,6 +108,7 @@ PARAMETERS: dict[str, Extra] = {
     "assign.input_b": _maybe("Tensor", Tensor, alias="output_tensor", by_place=True),
     "chunk_start_idx": _maybe("Any", object, by_place=True, meaning="where the chunk begins."),
     "padded_shape": _maybe("Sequence[int]", Sequence, step=steps.padded_as, by_place=True, meaning="checked."),
+    "dim": _maybe("int", int, fill=steps.flat_roll, meaning="that of all elements in order when left out."),
     "dims": _maybe("Sequence[int]", list, tuple, step=steps.over_dims, meaning="dimensions, which are kept."),
     "deallocate_input": _flag(step=steps.release_input, meaning="frees input_tensor."),
     "divisor_override": _maybe("int", int, step=steps.divided_by, meaning="what sums are divided by, instead."),
@@ -247,6 +248,7 @@ _PRODUCT = "output_tile global_cb sub_device_id"
 # The parameters, and the functions that take them; a function that stands in several lines takes all of them, and one
 # of one tensor and nothing else that stands in none takes sub_core_grids.
 TAKEN: dict[str, str] = {
+    "": "experimental.nlp_concat_heads transformer.concatenate_heads",
     _CORES: """
         bitcast leaky_relu argmax gather scatter sampling where experimental.nlp_concat_heads_decode
     """,
@@ -264,6 +266,7 @@ TAKEN: dict[str, str] = {
     _REDUCTION: "max min",
     "enable_secondary_dm": "argmax",
     "dims": "prod",
+    "dim": "roll",
     "reverse_order": "cumsum cumprod",
     "disable_compensated_sum": "cumsum",
     f"groups {_CORES}": "concat",
