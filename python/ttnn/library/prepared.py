@@ -197,6 +197,7 @@ PREPARED: dict[str, Prepared] = {
         forms=("input_tensor: Tensor, output_tensor: Tensor",),
     ),
     "reshape": Prepared(forms=("input_tensor: Tensor, logical_shape: Sequence[int], padded_shape: Sequence[int]",)),
+    "roll": Prepared(required=("dim",), forms=("input_tensor: Tensor, shifts: int",)),
     "slice": Prepared(
         forms=(
             "input_tensor: Tensor, starts: Any, ends: Any, steps: Any",

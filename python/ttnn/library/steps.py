@@ -144,6 +144,14 @@ def one_core(function: str, values: Values) -> None:
     values["mux_core_range_set"] = CoreRangeSet([CoreRange(CoreCoord(0, 0), CoreCoord(0, 0))])
 
 
+def flat_roll(function: str, values: Values) -> None:
+    def rolled(input_tensor: Tensor, shifts: Any, dim: None, **options: Any) -> Any:
+        flat = ttnn("reshape")(input_tensor, [-1]) if isinstance(input_tensor, Tensor) else input_tensor
+        return ttnn("reshape")(ttnn(function)(flat, shifts, 0, **options), input_tensor.shape)
+
+    values[INSTEAD] = rolled
+
+
 def devices_of_axis(function: str, values: Values) -> None:
     tensor = values["input_tensor"]
     device = tensor.device() if isinstance(tensor, Tensor) else None

@@ -51,6 +51,8 @@ CALLS: dict[str, tuple[Callable[[Any, Any, Any], Any], Callable[[], torch.Tensor
     "view": (lambda a, b, n: ttnn.experimental.view(a, 1, 1, 4, 3), lambda: A.reshape(1, 1, 4, 3)),
     "view of a shape": (lambda a, b, n: ttnn.experimental.view(a, [6, 2]), lambda: A.reshape(6, 2)),
     "view by name": (lambda a, b, n: ttnn.experimental.view(a, shape=[6, 2]), lambda: A.reshape(6, 2)),
+    "roll of all elements": (lambda a, b, n: ttnn.roll(a, 5), lambda: torch.roll(A, 5)),
+    "roll of a dimension": (lambda a, b, n: ttnn.roll(a, [1, -1], dim=[0, 1]), lambda: torch.roll(A, (1, -1), (0, 1))),
     "prod of dimensions": (lambda a, b, n: ttnn.prod(b, dims=[0, 1]), lambda: B.prod().reshape(1, 1)),
     "addmm": (
         lambda a, b, n: ttnn.addmm(b[:, :3], a, ttnn.transpose(b, 0, 1), core_grid=ttnn.CoreGrid(y=1, x=1)),
