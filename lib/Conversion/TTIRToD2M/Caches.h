@@ -9,7 +9,7 @@
 
 namespace mlir::tt {
 
-/// Of a return: the numbers of the arguments that its last operands are written to.
+/// On a return: the numbers of the arguments that its last operands are written to.
 inline constexpr llvm::StringLiteral writtenArgumentsName = "d2m.written_arguments";
 
 /// Replaces ops that write a cache by the values that it has afterwards. The last value of an argument becomes an

@@ -25,11 +25,11 @@ def with_weights(function: str, value: bool, values: dict[str, Any]) -> Callable
     """Prepares weight_tensor and bias_tensor on the device, unless they are, and returns them with the result."""
     if not value:
         return None
-    wanted = getattr(values.get("conv_config"), "weights_dtype", None)
+    requested = getattr(values.get("conv_config"), "weights_dtype", None)
     has_bias = values.get("bias_tensor") is not None
     for at, name in enumerate(("weight_tensor", "bias_tensor")):
         tensor = values.get(name)
-        if isinstance(tensor, Tensor) and not (tensor.is_on_device() and wanted in (None, tensor.dtype)):
+        if isinstance(tensor, Tensor) and not (tensor.is_on_device() and requested in (None, tensor.dtype)):
             values[name] = _prepared(function, at, name, has_bias, values)
     both = (values["weight_tensor"], values.get("bias_tensor"))
     return lambda result: (*(result if isinstance(result, tuple) else (result,)), both)
@@ -53,5 +53,5 @@ def _prepared(function: str, at: int, name: str, has_bias: bool, values: dict[st
         input_layout=image.layout,
         input_dtype=image.dtype,
     )
-    prepared.set_constant()  # nobody else has its values
+    prepared.set_constant()  # it owns its values
     return prepared

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parameters of the library do that the rows of the runtime do not have, before a call of a row and after it.
+"""Parameters of the library that the rows of the runtime lack: steps before a call of a row and after it.
 
 A step takes the name of the function, the value of its parameter, and the arguments of the call, which it may change.
 It returns what is done with the result, or None.

@@ -274,7 +274,7 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
   const Image &metal = *image.metal;
   const runtime::Program &program = image.programs[index];
   const std::vector<Tensor> inputs = bound(device, binary, program, given);
-  // What the program writes to an input, its caller sees, and nobody with whom the tensor shares its values.
+  // The caller sees what the program writes to an input; other tensors that share its values do not.
   for (size_t i = 0; i < inputs.size(); ++i)
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       Tensor(inputs[i]).unshare();

@@ -17,10 +17,10 @@ namespace mlir::tt::trait {
 /// Each element of the results is an element of an operand, up to conversion to a declared element type, or a fill
 /// value (FillsValues). Which element it is may depend on other operands (positions, predicates) or on regions.
 TTMLIR_FACT(MovesValues);
-/// Its results are operands, or what a region or a function that it runs returns. Not MovesValues: a rewrite that moves
-/// such ops past others, or folds them, may not cross this one.
+/// Its results are operands, or values that its region or function returns. Not MovesValues: a rewrite that moves such
+/// ops past others, or folds them, may not cross this one.
 TTMLIR_FACT(ForwardsValues);
-/// Some elements of the results may be zero, or a value of an attribute.
+/// Some elements of its results may be zero, or the value of an attribute.
 TTMLIR_FACT(FillsValues);
 /// May give other values in every run.
 TTMLIR_FACT(DrawsValues);
@@ -70,7 +70,7 @@ TTMLIR_FACT(Rearranges);
 TTMLIR_FACT(Repeats);
 /// Reads or writes a block whose start is an operand.
 TTMLIR_FACT(TakesStart);
-/// Of constants, it belongs to an expression of constants that each use has its own copy of (Shardy).
+/// Belongs, on constants, to an expression of constants that is cloned for each use (Shardy).
 TTMLIR_FACT(KeepsConstants);
 /// Integer results are elements of operands, between them, not further from 0 than they are, truth values or positions:
 /// in the range of a narrow type if the operands are.

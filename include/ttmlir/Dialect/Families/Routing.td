@@ -67,7 +67,9 @@ class TT_DispatchMetadataOp<Dialect dialect, dag more = (ins), list<Trait> trait
                 TT_AlongAxis, TT_DispatchText, "dispatchTokens",
                 !listconcat([TT_CollectiveTrait, TT_MovesValues, TT_FillsValues], traits),
                 "input_tensor expert_indices expert_scores"> {
-  let description = "As all_to_all_dispatch; `scores`, of the experts of each token, are gathered as their numbers are.";
+  let description = [{
+    Dispatches as all_to_all_dispatch does; the `scores` of each token's experts are gathered like their indices.
+  }];
   let results = (outs AnyRankedTensor:$dispatched, AnyRankedTensor:$indices, AnyRankedTensor:$scores);
 }
 def TTIR_AllToAllDispatchMetadataOp : TT_DispatchMetadataOp<TTIR_Dialect>;

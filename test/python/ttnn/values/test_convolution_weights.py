@@ -82,7 +82,7 @@ def test_weights_are_rounded_as_the_library_does(case: str, kind: str, transpose
 
 
 def test_prepared_weights_are_their_own(device: ttnn.Device) -> None:
-    """What the first call prepared does not change with the tensor that it was given, and a config may say no type."""
+    """Keeps the prepared weights of the first call when their source changes; a config may omit the type."""
     weight = ttnn.from_torch(torch.ones(4, 2, 1, 1), dtype=ttnn.float32)
     options: dict[str, Any] = {
         "input_tensor": ttnn.from_torch(torch.ones(1, 1, 4, 2), device=device), "in_channels": 2, "out_channels": 4,

@@ -13,7 +13,7 @@
 
 namespace mlir::tt::ttcore {
 
-/// Of an op: a list of texts, the locations of the other source ops that it computes. Flatbuffers keep it.
+/// On an op: a list of texts, the locations of the other source ops that it computes. Flatbuffers keep it.
 inline constexpr llvm::StringLiteral mergedName = "ttcore.merged";
 
 /// Records on `into` that it also computes what stands at `loc`, if it has a list.
