@@ -44,8 +44,8 @@ class BackendDevice(Named):
 
 
 class BackendType(Named):
-    """The back end of programs: all but NoBackend, which compiles only, run on the simulated chip. Silicon and Versim run in
-    a thread of their own, the others in the calling thread, as sequential mode does."""
+    """The back end of programs: all but NoBackend, which compiles only, run on the simulated chip. Silicon and Versim
+    run in a thread of their own, the others in the calling thread, as sequential mode does."""
 
     Golden = 0
     Silicon = 1

@@ -18,8 +18,8 @@ MEBI, KIBI = 1 << 20, 1 << 10
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of the time between two readings. busy: the part in which the host ran something on the chip. chip: the part that
-    the chip itself would have taken for it, estimated. ops: per second."""
+    """Rates of the time between two readings. busy: the part in which the host ran something on the chip. chip: the
+    estimated part of the chip itself. ops: per second."""
 
     busy: float
     chip: float

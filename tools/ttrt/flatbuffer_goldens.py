@@ -67,8 +67,8 @@ def constants_of(device: Any, file: File, program: Program, inputs: Sequence[Sha
 
 @dataclass(frozen=True)
 class ProgramGoldens:
-    """The expected values of a program. ops: by source number, where the MLIR and the program have the same ops; producers:
-    which are consulted when output_0, or a result of op 12 or 12#1, is not its golden."""
+    """The expected values of a program. ops: by source number, where the MLIR and the program have the same ops.
+    producers: consulted when output_0, or a result of op 12 or 12#1, is not its golden."""
 
     outputs: list[GoldenMapTensor]
     ops: Mapping[str, OpGoldens] = field(default_factory=dict)
