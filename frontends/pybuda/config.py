@@ -425,7 +425,7 @@ def is_type_of_ops(name: Any) -> bool:
     """Returns whether ops can be of this type: of PyBuda, of PyTorch, or of the netlist."""
     if not isinstance(name, str) or not name:
         return False
-    from .placement.graph import TYPES  # imports this module
+    from .placement.recipes import TYPES  # imports this module
 
     low = name.lower()
     own = TYPES | {op.lower() for op in OPS}

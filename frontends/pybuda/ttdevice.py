@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, place, program_of, running_nodes, spills, write
+from .placement import Optimizing, Traced, computed_nodes, place, programs_of, spills, write
 from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.requests import Requests
@@ -84,6 +85,7 @@ class TTDevice(Reports):
         self.used_nops: set[int] = set()
         self._gradients: dict[str, torch.Tensor] = {}
         self.intermediates: list[torch.Tensor] = []
+        self._traced: Traced | None = None
         self._looped: dict[int, torch.Tensor] = {}  # inputs that are outputs of the run before, by number
         if module is not None:
             self.place_module(module)
@@ -222,7 +224,7 @@ class TTDevice(Reports):
 
     def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
         """Places what was compiled on the chips."""
-        config, first = _get_global_compiler_config(), self.modules[0]
+        first = self.modules[0]
         optimizing = None
         trained = set(self.trained())
         if self.training and self.optimizer is not None:
@@ -234,20 +236,25 @@ class TTDevice(Reports):
             {name: (tuple(x.shape), name in trained) for name, x in self.parameters().items()},
             first.input_names(len(inputs)), [f"target_{i}" for i in range(len(targets))], self._results, self._saved,
             inputs[0].shape[0] if inputs and inputs[0].dim() > 1 else 1, self.training, bool(targets),
-            self.compiled.graphs, set(self.used_nops), self.op_names, optimizing,
-            running_nodes(self.compiled.executables),
+            used_nops=set(self.used_nops), op_names=self.op_names, optimizing=optimizing,
         )  # fmt: skip
-        self.placement = place(traced, config)
+        self._place_traced(traced)
         self._looped = {}
-        self.used_nops = traced.used_nops
+
+    def _place_traced(self, traced: Traced) -> None:
+        """Places the modules, with the programs as far as they are compiled."""
+        self._traced = traced
+        ran = computed_nodes(self.compiled.executables, SIMULATED[self.arch])
+        now = replace(traced, graphs=self.compiled.graphs, used_nops=set(traced.used_nops), ran=ran)
+        self.placement = place(now, _get_global_compiler_config())
+        self.used_nops = now.used_nops
 
     def _write_placement(self) -> None:
         """Adds to the placement what runs of it, and writes the netlist."""
         assert self.placement is not None
-        self.placement.programs = [
-            program_of(x, self.placement.epochs, SIMULATED[self.arch]) for x in self.compiled.executables
-        ]
-        self.compiled.graphs.clear()
+        self.placement.programs = programs_of(self.compiled.executables, self.placement.epochs, SIMULATED[self.arch])
+        if not self.training or len({x.epoch_type for x in self.placement.programs}) > 1:
+            self.compiled.graphs.clear()  # all is compiled
         try:
             self.netlist_filename = str(write(self.placement, _get_global_compiler_config()))
         except OSError as error:
@@ -359,7 +366,9 @@ class TTDevice(Reports):
             [y for y, _ in pairs], [*tracked, *trained.values()], [g.to(y.dtype) for y, g in pairs], allow_unused=True
         )
         if self.placement is not None and len(self.placement.programs) < len(self.compiled.executables):
-            self._write_placement()  # the backward pass was compiled
+            assert self._traced is not None
+            self._place_traced(self._traced)  # the backward pass was compiled
+            self._write_placement()
         for name, gradient in zip(trained, found[len(tracked) :], strict=True):
             if gradient is not None:
                 self._accumulate(name, gradient.detach())

@@ -22,7 +22,7 @@ from ..enums import BACKWARD as BACKWARD_EPOCH
 from ..enums import FORWARD as FORWARD_EPOCH
 from ..errors import PyBudaError
 from ..placement.computing import AS_BY_DEFAULT, Computing
-from ..placement.program import Executable, equal_nodes
+from ..placement.program import Executable, record_merged
 from ..placement.recipes import MOVES
 from ..placement.requests import NO_REQUESTS, Requests
 from ..tools.reportify import compiling, requested_log
@@ -174,8 +174,7 @@ class Compiled:
         self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
         self.requests.apply(graph.graph, self.epoch_type or EPOCHS[kind])
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
-        users = {node.name: [user.name for user in node.users] for node in graph.graph.nodes}
-        equal = equal_nodes(graph.graph)
+        record_merged(graph.graph)
         with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind), record() as reports:
             # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
             warnings.filterwarnings("ignore", message="PyTorch runs what")
@@ -190,7 +189,7 @@ class Compiled:
             )
         self.programs.append((kind, program))
         result = [program for report in reports for program in report.programs]
-        self.executables += [Executable(EPOCHS[kind], program.binary, users, equal) for program in result]
+        self.executables += [Executable(EPOCHS[kind], program.binary) for program in result]
         if kind == FORWARD:
             self.graphs.insert(0, (kind, graph.graph))
         return program

@@ -23,8 +23,9 @@ from .graph import TILE, Graph, Op, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
 from .names import check_forms
-from .passes import evaluate_constants, fuse, insert_nops, prestride, requested_copies, tilize
+from .passes import as_in_program, evaluate_constants, insert_nops, prestride, tilize
 from .place import Placer
+from .program import Computed
 from .summary import Result
 from .times import Clock
 from .values import NO_CORES, Precisions, Value, compact, plain
@@ -45,8 +46,7 @@ class Traced:
 
     states: shape and whether it is trained of each parameter and buffer. inputs, targets: names.
     results: how many the modules give. saved: names of the ops whose results are kept, behind the results.
-    used_nops: numbers of the nops that are in the graphs. running: epoch types and names of nodes that are computed in
-        each run.
+    used_nops: numbers of the nops that are in the graphs. ran: what computes nodes in each run, by epoch type and name.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Traced:
     used_nops: set[int] = field(default_factory=set)
     op_names: Mapping[str, str] = field(default_factory=dict)
     optimizing: Optimizing | None = None
-    running: frozenset[tuple[str, str]] = frozenset()
+    ran: Mapping[tuple[str, str], Computed] = field(default_factory=dict)
 
 
 def precisions(formats: Formats, config: CompilerConfig, epoch_type: str) -> Precisions:
@@ -104,7 +104,7 @@ def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
     them: the elements of a part, and the format, by the function of PyTorch; for each epoch type."""
     found: dict[str, dict[str, tuple[int, DataFormat]]] = {}
     for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
-        op, m = placed.op, placed.model
+        op, m = (placed.op.parts or [placed.op])[0], placed.model
         if op.is_product and op.spill_df is not None and m.m_k > 1:
             found.setdefault(op.epoch_type, {})[op.node] = m.u_kt * TILE, op.spill_df
     return found
@@ -274,17 +274,15 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
     check_forms(config)
     chip = chip_of(traced.arch, config)
     graph = graph_of(traced, config)
-    kept = requested_copies(config)
     if config.enable_consteval:
-        evaluate_constants(graph, traced.training, traced.running)
+        evaluate_constants(graph, traced.training, traced.ran)
     if config.enable_conv_prestride:
         prestride(graph)
+    as_in_program(graph, traced.ran)
     if config.tti_dump_format == "backend" and config.enable_device_tilize:
         tilize(graph)
     fracture(graph, config, traced.chips)
     traced.used_nops |= insert_nops(graph, config, traced.used_nops)
-    if config.enable_auto_fusing:
-        fuse(graph, kept, config.op_names_manual_fuse)
     assign_chips(graph, traced, config)
     order = chip_order(traced.chips, config)
     placer = Placer(graph, chip, order, config)

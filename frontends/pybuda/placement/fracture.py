@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..config import CompilerConfig
@@ -55,7 +56,7 @@ def piece(shape: tuple[int, ...], dim: int, factor: int) -> tuple[int, ...]:
 
 def sliced(op: Op, number: int, dim: int) -> int | None:
     """Returns the dimension of an operand of which a part of the result reads a part."""
-    if op.type == "matmul":
+    if op.is_matmul:
         if number == 2:
             return -1 if dim == -1 else None
         return dim if (number, dim) in ((0, -2), (1, -1)) else None
@@ -72,8 +73,8 @@ def cut(graph: Graph, group: dict[Op, tuple[int, int]], chip_ids: Sequence[int])
                 f"insert_fracture_group: dimension {dim} of op {op.name!r} has size {size}; expected a multiple of "
                 f"{factor} tiles ({factor * TILE})"
             )
-        across = op.attributes.get("dim") == {-1: "c", -2: "r"}[dim]
-        if op.type in MOVES or op.type in ("sparse_matmul", "fused_op") or across:
+        across = {-1: "c", -2: "r"}[dim] in op.attributes.get("dim", "")
+        if op.type in MOVES or op.type in ("conv2d", "fused_op") or across:
             raise PlacementError(f"insert_fracture_group: op {op.name!r} is a {op.type}, which is not cut along {dim}")
         parts = []
         for i in range(factor):
@@ -129,57 +130,39 @@ def gather(graph: Graph, made: dict[Op, list[Op]], dims: dict[Op, int]) -> None:
 
 def cut_convolution(graph: Graph, name: str, found: Sequence[Op], factor: int) -> None:
     """Cuts a convolution into several, each with a part of the windows' places, whose results are added."""
-    products = [op for op in found if "conv" in op.attributes]
-    if not products:
+    convolutions = [op for op in found if op.type == "conv2d"]
+    if not convolutions:
         kinds = ", ".join(sorted({op.type for op in found}))
         raise PlacementError(f"override_multi_op_fracture_factor({name!r}): the op is {kinds}; expected a convolution")
-    product = products[0]
-    taps = math.prod(product.attributes["conv"])
+    whole = convolutions[0]
+    taps = math.prod(whole.attributes.get("kernel", ()))
     if taps % factor:
         raise PlacementError(
             f"override_multi_op_fracture_factor({name!r}, {factor}): the windows have {taps} places; expected a divisor"
         )
-    windows = product.operands[0].source
-    if not isinstance(windows, Op) or windows.type != "sparse_matmul":
-        raise PlacementError(f"override_multi_op_fracture_factor({name!r}): its windows have one place; none is cut")
     new: list[Op] = []
     sums: Op | None = None
-    n, places, width = windows.shape
     for i in range(factor):
-        prefix = f"{name}.dc.conv2d.{2 * i + 1}.dc"
-        read = Op(
-            graph.unique(f"{prefix}.sparse_matmul.9.dc.sparse_matmul.1.lc2"), (n, places, width // factor), windows.df,
-            "sparse_matmul", [Operand(x.source, x.shape, x.tms) for x in windows.operands], windows.epoch_type,
-            windows.source, max(1, windows.inner // factor), {**windows.attributes}, windows.fidelity, windows.acc_df,
-            windows.intermed_df, node=windows.node,
-        )  # fmt: skip
-        x, w, *bias = product.operands
+        x, w, *bias = whole.operands
         rows = w.shape[0] // factor
         weights = Operand(w.source, (rows, *w.shape[1:]), (*w.tms, f"select: [-2, {i * rows}, {(i + 1) * rows}]"))
-        part = Op(
-            graph.unique(f"{prefix}.matmul.11"), product.shape, product.df, "matmul",
-            [Operand(read, read.shape, x.tms), weights, *(bias if i == 0 else [])], product.epoch_type, product.source,
-            -(-(width // factor) // TILE), {k: v for k, v in product.attributes.items() if k != "bias" or i == 0},
-            product.fidelity, product.acc_df, product.intermed_df, node=product.node,
+        part = replace(
+            whole, name=graph.unique(f"{name}.dc.conv2d.{2 * i + 1}.dc.matmul.11"),
+            operands=[Operand(x.source, x.shape, x.tms), weights, *(bias if i == 0 else [])],
+            inner=max(1, whole.inner // factor), work=None if whole.work is None else whole.work / factor,
+            attributes={k: v for k, v in whole.attributes.items() if k != "bias" or i == 0},
         )  # fmt: skip
-        new += [read, part]
-        if sums is None:
-            sums = part
-        else:
+        new.append(part)
+        if sums is not None:
             operands = [Operand(sums, sums.shape), Operand(part, part.shape)]
-            sums = Op(
-                graph.unique(f"{name}.dc.add.{i}"), product.shape, product.df, "add", operands, product.epoch_type,
-                product.source, node=product.node,
+            part = Op(
+                graph.unique(f"{name}.dc.add.{i}"), whole.shape, whole.df, "add", operands, whole.epoch_type,
+                whole.source, node=whole.node,
             )  # fmt: skip
-            new.append(sums)
+            new.append(part)
+        sums = part
     assert sums is not None
-    at = graph.ops.index(product)
+    at = graph.ops.index(whole)
     graph.ops[at : at + 1] = new
-    graph.ops.remove(windows)
-    for op in graph.ops:
-        for operand in op.operands:
-            if operand.source is product:
-                operand.source = sums
-    for queue in graph.queues:
-        if queue.producer is product:
-            queue.producer = sums
+    graph.redirect({whole: sums})
+    graph.aliases[whole.name] = f"it is cut into {', '.join(x.name for x in new)}"

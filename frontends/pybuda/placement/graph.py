@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,7 +102,8 @@ class Op(Node):
     """An op of the core set.
 
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
-    inner: tiles of the inner dimension of a product, else 0. work: cost of the op by unit, whatever cores it gets.
+    inner: tiles of the inner dimension of a product, else 0. work: nanoseconds of the program's ops that compute it, on
+        one core; None while there is no program.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
     node: the node of PyTorch's graph that it is a part of. is_product: it is the whole of a product of PyTorch's.
     spill_df: the format that a rule gives to sums that are in memory between parts of the inner dimension.
@@ -122,6 +123,7 @@ class Op(Node):
     node: str = ""
     is_product: bool = False
     spill_df: DataFormat | None = None
+    work: float | None = None
 
     @property
     def tiles(self) -> Tiles:
@@ -129,30 +131,21 @@ class Op(Node):
 
     @property
     def is_matmul(self) -> bool:
-        return self.type in MATMULS
-
-    @property
-    def is_elementwise(self) -> bool:
-        return not self.is_matmul and self.type not in MOVES and not self.type.startswith("reduce")
+        return (self.parts[0] if self.parts else self).type in MATMULS
 
 
-MATMULS = frozenset({"matmul", "sparse_matmul"})
+MATMULS = frozenset({"matmul", "conv2d"})
 # The op of TTNN that an op is, and whose cost it has, where the name is another.
 OF_TTNN = {
     "sine": "sin", "cosine": "cos", "power": "pow_tensor", "clip": "clamp_scalar", "lrelu": "leaky_relu", "elu": "exp",
     "softplus": "log1p", "compare": "gt", "gelu_derivative": "gelu_bw", "nop": "assign", "tilizer": "to_layout",
-    "splice": "concat", "index": "gather", "sparse_matmul": "matmul", "reduce_avg": "mean",
+    "splice": "concat", "index": "gather", "reduce_avg": "mean", "layernorm": "layer_norm",
+    "batchnorm": "batch_norm_inference", "groupnorm": "group_norm",
 }  # fmt: skip
-ELEMENTWISE = frozenset({
-    "exp", "log", "sqrt", "reciprocal", "gelu", "gelu_derivative", "sigmoid", "tanh", "sine", "cosine", "power",
-    "log1p", "expm1", "erf", "softplus", "clip", "lrelu", "elu", "silu", "rsqrt", "dropout", "where", "compare", "add",
-    "subtract", "multiply", "maximum", "minimum", "nop", "relu", "abs", "tilizer",
-})  # fmt: skip
 # Copies, which no program runs: values stay where they are.
 COPIES = frozenset({"nop", "tilizer"})
 # Ops that only move elements.
 MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
-TYPES = MATMULS | ELEMENTWISE | MOVES | {"fused_op", *(f"reduce_{x}" for x in ("sum", "avg", "max", "min", "prod"))}
 
 
 @functools.cache
@@ -209,6 +202,15 @@ class Graph:
             if queue.producer is not None:
                 found.setdefault(queue.producer, []).append(queue)
         return found
+
+    def redirect(self, to: Mapping[Op, Op]) -> None:
+        """Has what reads or keeps the results of ops read and keep those of others."""
+        for op in self.ops:
+            for operand in op.operands:
+                operand.source = to.get(operand.source, operand.source)  # type: ignore[call-overload]
+        for queue in self.queues:
+            if queue.producer in to:
+                queue.producer = to[queue.producer]
 
     def named(self, names: Sequence[str]) -> Iterator[Op]:
         yield from (op for op in self.ops if op.name in names)

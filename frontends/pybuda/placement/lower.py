@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,11 +17,23 @@ from torch.utils._pytree import tree_leaves
 from ttmlir.torch.importer import ON_HOST, is_call, is_known, is_supported, is_write, op_name
 from ttmlir.torch.saved import MODEL_OUTPUTS
 
-from ..capture.formats import FLOATS, PRODUCTS, DataFormat, data_format_of
+from ..capture.formats import FLOATS, DataFormat, data_format_of
+from ..capture.formats import PRODUCTS as SPLIT_PRODUCTS
 from ..capture.trace import SOURCE, SOURCE_TYPE
 from .graph import Graph, Op, Operand, Queue
-from .recipes import CONSTANTS, MANIPULATIONS, MOVING, RECIPES, REDUCTIONS, SAME, SIMPLE, manipulation
-from .values import Builder, Precisions, Value, constant, in_epoch
+from .recipes import (
+    ALONG,
+    CONSTANTS,
+    CONVOLUTIONS,
+    MANIPULATIONS,
+    MOVING,
+    PRODUCTS,
+    REDUCTIONS,
+    SAME,
+    SIMPLE,
+    manipulation,
+)  # fmt: skip
+from .values import Builder, Precisions, Value, constant, in_epoch, letters, matrix
 
 OF_CHIP = {name: data_format for data_format, name in FLOATS.items()}
 
@@ -29,10 +42,7 @@ DATA_MOVEMENT = frozenset({"hslice", "hstack", "vslice", "vstack", "transpose", 
 # What ops are called that come from functions of other names.
 LABELS = {
     "mm": "matmul", "bmm": "matmul", "addmm": "matmul", "baddbmm": "matmul", "convolution": "conv2d",
-    "convolution_backward": "conv2d_backward", "native_layer_norm": "layernorm", "native_group_norm": "groupnorm",
-    "_native_batch_norm_legit_no_training": "batchnorm", "_native_batch_norm_legit_functional": "batchnorm",
-    "native_batch_norm": "batchnorm", "max_pool2d_with_indices": "max_pool2d",
-    "cat": "concatenate", "product_by_parts": "matmul",
+    "convolution_backward": "conv2d_backward", "cat": "concatenate", "product_by_parts": "matmul",
 }  # fmt: skip
 
 
@@ -178,7 +188,7 @@ class Lowering:
         finally:
             for op in b.made:
                 op.node = node.name
-                op.is_product = name in PRODUCTS
+                op.is_product = name in SPLIT_PRODUCTS
             b.end()
 
     def lowered(self, b: Builder, node: FxNode, name: str, out: Any, arguments: list[Any], keywords: Any) -> Any:
@@ -198,7 +208,7 @@ class Lowering:
         if b.kind in ("nop", "buffer") and name == "clone":
             return b.op("nop", first)
         if name in SAME:
-            return first if first.planes and out == first.shape else first.reshaped(out)
+            return first.reshaped(out)
         if name in MANIPULATIONS:
             if out and isinstance(out[0], tuple):
                 return [manipulation(name, first, s, arguments[1:], i) for i, s in enumerate(out)]
@@ -209,10 +219,20 @@ class Lowering:
             several = bool(out) and isinstance(out[0], tuple)
             found = b.op(MOVING[name], *values, shape=out[0] if several else out, dim="")
             return [found] * len(out) if several else found
-        if name in RECIPES:
-            return RECIPES[name](b, *arguments, **keywords)
+        if name in PRODUCTS:
+            x, y, bias = (None if n is None or n >= len(arguments) else arguments[n] for n in PRODUCTS[name])
+            more = [bias] if isinstance(bias, Value) else []
+            return b.product("matmul", matrix(x.shape)[1] if len(x.shape) > 1 else x.shape[0], x, y, *more)
+        if name in CONVOLUTIONS:
+            return convolution(b, out, *arguments)
+        if name == "convolution_backward":
+            return convolution_backward(b, *arguments)
         several = bool(out) and isinstance(out[0], tuple)
-        found = b.op(SIMPLE.get(name, name), *values, shape=out[0] if several else out)
+        shape = out[0] if several else out
+        dim = {}
+        if name in ALONG and shape:
+            dim["dim"] = letters([arguments[ALONG[name]] % len(shape)], len(shape))
+        found = b.op(SIMPLE.get(name, name).lstrip("_"), *values, shape=shape, **dim)
         return [found] * len(out) if several else found
 
     @staticmethod
@@ -271,6 +291,32 @@ class Lowering:
     def keep(self, epoch_type: str) -> Builder:
         """Returns a builder for what is added behind a graph."""
         return Builder(self.graph, self.precisions, epoch_type)
+
+
+def convolution(
+    b: Builder, out: Any, x: Value, weight: Value, bias: Any = None, stride: Any = (1, 1), padding: Any = (0, 0),
+    dilation: Any = (1, 1), transposed: bool = False, output_padding: Any = (0, 0), groups: int = 1, *_: Any,
+) -> Value:  # fmt: skip
+    """Adds a convolution: a product of windows and weights."""
+    kernel = weight.shape[2:]
+    inner = x.shape[1] * math.prod(kernel) // (1 if transposed else groups)
+    weights = Value(weight.node, (inner, out[1]), (*weight.tms, "reshape"), df=weight.df)
+    more = [bias] if isinstance(bias, Value) else []
+    return b.product("conv2d", inner, x, weights, *more, shape=out, kernel=[*kernel], stride=[*stride])
+
+
+def convolution_backward(b: Builder, gradient: Value, x: Value, weight: Value, *rest: Any) -> Any:
+    """Adds what a convolution gives for its image, its weights and its bias, each where it is requested."""
+    found: list[Any] = [None, None, None]
+    taps, places = math.prod(weight.shape[2:]), gradient.shape[0] * math.prod(gradient.shape[2:])
+    if rest[-1][0]:
+        found[0] = b.product("conv2d", gradient.shape[1] * taps, gradient, weight, shape=x.shape)
+    if rest[-1][1]:
+        found[1] = b.product("conv2d", places, x, gradient, shape=weight.shape)
+    if rest[-1][2]:
+        dims = [i for i in range(len(gradient.shape)) if i != 1]
+        found[2] = b.reduce(gradient, "sum", dims, (gradient.shape[1],))
+    return tuple(found)
 
 
 def model_outputs(fx: FxGraph, results: int) -> tuple[int, int]:

@@ -58,7 +58,10 @@ class Model:
 
 
 def work_ns(op: Op, chip: Chip) -> float:
-    """Returns the nanoseconds that computing an op takes on one core, by the cost rule of the TTNN op that it is."""
+    """Returns the nanoseconds that an op takes to compute on one core: by the program, else by the rule of its TTNN
+    op."""
+    if op.work is not None:
+        return op.work
     if op.parts:
         return sum(work_ns(part, chip) for part in op.parts)
     if op.is_matmul:
@@ -96,7 +99,7 @@ class Models:
             parts = tuple((p.type, p.shape, p.inner, p.fidelity) for p in op.parts)
             known = self._signatures[op] = (
                 op.type, op.shape, op.df, operands, op.inner, op.fidelity, op.acc_df, op.intermed_df, parts,
-                op.attributes.get("dim"), tuple(sorted((k, repr(v)) for k, v in overrides.items())),
+                op.attributes.get("dim"), op.work, tuple(sorted((k, repr(v)) for k, v in overrides.items())),
             )  # fmt: skip
         return known
 
@@ -185,12 +188,10 @@ class Models:
 
     @staticmethod
     def directions(op: Op) -> list[str]:
-        """Returns the directions in which an op can stream: a reduction needs whole rows (of columns: whole columns),
-        images all rows."""
+        """Returns the directions in which an op can stream: a reduction needs whole rows (of columns: whole
+        columns)."""
         dim = op.attributes.get("dim")
-        if op.type == "sparse_matmul":
-            return ["z", "c"]
-        return {"c": ["z", "r"], "r": ["z", "c"], "z": ["r", "c"], "": ["z"]}.get(dim or "-", ["z", "r", "c"])
+        return ["z"] if dim == "" else [x for x in "zrc" if x not in (dim or "")]
 
     def _grids(self, op: Op, factors: tuple[int, int], overrides: Mapping[str, Any]) -> list[tuple[int, int]]:
         out = op.tiles
@@ -252,7 +253,7 @@ class Models:
         dram = moved = 0
         for number, operand in enumerate(op.operands):
             size, shape = tile_bytes(operand.source.df), tiles(operand.shape)
-            if op.is_matmul and number < 2 and op.type == "matmul":
+            if op.is_matmul and number < 2:
                 block_tiles = rows * u_kt if number == 0 else u_kt * columns
                 whole = rows * op.inner if number == 0 else op.inner * columns
                 # The second operand comes again for each piece of rows, the first for each of columns.

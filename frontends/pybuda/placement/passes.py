@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from ..config import CompilerConfig
 from .graph import COPIES, TILE, Graph, Op, Operand, Queue
-
-MOST_INPUTS, MOST_PARTS = 8, 10  # of a fused op
+from .program import Computed
 
 
 def requested_copies(config: CompilerConfig) -> set[str]:
@@ -26,10 +26,10 @@ def requested_copies(config: CompilerConfig) -> set[str]:
     return found
 
 
-def evaluate_constants(graph: Graph, training: bool, running: Collection[tuple[str, str]]) -> None:
+def evaluate_constants(graph: Graph, training: bool, ran: Mapping[tuple[str, str], Computed]) -> None:
     """Makes constants of ops on constants (in inference, also on parameters) that the program evaluates once.
 
-    running: epoch types and names of the nodes that it computes in each run.
+    ran: what computes nodes in each run, by epoch type and name.
     """
     kinds = ("constant",) if training else ("constant", "parameter")
     written, known = graph.written(), dict[Op, Queue]()
@@ -38,7 +38,7 @@ def evaluate_constants(graph: Graph, training: bool, running: Collection[tuple[s
         for operand in op.operands:
             operand.source = known.get(operand.source, operand.source)  # type: ignore[call-overload]
         constant = op.operands and all(isinstance(x.source, Queue) and x.source.kind in kinds for x in op.operands)
-        if not constant or (op.epoch_type, op.node) in running or op in written or op.type == "embedding":
+        if not constant or (op.epoch_type, op.node) in ran or op in written or op.type == "embedding":
             left.append(op)
             continue
         known[op] = Queue(op.name, op.shape, op.df, "constant")
@@ -49,47 +49,47 @@ def evaluate_constants(graph: Graph, training: bool, running: Collection[tuple[s
     graph.queues = [q for q in graph.queues if q.kind != "constant" or q in read or q.producer is not None]
 
 
-def fuse(graph: Graph, kept: Collection[str], only: Collection[str] = ()) -> None:
-    """Fuses elementwise ops into their one user where it is elementwise."""
-    readers, written = graph.readers(), graph.written()
-    leader: dict[Op, Op] = {}
-    group: dict[Op, list[Op]] = {}
-
-    def fits(op: Op) -> bool:
-        free = op.name not in kept and op.source not in kept and (not only or op.name in only)
-        return op.is_elementwise and op.type not in COPIES | {"dropout"} and free
-
-    for op in reversed(graph.ops):
-        if not fits(op):
-            continue
-        found = readers.get(op, [])
-        reader = found[0][0] if found else None
-        head = leader.get(reader) if reader is not None else None
-        alone = len({id(x) for x, _ in found}) == 1 and op not in written
-        if head is not None and alone and op.shape == head.shape and op.epoch_type == head.epoch_type:
-            assert reader is not None
-            plain = not any(reader.operands[i].tms for _, i in found)
-            members = {*group[head], op}
-            inputs = sum(x.source not in members for member in members for x in member.operands)
-            if plain and inputs <= MOST_INPUTS and len(members) <= MOST_PARTS:
-                group[head].append(op)
-                leader[op] = head
-                continue
-        leader[op], group[op] = op, [op]
-    heads = [op for op in graph.ops if len(group.get(op, ())) > 1]
-    inside = {op for head in heads for op in group[head]} - set(heads)
-    fused = {head: fused_op(f"_fused_op_{number}", group[head][::-1]) for number, head in enumerate(heads)}
-    for op in fused.values():
-        op.name = graph.unique(op.name)
-        for part in op.parts:
-            graph.aliases[part.name] = f"it is a part of {op.name}"
-    graph.ops = [fused.get(op, op) for op in graph.ops if op not in inside]
+def as_in_program(graph: Graph, ran: Mapping[tuple[str, str], Computed]) -> None:
+    """Makes one op of those that the program computes as one, and of equal ones. Ops have the shapes and the work of
+    the program's."""
+    groups: dict[Any, list[Op]] = {}
     for op in graph.ops:
-        for operand in op.operands:
-            operand.source = fused.get(operand.source, operand.source)  # type: ignore[call-overload]
-    for queue in graph.queues:
-        if queue.producer in fused:
-            queue.producer = fused[queue.producer]
+        computed = ran.get((op.epoch_type, op.node))
+        if computed is not None and op.type not in COPIES:
+            groups.setdefault((op.epoch_type, computed.rows), []).append(op)
+    fused: dict[Op, Op] = {}
+    equal: dict[Op, Op] = {}
+    for group in groups.values():
+        first, *others = connected(group)
+        for other in others:
+            if len(other) == len(first):
+                equal |= zip(other, first, strict=True)
+        outside = {x.source for op in graph.ops if op not in group for x in op.operands} | set(graph.written())
+        if len(first) > 1 and not outside & set(first[:-1]):
+            fused[first[-1]] = fused_op(graph.unique(f"_fused_op_{len(fused)}"), first)
+    inside = {part for op in fused.values() for part in op.parts} - set(fused)
+    graph.ops = [fused.get(op, op) for op in graph.ops if op not in inside and op not in equal]
+    graph.redirect({op: fused.get(first, first) for op, first in equal.items()} | fused)
+    graph.aliases |= {op.name: f"it is equal to {first.name}" for op, first in equal.items()}
+    graph.aliases |= {part.name: f"it is a part of {op.name}" for op in fused.values() for part in op.parts}
+    for op in graph.ops:
+        computed = ran.get((op.epoch_type, op.node))
+        if computed is not None and op.type not in COPIES and math.prod(computed.shape) == math.prod(op.shape):
+            op.work, op.shape = computed.work, computed.shape
+    for node in (*(x for op in graph.ops for x in op.operands if not x.tms), *graph.queues):
+        source = node.source if isinstance(node, Operand) else node.producer
+        if isinstance(source, Op) and math.prod(source.shape) == math.prod(node.shape):
+            node.shape = source.shape
+
+
+def connected(ops: Sequence[Op]) -> list[list[Op]]:
+    """Returns ops in groups, in each of which they read one another."""
+    found: list[list[Op]] = []
+    for op in ops:
+        joined = [group for group in found if any(x.source in group for x in op.operands)]
+        found = [group for group in found if group not in joined]
+        found.append([*(x for group in joined for x in group), op])
+    return found
 
 
 def fused_op(name: str, parts: list[Op]) -> Op:
@@ -98,9 +98,11 @@ def fused_op(name: str, parts: list[Op]) -> Op:
     inside = set(parts)
     operands = [x for part in parts for x in part.operands if x.source not in inside]
     reads = [Operand(x.source, x.shape, x.tms, x.df) for x in operands]
+    along = "".join(x for x in "crz" if any(x in part.attributes.get("dim", "") for part in parts))
     return Op(
         name, last.shape, last.df, "fused_op", reads, last.epoch_type, last.source, parts=parts,
-        fidelity=last.fidelity, acc_df=last.acc_df, intermed_df=last.intermed_df,
+        fidelity=parts[0].fidelity, acc_df=parts[0].acc_df, intermed_df=parts[0].intermed_df, node=last.node,
+        inner=parts[0].inner, attributes={"dim": along} if along else {},
     )  # fmt: skip
 
 
@@ -141,29 +143,22 @@ def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> 
 
 def prestride(graph: Graph) -> None:
     """Lets the host lay the pixels of a stride next to each other for convolutions that read inputs."""
-    matmuls = {op.operands[0].source: op for op in graph.ops if op.type == "matmul" and "conv" in op.attributes}
     for op in graph.ops:
         stride, kernel = op.attributes.get("stride"), op.attributes.get("kernel", ())
-        reads = (
-            isinstance(op.operands[0].source, Queue) and op.operands[0].source.kind == "input" if op.operands else False
-        )
-        if not reads or not stride or max(stride) < 2 or op not in matmuls or "groups" in op.attributes:
+        if op.type != "conv2d" or not stride or max(stride) < 2:
+            continue
+        x, weights, *_ = op.operands
+        if not isinstance(x.source, Queue) or x.source.kind != "input":
             continue
         s = max(stride)
-        n, places, width = op.shape
-        channels = width // math.prod(kernel)
         smaller = [-(-k // s) for k in kernel]
-        wide = channels * s * s * math.prod(smaller)
-        source = op.operands[0]
-        rows = -(-source.shape[1] // (s * s))
-        op.operands[0] = Operand(source.source, (n, rows, channels * s * s), (*source.tms, f"prestride: {s}"))
-        op.shape = (n, places, wide)
+        n, channels, *sizes = x.shape
+        wide = weights.shape[0] // math.prod(kernel) * s * s * math.prod(smaller)
+        x.shape = (n, -(-math.prod(sizes) // (s * s)), channels * s * s)
+        x.tms = (*x.tms, f"prestride: {s}")
+        weights.shape = (wide, weights.shape[1])
         op.attributes.update(kernel=smaller, stride=[1, 1])
-        op.inner = max(1, min(math.prod(smaller), -(-rows // TILE)))
-        product = matmuls[op]
-        product.inner = -(-wide // TILE)
-        product.operands[0].shape = op.shape
-        product.operands[1].shape = (wide, product.operands[1].shape[1])
+        op.inner = -(-wide // TILE)
 
 
 def tilize(graph: Graph) -> None:

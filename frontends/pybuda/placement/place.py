@@ -144,10 +144,10 @@ def streams_into(producer: Model, op: Op, number: int, model: Model) -> bool:
             return False
         direction = {"r": "c", "c": "r"}.get(direction, direction)
     dim = op.attributes.get("dim")
-    if dim in ("c", "r", "z"):
-        return direction in {"c": "rz", "r": "cz", "z": "rc"}[dim]
-    if op.type in MOVES or op.type == "sparse_matmul":
-        return direction == "z" and op.type != "sparse_matmul"
+    if dim:
+        return direction not in dim
+    if op.type in MOVES:
+        return direction == "z"
     if op.is_matmul:
         return direction == "z" or (number, direction) in ((0, "r"), (1, "c"))
     return direction == "z" or model.direction in ("", direction)

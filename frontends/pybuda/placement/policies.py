@@ -40,7 +40,7 @@ class Balancer:
         self.models, self.chip = models, chip
         policy = models.config.balancer_policy
         if policy == "default":
-            policy = "Ribbon" if any(op.type == "sparse_matmul" for op in graph.ops) else "NLP"
+            policy = "Ribbon" if any(x.type == "conv2d" for op in graph.ops for x in op.parts or [op]) else "NLP"
         if policy == "CNN":
             warnings.warn("balancer_policy 'CNN' is deprecated; it is 'Ribbon'", DeprecationWarning, stacklevel=2)
             policy = "Ribbon"

@@ -12,15 +12,14 @@ from typing import Any
 
 from _ttmlir_runtime import runtime
 from torch.fx import Graph
-from torch.fx.node import map_arg
 from ttmlir.op_facts import ops_with
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
-from .graph import COPIES, MOVES, Op
+from .graph import COPIES, Op
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
-EPOCH = "ttcore.epoch"
+EPOCH, MERGED = "ttcore.epoch", "ttcore.merged"
 LOADING = "ttcore.load_cached"  # gives what was evaluated once
 CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
 
@@ -29,49 +28,43 @@ CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes noth
 class Executable:
     """A program of a device.
 
-    epoch_type: fwd or bwd. binary: the flatbuffer. users: for each node of the captured graph the nodes that read it.
-    equal: for each node that computes what an earlier one does the first of these.
+    epoch_type: fwd or bwd. binary: the flatbuffer.
     """
 
     epoch_type: str
     binary: Any
-    users: Mapping[str, Sequence[str]]
-    equal: Mapping[str, str]
 
 
-def equal_nodes(graph: Graph) -> dict[str, str]:
-    """Returns for each node that calls a function with the arguments of an earlier node the name of the first such
-    node."""
-    first: dict[str, str] = {}
-    found: dict[str, str] = {}
+def record_merged(graph: Graph) -> None:
+    """Has the passes of the compiler record which ops they fuse, and which are equal."""
     for node in graph.nodes:
         if node.op == "call_function":
-            given = map_arg((node.args, node.kwargs), lambda x: ("node", found.get(x.name, x.name)))
-            name = first.setdefault(repr((str(node.target), given, node.meta.get(OP_ATTRIBUTES))), node.name)
-            if name != node.name:
-                found[node.name] = name
-    return found
+            node.meta.setdefault(OP_ATTRIBUTES, {})[MERGED] = "[]"
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramOp:
     """An op of a program, as the runtime runs it.
 
-    node: the node of the captured graph whose value it gives. computes: ops of the netlist. epochs: numbers of theirs.
+    node: the node of the captured graph whose value it gives. merged: others that it computes. computes: ops of the
+        netlist. epochs: numbers of theirs.
     requested_epoch: its number among the epochs that the configuration requests, from the flatbuffer; None if it
         requests none, or the compiler added the op.
-    memory, grid, shard: of its first result. cycles, bound: of the runtime's estimate. l1_bytes: of circular buffers on
-    each core; l1_resident, dram_resident: of tensors that are held while it runs, for each bank.
+    memory, grid, shard: of its first result. work: nanoseconds on one core. cycles, bound: of the runtime's estimate.
+    l1_bytes: of circular buffers on each core; l1_resident, dram_resident: of tensors that are held while it runs, for
+        each bank.
     """
 
     name: str
     node: str
+    merged: tuple[str, ...]
     computes: tuple[str, ...]
     epochs: tuple[int, ...]
     requested_epoch: int | None
     memory: str
     grid: tuple[int, ...]
     shard: tuple[int, ...]
+    work: float
     cycles: int
     bound: str
     l1_bytes: int
@@ -114,87 +107,90 @@ def operations(binary: Any, number: int) -> list[dict[str, Any]]:
     return found
 
 
-def running_nodes(executables: Sequence[Executable]) -> frozenset[tuple[str, str]]:
-    """Returns the epoch types and names of the nodes whose values are computed in each run, and not once."""
-    found: set[tuple[str, str]] = set()
-    for executable in executables:
+def nodes_of(op: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the names of the nodes that an op of a program computes: first that of the node whose value it gives."""
+    return (node_of(op["loc"]), *map(node_of, op["attributes"].get(MERGED, ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """What computes a node in each run.
+
+    rows: ops of a program, as number of the executable and index. work: nanoseconds on one core. shape: of the result.
+    """
+
+    rows: tuple[tuple[int, int], ...]
+    work: float
+    shape: tuple[int, ...]
+
+
+def work_of(perf: Any, arch: str) -> float:
+    """Returns the nanoseconds that an op of a program computes on one core."""
+    work: tuple[float, ...] = runtime.estimate_times(
+        arch, 1, matmul_tiles=perf.matmul_tiles, fpu_tiles=perf.fpu_tiles, sfpu_tiles=perf.sfpu_tiles,
+        sfpu_cycles=perf.sfpu_cycles, phases=perf.phases,
+    )  # fmt: skip
+    return work[0]
+
+
+def computed_nodes(executables: Sequence[Executable], arch: str) -> dict[tuple[str, str], Computed]:
+    """Returns what computes the nodes of each epoch type, by their names. Missing are those that are evaluated once."""
+    found: dict[tuple[str, str], Computed] = {}
+    for number, executable in enumerate(executables):
         binary = executable.binary
-        run, *once = [
-            [(x["name"], node_of(x["loc"])) for x in operations(binary, number) if x["outs"]]
-            for number in range(binary.get_num_programs())
-        ]
-        evaluated = {node for program in once for _, node in program}
-        # What is evaluated once may be loaded, moved and converted in each run.
-        computing = {node for name, node in run if name not in moving_ops() | {CONVERSION, LOADING}}
-        nodes = computing | {node for _, node in run if node not in evaluated}
-        nodes |= {node for node, first in executable.equal.items() if first in nodes}
-        found |= {(executable.epoch_type, node) for node in nodes}
-    return frozenset(found)
+        run, *once = [operations(binary, i) for i in range(binary.get_num_programs())]
+        evaluated = {node for ops in once for x in ops if x["outs"] for node in nodes_of(x)}
+        values = json.loads(binary.as_json())["programs"][0]["values"]
+        report = {perf.index: perf for perf in runtime.estimate(binary, 0, arch).ops}
+        # An op of its own gives the value of a node, before one that it is merged into; one that computes, before ones
+        # that move values or convert them. What is evaluated once may be loaded, moved and converted in each run.
+        ranked: dict[str, dict[tuple[int, bool], list[int]]] = {}
+        for index, x in enumerate(run):
+            rank = 0 if x["name"] in (CONVERSION, LOADING) else 1 if x["name"] in moving_ops() else 2
+            if rank == 1 and index in report and report[index].sfpu_tiles:
+                rank = 2
+            for i, node in enumerate(nodes_of(x) if x["outs"] else ()):
+                if rank == 2 or node not in evaluated:
+                    ranked.setdefault(node, {}).setdefault((rank, i == 0), []).append(index)
+        for node, by_rank in ranked.items():
+            indices = by_rank[max(by_rank)]
+            work = sum(work_of(report[i], arch) for i in indices if i in report)
+            shape = tuple(values[run[indices[-1]]["outs"][0]]["desc"]["shape"])
+            found[executable.epoch_type, node] = Computed(tuple((number, i) for i in indices), work, shape)
+    return found
 
 
-def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, str, Op]]:
-    """Yields the number of the epoch, the name in the netlist, and the op, of each op and of the parts of fused
-    ones."""
+def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, Op]]:
+    """Yields the number of the epoch and the op of each op that computes."""
     for epoch in epochs:
         if epoch.type == epoch_type:
-            for placed in epoch.placed:
-                for part in placed.op.parts or [placed.op]:
-                    yield epoch.number, placed.op.name, part
+            yield from ((epoch.number, placed.op) for placed in epoch.placed if placed.op.type not in COPIES)
 
 
-def computed_by(node: str, executable: Executable, known: Mapping[str, int]) -> int | None:
-    """Returns the first op of a program that a node is a part of: its own, else that of the nearest node that reads it.
-
-    The compiler fuses an op into the one that reads its value, whose location the result has, and computes equal nodes
-    once, as the first of them.
-    """
-    waiting, seen = [node], {node}
-    for name in waiting:
-        for same in (name, executable.equal.get(name, name)):
-            if same in known:
-                return known[same]
-        users = [x for same in (executable.equal.get(name, name), name) for x in executable.users.get(same, ())]
-        waiting += [x for x in dict.fromkeys(users) if x not in seen]
-        seen.update(users)
-    return None
-
-
-def program_of(executable: Executable, epochs: Sequence[Epoch], arch: str) -> ProgramTime:
-    """Returns a program with the estimates of the cost model, and the ops of the netlist next to its ops."""
-    report = runtime.estimate(executable.binary, 0, arch)
-    places = runtime.result_places(executable.binary, 0)
-    requested = [x["attributes"].get(EPOCH) for x in operations(executable.binary, 0)]
-    ran = [perf for perf in report.ops if perf.programs]
-    nodes = {perf.index: node_of(perf.loc) for perf in ran}
-    computing: dict[str, int] = {}
-    moving: dict[str, int] = {}
-    for perf in ran:
-        if perf.name != CONVERSION:
-            works = perf.name not in moving_ops() or perf.sfpu_tiles
-            # The last op of a node gives its value.
-            (computing if works else moving)[nodes[perf.index]] = perf.index
-    computes: dict[int, dict[str, None]] = {}
-    epochs_of: dict[int, set[int]] = {}
-    for number, name, op in placed_ops(epochs, executable.epoch_type):
-        if not op.node or op.type in COPIES:
-            continue
-        moved = moving.get(op.node, moving.get(executable.equal.get(op.node, op.node)))
-        at = moved if op.type in MOVES else None
-        if at is None:
-            at = computed_by(op.node, executable, computing)
-        if at is None:
-            at = moved
-        if at is not None:
-            computes.setdefault(at, {})[name] = None
-            epochs_of.setdefault(at, set()).add(number)
-    ops = []
-    for perf in ran:
-        buffer, layout, grid, shard = places[perf.index] or ("", "", (), ())
-        row = ProgramOp(
-            perf.name, nodes[perf.index], tuple(computes.get(perf.index, ())),
-            tuple(sorted(epochs_of.get(perf.index, ()))), requested[perf.index], f"{buffer} {layout}".strip(),
-            tuple(grid), tuple(shard), perf.cycles, perf.bound, perf.circular_buffer_bytes,
-            perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
-        )  # fmt: skip
-        ops.append(row)
-    return ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops))
+def programs_of(executables: Sequence[Executable], epochs: Sequence[Epoch], arch: str) -> list[ProgramTime]:
+    """Returns programs with the estimates of the cost model, and the ops of the netlist next to their ops."""
+    ran = computed_nodes(executables, arch)
+    found = []
+    for number, executable in enumerate(executables):
+        report = runtime.estimate(executable.binary, 0, arch)
+        places = runtime.result_places(executable.binary, 0)
+        described = operations(executable.binary, 0)
+        computes: dict[int, dict[str, int]] = {}
+        for epoch, op in placed_ops(epochs, executable.epoch_type):
+            computed = ran.get((executable.epoch_type, op.node))
+            for _, index in [x for x in computed.rows if x[0] == number] if computed is not None else ():
+                computes.setdefault(index, {})[op.name] = epoch
+        ops = []
+        for perf in (perf for perf in report.ops if perf.programs):
+            node, *merged = nodes_of(described[perf.index])
+            buffer, layout, grid, shard = places[perf.index] or ("", "", (), ())
+            named = computes.get(perf.index, {})
+            row = ProgramOp(
+                perf.name, node, tuple(merged), tuple(named), tuple(sorted(set(named.values()))),
+                described[perf.index]["attributes"].get(EPOCH), f"{buffer} {layout}".strip(), tuple(grid), tuple(shard),
+                work_of(perf, arch), perf.cycles, perf.bound, perf.circular_buffer_bytes,
+                perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
+            )  # fmt: skip
+            ops.append(row)
+        found.append(ProgramTime(executable.epoch_type, report.cycles, report.device_ns, tuple(ops)))
+    return found

@@ -76,7 +76,7 @@ class Clock:
             if config.enable_forked_dram_inputs and queue in read:
                 continue
             read.add(queue)
-            again = m.stream[1 - number] if op.type == "matmul" and number < 2 else 1
+            again = m.stream[1 - number] if op.is_matmul and number < 2 else 1
             count = op.tiles.count if op.type == "embedding" and number else tiles(operand.shape).count
             reads += count * tile_bytes(queue.df) * again
         writes = sum(tiles(q.shape).count * tile_bytes(q.df) for q in written)

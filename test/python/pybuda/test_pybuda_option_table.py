@@ -64,6 +64,13 @@ def device_of(rows: int = 64, module: Any = None, **keywords: Any) -> pybuda.TTD
     return tt0
 
 
+def placed(device: pybuda.TTDevice, name: str) -> Any:
+    """Where an op is, or the one that it is a part of."""
+    assert device.placement is not None
+    every = [x for epoch in device.placement.epochs for x in epoch.placed]
+    return next(x for x in every if name in (x.op.name, *(part.name for part in x.op.parts)))
+
+
 def ops(device: pybuda.TTDevice) -> list[str]:
     return [x.name for x in device.placement.graph.ops]
 
@@ -75,7 +82,7 @@ SEEN: dict[str, tuple[dict[str, Any], Callable[[pybuda.TTDevice], bool]]] = {
         {"cpu_fallback_ops": {"gelu"}}, lambda d: "gelu" not in ops(d) and "aten.gelu.default" in d.compiled.on_host,
     ),
     "default_dram_parameters": (
-        {"default_dram_parameters": True}, lambda d: d.placement.placed("other").model.in_l1 == (),
+        {"default_dram_parameters": True}, lambda d: placed(d, "other").model.in_l1 == (),
     ),
     "device_config": (
         {"device_config": "wh_n150"}, lambda d: (d.placement.chip.rows, d.placement.chip.columns) == (9, 8),
@@ -84,8 +91,8 @@ SEEN: dict[str, tuple[dict[str, Any], Callable[[pybuda.TTDevice], bool]]] = {
     "backend_output_dir": ({"backend_output_dir": "there"}, lambda d: Path("there/model_netlist.yaml").is_file()),
     "enable_forked_dram_inputs": (
         {"enable_forked_dram_inputs": True},
-        lambda d: d.placement.clock.ops[d.placement.placed("other").op].reads
-        < d.placement.clock.ops[d.placement.placed("product").op].reads,
+        lambda d: d.placement.clock.ops[placed(d, "other").op].reads
+        < d.placement.clock.ops[placed(d, "product").op].reads,
     ),
 }  # fmt: skip
 

@@ -15,13 +15,13 @@ import pytest
 import torch
 from _ttmlir_runtime import runtime
 from modules import Function
-from netlists import check_program
+from netlists import check_netlist, check_program
 from pybuda import op
 from pybuda.capture.graph import OnChip
 from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
 from pybuda.placement.chip import SIMULATED, chip_of
 from pybuda.placement.computing import AS_BY_DEFAULT
-from pybuda.placement.graph import OF_TTNN, TYPES, PlacementError
+from pybuda.placement.graph import OF_TTNN, PlacementError
 from pybuda.placement.models import work_ns
 from pybuda.placement.program import CONVERSION, ProgramOp, moving_ops
 from pybuda.placement.summary import Result
@@ -43,9 +43,9 @@ def placement_of(device: pybuda.TTDevice) -> Result:
     return device.placement
 
 
-@pytest.mark.parametrize("kind", sorted(TYPES - {"fused_op"}))
-def test_each_type_has_the_cost_of_an_op_of_ttnn(kind: str) -> None:
-    assert "ttnn." + OF_TTNN.get(kind, kind.removeprefix("reduce_")) in runtime.list_ops()
+@pytest.mark.parametrize("kind", sorted(OF_TTNN))
+def test_each_type_of_another_name_is_an_op_of_ttnn(kind: str) -> None:
+    assert f"ttnn.{OF_TTNN[kind]}" in runtime.list_ops()
 
 
 X = torch.rand(96, 160)
@@ -118,6 +118,17 @@ MODULES: dict[str, tuple[Callable[[], Any], torch.Tensor, dict[str, Any]]] = {
     "attention, not fused": (Attention, torch.rand(1, 64, 64), {"enable_auto_fusing": False}),
     "attention, all of it each time": (Attention, torch.rand(1, 64, 64), {"enable_consteval": False}),
     "convolutions": (lambda: pybuda.PyTorchModule("m", convolutions()), torch.rand(1, 3, 32, 32), {}),
+    "a transformer's layer": (
+        lambda: pybuda.PyTorchModule("m", torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True).eval()),
+        torch.rand(2, 32, 64), {},
+    ),
+    "activations": (
+        lambda: pybuda.PyTorchModule("m", torch.nn.Sequential(
+            torch.nn.Linear(64, 96), torch.nn.GELU(), torch.nn.Linear(96, 64), torch.nn.SiLU(), torch.nn.LayerNorm(64),
+            torch.nn.Linear(64, 32), torch.nn.Softmax(-1),
+        )),
+        torch.rand(32, 64), {},
+    ),
     "a copy": (Attention, torch.rand(1, 64, 64), {"breaks": "softmax", "nop": ("q", "scores")}),
     "the host's part": (
         lambda: pybuda.PyTorchModule("m", torch.nn.Sequential(torch.nn.Embedding(9, 64), torch.nn.Linear(64, 32))),
@@ -180,6 +191,11 @@ class Layer(pybuda.PyBudaModule):
         return op.Gelu("gelu", op.Matmul("product", x, op.Exp("of_w", self.w)))
 
 
+def named(result: Result, row: ProgramOp) -> tuple[str, ...]:
+    """The ops of the netlist that an op computes; of a fused one its parts."""
+    return tuple(x.name for name in row.computes for op in [result.placed(name).op] for x in op.parts or [op])
+
+
 # Options of the pipeline -> the ops of TTNN that compute ops of the netlist, and which.
 LAYER = {
     "by default": ({}, [("ttnn.matmul", ("product", "gelu"))]),
@@ -198,7 +214,7 @@ def test_options_of_the_pipeline_hold_for_netlist_and_program(name: str) -> None
     device = compiled(Layer(), torch.rand(32, 64), **options)
     check_program(placement_of(device))
     (program,) = placement_of(device).programs
-    assert [(x.name, x.computes) for x in program.ops if x.computes] == expected
+    assert [(x.name, named(placement_of(device), x)) for x in program.ops if x.computes] == expected
 
 
 @pytest.mark.parametrize("request_one", [pybuda.set_epoch_break, lambda name: pybuda.override_op_size(name, (1, 1))],
@@ -234,13 +250,6 @@ def test_a_step_is_compiled_for_its_options(float32: None) -> None:
         (result,) = step(device.options(pybuda.DataFormat.Float32), AS_BY_DEFAULT, torch.zeros(32, 32))
         assert result.eq(1).all()
     assert len(step._compiled) == 2
-
-
-def rows_of(module: Any, *inputs: torch.Tensor, **options: Any) -> list[ProgramOp]:
-    """The ops of the programs that compute ops of the netlist."""
-    device = compiled(module, *inputs, **options)
-    check_program(placement_of(device))
-    return [x for program in placement_of(device).programs for x in program.ops if x.computes]
 
 
 class Two(pybuda.PyBudaModule):
@@ -288,8 +297,10 @@ EPOCHS = {
 def test_requests_hold_for_the_program(name: str) -> None:
     request, expected = REQUESTS[name]
     request()
-    rows = rows_of(Two("two"), MATRIX, MATRIX)
-    assert [(x.name.removeprefix("ttnn."), x.computes) for x in rows] == expected
+    result = placement_of(compiled(Two("two"), MATRIX, MATRIX))
+    check_program(result)
+    rows = [x for program in result.programs for x in program.ops if x.computes]
+    assert [(x.name.removeprefix("ttnn."), named(result, x)) for x in rows] == expected
     assert [x.requested_epoch for x in rows] == EPOCHS.get(name, [None] * len(rows))
 
 
@@ -315,7 +326,7 @@ def test_requested_sizes_are_those_of_the_program(name: str, float32: None) -> N
     result = placement_of(device)
     check_program(result)
     rows = [x for program in result.programs for x in program.ops if x.computes]
-    assert {x.computes[0]: x.grid for x in rows} == expected
+    assert {named(result, x)[0]: x.grid for x in rows} == expected
     for x in rows:
         if x.computes[0] in requested:
             assert x.grid == result.placed(x.computes[0]).model.grid
@@ -360,9 +371,13 @@ def test_equal_ops_run_once() -> None:
     check_program(placement_of(device))
     rows = [x for program in placement_of(device).programs for x in program.ops if x.computes]
     assert [x.computes for x in rows] == [
-        ("product0", "product1"), ("gelu0", "gelu1"), ("exp",), ("other",), ("both0", "both1"), ("half",), ("wide",),
-        ("sum",), ("tanh",),
+        ("product0",), ("gelu0",), ("exp",), ("other",), ("both0",), ("half",), ("wide",), ("sum",), ("tanh",),
     ]  # fmt: skip
+    pybuda_reset()
+    pybuda.set_configuration_options(enable_auto_fusing=False)
+    pybuda.config.override_u_kt("product1", 1)
+    device = compiled(Function("twice", twice), matrix, matrix)
+    assert placement_of(device).placed("product1").model.u_kt == 1
 
 
 def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,9 +394,13 @@ def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: p
     pybuda.run_forward(1)
     pybuda.run_backward(1, zero_grad=True)
     pybuda.sync()
+    before, result = result, placement_of(device)
     assert [program.epoch_type for program in result.programs] == ["fwd", "bwd"]
     check_program(result)
     check_program(result, "bwd")
+    check_netlist(result.netlist())
+    works = [[x.work for x in of.graph.ops if x.epoch_type == "bwd" and x.type != "nop"] for of in (before, result)]
+    assert not any(works[0]) and None not in works[1]
     summary = json.loads((tmp_path / "tt_build/model_placement.json").read_text())
     assert [program["epoch_type"] for program in summary["programs"]] == ["fwd", "bwd"]
 
