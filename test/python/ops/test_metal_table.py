@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of target ttmetal: which cases of the op table run on cores, why others do not, and their values."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from metal_table import DTYPES, GRIDS, OPS, entries, problems, refusal
+
+PARTS = 16
+
+# Names of entries, as regular expressions, and the reason that the pipeline gives.
+REFUSED = {
+    r"(all_to_all_\w+|moe_\w+|rand|sampling|sparse_matmul|topk_router_gpt)_\d+_\w+": "cores have no kernels for it",
+    r"roll_[0-24]_\w+": "cores have no kernels for it",
+    r"conv(1d|2d|3d|_transpose2d|_transpose3d)_[0-9]_i32": "it has integers",
+    r"dropout_0_\w+": "its prob is not 0, and cores draw no random numbers",
+    r"upsample2d_2_\w+": "its mode is not nearest",
+}
+# Without images, nothing is computed.
+ACCEPTED = {"conv3d_6_i32"}
+# Of two equal scores, the golden's f32 finds log(sum) in the largest one: 1 in place of the 1/2 of both targets.
+ROUNDED = {"sdpa_fw_2_bf16"}
+FULL = "does not fit in L1"  # on few cores
+
+
+def expected(name: str) -> str | None:
+    """The reason for which an entry is refused, or None."""
+    found = [reason for pattern, reason in REFUSED.items() if re.fullmatch(pattern, name)]
+    return found[0] if found and name not in ACCEPTED else None
+
+
+@pytest.mark.long
+@pytest.mark.sampled(32)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_cases_run_or_are_refused(part: int, grid: str, dtype: str) -> None:
+    """All accepted cases have their goldens; the others are refused for the reason of the lists."""
+    several = [entry for op in OPS[part::PARTS] for entry in entries(op, dtype)]
+    refused = {entry: refusal(entry, grid) for entry in several}
+    if grid in ("1x1", "1x8"):
+        refused = {entry: reason for entry, reason in refused.items() if reason is None or FULL not in reason}
+    wrong = []
+    for entry, reason in refused.items():
+        should = expected(entry.name)
+        if (reason is None) != (should is None) or (should and not re.search(should, str(reason))):
+            wrong.append(f"{entry.name}: refused with '{reason}', expected '{should}'")
+    accepted = [entry for entry, reason in refused.items() if reason is None and entry.name not in ROUNDED]
+    if accepted:
+        wrong += [f"{entry.name}: {problem}" for entry, problem in problems(accepted, grid)]
+    assert not wrong, "\n".join(wrong)
