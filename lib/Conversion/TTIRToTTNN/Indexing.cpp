@@ -39,31 +39,33 @@ struct LowerIndexSelect : OpConversionPattern<ttir::IndexSelectOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Value input = adaptor.getInput();
     ArrayRef<int64_t> shape = shapeOf(input);
-    const int64_t dim = positive(op.getDim(), input), stride = op.getStride();
-    // First element and length of each run.
-    SmallVector<std::pair<int64_t, int64_t>> runs;
-    for (int64_t start = op.getBegin(); start < shape[dim]; start += stride) {
-      runs.emplace_back(start, std::min<int64_t>(op.getLength(), shape[dim] - start));
-      if (stride <= 0)
-        break;
-    }
-    if (runs.empty())
+    const int64_t dim = positive(op.getDim(), input), begin = op.getBegin(), rest = shape[dim] - begin,
+                  stride = op.getStride() > 0 ? op.getStride() : rest, length = std::min<int64_t>(op.getLength(), rest);
+    if (rest <= 0)
       return notifyMatchFailure(rewriter, op, "it selects no elements");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    auto select = [&](std::pair<int64_t, int64_t> run, RankedTensorType type) {
-      return slice(builder, input, type, dim, run.first, run.first + run.second);
-    };
-    if (runs.size() == 1) {
-      rewriter.replaceOp(op, select(runs.front(), op.getType()));
+    if (rest <= stride) {
+      rewriter.replaceOp(op, slice(builder, input, op.getType(), dim, begin, begin + length));
       return success();
     }
-    SmallVector<Value> parts;
-    SmallVector<int64_t> partShape(shape);
-    for (auto run : runs) {
-      partShape[dim] = run.second;
-      parts.push_back(select(run, typeLike(input, partShape)));
+    // The runs that have a whole stride are the first columns of a matrix with a row for each stride.
+    const int64_t count = rest / stride, left = std::min(length, rest - count * stride);
+    SmallVector<int64_t> strides(shape), matrix(shape), runs(shape), last(shape);
+    strides[dim] = count * stride, runs[dim] = count * length, last[dim] = left;
+    matrix[dim] = stride;
+    matrix.insert(matrix.begin() + dim, count);
+    Value whole = slice(builder, input, typeLike(input, strides), dim, begin, begin + count * stride);
+    whole = reshape(builder, whole, matrix);
+    matrix[dim + 1] = length;
+    whole = slice(builder, whole, typeLike(input, matrix), dim + 1, 0, length);
+    whole = reshape(builder, whole, runs);
+    if (left == 0) {
+      rewriter.replaceOp(op, whole);
+      return success();
     }
-    rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), parts, static_cast<int32_t>(dim));
+    Value end =
+        slice(builder, input, typeLike(input, last), dim, begin + count * stride, begin + count * stride + left);
+    rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), ValueRange{whole, end}, static_cast<int32_t>(dim));
     return success();
   }
 };
