@@ -28,7 +28,7 @@
 // NOTHING: for the --tensor-l1-usage-cap option: '0' is no share; expected a number above 0, and 1 at most
 // COUNT: for the --max-legal-layouts option: '0' is no count; expected 1 or more
 // ROWS: for the --row-major-enabled option: 'true' is not possible: tensors of the device are tiles where an op computes; expected false, or nothing
-// COMPOSITE: for the --composite-resolution option: 'some' is not possible: composites of StableHLO become ops, or what they are made of, before; expected auto or inline or validate or force-promote, or nothing
+// COMPOSITE: for the --composite-resolution option: 'some' is not possible: composites of StableHLO are lowered or decomposed before; expected auto or inline or validate or force-promote, or nothing
 // TRACE: "ttnn.capture_or_execute_trace"
 
 // LOCS: 'ttir.neg' op has the same location as the 'ttir.exp' before it
