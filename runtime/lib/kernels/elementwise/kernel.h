@@ -13,7 +13,7 @@
 namespace tt::ttnn {
 
 /// How an operand is read at result position `p`: dims and strides after merging dimensions that all operands step
-/// through alike, or what an earlier stage of the chain gave.
+/// through alike, or the result of an earlier stage of the chain.
 enum class Access : uint8_t { Same, Scalar, Broadcast, Stage };
 
 struct Operand {
