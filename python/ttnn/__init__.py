@@ -95,7 +95,6 @@ from .library import generic as _generic
 from .library import group_norms as _group_norms
 from .library import hosts as _hosts
 from .library import kernels as _kernels
-from .library import multicast as _multicast
 from .library import placement as _placement
 from .library import plans as _plans
 from .library import settings as _settings
@@ -133,7 +132,6 @@ from .library.memory import (
     sharded_to_interleaved_partial,
 )
 from .library.modes import MODES as _MODES
-from .library.multicast import *
 from .library.placement import *
 from .library.plans import *
 from .library.sessions import (
@@ -337,7 +335,7 @@ _made = {result.__name__: result for result in (*_ENUMS.values(), *_CONFIGS.valu
 globals().update(_made)
 __all__ += _made
 for _part in (
-    _colors, _fabric, _generic, _group_norms, _hosts, _kernels, _multicast, _placement, _plans, _settings, _sockets,
+    _colors, _fabric, _generic, _group_norms, _hosts, _kernels, _placement, _plans, _settings, _sockets,
 ):  # fmt: skip
     __all__ += _part.__all__
 _place(_sys.modules[__name__], _FUNCTIONS)

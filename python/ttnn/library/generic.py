@@ -2,7 +2,8 @@
 """Runs programs of kernels written by hand on the simulated cores, on tensors of a device: `generic_op`.
 
 The kernels are C++ over the kernel API of docs/kernels.md. They are code of the caller's own process, which compiles
-them, and run as native code.
+them, and run as native code. Records say how kernels send data to groups of cores, and how gates between programs lie
+in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from _ttmlir_runtime import metal, runtime
 from _ttmlir_runtime.runtime import Tensor
-from _ttmlir_runtime.ttnn import CoreRangeSet, Layout
+from _ttmlir_runtime.ttnn import CoreCoord, CoreRangeSet, Layout
 
 from .geometry import Tile
 from .kernels import (
@@ -26,9 +27,18 @@ from .kernels import (
     SourceType,
     WriterConfigDescriptor,
 )
+from .modes import NOC, McastCoreOrder, McastDataReady, McastSenderPlacement, TransferMode
 from .prepared import demands
+from .records import Record, field
 
-__all__ = ["generic_op"]
+__all__ = [
+    "D2DStageGateConfig",
+    "McastConfig",
+    "McastExplicitFixedSenderConfig",
+    "McastFixedSenderConfig",
+    "McastRotatingSenderConfig",
+    "generic_op",
+]
 
 _TYPES = {
     "BFLOAT16": "BFloat16", "BFLOAT2_B": "BFP_BFloat2", "BFLOAT4_B": "BFP_BFloat4", "BFLOAT8_B": "BFP_BFloat8",
@@ -195,3 +205,41 @@ def generic_op(
             "generic_op",
         )
     return tensors[-1]
+
+
+class McastConfig(Record):
+    """Says by which network data goes to a group, and how sender and receivers agree."""
+
+    noc = field(NOC, NOC.RISCV_0_default, by_name=True)
+    handshake = field(bool, True, by_name=True)
+    handshake_cores = field(CoreRangeSet, None, by_name=True)
+    data_ready = field(McastDataReady, McastDataReady.Flag, by_name=True)
+    irregular_receiver_set_mode = field(TransferMode, TransferMode.Multicast, by_name=True)
+
+
+class McastFixedSenderConfig(Record):
+    """Says that one core of each group sends, by its place in the group."""
+
+    sender_index = field(int, 0, by_name=True, least=0)
+    placement = field(McastSenderPlacement, McastSenderPlacement.Uniform, by_name=True)
+
+
+class McastExplicitFixedSenderConfig(Record):
+    """Holds the core that sends, for each group."""
+
+    senders_per_group = field([CoreCoord])
+
+
+class McastRotatingSenderConfig(Record):
+    """Says that the cores of a group send in turn."""
+
+    sender_cores = field(CoreRangeSet, None)
+    sender_order = field(McastCoreOrder, None, by_name=True)
+
+
+class D2DStageGateConfig(Record):
+    """Holds the number of gates between two stages, and where their words lie, in bytes."""
+
+    num_gates = field(int, least=1)
+    slot_id_offset_bytes = field(int, least=0)
+    gate_mode_offset_bytes = field(int, least=0)
