@@ -220,7 +220,10 @@ class Lowering:
             found = b.op(MOVING[name], *values, shape=out[0] if several else out, dim="")
             return [found] * len(out) if several else found
         if name in PRODUCTS:
-            x, y, bias = (None if n is None or n >= len(arguments) else arguments[n] for n in PRODUCTS[name])
+            factors: list[Any] = [
+                arguments[n] if n is not None and n < len(arguments) else None for n in PRODUCTS[name]
+            ]
+            x, y, bias = factors
             more = [bias] if isinstance(bias, Value) else []
             return b.product("matmul", matrix(x.shape)[1] if len(x.shape) > 1 else x.shape[0], x, y, *more)
         if name in CONVOLUTIONS:
