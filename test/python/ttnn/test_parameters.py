@@ -114,7 +114,9 @@ COMPUTED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[], torch.Tensor]]
         lambda: flat(functional.avg_pool2d(images(IMAGES), 2, divisor_override=3)),
     ),
     "return_indices": (
-        lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True, dtype=ttnn.float32)[0],
+        lambda a, b: ttnn.max_pool2d(put(a.device(), IMAGES), *POOL, [1, 1], return_indices=True, dtype=ttnn.float32)[
+            0
+        ],
         lambda: flat(functional.max_pool2d(images(IMAGES), 2)),
     ),
     "pad with pairs": (

@@ -24,9 +24,7 @@ bool ttnn::isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
 }
 
 /// Whether the devices exchange values, so that each gets its own, even of an operand that is the same on all.
-static bool isCollective(Operation *op) {
-  return op->hasTrait<trait::Collective>();
-}
+static bool isCollective(Operation *op) { return op->hasTrait<trait::Collective>(); }
 
 static bool hasSeveralDevices(Operation *op) {
   std::optional<SmallVector<int64_t>> mesh = ttcore::lookupMeshShape(op);

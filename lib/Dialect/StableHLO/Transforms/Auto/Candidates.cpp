@@ -13,8 +13,7 @@ using namespace mlir::tt::shlo::autosharding;
 
 /// Partial results can be combined.
 static bool canReduce(Operation *op) {
-  return op->hasTrait<trait::Product>() ||
-         (isa<stablehlo::ReduceOp>(op) && sdy::getReductionOp(op).has_value());
+  return op->hasTrait<trait::Product>() || (isa<stablehlo::ReduceOp>(op) && sdy::getReductionOp(op).has_value());
 }
 
 /// Factors that all devices may compute their part of.

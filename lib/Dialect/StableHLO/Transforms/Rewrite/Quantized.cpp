@@ -28,8 +28,8 @@ static Type expressed(Type type) {
 /// An op that computes with elements. Excludes conversions, constants and regions.
 static bool computes(Operation *op) {
   return isa<stablehlo::StablehloDialect>(op->getDialect()) && op->getNumRegions() == 0 && op->getNumOperands() != 0 &&
-         !op->hasTrait<OpTrait::IsTerminator>() &&
-         !op->hasTrait<trait::ChangesQuantization>() && !op->hasTrait<trait::ReadsBits>() &&
+         !op->hasTrait<OpTrait::IsTerminator>() && !op->hasTrait<trait::ChangesQuantization>() &&
+         !op->hasTrait<trait::ReadsBits>() &&
          !isa<stablehlo::CompositeOp, stablehlo::CustomCallOp, stablehlo::TupleOp, stablehlo::GetTupleElementOp>(op);
 }
 
