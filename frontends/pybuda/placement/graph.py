@@ -209,8 +209,8 @@ class Graph:
             for operand in op.operands:
                 operand.source = to.get(operand.source, operand.source)  # type: ignore[call-overload]
         for queue in self.queues:
-            if queue.producer in to:
-                queue.producer = to[queue.producer]
+            if queue.producer is not None:
+                queue.producer = to.get(queue.producer, queue.producer)
 
     def named(self, names: Sequence[str]) -> Iterator[Op]:
         yield from (op for op in self.ops if op.name in names)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..config import CompilerConfig
-from .graph import COPIES, TILE, Graph, Op, Operand, Queue
+from .graph import COPIES, TILE, Graph, Node, Op, Operand, Queue
 from .program import Computed
 
 
@@ -76,10 +76,11 @@ def as_in_program(graph: Graph, ran: Mapping[tuple[str, str], Computed]) -> None
         computed = ran.get((op.epoch_type, op.node))
         if computed is not None and op.type not in COPIES and math.prod(computed.shape) == math.prod(op.shape):
             op.work, op.shape = computed.work, computed.shape
-    for node in (*(x for op in graph.ops for x in op.operands if not x.tms), *graph.queues):
-        source = node.source if isinstance(node, Operand) else node.producer
-        if isinstance(source, Op) and math.prod(source.shape) == math.prod(node.shape):
-            node.shape = source.shape
+    edges: list[tuple[Operand | Queue, Node | None]] = [(queue, queue.producer) for queue in graph.queues]
+    edges += [(x, x.source) for op in graph.ops for x in op.operands if not x.tms]
+    for reader, source in edges:
+        if isinstance(source, Op) and math.prod(source.shape) == math.prod(reader.shape):
+            reader.shape = source.shape
 
 
 def connected(ops: Sequence[Op]) -> list[list[Op]]:
