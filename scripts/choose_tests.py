@@ -113,7 +113,10 @@ PLACES = (
     (r"lib/Conversion/StableHLOToTTIR/", "python:stablehlo python:jax"),
     (r"lib/Conversion/TTIRToTTNN/", "python:ops/test_op_tables.py python:ops/test_mesh_ops.py"),
     (r"lib/Conversion/TTIRToLinalg/", "python:ops/test_host_path.py python:passes/test_cpu_fallback.py"),
-    (r"lib/Conversion/(?:TTIRToD2M|D2MToTTMetal)/", "python:runtime/test_ttmetal.py python:ops/test_metal_table.py"),
+    (
+        r"lib/Conversion/(?:TTIRToD2M|D2MToTTMetal)/",
+        "python:runtime/test_ttmetal.py python:ops/special/test_metal_table.py",
+    ),
     (r"lib/(?:Conversion/TTNNToEmit|Target/(?:Cpp|Emit|Python))/", "python:builder/test_emitted.py"),
     (r"lib/Target/TTMetal/", "python:runtime/test_ttmetal.py"),
     (r"lib/Target/TTNN/", "python:runtime/test_names.py"),

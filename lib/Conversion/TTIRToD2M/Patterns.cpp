@@ -3,7 +3,7 @@
 
 #include "Patterns.h"
 
-#include "Caches.h"
+#include "Composites/Caches.h"
 #include "DataMovement.h"
 #include "Generics.h"
 #include "Shapes.h"

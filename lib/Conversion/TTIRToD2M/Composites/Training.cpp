@@ -1,7 +1,7 @@
 //===- Training.cpp - steps of training as expressions ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Composites.h"
+#include "../Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AdamWOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/BatchNormTrainingOp.h"

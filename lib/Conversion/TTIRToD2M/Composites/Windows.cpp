@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Composites.h"
+#include "../Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"

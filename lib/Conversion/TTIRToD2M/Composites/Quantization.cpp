@@ -1,7 +1,7 @@
 //===- Quantization.cpp - quantization as arithmetic ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Composites.h"
+#include "../Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/DequantizeUnrolledOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/QuantizeUnrolledOp.h"

@@ -1,7 +1,7 @@
 //===- Attention.cpp - attention as products and softmax ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Composites.h"
+#include "../Composites.h"
 
 #include "ttmlir/Dialect/TTIR/IR/Ops/ChunkedScaledDotProductAttentionOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/PagedFlashMultiLatentAttentionDecodeOp.h"

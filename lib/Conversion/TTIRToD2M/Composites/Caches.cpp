@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Caches.h"
-#include "Composites.h"
+#include "../Composites.h"
 
 #include "ttmlir/Dialect/Families/Facts.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/FillCacheOp.h"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of target ttmetal: TTIR ops by data type and grid of cores, compared with goldens.
 
-`python test/python/ops/metal_table.py` prints it; `--dtypes f32 --grids 8x8 --ops 'ttir.conv*'` prints a part.
+`PYTHONPATH=test/python/ops python test/python/ops/special/metal_table.py` prints it. Its options are a pattern of names
+(`--ops 'ttir.conv*'`), `--dtypes f32` and `--grids 8x8`.
 """
 
 from __future__ import annotations
