@@ -95,7 +95,8 @@ TEST(MetalBinary, ChecksBuffers) {
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.tiled = true; }), "element_shape is 32x32; expected 1x1");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {-1}; }), "shape[0] is -1; expected 0 or more");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.shape = {1 << 30, 1 << 30}; }), "expected at most 2^40 elements");
-  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::BFP_BFloat8; }), "data_type is bfp_bf8; expected f32");
+  EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::BFP_BFloat8; }),
+              "element_shape is 1x1 of bfp_bf8; expected 32x32");
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.dtype = DataType::Int32; }),
               "src and dst are of f32 on the host and of si32 on the device; expected one type");
   EXPECT_EQ(errorOf([](MetalBuffer &b) { b.shape = {1, 1, 64, 64}; }), "no error"); // the grid and a shard

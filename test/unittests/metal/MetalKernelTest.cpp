@@ -434,12 +434,13 @@ TEST(MetalKernel, ChecksRegisters) {
               "tilize_block: reads 8192 bytes of port 0, but cb_wait_front has waited for 1 page of 4096");
   EXPECT_TEXT(error("  tile_regs_acquire();\n  bitwise_not_tile(0);\n"),
               "bitwise_not_tile: takes integers, and a register tile holds floats");
-  EXPECT_TEXT(error("  tile_regs_acquire();\n  typecast_tile<0, 4>(0);\n"),
-              "typecast_tile: data type 4 is not one of registers");
+  EXPECT_TEXT(error("  tile_regs_acquire();\n  typecast_tile<0, 1>(0);\n"),
+              "typecast_tile: data type 1 is not one of registers");
   // Page 1 of 2 is first, so two pages do not lie in one piece.
-  EXPECT_TEXT(error("  cb_pop_front(0, 1);\n  cb_wait_front(0, 1);\n  cb_reserve_back(0, 1);\n  cb_push_back(0, 1);\n"
-                    "  cb_wait_front(0, 2);\n  tile_regs_acquire();\n  copy_tile(0, 1, 0);\n"),
-              "copy_tile: page 1 of port 0 lies behind the end of its ring: the first is page 1 of 2");
+  EXPECT_TEXT(error("  cb_push_back(1, 1);\n  cb_wait_front(1, 1);\n  cb_pop_front(1, 1);\n  cb_reserve_back(1, 1);\n"
+                    "  cb_push_back(1, 1);\n  cb_reserve_back(1, 1);\n  cb_push_back(1, 1);\n  cb_wait_front(1, 2);\n"
+                    "  tile_regs_acquire();\n  copy_tile(1, 1, 0);\n"),
+              "copy_tile: page 1 of port 1 lies behind the end of its ring: the first is page 1 of 2");
 }
 
 TEST(MetalKernel, TellsTheFirstErrorOfAllCores) {
