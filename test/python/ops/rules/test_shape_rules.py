@@ -282,6 +282,8 @@ def function(name: str, created: Row, case: Case, dtype: str) -> list[list[int]]
             arguments[public[ods]] = value
     made_by = next(each for each in native.functions() if name in each.ops)
     for parameter in made_by.parameters:
+        if parameter.name == "device" and not parameter.omissible:
+            arguments["device"] = ttnn.GetDefaultDevice() or ttnn.open_device(device_id=0)
         if parameter.name in ("dtype", "layout") and not parameter.omissible:
             arguments[parameter.name] = {"dtype": ttnn.float32, "layout": ttnn.TILE_LAYOUT}[parameter.name]
     call: Any = ttnn
