@@ -28,7 +28,9 @@ LAYERS = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4
           "encoder_ffn_dim": 96, "decoder_ffn_dim": 96, "init_std": 0.2}  # fmt: skip
 # By name: the class of a model and its settings.
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "llama": ("LlamaForCausalLM", GROUPED),
+    # Most of the time goes into Dynamo's trace of the layers; ways to call `generate` do not depend on their number.
+    "llama": ("LlamaForCausalLM", GROUPED | {"num_hidden_layers": 1}),
+    "llama of two layers": ("LlamaForCausalLM", GROUPED),
     "gpt2": ("GPT2LMHeadModel", SMALL),
     "mistral": ("MistralForCausalLM", GROUPED | {"sliding_window": 5}),
     "gemma2": ("Gemma2ForCausalLM", GROUPED | {"sliding_window": 5, "query_pre_attn_scalar": 16}),
@@ -176,8 +178,8 @@ SAMPLED = {"do_sample": True, "temperature": 1.5}
 WORDS = partial(ids, 2, 9)
 SOUND = lambda: {"input_features": torch.randn(1, 8, 40, generator=torch.Generator().manual_seed(1))}  # noqa: E731
 ROWS = {
-    "default": Row(more=LOGITS),
-    "static": Row(more=LOGITS | STATIC),
+    "default": Row("llama of two layers", more=LOGITS),
+    "static": Row("llama of two layers", more=LOGITS | STATIC),
     "no-cache": Row(more={"use_cache": False}, slow=True),
     "module": Row(how="module"),
     "static-module": Row(more=STATIC, how="module", slow=True),
@@ -209,7 +211,7 @@ ROWS = {
     "padded-right": Row(inputs=partial(padded, False), more=LOGITS),
     "padded-left-static": Row(inputs=partial(padded, True), more=LOGITS | STATIC),
     "padded-right-gpt2": Row("gpt2", inputs=partial(padded, False), more=LOGITS, slow=True),
-    "assisted": Row(run=assisted),
+    "assisted": Row("llama of two layers", run=assisted),
     "prompt-lookup": Row(inputs=lambda: {"input_ids": prompt().repeat(1, 2)}, more={"prompt_lookup_num_tokens": 3}),
     "chunked": Row(more={"prefill_chunk_size": 3}),
     "chunked-static": Row(more={"prefill_chunk_size": 3} | STATIC),
