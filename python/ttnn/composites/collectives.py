@@ -8,7 +8,7 @@ from typing import Any
 
 from _ttmlir_runtime.runtime import Device, Tensor
 
-from .experimental import experimental
+from .experimental import experimental, written_to
 from .frame import ops
 from .meshes import axis_of_mesh, device_of
 from .parts import axis_of, part_of
@@ -24,10 +24,6 @@ def _sum_of_all(tensor: Tensor, dim: int, cluster_axis: int | None, memory_confi
     """Returns this device's part of the sum over a line of devices."""
     axis, _ = axis_of_mesh(device_of(tensor, "input_tensor"), cluster_axis)
     return ops.reduce_scatter(tensor, dim, cluster_axis=axis, memory_config=memory_config)
-
-
-def _written(result: Tensor, target: Tensor | None) -> Tensor:
-    return result if target is None else ops.assign(result, output_tensor=target)
 
 
 @experimental()
@@ -54,7 +50,7 @@ def strided_all_gather_async(
     """
     del multi_device_global_semaphore, num_links, topology, num_workers_per_link, num_buffers_per_channel
     del mm_cores_y, mm_block_ht, mm_block_wt
-    return _written(_all(input_tensor, dim, cluster_axis, memory_config), persistent_output_buffer)
+    return written_to(persistent_output_buffer, _all(input_tensor, dim, cluster_axis, memory_config))
 
 
 @experimental(required="cluster_axis mesh_device topology multi_device_global_semaphore")
@@ -92,7 +88,7 @@ def all_gather_async_reversed(
     whole = _all(input_tensor, axis, cluster_axis if isinstance(cluster_axis, int) else None)
     parts = [part_of(whole, axis, at, at + size) for at in range(0, whole.shape[axis], size or 1)]
     result = parts[0] if len(parts) == 1 else ops.concat(parts[::-1], dim=axis)
-    return _written(result if memory_config is None else ops.to_memory_config(result, memory_config), target)
+    return written_to(target, result if memory_config is None else ops.to_memory_config(result, memory_config))
 
 
 @experimental()
@@ -123,7 +119,7 @@ def ring_attention_all_gather_async(
     if len(targets) != len(input_tensor):
         raise ValueError(f"persistent_output_buffer has {len(targets)} tensors; expected {len(input_tensor)}")
     pairs = zip(input_tensor, targets, strict=True)
-    return [_written(_all(each, dim, cluster_axis, memory_config), target) for each, target in pairs]
+    return [written_to(target, _all(each, dim, cluster_axis, memory_config)) for each, target in pairs]
 
 
 @experimental("memory_config")
@@ -157,7 +153,7 @@ def all_to_all_async(
     if input_tensor.shape[cut] % count:
         raise ValueError(f"out_dim has {input_tensor.shape[cut]} elements; expected a multiple of {count}")
     result = ops.mesh_partition(ops.all_gather(input_tensor, gathered, cluster_axis=axis), cut, axis)
-    return _written(result, persistent_output_buffer)
+    return written_to(persistent_output_buffer, result)
 
 
 @experimental()
@@ -195,7 +191,7 @@ def all_gather_matmul_async(
     del subdevice_id, core_grid, chunks_per_sync, num_workers_per_link, num_buffers_per_channel
     if dim is None:
         raise TypeError("dim is None; expected an integer")
-    whole = _written(_all(input_tensor, dim, None, memory_config_ag), persistent_output_buffer)
+    whole = written_to(persistent_output_buffer, _all(input_tensor, dim, None, memory_config_ag))
     product = ops.linear(
         whole, weight_tensor, bias=bias, transpose_a=transpose_a, transpose_b=transpose_b, activation=activation,
         program_config=program_config, compute_kernel_config=compute_kernel_config, dtype=dtype,
@@ -241,7 +237,7 @@ def matmul_reduce_scatter_async(
         activation=activation, program_config=program_config, compute_kernel_config=compute_kernel_config, dtype=dtype,
         memory_config=memory_config_mm,
     )  # fmt: skip
-    return [product, _written(_sum_of_all(product, dim, None, memory_config_rs), persistent_output_buffer)]
+    return [product, written_to(persistent_output_buffer, _sum_of_all(product, dim, None, memory_config_rs))]
 
 
 @experimental()

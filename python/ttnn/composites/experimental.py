@@ -505,8 +505,8 @@ def paged_fused_update_cache(
 # Collectives whose semaphores and buffers are of the hardware.
 
 
-def _gathered(input_tensor: Tensor, dim: int, cluster_axis: Any, target: Any, options: dict[str, Any]) -> Tensor:
-    result = ops.all_gather(input_tensor, dim, cluster_axis=cluster_axis, **options)
+def written_to(target: Tensor | None, result: Tensor) -> Tensor:
+    """Returns the result, written to the target where there is one."""
     return result if target is None else ops.assign(result, output_tensor=target)
 
 
@@ -541,7 +541,7 @@ def all_gather_async(
     axis = cluster_axis if isinstance(cluster_axis, int) else None
     target = persistent_output_tensor if persistent_output_buffer is None else persistent_output_buffer
     options = {"topology": topology, "num_links": num_links, "memory_config": memory_config}
-    return _gathered(input_tensor, dim, axis, target, options)
+    return written_to(target, ops.all_gather(input_tensor, dim, cluster_axis=axis, **options))
 
 
 @experimental()

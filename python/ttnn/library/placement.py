@@ -186,15 +186,16 @@ def create_layer_norm_reciprocals(device: Device, core_range_set: CoreRangeSet, 
 
     Raises:
         TypeError: an argument is of another type.
-        ValueError: width is not positive.
+        ValueError: width is not positive, or its numbers do not fit in the L1 of a core.
     """
     name = "create_layer_norm_reciprocals"
     _check(name, "device", device, Device)
     _check(name, "core_range_set", core_range_set, CoreRangeSet)
     if not isinstance(width, int) or isinstance(width, bool):
         raise TypeError(f"ttnn.{name}: width is {width!r}; expected an integer")
-    if width < 1:
-        raise ValueError(f"ttnn.{name}: width is {width}; expected a positive number")
+    most = device.get_l1_size_per_core() // 4
+    if not 1 <= width <= most:
+        raise ValueError(f"ttnn.{name}: width is {width}; expected 1 to {most}, what the L1 of a core holds")
     cores = core_range_set.num_cores()
     spec = ShardSpec(core_range_set, [1, width], ShardOrientation.ROW_MAJOR)
     memory = MemoryConfig(TensorMemoryLayout.HEIGHT_SHARDED, BufferType.L1, spec)

@@ -128,8 +128,9 @@ def test_reciprocals_of_each_core(device: Any) -> None:
     assert (found.shape, found.dtype, found.layout) == ((6, 7), ttnn.float32, ttnn.ROW_MAJOR_LAYOUT)
     assert found.memory_config().memory_layout is LAYOUTS.HEIGHT_SHARDED
     assert torch.equal(ttnn.to_torch(found), (1 / torch.arange(1.0, 8)).repeat(6, 1))
-    with pytest.raises(ValueError, match="width is 0; expected a positive number"):
-        ttnn.create_layer_norm_reciprocals(device, cores((0, 0), (2, 1)), 0)
+    for width in (0, -1, 2**20, 2**62, 2**70):
+        with pytest.raises(ValueError, match=f"width is {width}; expected 1 to \\d+, what the L1 of a core holds"):
+            ttnn.create_layer_norm_reciprocals(device, cores((0, 0), (2, 1)), width)
 
 
 def test_recorded_devices(device: Any) -> None:
