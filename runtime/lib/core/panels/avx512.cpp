@@ -113,17 +113,27 @@ void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std:
       return order;
     }();
     const __m512i low = _mm512_load_si512(order.low), high = _mm512_load_si512(order.high);
+    const int64_t whole = columns / 32 * 32;
+    const __mmask64 rest = byteMask((columns - whole) * 2);
     for (int64_t i = 0; i < padded; i += 2) {
       std::byte *target = to + i / 32 * 2048 + i % 32 / 2 * 64;
-      for (int64_t c = 0; c < columns; c += 32, target += nextPanel) {
-        const __mmask64 mask = byteMask((columns - c) * 2);
-        const std::byte *row = from + (i * s.row + c) * 2;
-        _mm_prefetch(row + rowsAhead * s.row * 2, _MM_HINT_T0);
-        _mm_prefetch(row + (rowsAhead + 1) * s.row * 2, _MM_HINT_T0);
-        const __m512i even = _mm512_maskz_loadu_epi8(i < k ? mask : 0, row);
-        const __m512i odd = _mm512_maskz_loadu_epi8(i + 1 < k ? mask : 0, row + s.row * 2);
+      const std::byte *row = from + i * s.row * 2;
+      const auto pair = [&](__m512i even, __m512i odd) __attribute__((always_inline)) {
         _mm512_store_si512(target, _mm512_permutex2var_epi16(even, low, odd));
         _mm512_store_si512(target + 1024, _mm512_permutex2var_epi16(even, high, odd));
+        target += nextPanel;
+      };
+      int64_t c = 0;
+      if (i + 1 < k)
+        for (; c < whole; c += 32, row += 64) {
+          _mm_prefetch(row + rowsAhead * s.row * 2, _MM_HINT_T0);
+          _mm_prefetch(row + (rowsAhead + 1) * s.row * 2, _MM_HINT_T0);
+          pair(_mm512_loadu_si512(row), _mm512_loadu_si512(row + s.row * 2));
+        }
+      for (; c < columns; c += 32, row += 64) {
+        const __mmask64 mask = c < whole ? ~__mmask64(0) : rest;
+        pair(_mm512_maskz_loadu_epi8(i < k ? mask : 0, row),
+             _mm512_maskz_loadu_epi8(i + 1 < k ? mask : 0, row + s.row * 2));
       }
     }
     return;

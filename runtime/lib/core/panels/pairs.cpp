@@ -17,7 +17,7 @@ constexpr int64_t mostRows = 12;
 
 /// `rows` rows from `first` on by a panel of 32 columns. Of few rows every
 /// `ways`th pair of k has sums of its own, so that no product waits for the one before it.
-template <int rows, int vectors> void multiplyRows(const Block &block, int64_t first) {
+template <int rows, int vectors> void multiplyRows(const Block &block, int64_t first, int64_t part, int64_t parts) {
   constexpr int ways = rows * vectors >= 6 ? 1 : rows * vectors >= 3 ? 2 : 4;
   float *c = block.c + first * width(Unit::BF16);
   __m512 sum[ways][rows][vectors] = {};
@@ -31,7 +31,7 @@ template <int rows, int vectors> void multiplyRows(const Block &block, int64_t f
   for (int r = 0; r < rows; r += 3)
     a[r / 3] = reinterpret_cast<const char *>(block.a) + (first + r) * row;
   const auto *right = reinterpret_cast<const char *>(block.panel);
-  Ahead<_MM_HINT_T1> ahead(block, first == 0 ? steps : 0);
+  Ahead<_MM_HINT_T1> ahead(block, steps, part, parts);
   for (int64_t i = 0; i < steps; ++i, right += 2048) {
     ahead.step();
 #pragma clang loop unroll(full)
@@ -58,7 +58,7 @@ template <int rows, int vectors> void multiplyRows(const Block &block, int64_t f
     }
 }
 
-using Multiply = void (*)(const Block &, int64_t first);
+using Multiply = void (*)(const Block &, int64_t first, int64_t part, int64_t parts);
 template <int vectors>
 constexpr Multiply byRows[mostRows] = {multiplyRows<1, vectors>,  multiplyRows<2, vectors>,  multiplyRows<3, vectors>,
                                        multiplyRows<4, vectors>,  multiplyRows<5, vectors>,  multiplyRows<6, vectors>,
@@ -68,8 +68,8 @@ constexpr Multiply byRows[mostRows] = {multiplyRows<1, vectors>,  multiplyRows<2
 template <int vectors> void multiply(const Block &block) {
   // In equal parts: few rows cannot keep the unit busy.
   const int64_t parts = (block.rows + mostRows - 1) / mostRows, most = (block.rows + parts - 1) / parts;
-  for (int64_t first = 0; first < block.rows; first += most)
-    byRows<vectors>[(block.rows - first < most ? block.rows - first : most) - 1](block, first);
+  for (int64_t first = 0, part = 0; first < block.rows; first += most, ++part)
+    byRows<vectors>[(block.rows - first < most ? block.rows - first : most) - 1](block, first, part, parts);
 }
 
 struct Pairs {

@@ -103,6 +103,9 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
+  // Of lines of `nextLine` bytes, a multiple of 64, `nextApart` bytes from each other, nextBytes from cache line
+  // `nextFirst` on; 0: of one line.
+  int64_t nextLine = 0, nextApart = 0, nextFirst = 0;
   bool narrow = false;              // the panels are those of packNarrow
   const int64_t *offsets = nullptr; // F32: of each row from `a` on, in bytes, in the place of where.row (tileApart)
   // With offsets: a row has so many parts of k values, that far from each other, in the panel as well.

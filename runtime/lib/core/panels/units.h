@@ -52,19 +52,42 @@ void multiplyBf16(const Block &block);
 
 namespace {
 
-/// Brings a share of what comes next into cache at each step: for many rows into the second level, from where it is
-/// read once it has been used for the first of them; for few, that read it once, into the first.
+/// Brings a share of what comes next into cache at each step, or at each step of part `part` of `parts` equal ones: for
+/// many rows, and values that are not packed yet, into the second level, from where it is read once it has been used
+/// for the first of them; for few, that read it once, into the first.
 template <int hint, int panels = 1> struct Ahead {
   const char *at;
-  int64_t perStep, stride; // bytes
-  Ahead(const Block &block, int64_t steps)
+  int64_t perStep, stride;          // cache lines; bytes from one panel to the next
+  int64_t perLine, inLine, between; // cache lines of a line, and of this one; bytes from its end to the next
+  Ahead(const Block &block, int64_t steps, int64_t part = 0, int64_t parts = 1)
       : at(reinterpret_cast<const char *>(block.next)),
-        perStep(steps ? (block.nextBytes + steps * 64 - 1) / (steps * 64) * 64 : 0), stride(block.panelStride) {}
+        perStep(steps ? (block.nextBytes + steps * parts * 64 - 1) / (steps * parts * 64) : 0),
+        stride(block.panelStride), perLine(block.nextLine / 64), inLine(perLine), between(0) {
+    int64_t first = part * steps * perStep;
+    if (perLine) {
+      between = block.nextApart - block.nextLine;
+      first += block.nextFirst;
+      at += first / perLine * block.nextApart;
+      first %= perLine;
+      inLine -= first;
+    }
+    at += first * 64;
+  }
   [[gnu::always_inline]] void step() {
-    for (int64_t i = 0; i < perStep; i += 64)
+    if (perLine) {
+      for (int64_t i = 0; i < perStep; ++i) {
+        _mm_prefetch(at, _MM_HINT_T1);
+        at += 64;
+        if (--inLine == 0) {
+          inLine = perLine;
+          at += between;
+        }
+      }
+      return;
+    }
+    for (int64_t i = 0; i < perStep; ++i, at += 64)
       for (int p = 0; p < panels; ++p)
-        _mm_prefetch(at + i + p * stride, hint);
-    at += perStep;
+        _mm_prefetch(at + p * stride, hint);
   }
 };
 

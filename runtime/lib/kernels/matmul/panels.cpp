@@ -98,18 +98,19 @@ private:
   struct Upcoming {
     const std::byte *from = nullptr;
     int64_t lines = 0, length = 0, apart = 0;
-    int64_t each = 0; // cache lines before each product
-    int64_t line = 0, at = 0;
+    int64_t each = 0; // cache lines with each product
+    int64_t done = 0;
 
-    void bring() {
-      constexpr int64_t bytes = 64;
-      for (int64_t i = 0; i < each && line < lines; ++i) {
-        __builtin_prefetch(from + line * apart + at, 0, 2);
-        if ((at += bytes) >= length) {
-          at = 0;
-          ++line;
-        }
-      }
+    void bring(panels::Block &work) {
+      const int64_t now = std::min(each, lines * (length / 64) - done);
+      if (now <= 0)
+        return;
+      work.next = from;
+      work.nextBytes = now * 64;
+      work.nextLine = length;
+      work.nextApart = apart;
+      work.nextFirst = done;
+      done += now;
     }
   };
 
@@ -336,10 +337,11 @@ private:
       return {};
     const bool byRows = p.bColumn == 1;
     const int64_t across = rowsOf(piece), along = columnsOf(piece);
-    Upcoming next{startOf(b, matrix, piece), byRows ? across : along, (byRows ? along : across) * rightBytes,
+    Upcoming next{startOf(b, matrix, piece), byRows ? across : along,
+                  ceilDivide((byRows ? along : across) * rightBytes, 64) * 64,
                   (byRows ? p.bRow : p.bColumn) * rightBytes};
     const int64_t products = packedTogether * ceilDivide(rows, step) * ceilDivide(across, depthPerChunk);
-    next.each = ceilDivide(next.lines * ceilDivide(next.length, 64), products);
+    next.each = ceilDivide(next.lines * (next.length / 64), products);
     return next;
   }
 
@@ -373,7 +375,10 @@ private:
                                : row / 16 * work.where.tile + row % 16 * work.where.row + k / 32 * work.where.step);
         work.rows = session.rowsFor(stepRows);
         work.c = c + at * width;
-        upcoming.bring();
+        if (!ahead) {
+          work.nextBytes = 0;
+          upcoming.bring(work);
+        }
         session.multiply(work);
       }
     }
