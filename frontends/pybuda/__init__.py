@@ -9,8 +9,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError("pybuda needs PyTorch: pip install 'ttmlir[torch]'", name="torch") from None
 
 from . import config, op, optimizers, pybudaglobal, schedulers, torch_schedulers, verify
-from ._C import backend_api, placer
+from ._C import backend_api, balancer, placer
 from .capture.formats import DataFormat, MathFidelity
+from .capture.frameworks import JaxModule, OnnxModule, TFGraphDefModule, TFLiteModule, TFModule
 from .compile import CompileDepth, CompileResults, compile_torch, pybuda_compile
 from .config import (
     CompilerConfig,
@@ -29,7 +30,6 @@ from .enums import BackendDevice, BackendType, DeviceMode, PerfTraceLevel
 from .errors import FormatError, OptionError, PyBudaError, ShapeError
 from .module import Module, PyBudaModule, PyTorchModule
 from .optimizers import LAMB, LARS, SGD, Adam, AdamW
-from .other_modules import JaxModule, OnnxModule, TFGraphDefModule, TFLiteModule, TFModule
 from .pybudaglobal import get_tenstorrent_device, is_silicon, pybuda_reset, set_device_pipeline
 from .run import (
     error_raised,
@@ -93,6 +93,7 @@ __all__ = [
     "VerifyConfig",
     "__version__",
     "backend_api",
+    "balancer",
     "compile_torch",
     "config",
     "configure_mixed_precision",

@@ -21,7 +21,7 @@ from .capture.trace import InputFormat, Precision
 from .enums import EPOCH_TYPES, CompileDepth, DeviceMode, DRAMPlacementAlgorithm, Named, PerfTraceLevel
 from .errors import OptionError, PyBudaError
 from .options.environment import AMP_SWITCHES, VARIABLES
-from .options.overrides import ATTRIBUTES, FractureFactors, is_number, number
+from .options.overrides import ATTRIBUTES, FractureFactors, OpOverride, OpOverrides, is_number, number
 from .tensor import OPS
 
 
@@ -157,6 +157,17 @@ class CompilerConfig:
         for op_name in [*found]:
             del found[op_name]
         found.update(factors)
+
+    @property
+    def balancer_op_overrides(self) -> OpOverrides:
+        """Returns what is set of ops, as objects by op name."""
+        return OpOverrides(self.op_overrides)
+
+    @balancer_op_overrides.setter
+    def balancer_op_overrides(self, overrides: Mapping[str, OpOverride]) -> None:
+        given = dict(overrides)
+        self.op_overrides.clear()
+        OpOverrides(self.op_overrides).update(given)
 
     @property
     def harvesting_mask(self) -> int:

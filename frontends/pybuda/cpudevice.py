@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from .capture.frameworks import FrameworkModule
 from .device import CompilingDevice, loss_arguments
 from .errors import PyBudaError
 from .module import Module, PyTorchModule, called, leaves
-from .other_modules import FrameworkModule
 from .tensor import Tensor
 
 

@@ -28,7 +28,9 @@ from .placement.chip import SIMULATED
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.requests import Requests
 from .tenstorrent.image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
-from .tenstorrent.reports import Reports
+from .tenstorrent.reports import DeviceConfig, Reports, get_device_config
+
+__all__ = ["DeviceConfig", "TTDevice", "detect_available_devices", "get_device_config"]
 
 AVAILABLE = 8  # simulated chips
 

@@ -100,3 +100,87 @@ class FractureFactors(MutableMapping[str, int]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class OpOverride:
+    """The attributes that a configuration sets of one op: `ATTRIBUTES`. None stands for one that is not set.
+
+    Raises:
+        OptionError: an attribute is set to what its function refuses.
+    """
+
+    def __init__(self, **attributes: Any) -> None:
+        self._bind("", {})
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _bind(self, op_name: str, values: Values) -> None:
+        """Keeps the attributes in `values`, which a configuration holds."""
+        object.__setattr__(self, "_op_name", op_name)
+        object.__setattr__(self, "_values", values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"OpOverride has no attribute {name!r}; known: {', '.join(ATTRIBUTES)}")
+        if name == "input_buffer_multiplier":
+            prefix = "input_buffer_"
+            found = {int(k[len(prefix) :]): v for k, v in self._values.items() if k.startswith(prefix)}
+            return found or None
+        return self._values.get(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"OpOverride has no attribute {name!r}; known: {', '.join(ATTRIBUTES)}")
+        if name == "input_buffer_multiplier":
+            for key in [k for k in self._values if k.startswith("input_buffer_")]:
+                del self._values[key]
+        else:
+            self._values.pop(name, None)
+        if value is not None:
+            self._values.update(ATTRIBUTES[name](self._op_name, value))
+
+    def attributes(self) -> Values:
+        """Returns the attributes that are set."""
+        found = {name: getattr(self, name) for name in ATTRIBUTES}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpOverride) and self.attributes() == other.attributes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"OpOverride({', '.join(f'{name}={value!r}' for name, value in self.attributes().items())})"
+
+
+class OpOverrides(MutableMapping[str, OpOverride]):
+    """Overrides by op, as objects: a change of one changes the configuration."""
+
+    def __init__(self, overrides: dict[str, Values]) -> None:
+        self.overrides = overrides
+
+    def __getitem__(self, op_name: str) -> OpOverride:
+        override = OpOverride()
+        override._bind(op_name, self.overrides[op_name])
+        return override
+
+    def __setitem__(self, op_name: str, override: OpOverride) -> None:
+        if not isinstance(op_name, str) or not isinstance(override, OpOverride):
+            raise OptionError(
+                f"the override of op {op_name!r} is {override!r}; expected an OpOverride, by an op's name"
+            )
+        values: Values = {}
+        for name, value in override.attributes().items():
+            values.update(ATTRIBUTES[name](op_name, value))
+        self.overrides[op_name] = values
+        # Programs go on setting attributes of the object that they gave.
+        override._bind(op_name, values)
+
+    def __delitem__(self, op_name: str) -> None:
+        del self.overrides[op_name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.overrides)
+
+    def __len__(self) -> int:
+        return len(self.overrides)

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from ttmlir.files import write_whole
 
 from ..capture.formats import DataFormat
 from ..capture.trace import Formats, Trace
@@ -16,7 +18,7 @@ from ..device import CompilingDevice, loss_arguments, through
 from ..enums import BackendDevice, BackendType
 from ..errors import PyBudaError
 from ..optimizers import Optimizer
-from ..placement.chip import grid_of
+from ..placement.chip import chip_of, descriptor, grid_of
 from ..tensor import Tensor
 from ..tools.reportify import report
 
@@ -29,6 +31,46 @@ class DeviceConfig:
     chip_ids: list[int]
     backend_type: BackendType
     grid_size: tuple[int, int]
+
+
+def get_device_config(
+    arch: BackendDevice,
+    chip_ids: Sequence[int] = (),
+    backend_cluster_descriptor_path: str = "",
+    backend_runtime_params_path: str = "",
+    store_backend_db_to_yaml: bool = False,
+    backend_type: BackendType = BackendType.Golden,
+    device_yaml: str = "",
+) -> DeviceConfig:
+    """Returns the chips of an architecture, without a device.
+
+    Args:
+        backend_runtime_params_path: a file with grid, L1 and channels, which `store_backend_db_to_yaml` writes. Without
+            it, the file is read if it exists.
+        device_yaml: a device descriptor.
+
+    Raises:
+        PyBudaError: a chip that there is not, or a file that is no descriptor.
+    """
+    if not isinstance(arch, BackendDevice) or not isinstance(backend_type, BackendType):
+        raise PyBudaError(
+            f"get_device_config: arch is {arch!r} and backend_type {backend_type!r}; expected a BackendDevice and a "
+            "BackendType"
+        )
+    bad = [x for x in chip_ids if not isinstance(x, int) or isinstance(x, bool) or x < 0]
+    if bad or len(set(chip_ids)) != len(chip_ids):
+        raise PyBudaError(f"get_device_config: chip_ids is {list(chip_ids)}; expected different numbers of chips")
+    config = replace(
+        _get_global_compiler_config(),
+        backend_cluster_descriptor_path=backend_cluster_descriptor_path,
+        backend_runtime_params_path=backend_runtime_params_path,
+        store_backend_db_to_yaml=store_backend_db_to_yaml,
+        backend_device_descriptor_path=device_yaml,
+    )
+    chip = chip_of(arch, config)
+    if store_backend_db_to_yaml and backend_runtime_params_path:
+        write_whole(Path(backend_runtime_params_path), descriptor(chip).encode())
+    return DeviceConfig(arch, list(chip_ids), backend_type, (chip.rows, chip.columns))
 
 
 class Reports(CompilingDevice):

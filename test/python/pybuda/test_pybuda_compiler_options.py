@@ -14,8 +14,11 @@ import torch
 from modules import Function, read
 from netlists import check_netlist
 from pybuda import op
+from pybuda._C import backend_api
+from pybuda._C.balancer import OpOverride
 from pybuda.placement import Result
 from pybuda.pybudaglobal import pybuda_reset
+from pybuda.ttdevice import get_device_config
 
 
 def config() -> Any:
@@ -277,3 +280,49 @@ def test_tilizers_of_embedded_images() -> None:
     pybuda.set_configuration_options(enable_device_tilize=False)
     _, placement = compiled(Function("f", lambda x: op.Exp("exp", x)), torch.rand(64, 64))
     assert "tilizer" not in placement.netlist()
+
+
+def test_an_override_is_what_the_functions_set() -> None:
+    override = OpOverride()
+    override.grid_shape = (2, 3)
+    config().balancer_op_overrides["product"] = override
+    override.u_kt = 4  # after it was given
+    pybuda.config.override_t_stream_shape("product", (2, 1))
+    assert config().op_overrides["product"] == {"grid_shape": (2, 3), "u_kt": 4, "t_stream_shape": (2, 1)}
+    assert config().balancer_op_overrides["product"] == OpOverride(grid_shape=(2, 3), u_kt=4, t_stream_shape=(2, 1))
+    config().balancer_op_overrides["product"].input_buffer_multiplier = {0: 2}
+    assert config().balancer_op_overrides["product"].input_buffer_multiplier == {0: 2}
+    config().balancer_op_overrides["product"].u_kt = None
+    assert override.u_kt is None
+    del config().balancer_op_overrides["product"]
+    assert config().op_overrides == {}
+
+
+def test_wrong_overrides_are_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'grid'; known: grid_shape"):
+        OpOverride().grid = (1, 1)  # type: ignore[attr-defined]
+    with pytest.raises(pybuda.OptionError, match=r"the grid size of op .* is \(0, 1\); expected \(rows, columns\)"):
+        OpOverride(grid_shape=(0, 1))
+    with pytest.raises(pybuda.OptionError, match="the override of op 'x' is 3; expected an OpOverride"):
+        config().balancer_op_overrides["x"] = 3  # type: ignore[assignment]
+    assert config().op_overrides == {}
+
+
+def test_the_chips_of_an_architecture(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    found = get_device_config(
+        pybuda.BackendDevice.Wormhole_B0, [0], "", str(path), True, backend_type=pybuda.BackendType.Silicon
+    )
+    assert (found.arch, found.chip_ids) == (pybuda.BackendDevice.Wormhole_B0, [0])
+    assert found.grid_size == pybuda.TTDevice("tt0").get_device_config().grid_size
+    again = get_device_config(pybuda.BackendDevice.Wormhole_B0, device_yaml=str(path))
+    assert again.grid_size == found.grid_size and "functional_workers" in path.read_text()
+    with pytest.raises(pybuda.PyBudaError, match=r"chip_ids is \[0, 0\]; expected different numbers"):
+        get_device_config(pybuda.BackendDevice.Wormhole_B0, [0, 0])
+    with pytest.raises(pybuda.PyBudaError, match="arch is 'wormhole'"):
+        get_device_config("wormhole")  # type: ignore[arg-type]
+
+
+def test_get_output_says_what_to_use() -> None:
+    with pytest.raises(pybuda.PyBudaError, match=r"get_output reads from a descriptor.*run_inference"):
+        backend_api.get_output(None, None, False, 1)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,14 @@ import pybuda
 import pytest
 import torch
 from modules import Function, read
-from pybuda import op
+from pybuda import op, op_repo
+from pybuda.op_repo import (
+    OperatorDefinition,
+    OperatorRepository,
+    ShapeCalculationContext,
+    pybuda_operator_repository,
+    pytorch_operator_repository,
+)
 from scipy.special import erf
 
 A = np.linspace(-2, 2, 48, dtype=np.float32).reshape(1, 2, 4, 6)
@@ -489,3 +497,53 @@ def test_relu_keeps_nan(threshold: float) -> None:
     expected = [0.25, 0.5] if threshold == 0 else [0.0, 0.0]
     assert math.isnan(result[0, 0])
     assert result[0, 1:].tolist() == [math.inf, 0.0, *expected, 2.0]
+
+
+@pytest.mark.parametrize(
+    "repository", [pybuda_operator_repository, pytorch_operator_repository], ids=["pybuda", "torch"]
+)
+def test_ops_of_repositories_exist(repository: OperatorRepository) -> None:
+    for operator in repository.operators:
+        found = pybuda if operator.full_name.startswith("pybuda.") else torch
+        for part in operator.full_name.split(".")[1:]:
+            found = getattr(found, part)
+        assert callable(found) and operator.input_num >= 1 and operator.is_operator() != operator.is_layer()
+    with pytest.raises(pybuda.PyBudaError, match="no op is called 'nothing'; known: "):
+        repository.get_by_name("nothing")
+
+
+def test_repositories_have_what_generators_ask_for() -> None:
+    names = {x.name for x in pybuda_operator_repository.operators}
+    assert {"relu", "sqrt", "tanh", "exp", "pow", "add", "matmul", "leaky_relu", "sigmoid", "multiply", "gelu"} <= names
+    (exponent,) = pybuda_operator_repository.get_by_name("pow").forward_params
+    assert (exponent.name, exponent.min_value, exponent.max_value) == ("exponent", 0, 100)
+    assert {"add", "relu", "sqrt", "tanh", "linear", "matmul"} <= {
+        x.name for x in pytorch_operator_repository.operators
+    }
+    assert pytorch_operator_repository.get_by_name("linear").is_layer()
+    assert op_repo.TensorShape == tuple[int, ...]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_shapes_of_operands_give_the_shape_of_the_result(seed: int) -> None:
+    """A model of one op, with operands of the shapes that its description gives."""
+    generator = random.Random(seed)
+    known = [
+        x for x in pybuda_operator_repository.operators
+        if x.calc_input_shapes and not x.forward_params and x.name not in ("logical_and",)
+    ]  # fmt: skip
+    operator: OperatorDefinition = generator.choice(known)
+    output = (1, 1, generator.randint(1, 40), generator.randint(1, 40))
+    shapes = operator.calc_input_shapes(ShapeCalculationContext(operator, operator.input_num, generator, output))
+    assert len(shapes) == operator.input_num
+
+    class Model(pybuda.PyBudaModule):
+        def forward(self, *operands: pybuda.Tensor) -> pybuda.Tensor:
+            return getattr(pybuda.op, operator.full_name.rpartition(".")[2])("op", *operands)
+
+    torch.manual_seed(seed)
+    inputs = [torch.rand(shape) + 0.5 for shape in shapes]
+    pybuda.TTDevice("tt0", module=Model("model"))
+    (found,) = pybuda.run_inference(inputs=[tuple(inputs)]).get()
+    assert tuple(found.value().shape) == output, operator
+    pybuda.shutdown()

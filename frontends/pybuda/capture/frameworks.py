@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .capture.trace import Trace
-from .errors import PyBudaError
-from .module import Module
-from .tensor import to_torch
+from ..errors import PyBudaError
+from ..module import Module
+from ..tensor import to_torch
+from .trace import Trace
 
 # Models by number, for `run_onnx`: PyTorch's graphs have numbers and tensors.
 _models: dict[int, Any] = {}
