@@ -26,9 +26,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(lib/core/panels/words_avx2_vnni.cpp PROPERTIES COMPILE_OPTIONS "${avx2};-mavxvnni")
   set_source_files_properties(lib/core/panels/words_avx512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
   set_source_files_properties(lib/core/panels/words_vnni.cpp PROPERTIES COMPILE_OPTIONS "${avx512};-mavx512vnni")
+  set_source_files_properties(lib/kernels/exact/tiles_256.cpp PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(lib/kernels/exact/tiles_512.cpp PROPERTIES COMPILE_OPTIONS "${avx512}")
   # They share no precompiled header with files for the machine that builds.
   set_source_files_properties(
     lib/core/panels/avx2.cpp lib/core/panels/avx512.cpp lib/core/panels/pairs.cpp lib/core/panels/amx.cpp
     lib/core/panels/words_avx2.cpp lib/core/panels/words_avx2_vnni.cpp lib/core/panels/words_avx512.cpp
-    lib/core/panels/words_vnni.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    lib/core/panels/words_vnni.cpp lib/kernels/exact/tiles_256.cpp lib/kernels/exact/tiles_512.cpp
+    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 endif()

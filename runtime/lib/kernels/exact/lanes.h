@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "kernels/exact/accumulate.h"
 #include "tt/sim/arithmetic.h"
 
 #include <cstddef>
@@ -34,44 +35,12 @@ inline I significands(I bits) { return ((bits & 0x7fffff) | 0x800000) & (exponen
 // Matrix unit
 //===----------------------------------------------------------------------===//
 
-/// dst + first + second, sums of products in units of 2^13 at the exponents x, which are 0 or below where there is
-/// none. Nothing may underflow or overflow on the way: exponents are at least 25 or 0, and below 240.
-template <bool wide> I accumulate(I dst, I first, I x0, I second, I x1) {
-  const I exponent = exponentsOf(dst);
-  const I top = maximum(maximum(x0, x1), exponent);
-  const auto halfOf = [](I shift) { return as<I>(as<U>((I{} + 1) << shift) >> 1); };
-  // The destination's magnitude, rounded half away from zero.
-  const I shift = minimum(top - exponent, 30);
-  I old = significands(dst);
-  old = (old + halfOf(shift)) >> shift;
-  if constexpr (!wide)
-    old = (old + 4096) & ~8191;
-  const I negative = dst >> 31;
-  I sum = (old ^ negative) - negative;
-  // Terms are rounded half toward +Inf, as an arithmetic shift does.
-  const auto add = [&](I value, I x) {
-    const I distance = minimum(top - x, 30);
-    I aligned = ((value << 13) + halfOf(distance)) >> distance;
-    if constexpr (!wide)
-      aligned = (aligned + 4096) & ~8191;
-    sum += aligned;
-  };
-  add(first, x0);
-  add(second, x1);
-  const I sign = sum >> 31;
-  const I magnitude = (sum ^ sign) - sign;
-  I bits;
-  if constexpr (wide) {
-    // From f32's rounding to even to half away from zero: where bits are lost, a half of the last is added.
-    const I loses = magnitude > 0xffffff;
-    const I doubled = magnitude + ((magnitude + 1) & loses);
-    bits = as<I>(__builtin_convertvector(doubled, F)) + (loses << 23) + ((top - 150) << 23);
-    bits += (sum == -1) & (27 << 23); // a defect of Wormhole, tt-metal #38306
-  } else {
-    bits = as<I>(__builtin_convertvector(magnitude, F)) + ((top - 150) << 23);
-    bits = (bits + 0x8000) & static_cast<int32_t>(0xffff0000);
-  }
-  return (bits | (sign << 31)) & (sum != 0);
+/// dst + a sum of products in units of 2^13 at an exponent, which is 0 or below where there is none. Nothing may
+/// underflow or overflow on the way: exponents are at least 25 or 0, and below 240.
+template <bool wide> I accumulate(I dst, I sum, I exponent) {
+  const F quarter = F{} + (wide ? 0.0f : 0.25f);
+  const F value = (__builtin_convertvector(sum, F) + quarter) * as<F>((exponent - 10) << 23);
+  return Vectors<lanes>::accumulate<wide>(dst, value, F{}, exponent << 23);
 }
 
 /// f on each lane.
@@ -94,7 +63,7 @@ template <sim::exact::Destination width> I add(I a, I b) {
   const I lesser = ((digits(small) + as<I>(as<U>((I{} + 1) << shift) >> 1)) >> shift) & (distance < 12);
   const I opposite = (large ^ small) >> 31, sign = large >> 31;
   const I sum = digits(large) + ((lesser ^ opposite) - opposite);
-  return accumulate<wide>(I{}, (sum ^ sign) - sign, top, I{}, I{});
+  return accumulate<wide>(I{}, (sum ^ sign) - sign, top);
 }
 
 template <sim::exact::Destination width, int phases> I multiply(I a, I b) {
@@ -109,7 +78,7 @@ template <sim::exact::Destination width, int phases> I multiply(I a, I b) {
     const I ma = phase & 1 ? (left >> 1) & 31 : left >> 6;
     const I mb = phase & 2 ? (right & 15) << 3 : right >> 4;
     const I product = (ma * mb) & there;
-    dst = accumulate<wide>(dst, (product ^ sign) - sign, (sum - 127 - offsets[phase]) & there, I{}, I{});
+    dst = accumulate<wide>(dst, (product ^ sign) - sign, (sum - 127 - offsets[phase]) & there);
   }
   return dst;
 }
@@ -211,6 +180,21 @@ inline Lanes quotientOf(Lanes a, Lanes b) {
   const Lanes none = chosen(a.magnitude().bits == 0, Lanes(std::numeric_limits<float>::quiet_NaN()),
                             Lanes(std::numeric_limits<float>::infinity()).withSign(a));
   return chosen(byZero, none, chosen(isSame, Lanes(1.0f), a * reciprocalOf(b, 2)));
+}
+
+//===----------------------------------------------------------------------===//
+// Packer
+//===----------------------------------------------------------------------===//
+
+/// Partial sums that the packer adds in memory (sim::exact::addInL1).
+template <bool wide> I addInL1(I old, I added) {
+  const I sum = as<I>(as<F>(old) + as<F>(added)), field = exponentsOf(sum);
+  if (anyOf((field == 255) | ((field < 27) & ((sum & INT32_MAX) != 0))))
+    return oneByOne(old, added, [](uint32_t x, uint32_t y) {
+      return sim::exact::addInL1(x, y, wide ? sim::exact::Destination::Bits32 : sim::exact::Destination::Bits16);
+    });
+  // Two values of bf16 whose sum does not fit in f32 are too far apart for that rounding to change the second.
+  return wide ? sum : (sum + 0x7fff + ((sum >> 16) & 1)) & ~0xffff;
 }
 
 /// Applies g to eight values at a time; of the last ones, to as many and zeros.

@@ -1,12 +1,8 @@
 //===- matrix.h - products of the chip's matrix unit ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sums of products of sim/arithmetic.h, eight at a time. Where exponents are
-// not near the ends of their range, the sum of eight products of one fidelity
-// phase is eight fused multiply-adds in f32: the sum begins with a number whose
-// last place is the unit that the chip rounds products to, so every step rounds
-// as the chip does. What is left, adding to the destination, is in integers.
-// Tiles with other exponents go through sim::exact::dot.
+// The sums of products of sim/arithmetic.h: tiles whose exponents are not near the
+// ends of their range by the functions of tiles.h, the others by sim::exact::dot.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,6 +10,7 @@
 #include "core/op.h"
 #include "core/plan.h"
 #include "kernels/exact/exact.h"
+#include "kernels/exact/tiles.h"
 
 namespace tt::ttnn::exact {
 
@@ -38,29 +35,31 @@ public:
   size_t scratchBytes() const { return layout.bytes(); }
   void run(const Io &io, std::byte *scratch) const;
 
-  static constexpr int64_t columns = 16, tile = 32;
-
-  /// An operand split into the parts of mantissas that phases multiply, in blocks of rows or columns.
-  struct Parts {
-    float *high, *low;  // of value, scaled to the exponent
-    uint32_t *bits;     // the value itself
-    int16_t *exponents; // field, or far below zero for a zero
-    int16_t *ranges;    // least and largest exponent of each row (or block of columns) and tile
-  };
+  static constexpr int64_t columns = tiles::columns, tile = tiles::tile;
 
 private:
+  /// An operand in panels. ranges: least and largest exponent of each row (or block of columns) and tile.
+  template <class Exponent> struct Parts {
+    float *high, *low;
+    uint32_t *bits; // the value itself
+    Exponent *exponents;
+    int16_t *ranges;
+  };
+  using LeftParts = Parts<int32_t>;
+  using RightParts = Parts<int16_t>;
   struct Place {
     size_t high, low, bits, exponents, ranges;
   };
-  Place place(int64_t elements, int64_t ranges);
-  Parts at(std::byte *scratch, const Place &place) const;
-  void packLeft(const Io &io, int64_t row, int64_t rows, const Parts &to) const;
-  void packRight(const Io &io, int64_t column, int64_t count, const Parts &to) const;
-  void multiply(const Parts &left, const Parts &right, int64_t rows, int64_t blocks, int64_t from, int64_t to,
+  Place place(int64_t elements, int64_t ranges, size_t exponentBytes);
+  template <class Exponent> static Parts<Exponent> at(std::byte *scratch, const Place &place);
+  void packLeft(const Io &io, int64_t row, int64_t rows, const LeftParts &to) const;
+  void packRight(const Io &io, int64_t column, int64_t count, const RightParts &to) const;
+  void multiply(const LeftParts &left, const RightParts &right, int64_t rows, int64_t blocks, int64_t from, int64_t to,
                 int32_t *dst) const;
-  void panel(const Io &io, const Parts &left, const Parts &right, int64_t row, int64_t rows, int64_t column,
+  void panel(const Io &io, const LeftParts &left, const RightParts &right, int64_t row, int64_t rows, int64_t column,
              int64_t count, int32_t *dst, int32_t *partials) const;
 
+  const tiles::Functions *functions; // of this machine's vector unit; nullptr: none
   int64_t m, n, k, kTiles, blockTiles, panelRows, panelColumns;
   Compute compute;
   bool biased;
