@@ -7,17 +7,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "api/call_key.h"
 #include "api/observed.h"
 #include "api/running.h"
 #include "api/trace.h"
+#include "api/unchanged.h"
 #include "core/op.h"
 #include "tt/interrupt.h"
 #include "tt/sim/published.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <mutex>
 
 namespace tt::ttnn {
@@ -29,91 +29,6 @@ constexpr size_t cacheLimit = 4096;
 //===----------------------------------------------------------------------===//
 // What a kernel depends on
 //===----------------------------------------------------------------------===//
-
-/// The operands and attributes of a call, as words: calls are equal if their words are. A thread has one at a time.
-class CallKey {
-public:
-  CallKey() : words(scratch()) { words.clear(); }
-  CallKey(const CallKey &) = delete;
-
-  template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>
-  void add(T value) {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof value); // floats, too: -0.0 is not 0.0, and a NaN is itself
-    words.push_back(bits);
-    mixed = (std::rotl(mixed, 23) ^ bits) * 0x9e3779b97f4a7c15u;
-  }
-  void add(std::string_view text) {
-    add(text.size());
-    while (!text.empty()) {
-      uint64_t word = 0;
-      const size_t bytes = std::min(text.size(), sizeof word);
-      std::memcpy(&word, text.data(), bytes);
-      add(word);
-      text.remove_prefix(bytes);
-    }
-  }
-  void add(const std::string &text) { add(std::string_view(text)); }
-  template <class T> void add(const std::vector<T> &values) {
-    add(values.size());
-    for (const T &value : values)
-      add(value);
-  }
-  template <class T> void add(const std::optional<T> &value) {
-    add(value.has_value());
-    if (value)
-      add(*value);
-  }
-  void add(const MemoryConfig &memory) {
-    add(memory.buffer);
-    add(memory.layout);
-    add(memory.grid);
-    add(memory.shardShape);
-    add(memory.cores.size());
-    for (const auto &rectangle : memory.cores)
-      for (int64_t corner : rectangle)
-        add(corner);
-    add(memory.byColumns);
-  }
-  void add(const Output &output) {
-    add(output.dtype);
-    add(output.memory);
-    add(output.layout);
-  }
-  void add(const ConstantAttribute &value) {
-    add(value.bytes.data());
-    add(value.bytes.size());
-  }
-  void add(const EnumAttribute &value) {
-    add(value.value);
-    add(value.symbol);
-  }
-  void add(const StructAttribute &value) {
-    add(value.type);
-    add(value.fields);
-  }
-  void add(const ListAttribute &value) { add(value.items); }
-  void add(const NamedAttribute &attribute) {
-    add(attribute.name);
-    add(attribute.attribute);
-  }
-  void add(const Attribute &attribute) {
-    add(attribute.value.index());
-    std::visit([&](const auto &value) { add(value); }, attribute.value);
-  }
-
-  uint64_t hash() const { return mixed ^ mixed >> 32; }
-  std::span<const uint64_t> value() const { return words; }
-
-private:
-  static std::vector<uint64_t> &scratch() {
-    thread_local std::vector<uint64_t> words;
-    return words;
-  }
-  std::vector<uint64_t> &words;         // no allocation for each call
-  uint64_t mixed = 0x243f6a8885a308d3u; // digits of pi: zeros count from the start
-};
 
 /// A constant operand: the same identity means the same values.
 struct Identity {
@@ -130,6 +45,9 @@ struct Request {
   std::span<const Output> outputs;
   const Device &device;
   std::span<const uint32_t> meshShape;
+  /// An operand that is taken for a constant, whose forms go there.
+  std::optional<size_t> unchanged = std::nullopt;
+  const ConstantStore *store = nullptr;
 
   /// Operands that the op writes are never taken for constants.
   Identity identity(size_t i) const {
@@ -219,6 +137,17 @@ SharedCache &sharedCache() {
   return *instance;
 }
 
+/// What is kept with values.
+struct Kept {
+  Cache cache;         // of kernels for constants
+  Unchanged unchanged; // and for values that are no constants
+};
+Kept &keptWith(const Contents &contents) {
+  if (!contents.kept)
+    contents.kept = std::make_shared<Kept>();
+  return *static_cast<Kept *>(contents.kept.get());
+}
+
 /// Calls f with where kernels for these operands are kept, and locks it: with the first constant, or in the cache of
 /// all.
 template <class F> auto withCache(const Request &request, F f) {
@@ -226,9 +155,7 @@ template <class F> auto withCache(const Request &request, F f) {
     if (request.identity(i).contents != 0) {
       const Contents &contents = request.operands[i].contents();
       std::lock_guard lock(contents.keptMutex);
-      if (!contents.kept)
-        contents.kept = std::make_shared<Cache>();
-      return f(*static_cast<Cache *>(contents.kept.get()));
+      return f(keptWith(contents).cache);
     }
   SharedCache &shared = sharedCache();
   std::lock_guard lock(shared.mutex);
@@ -341,11 +268,12 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
     const Tensor &operand = request.operands[i];
     prepared->ins.push_back(operand ? operand.description() : nullptr);
     call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
-    const bool constant = info.make && request.identity(i).contents != 0;
+    const bool constant = info.make && (request.identity(i).contents != 0 || request.unchanged == i);
     call.constantIns.push_back(constant ? operand.data() : nullptr);
     if (constant)
       prepared->constants.push_back(operand.share());
   }
+  call.constants = request.store;
   if (request.meshShape.size() == 2)
     call.meshShape = meshShape;
   if (request.device && request.device->options().exact)
@@ -359,9 +287,11 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
   if (!info.make && !info.makeMesh)
     failCall(callable, "this op cannot be run by this runtime");
   check(info, call);
-  if (info.make)
+  if (info.make) {
     prepared->kernel = makeKernel(info, call);
-  else
+    if (const auto *packs = dynamic_cast<const PacksOperand *>(prepared->kernel.get()))
+      prepared->packing = packs->packsInEveryRun();
+  } else
     prepared->mesh = info.makeMesh(call);
   if (prepared->mesh && prepared->partition)
     prepared->exchange = planExchange(prepared->mesh->needs(), *prepared->partition, [&](uint32_t i) {
@@ -390,6 +320,30 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
   }
   prepared->label = "result of " + call.name;
   return prepared;
+}
+
+/// The same call with a kernel that keeps its form of an operand, where nobody has written that for some calls, or
+/// `plain`, which packs it in every run.
+std::shared_ptr<PreparedCall> withoutPacking(Request request, const std::shared_ptr<PreparedCall> &plain) {
+  const auto [index, bytes] = *plain->packing;
+  const Tensor &operand = request.operands[index];
+  const Contents &contents = operand.contents();
+  if (operand.shards() != 1 || !contents.tracked.load(std::memory_order_relaxed))
+    return plain;
+  std::lock_guard lock(contents.keptMutex);
+  Unchanged &unchanged = keptWith(contents).unchanged;
+  if (!unchanged.count(contents.version.load(std::memory_order_relaxed)))
+    return plain;
+  if (auto packed = unchanged.find(plain.get(), operand.data()))
+    return packed;
+  if (!unchanged.affordsForm(bytes))
+    return plain;
+  request.unchanged = index;
+  request.store = &unchanged;
+  const size_t forms = unchanged.formCount();
+  auto packed = make(request);
+  unchanged.add(plain, operand.data(), packed, unchanged.formCount() > forms ? bytes : 0);
+  return packed;
 }
 
 } // namespace
@@ -465,6 +419,8 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
     if (callable.function->op != "ttnn.slice_dynamic")
       prepared = keep(request, key.hash(), std::move(prepared));
   }
+  if (prepared->packing)
+    prepared = withoutPacking(request, prepared);
 
   if (into)
     checkInto(callable, *prepared, *into, device);

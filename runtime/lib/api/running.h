@@ -4,6 +4,7 @@
 
 #include "api/callable.h"
 #include "core/mesh.h"
+#include "core/panels/packing.h"
 #include "tt/fork.h"
 #include "tt/sim/clock.h"
 
@@ -28,7 +29,8 @@ struct PreparedCall {
   std::optional<sim::Label> label;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<MeshKernel> mesh;
-  int alias = -1; // the operand that the result is a view of
+  std::optional<PacksOperand::Packing> packing; // that the kernel does in every run
+  int alias = -1;                               // the operand that the result is a view of
   bool reproducible = false;
   sim::Duration duration;
   std::vector<std::shared_ptr<std::byte>> constants; // that the kernel may hold on to

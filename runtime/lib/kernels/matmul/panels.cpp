@@ -9,6 +9,7 @@
 
 #include "core/panels/panels.h"
 #include "core/library.h"
+#include "core/panels/packing.h"
 #include "kernels/elementwise/sums.h"
 #include "kernels/matmul/matmul.h"
 #include "tt/parallel.h"
@@ -23,7 +24,7 @@ namespace {
 using panels::ceilDivide;
 using panels::Unit;
 
-class PanelMatmul final : public Kernel {
+class PanelMatmul final : public Kernel, public PacksOperand {
 public:
   PanelMatmul(const OpCall &call, const Product &product, Unit unit, DataType produced, int biasIndex,
               const std::string &activation)
@@ -57,6 +58,12 @@ public:
   size_t scratchBytes() const override { return layout.bytes(); }
   bool reads(size_t operand) const override {
     return operand == 0 ? packedA.reads() : operand == 1 ? right != Right::Once : packedBias.reads();
+  }
+
+  std::optional<Packing> packsInEveryRun() const override {
+    if (right == Right::Once)
+      return std::nullopt;
+    return Packing{1, matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes)};
   }
 
   void run(const Buffers &buffers) const override {

@@ -1,0 +1,58 @@
+//===- unchanged.h - weights that turn out not to change ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "api/running.h"
+#include "tt/ttnn/kernel.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace tt::ttnn {
+
+/// What calls keep of an operand that they pack and that nobody has written for some calls: kernels for its values, and
+/// the packed forms that these share. The forms of a process have a limit (docs/runtime.md). Belongs to Contents::kept,
+/// whose mutex guards it.
+class Unchanged final : public ConstantStore {
+public:
+  Unchanged() = default;
+  Unchanged(const Unchanged &) = delete;
+  ~Unchanged() { forget(); }
+
+  /// Counts a call; values of another version than before are not kept any more. Returns whether these were the same
+  /// often enough.
+  bool count(uint64_t version);
+  /// The kernel for these values in the place of `plain`, or null. data: where they lie; tensors that share contents
+  /// may begin at different places.
+  std::shared_ptr<PreparedCall> find(const PreparedCall *plain, const std::byte *data) const;
+  /// Whether the process may have `bytes` more of packed forms.
+  bool affordsForm(size_t bytes) const;
+  /// bytes: of the form that `packed` has, if no other kernel had it before.
+  void add(std::shared_ptr<PreparedCall> plain, const std::byte *data, std::shared_ptr<PreparedCall> packed,
+           size_t bytes);
+
+  void release(std::span<const std::byte>) const override {} // whoever has the tensor may read it
+  std::shared_ptr<std::byte> sharedForm(const std::byte *operand, const Form &form) const override;
+  void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &made) const override;
+  size_t formCount() const { return forms.size(); }
+
+private:
+  void forget();
+
+  struct Kept {
+    std::shared_ptr<PreparedCall> plain; // lives, so that no other is at its address
+    const std::byte *data;
+    std::shared_ptr<PreparedCall> packed;
+  };
+  uint64_t version = 0;
+  int calls = 0;
+  size_t bytes = 0;
+  std::vector<Kept> kept;
+  mutable std::map<std::pair<const std::byte *, Form>, std::shared_ptr<std::byte>> forms;
+};
+
+/// The bytes of packed forms that the process keeps in this way.
+size_t unchangedBytes() noexcept;
+
+} // namespace tt::ttnn
