@@ -108,7 +108,6 @@ OPTIONS = {
 }
 # What the tables say that a pass lacks.
 ABSENT_OPTIONS = {
-    "ttir-erase-inverse-ops": {"force"},
     "ttnn-fusing": {"enable-op-constraints", "enable-sdpa-fusion", "max-fallback-attempts"},
 }
 

@@ -177,6 +177,19 @@ def StablehloCompatibilityExpander : Pass<"stablehlo-compatibility-expander", ":
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
+def LegalizeStableHLOCompositeToTTIR : Pass<"legalize-stablehlo-composite-to-ttir", "::mlir::ModuleOp"> {
+  let summary = "Replace composites that TTIR has an op for";
+  let description = [{
+    `expand-stablehlo` does this among other expansions. A composite without such an op stays for
+    `stablehlo-legalize-composite-to-call`. Decompositions that nothing uses any more are removed.
+
+    Before: `%0 = stablehlo.composite "tenstorrent.gelu" %a {decomposition = @gelu} : (tensor<4xf32>) -> tensor<4xf32>`
+    After: `%0 = "ttir.gelu"(%a) : (tensor<4xf32>) -> tensor<4xf32>`
+  }];
+  let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect",
+                           "::mlir::tt::ttir::TTIRDialect"];
+}
+
 // On modules: regions become functions.
 def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
   let summary = "Outline the regions of loops and branches to functions";

@@ -14,6 +14,7 @@
 
 namespace mlir::tt {
 #define GEN_PASS_DEF_CHLOLEGALIZETOSTABLEHLO
+#define GEN_PASS_DEF_LEGALIZESTABLEHLOCOMPOSITETOTTIR
 #define GEN_PASS_DEF_STABLEHLOCOMPATIBILITYEXPANDER
 #define GEN_PASS_DEF_STABLEHLOCOMPLEXMATHEXPANDER
 #define GEN_PASS_DEF_STABLEHLOLEGALIZEDEPRECATEDOPS
@@ -193,6 +194,42 @@ struct ChloLegalize : tt::impl::ChloLegalizeToStablehloBase<ChloLegalize> {
         failed(refuseLeft(getOperation(), isChlo,
                           "is not expressed in StableHLO; expected static shapes, and elements that it is made for")))
       signalPassFailure();
+  }
+};
+
+struct LegalizeComposites : tt::impl::LegalizeStableHLOCompositeToTTIRBase<LegalizeComposites> {
+  void runOnOperation() override {
+    RewritePatternSet all(&getContext()), patterns(&getContext());
+    addTenstorrentExpansions(all);
+    addCallExpansions(all);
+    for (std::unique_ptr<RewritePattern> &pattern : all.getNativePatterns())
+      if (pattern->getRootKind() &&
+          pattern->getRootKind()->getStringRef() == stablehlo::CompositeOp::getOperationName())
+        patterns.add(std::move(pattern));
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    SmallVector<StringAttr> decompositions;
+    SmallVector<Operation *> composites;
+    getOperation()->walk([&](stablehlo::CompositeOp op) {
+      // Ops of TTIR have static shapes.
+      if (!llvm::all_of(
+              llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())),
+              [](Type type) { return isa<RankedTensorType>(type) && cast<ShapedType>(type).hasStaticShape(); }))
+        return;
+      composites.push_back(op);
+      decompositions.push_back(op.getDecompositionAttr().getAttr());
+    });
+    if (composites.empty())
+      return markAllAnalysesPreserved();
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingOps);
+    config.enableFolding(false);
+    config.enableConstantCSE(false);
+    (void)applyOpPatternsGreedily(composites, frozen, config);
+    for (StringAttr name : decompositions) {
+      auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+      if (function && function.isPrivate() && SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        function.erase();
+    }
   }
 };
 

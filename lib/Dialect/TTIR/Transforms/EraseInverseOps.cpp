@@ -28,6 +28,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::tt::ttir {
 #define GEN_PASS_DEF_TTIRERASEINVERSEOPS
@@ -152,8 +153,11 @@ public:
   Eraser(FunctionOpInterface function, ttcore::FusionState &state)
       : body(function.getFunctionBody().front()), rewriter(function.getContext(), &state), state(state) {}
 
-  /// Whether some group of ops was worth it.
-  bool commute();
+  /// Moves data movement ops below groups of ops that have at least this gain. Returns whether there was one.
+  bool commute(int64_t least);
+  /// Moves data movement ops above elementwise ops where at most as many of them are left. Returns whether one was
+  /// moved.
+  bool commuteUp();
 
 private:
   /// Ops that data movement ops pass through, in program order.
@@ -393,13 +397,61 @@ void Eraser::apply(const Group &group) {
     rewriter.eraseOp(op);
 }
 
-bool Eraser::commute() {
+bool Eraser::commute(int64_t least) {
   SmallVector<Group, 0> groups = findGroups();
-  llvm::erase_if(groups, [&](Group &group) { return gainOf(group) <= 0; });
+  llvm::erase_if(groups, [&](Group &group) { return gainOf(group) < least; });
   for (const Group &group : groups)
     apply(group);
   state.eraseDead();
   return !groups.empty();
+}
+
+bool Eraser::commuteUp() {
+  bool any = false;
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
+    auto result = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
+    if (!op.hasTrait<trait::Elementwise>() || !result || result.getEncoding() || op.use_empty() ||
+        state.isObserved(&op))
+      continue;
+    std::optional<Movement> movement = movementOf(*op.user_begin());
+    // All users are the same movement, and no operand is broadcast.
+    if (!movement ||
+        llvm::any_of(op.getUsers(),
+                     [&](Operation *user) {
+                       std::optional<Movement> other = movementOf(user);
+                       return !other || !other->isLike(*movement);
+                     }) ||
+        llvm::any_of(op.getOperandTypes(), [&](Type type) {
+          auto tensor = dyn_cast<RankedTensorType>(type);
+          return !tensor || tensor.getEncoding() || tensor.getShape() != result.getShape();
+        }))
+      continue;
+    SmallVector<Operation *> users(op.getUsers());
+    llvm::SetVector<Value> moved;
+    for (Value operand : op.getOperands())
+      if (!state.isConstant(operand))
+        moved.insert(operand);
+    if (moved.size() > users.size())
+      continue;
+    DenseMap<Value, Value> after;
+    rewriter.setInsertionPoint(&op);
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) {
+      Value &found = after[operand];
+      if (!found)
+        found = move(rewriter, ttcore::withoutSourceNumber(op.getLoc()), *movement, operand);
+      operands.push_back(found);
+    }
+    Operation *copy = rewriter.clone(op);
+    copy->setOperands(operands);
+    copy->getResult(0).setType(result.clone(movement->to));
+    // The op itself is then dead.
+    for (Operation *user : users)
+      rewriter.replaceOp(user, copy->getResult(0));
+    any = true;
+  }
+  state.eraseDead();
+  return any;
 }
 
 namespace {
@@ -415,7 +467,12 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
       if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
         return;
       state.apply(function, patterns);
-      for (uint64_t round = 0; commuteDownwards && round < maxIterations && Eraser(function, state).commute(); ++round)
+      uint64_t round = 0;
+      for (; force && commuteUpwards && round < maxIterations && Eraser(function, state).commuteUp(); ++round)
+        state.apply(function, patterns);
+      // What went up does not come down again for no gain.
+      const int64_t least = force && !commuteUpwards ? 0 : 1;
+      for (; commuteDownwards && round < maxIterations && Eraser(function, state).commute(least); ++round)
         state.apply(function, patterns);
     });
     if (!state.hasChanged())

@@ -311,11 +311,12 @@ def TTIREraseInverseOps : Pass<"ttir-erase-inverse-ops"> {
   let options = [
     Option<"commuteDownwards", "enable-commute-downwards", "bool", "true",
            "Move data movement below elementwise ops">,
-    // Known so that both values are taken.
     Option<"commuteUpwards", "enable-commute-upwards", "bool", "true",
-           "Changes nothing: data movement goes down only">,
+           "With force: move data movement above elementwise ops">,
     Option<"maxIterations", "max-iterations", "uint64_t", "100",
-           "Rounds in which data movement is commuted with elementwise ops">
+           "Rounds in which data movement is commuted with elementwise ops">,
+    Option<"force", "force", "bool", "false",
+           "Also move data movement where as many of these ops are left, first up and then down">
   ];
 }
 

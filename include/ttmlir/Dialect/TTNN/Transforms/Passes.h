@@ -11,6 +11,9 @@
 
 namespace mlir::tt::ttnn {
 
+/// What replaces a composite: an op or its decomposition.
+enum class CompositeResolution { Auto, Inline, Validate, ForcePromote };
+
 #define GEN_PASS_DECL
 #include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
 

@@ -413,6 +413,41 @@ def TTNNConstEvalInputsToSystemMemory : Pass<"ttnn-force-const-eval-to-system-me
   }];
 }
 
+// On modules: it calls other functions.
+def TTNNResolveComposites : Pass<"ttnn-resolve-composites", "::mlir::ModuleOp"> {
+  let summary = "Replace composites by ops, or by calls of their decompositions";
+  let description = [{
+    A composite is replaced by the op of its name (without a prefix such as `tenstorrent.`) if this op accepts the
+    composite's inputs and attributes and has its result types. Otherwise, its decomposition is called;
+    `ttir-inline-functions` inlines the call. `composite-resolution` says what is tried:
+
+    - `auto`, `validate`: the op, then the decomposition,
+    - `inline`: the decomposition only,
+    - `force-promote`: the op only. A composite that it does not accept is an error, which holds the verifier's reason.
+
+    Before:
+    ```mlir
+    %0 = "ttcore.composite"(%x) <{composite_name = "tenstorrent.silu", decomposition = @silu}> : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = "ttcore.composite"(%0) <{composite_name = "twice", decomposition = @twice}> : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.silu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = call @twice(%0) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"resolution", "composite-resolution", "::mlir::tt::ttnn::CompositeResolution",
+           "::mlir::tt::ttnn::CompositeResolution::Auto", "What is tried",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::tt::ttnn::CompositeResolution::Auto, "auto", "The op, then the decomposition"),
+               clEnumValN(::mlir::tt::ttnn::CompositeResolution::Inline, "inline", "The decomposition"),
+               clEnumValN(::mlir::tt::ttnn::CompositeResolution::Validate, "validate", "As auto"),
+               clEnumValN(::mlir::tt::ttnn::CompositeResolution::ForcePromote, "force-promote", "The op"))}]>
+  ];
+}
+
 class TTNNNothingToDo<string argument, string why, string text> : Pass<argument> {
   let summary = "Nothing to do: " # why;
   let description = text # " Programs stay as they are.\n";
