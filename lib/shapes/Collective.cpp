@@ -45,6 +45,15 @@ int64_t part(const Op &op, size_t dim, int64_t size, int64_t parts, std::string_
   return size / parts;
 }
 
+/// Chips can be reduced by what needs no number of values.
+void checkReduction(const Op &op) {
+  static constexpr std::string_view possible[] = {"sum", "max", "min", "prod"};
+  const Attribute found = op.attribute("reduce_type");
+  if (found.kind == Attribute::Kind::Text &&
+      std::find(std::begin(possible), std::end(possible), found.text) == std::end(possible))
+    failAttribute(op, "reduce_type", "is ", found.text, "; expected sum, max, min or prod");
+}
+
 //===----------------------------------------------------------------------===//
 // Along an axis
 //===----------------------------------------------------------------------===//
@@ -61,6 +70,7 @@ void allGather(const Op &op, Results &results) {
 }
 
 void scatterOverMesh(const Op &op, Results &results, std::string_view name) {
+  checkReduction(op);
   const View input = shapeOf(op, "input");
   const size_t dim = dimension(op, name, input.size());
   if (const auto chips = chipsAlong(op, "cluster_axis"))
@@ -74,6 +84,7 @@ void reduceScatter(const Op &op, Results &results) { scatterOverMesh(op, results
 void meshPartition(const Op &op, Results &results) { scatterOverMesh(op, results, "dim"); }
 
 void allReduce(const Op &op, Results &results) {
+  checkReduction(op);
   chipsAlong(op, "cluster_axis");
   results.push_back(Sizes(shapeOf(op, "input")));
 }

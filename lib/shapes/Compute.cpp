@@ -65,6 +65,16 @@ void quantize(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
+/// The number of a recording, and one of two queues.
+void executeTrace(const Op &op, Results &) {
+  const Operand &trace = operand(op, "trace_id");
+  if (volume(op, trace.shape) != 1)
+    failOperand(op, "trace_id", op.describe(trace), "; expected one number");
+  expectIntegers(op, trace);
+  if (const auto queue = optionalInteger(op, "cq_id"); queue && *queue > 1)
+    failAttribute(op, "cq_id", "is ", *queue, "; expected 0 or 1");
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions and orderings
 //===----------------------------------------------------------------------===//
@@ -172,6 +182,9 @@ Sizes productShape(const Op &op) {
     shape.push_back(a.rows);
   if (!b.isVector)
     shape.push_back(b.columns);
+  // The product of two vectors may be a tensor of one value.
+  if (shape.empty() && !op.declared.empty() && equal(op.declared[0], Sizes{1}))
+    shape.push_back(1);
   return shape;
 }
 
@@ -233,17 +246,23 @@ void dotGeneral(const Op &op, Results &results) {
 std::span<const Rule> computeRules() {
   static constexpr Rule rows[] = {
       {"alongDim", alongDim},
+      {"dequantize", quantize},
+      {"dequantizeByType", same},
       {"dotGeneral", dotGeneral},
       {"elementwise", elementwise, /*broadcasts=*/true},
       {"argmax", argmax},
+      {"executeTrace", executeTrace},
       {"geluBackward", geluBackward, /*broadcasts=*/true},
       {"integerElementwise", integerElementwise, /*broadcasts=*/true},
       {"linear", linear},
       {"matmul", matmul},
       {"nothing", nothing},
       {"quantize", quantize},
+      {"quantizeByType", same},
       {"reduction", reduction},
       {"reductionOfOne", reductionOfOne},
+      {"requantize", quantize},
+      {"requantizeByType", same},
       {"same", same},
       {"softmax", softmax},
       {"sort", sort},

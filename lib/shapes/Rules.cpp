@@ -201,7 +201,8 @@ void expectChoice(const Op &op, std::string_view name, std::string_view first, s
   // Left out, it is the default.
   if (found.kind == Attribute::Kind::Absent || found.text == first || found.text == second)
     return;
-  failAttribute(op, name, "is \"", found.text, "\"; expected \"", first, "\" or \"", second, "\"");
+  failAttribute(op, name, "is \"", found.text, "\"; expected \"", first, "\"",
+                first == second ? std::string() : " or \"" + std::string(second) + "\"");
 }
 
 size_t dimension(const Op &op, std::string_view name, int64_t dim, size_t rank) {

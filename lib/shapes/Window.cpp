@@ -61,8 +61,9 @@ int64_t windowCount(const Op &op, int64_t size, const Window &window, bool ceilM
 }
 
 /// The weight is [out, in / groups, kernel...], transposed [in, out / groups, kernel...]; the bias has `out` values.
-void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed) {
-  operand(op, "weight", kernel.size() + 2);
+void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed,
+                 std::string_view name = "weight") {
+  operand(op, name, kernel.size() + 2);
   const int64_t groups = integer(op, "groups");
   if (groups < 1 || inChannels % groups != 0 || outChannels % groups != 0)
     failAttribute(op, "groups", "is ", groups, ", which does not divide ", inChannels, " input and ", outChannels,
@@ -70,7 +71,7 @@ void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View ker
   Sizes expected = {transposed ? inChannels : outChannels, (transposed ? outChannels : inChannels) / groups};
   for (const int64_t size : kernel)
     expected.push_back(size);
-  expectShape(op, "weight", expected);
+  expectShape(op, name, expected);
 }
 
 void checkBias(const Op &op, int64_t outChannels) {
@@ -251,12 +252,7 @@ struct Described {
   Windows windows;
 };
 
-Described describedWindows(const Op &op, std::initializer_list<std::string_view> sizeNames, std::string_view channels,
-                           bool transposed) {
-  const size_t count = sizeNames.size();
-  Described all{integer(op, "batch_size"), integer(op, channels), {}, {}, {}};
-  for (const std::string_view name : sizeNames)
-    all.sizes.push_back(integer(op, name));
+Sizes describedImage(const Op &op, const Described &all) {
   Sizes image = {all.batch};
   for (const int64_t size : all.sizes)
     image.push_back(size);
@@ -264,16 +260,17 @@ Described describedWindows(const Op &op, std::initializer_list<std::string_view>
   for (const int64_t size : image)
     if (size < 0 || size > most)
       fail(op, "attributes give an input of shape ", View(image), "; sizes are 0 to ", most);
-
-  // Sequences and images may come flattened or as they are, volumes only as they are.
-  const Operand &from = operand(op, "input");
-  const Sizes flat = {1, 1, volume(op, View(image).first(count + 1)), all.inChannels};
   volume(op, image);
-  const bool isVolume = count == 3, isFlat = !isVolume && equal(from.shape, flat);
-  if (!isFlat && !equal(from.shape, image))
-    failOperand(op, "input", "has shape ", from.shape, "; expected ", isVolume ? std::string() : op.text(flat) + " or ",
-                View(image), " by the attributes");
+  return image;
+}
 
+/// The numbers of attributes; those of the windows are in bounds.
+Described describedNumbers(const Op &op, std::initializer_list<std::string_view> sizeNames, std::string_view channels,
+                           bool transposed, int64_t neutral = -1) {
+  const size_t count = sizeNames.size();
+  Described all{integer(op, "batch_size"), integer(op, channels), {}, {}, {}};
+  for (const std::string_view name : sizeNames)
+    all.sizes.push_back(integer(op, name));
   static constexpr std::string_view words[] = {"", "one number", "two numbers", "three numbers"},
                                     either[] = {"", "one or two", "two or four", "three or six"};
   // A single dimension may have its number by itself. Absent: of an op that has no such attribute.
@@ -295,11 +292,26 @@ Described describedWindows(const Op &op, std::initializer_list<std::string_view>
   };
   const Sizes stride = (all.kernel = read("kernel_size", 1, -1), read("stride", 1, -1)),
               dilation = read("dilation", 1, count == 3 ? 1 : -1), padding = read("padding", 0, -1),
-              more = transposed ? read("output_padding", 0, -1) : Sizes(count, 0);
+              more = transposed ? read("output_padding", 0, neutral) : Sizes(count, 0);
   const bool sides = padding.size() == 2 * count;
   for (size_t i = 0; i < count; ++i)
     all.windows.push_back(
         {all.kernel[i], stride[i], padding[sides ? 2 * i : i], padding[sides ? 2 * i + 1 : i], dilation[i], more[i]});
+  return all;
+}
+
+Described describedWindows(const Op &op, std::initializer_list<std::string_view> sizeNames, std::string_view channels,
+                           bool transposed) {
+  Described all = describedNumbers(op, sizeNames, channels, transposed);
+  const size_t count = sizeNames.size();
+  const Sizes image = describedImage(op, all);
+  // Sequences and images may come flattened or as they are, volumes only as they are.
+  const Operand &from = operand(op, "input");
+  const Sizes flat = {1, 1, volume(op, View(image).first(count + 1)), all.inChannels};
+  const bool isVolume = count == 3, isFlat = !isVolume && equal(from.shape, flat);
+  if (!isFlat && !equal(from.shape, image))
+    failOperand(op, "input", "has shape ", from.shape, "; expected ", isVolume ? std::string() : op.text(flat) + " or ",
+                View(image), " by the attributes");
   return all;
 }
 
@@ -327,9 +339,25 @@ void checkBlocks(const Op &op) {
     failAttribute(op, "conv2d_config", "has act_block_h_override = ", *rows, "; expected a multiple of 32");
 }
 
+/// The bias of a described convolution has its channels in the last dimension.
+void checkLastBias(const Op &op, int64_t outChannels) {
+  if (const Operand *bias = optionalOperand(op, "bias"))
+    if (bias->shape.empty() || bias->shape.back() != outChannels || volume(op, bias->shape) != outChannels)
+      failOperand(op, "bias", "has shape ", bias->shape, "; expected ", outChannels,
+                  " values, one per output channel, in the last dimension");
+}
+
 void convolveDescribed(const Op &op, Results &results, std::initializer_list<std::string_view> sizeNames,
                        bool transposed) {
   checkBlocks(op);
+  const auto expectPositive = [&](std::string_view name) {
+    if (const int64_t value = integer(op, name); value < 1)
+      failAttribute(op, name, "is ", value, "; expected 1 or more");
+  };
+  for (const std::string_view name : sizeNames)
+    expectPositive(name);
+  expectPositive("in_channels");
+  expectPositive("out_channels");
   const Described all = describedWindows(op, sizeNames, "in_channels", transposed);
   const int64_t outChannels = integer(op, "out_channels");
   pushWindows(op, results, all, outChannels, false, transposed);
@@ -344,16 +372,23 @@ void convolveDescribed(const Op &op, Results &results, std::initializer_list<std
         failOperand(op, "weight", "has shape ", weight, "; expected ", places,
                     " times at least as many rows as the channels of a group, ", all.inChannels, " / ", groups,
                     ", and ", outChannels, " columns");
-      return checkBias(op, outChannels);
+      return checkLastBias(op, outChannels);
     }
   } else if (weight.size() == 4) {
-    if (weight[0] == 1 && weight[1] == 1 && !(outChannels == 1 && equal(weight.subspan(2), kernel))) // prepared
-      return checkBias(op, outChannels);
+    // Prepared: a matrix of as many values.
+    const int64_t groups = integer(op, "groups");
+    if (weight[0] == 1 && weight[1] == 1 && groups > 0 && all.inChannels % groups == 0 && outChannels % groups == 0) {
+      Sizes matrix = kernel;
+      matrix.push_back(outChannels);
+      matrix.push_back(all.inChannels / groups);
+      if (volume(op, weight) == volume(op, matrix))
+        return checkLastBias(op, outChannels);
+    }
     if (kernel.size() == 1) // of a sequence, as of an image one pixel wide
       kernel.push_back(1);
   }
   checkWeight(op, all.inChannels, outChannels, kernel, transposed);
-  checkBias(op, outChannels);
+  checkLastBias(op, outChannels);
 }
 
 void conv1d(const Op &op, Results &results) { convolveDescribed(op, results, {"input_length"}, false); }
@@ -423,6 +458,38 @@ void prepareWeights(const Op &op, Results &results) {
   prepareAs(op, results, op.declared.empty() ? Sizes{1, 1, all / outs, outs} : Sizes());
 }
 
+/// Checks a weight or bias of a convolution that attributes describe, and that a window fits into the image. The shape
+/// of the result is the library's choice: a matrix with at least as many values.
+void prepareConvolution(const Op &op, bool transposed, bool isWeight) {
+  checkBlocks(op);
+  const Described all = describedNumbers(op, {"input_height", "input_width"}, "in_channels", transposed, /*neutral=*/0);
+  const int64_t outChannels = integer(op, "out_channels");
+  describedImage(op, all);
+  Results result;
+  pushWindows(op, result, all, outChannels, false, transposed);
+  if (isWeight) {
+    const std::string_view format = transposed ? "IOHW" : "OIHW";
+    expectChoice(op, "weights_format", format, format);
+    checkWeight(op, all.inChannels, outChannels, all.kernel, transposed, "weight_tensor");
+  } else {
+    const Operand &bias = operand(op, "bias_tensor");
+    if (volume(op, bias.shape) != outChannels)
+      failOperand(op, "bias_tensor", "has shape ", bias.shape, "; expected ", outChannels,
+                  " values, one per output channel");
+  }
+  if (op.declared.empty())
+    return;
+  const View from = operandAt(op, 0).shape, to = op.declared[0];
+  if (to.size() != 4 || to[0] != 1 || to[1] != 1 || volume(op, to) < volume(op, from))
+    fail(op, "has a result of shape ", to, "; expected 1x1xMxN with the ", volume(op, from), " values of ",
+         Name{op.operands[0].name});
+}
+
+void prepareConv2dWeights(const Op &op, Results &) { prepareConvolution(op, false, true); }
+void prepareConv2dBias(const Op &op, Results &) { prepareConvolution(op, false, false); }
+void prepareConvTranspose2dWeights(const Op &op, Results &) { prepareConvolution(op, true, true); }
+void prepareConvTranspose2dBias(const Op &op, Results &) { prepareConvolution(op, true, false); }
+
 } // namespace
 
 std::span<const Rule> windowRules() {
@@ -445,6 +512,10 @@ std::span<const Rule> windowRules() {
       {"prepareBias", prepareBias},
       {"prepareVolumes", prepareVolumes},
       {"prepareWeights", prepareWeights},
+      {"prepare_conv2d_bias", prepareConv2dBias},
+      {"prepare_conv2d_weights", prepareConv2dWeights},
+      {"prepare_conv_transpose2d_bias", prepareConvTranspose2dBias},
+      {"prepare_conv_transpose2d_weights", prepareConvTranspose2dWeights},
       {"transposedConvolution2d", transposedConvolution2d},
       {"transposedConvolution3d", transposedConvolution3d},
   };

@@ -1,9 +1,9 @@
 //===- Shapes.cpp - ops of the dialects as the shape rules see them -------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ttmlir/Dialect/Shapes/Shapes.h"
-#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 #include "ttmlir/shapes/Shapes.h"
+#include "ElementTypes.h"
+#include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -138,6 +138,8 @@ static rules::Attribute convert(Attribute attr) {
     return Attribute::of(std::string_view(stringifyMeshShardType(type.getValue())));
   if (auto mask = dyn_cast<mlir::tt::ttcore::AttentionMaskTypeAttr>(attr))
     return Attribute::of(std::string_view(stringifyAttentionMaskType(mask.getValue())));
+  if (auto reduction = dyn_cast<mlir::tt::ttcore::ReduceTypeAttr>(attr))
+    return Attribute::of(std::string_view(stringifyReduceType(reduction.getValue())));
   if (auto direction = dyn_cast<mlir::tt::ttcore::MeshShardDirectionAttr>(attr))
     return Attribute::of(std::string_view(stringifyMeshShardDirection(direction.getValue())));
   return Attribute::other();
@@ -341,5 +343,5 @@ LogicalResult mlir::tt::shapes::verify(const OpShapes &shapes, const Subject &su
     return error(subject, "result ", found.size() > 1 ? std::to_string(i) + " " : "", "is ",
                  subject.op->getResult(i).getType(), "; expected shape ", op.text(sizes));
   }
-  return success();
+  return verifyElementTypes(shapes, subject);
 }

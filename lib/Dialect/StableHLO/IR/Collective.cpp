@@ -134,8 +134,12 @@ LogicalResult AllReduceOp::verifyRegions() {
 }
 
 LogicalResult CollectiveReduceOp::verifyRegions() {
-  return success(succeeded(checkCount(*this)) && succeeded(checkGroups(*this, getReplicaGroups(), "replica_groups")) &&
-                 succeeded(checkComputation(*this, getComputation())));
+  if (failed(checkCount(*this)) || failed(checkGroups(*this, getReplicaGroups(), "replica_groups")))
+    return failure();
+  for (auto [from, to] : llvm::zip_equal(getOperandTypes(), getResultTypes()))
+    if (failed(verifyCompatibleShape(from, to)))
+      return emitOpError() << "has a result of type " << to << "; expected the shape of " << from;
+  return checkComputation(*this, getComputation());
 }
 
 LogicalResult ReduceScatterOp::verifyRegions() {
@@ -153,6 +157,58 @@ LogicalResult ReduceScatterOp::verifyRegions() {
     if (failed(verifyCompatibleShape(shape, to.getShape())))
       return emitOpError() << "has a result of type " << to << "; expected the shape of "
                            << RankedTensorType::get(shape, to.getElementType());
+    return checkComputation(*this, getComputation());
   }
+  // The number of devices depends on a mesh: the result has a part of the dimension.
+  if (to.getRank() == from.getRank())
+    shape[dimension] = to.getDimSize(dimension);
+  const bool isPart =
+      from.isDynamicDim(dimension) || ShapedType::isDynamic(shape[dimension]) ||
+      (shape[dimension] == 0 ? from.getDimSize(dimension) == 0 : from.getDimSize(dimension) % shape[dimension] == 0);
+  if (failed(verifyCompatibleShape(shape, to.getShape())) || !isPart)
+    return emitOpError() << "has a result of type " << to << "; expected the shape of " << from
+                         << " with a part of dimension " << dimension;
   return checkComputation(*this, getComputation());
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+LogicalResult AsyncStartOp::verifyRegions() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getOperandTypes())
+    return emitOpError() << "has a body of (" << block.getArgumentTypes() << "); expected the types of the operands, ("
+                         << getOperandTypes() << ")";
+  ArrayRef<Type> types = cast<FutureType>(getType()).getTypes();
+  if (block.getTerminator()->getOperandTypes() != TypeRange(types))
+    return emitOpError() << "has a body that returns (" << block.getTerminator()->getOperandTypes()
+                         << "); expected the types of the future, (" << types << ")";
+  return success();
+}
+
+LogicalResult AsyncDoneOp::verify() {
+  ArrayRef<Type> types = cast<FutureType>(getOperand().getType()).getTypes();
+  if (getResultTypes() != TypeRange(types))
+    return emitOpError() << "has results of types (" << getResultTypes() << "); expected those of the future, ("
+                         << types << ")";
+  return success();
+}
+
+/// A layout lists the dimensions of a result from the fastest to the slowest; the token has none.
+LogicalResult InfeedOp::verify() {
+  std::optional<ArrayAttr> layout = getLayout();
+  if (!layout)
+    return success();
+  if (layout->size() + 1 != getNumResults())
+    return emitOpError() << "has " << layout->size() << " layouts; expected one for each of "
+                         << static_cast<int64_t>(getNumResults()) - 1 << " results before the token";
+  for (auto [each, type] : llvm::zip(*layout, getResultTypes())) {
+    auto order = dyn_cast<ArrayAttr>(each);
+    auto shaped = dyn_cast<RankedTensorType>(type);
+    if (!order || !llvm::all_of(order, llvm::IsaPred<IntegerAttr>) ||
+        (shaped && static_cast<int64_t>(order.size()) != shaped.getRank()))
+      return emitOpError() << "has a layout " << each << " for " << type << "; expected one number for each dimension";
+  }
+  return success();
 }

@@ -14,7 +14,7 @@ LogicalResult ConvolutionOp::verify() {
   if (getWindowReversal() && getWindowReversal()->size() != spatial)
     return emitOpError() << "has " << getWindowReversal()->size() << " values in reverse; expected one for each of "
                          << spatial << " spatial dimensions";
-  return success();
+  return checkResultKind(*this, getLhs().getType(), getType());
 }
 
 /// The size of a dimension divided by a group count, which must divide it.

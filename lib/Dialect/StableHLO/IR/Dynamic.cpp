@@ -95,7 +95,17 @@ LogicalResult DynamicConvOp::verify() {
   if (padding.getRank() != 2 || padding.getDimSize(0) != spatial || padding.getDimSize(1) != 2)
     return emitOpError() << "padding is " << padding << "; expected a pair for each of " << spatial
                          << " spatial dimensions";
-  return success();
+  auto kernel = cast<RankedTensorType>(getRhs().getType());
+  if (rankOf(getLhs()) != spatial + 2 || kernel.getRank() != spatial + 2)
+    return emitOpError() << "operands are " << getLhs().getType() << " and " << kernel << "; dim_numbers expects rank "
+                         << spatial + 2;
+  SmallVector<int64_t> sizes;
+  for (int64_t dimension : getDimensionNumbers().getKernelSpatialDimensions())
+    sizes.push_back(kernel.getDimSize(dimension));
+  if (failed(readWindows(getLoc(), getOperationName(), sizes, getWindowStrides(), std::nullopt, getLhsDilation(),
+                         getRhsDilation())))
+    return failure();
+  return checkResultKind(*this, getLhs().getType(), getType());
 }
 
 LogicalResult RealDynamicSliceOp::verify() {

@@ -78,10 +78,36 @@ static LogicalResult checkEinsum(Operation *op, StringRef config) {
                                << "; expected one letter for each dimension";
     return success();
   };
+  Type result = op->getResult(0).getType();
   for (auto [part, type] : llvm::zip_equal(parts, op->getOperandTypes()))
     if (failed(check(part, type)))
       return failure();
-  return check(output, op->getResult(0).getType());
+  if (failed(check(output, result)) || failed(checkResultKind(op, op->getOperand(0).getType(), result)))
+    return failure();
+  if (config.contains("..."))
+    return success();
+  // A letter has one size, and the result has no letters of its own.
+  DenseMap<char, int64_t> sizes;
+  auto merge = [&](StringRef letters, Type type) -> LogicalResult {
+    for (auto [letter, size] : llvm::zip_equal(letters, cast<RankedTensorType>(type).getShape())) {
+      auto [known, isNew] = sizes.try_emplace(letter, size);
+      if (isNew || ShapedType::isDynamic(size) || known->second == size)
+        continue;
+      if (!ShapedType::isDynamic(known->second))
+        return op->emitOpError() << "einsum_config has '" << StringRef(&letter, 1) << "' for sizes " << known->second
+                                 << " and " << size << "; expected one size";
+      known->second = size;
+    }
+    return success();
+  };
+  for (auto [part, type] : llvm::zip_equal(parts, op->getOperandTypes()))
+    if (failed(merge(part, type)))
+      return failure();
+  for (size_t i = 0; i < output.size(); ++i)
+    if (!sizes.contains(output[i]) || output.take_front(i).contains(output[i]))
+      return op->emitOpError() << "einsum_config has '" << output.substr(i, 1)
+                               << "' in the result; expected letters of operands, each once";
+  return merge(output, result);
 }
 
 LogicalResult EinsumOp::verify() { return checkEinsum(*this, getEinsumConfig()); }

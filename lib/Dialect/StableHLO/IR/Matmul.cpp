@@ -11,7 +11,7 @@ template <typename OpT> static LogicalResult checkPrecision(OpT op) {
   std::optional<ArrayAttr> precision = op.getPrecisionConfig();
   if (precision && !precision->empty() && precision->size() != 2)
     return op.emitOpError() << "has " << precision->size() << " precisions; expected one for each of 2 operands";
-  return success();
+  return checkResultKind(op, op.getLhs().getType(), op.getType());
 }
 
 LogicalResult DotOp::verify() { return checkPrecision(*this); }

@@ -253,6 +253,8 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
                          << RankedTensorType::get(shape, operand.getElementType()) << ", one element for each window";
   if (failed(verifyCompatibleShape(operand.getShape(), cast<RankedTensorType>(getType()).getShape())))
     return emitOpError() << "has a result of type " << getType() << "; expected the shape of " << operand;
+  if (failed(checkResultKind(*this, operand, getType())))
+    return failure();
   auto scalar = RankedTensorType::get({}, operand.getElementType());
   Type pred = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
   for (auto [name, region, returns] :

@@ -140,6 +140,21 @@ LogicalResult stablehlo::checkDimensions(OptionalLoc loc, StringRef op, StringRe
   return success();
 }
 
+LogicalResult stablehlo::checkResultKind(Operation *op, Type operand, Type result) {
+  auto kindOf = [](Type type) -> StringRef {
+    Type element = getElementTypeOrSelf(type);
+    return isa<FloatType>(element)     ? "floating-point numbers"
+           : isa<IntegerType>(element) ? "integers"
+           : isa<ComplexType>(element) ? "complex numbers"
+                                       : "";
+  };
+  const StringRef expected = kindOf(operand), found = kindOf(result);
+  if (expected == found || expected.empty() || found.empty())
+    return success();
+  return op->emitOpError() << "has a result of type " << result << "; expected " << expected << ", as in the operand "
+                           << operand;
+}
+
 LogicalResult stablehlo::checkLength(OptionalLoc loc, StringRef op, StringRef name, size_t length, int64_t rank) {
   if (length == static_cast<size_t>(rank))
     return success();

@@ -49,6 +49,10 @@ LogicalResult checkLength(OptionalLoc loc, StringRef op, StringRef name, size_t 
 /// old values, then the new ones) and returns one, of the element types of the results.
 LogicalResult verifyCombiner(Operation *op, Block &body, size_t tensors);
 
+/// Checks that a result holds numbers of the operand's kind: floating-point, integer or complex ones. Their width may
+/// differ. Quantized elements are not compared.
+LogicalResult checkResultKind(Operation *op, Type operand, Type result);
+
 /// A window along one dimension; the defaults are those of absent attributes.
 struct Window {
   int64_t size = 1;

@@ -181,6 +181,18 @@ LogicalResult MetalLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitErr
   auto type = collapsedIntervals.getType();
   if (!type.getElementType().isInteger(64) || (type.getRank() == 2 && type.getDimSize(1) != 2))
     return emitError() << "collapsed_intervals is a tensor<Nx2xi64>, found " << type;
+  // Of dimensions in order; an end of -1 is the last one.
+  const auto rank = static_cast<int64_t>(logicalShape.size());
+  const auto values = llvm::to_vector(collapsedIntervals.getValues<int64_t>());
+  int64_t last = 0;
+  for (size_t i = 0; i + 1 < values.size(); i += 2) {
+    const int64_t begin = values[i] < 0 ? values[i] + rank : values[i],
+                  end = values[i + 1] < 0 ? values[i + 1] + rank : values[i + 1];
+    if (begin < last || end < begin || end > rank)
+      return emitError() << "collapsed_intervals has [" << values[i] << ", " << values[i + 1]
+                         << "); expected intervals of " << rank << " dimensions, one after another";
+    last = end;
+  }
   return success();
 }
 

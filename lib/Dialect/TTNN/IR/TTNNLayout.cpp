@@ -141,8 +141,8 @@ bool TTNNLayoutAttr::isSharded() const {
 SmallVector<int64_t> TTNNLayoutAttr::getShardShape() const {
   SmallVector<int64_t> shape(getMemref().getShape());
   if (auto tile = dyn_cast<ttcore::TileType>(getMemref().getElementType())) {
-    shape[0] *= tile.getHeight();
-    shape[1] *= tile.getWidth();
+    shape[shape.size() - 2] *= tile.getHeight();
+    shape[shape.size() - 1] *= tile.getWidth();
   }
   return shape;
 }
@@ -174,19 +174,27 @@ RankedTensorType ttnn::withLayout(RankedTensorType type, TTNNLayoutAttr layout) 
 LogicalResult TTNNLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError, AffineMap linear,
                                      ArrayRef<int64_t> grid, MemRefType memref, TensorMemoryLayoutAttr memoryLayout,
                                      ttcore::TensorMeshAttr, bool, CoreRangeSetAttr cores) {
-  if (memref.getRank() != 2)
-    return emitError() << "memref of a layout has 2 dimensions, found " << memref.getRank() << " in " << memref;
+  // A shard is a matrix. A tensor in one piece may keep its dimensions.
+  const int64_t rank = memref.getRank();
+  if (memoryLayout && memoryLayout.getValue() != TensorMemoryLayout::Interleaved && rank != 2)
+    return emitError() << "memref of a sharded layout has 2 dimensions, found " << rank << " in " << memref;
+  if (rank < 1 || (isa<ttcore::TileType>(memref.getElementType()) && rank < 2))
+    return emitError() << "memref of a layout has " << (rank < 1 ? 1 : 2) << " dimensions or more, found " << rank
+                       << " in " << memref;
   if (!memref.hasStaticShape())
     return emitError() << "memref of a layout has a static shape, found " << memref;
-  if (linear.getNumResults() != 2)
-    return emitError() << "map of a layout has 2 results, like its memref, found " << linear.getNumResults();
+  if (linear.getNumResults() != rank)
+    return emitError() << "map of a layout has " << rank << " results, like its memref, found "
+                       << linear.getNumResults();
   if (linear.getNumSymbols() != 0)
     return emitError() << "map of a layout has no symbols, found " << linear.getNumSymbols();
-  if (grid.size() != 2)
-    return emitError() << "grid of a layout has 2 dimensions, found " << grid.size();
-  for (int64_t size : grid)
-    if (size <= 0)
-      return emitError() << "grid " << grid[0] << 'x' << grid[1] << " of a layout is empty";
+  if (grid.size() != 2 && static_cast<int64_t>(grid.size()) != rank)
+    return emitError() << "grid of a layout has 2 dimensions, or " << rank << " like its memref, found " << grid.size();
+  if (llvm::any_of(grid, [](int64_t size) { return size <= 0; })) {
+    InFlightDiagnostic diagnostic = emitError() << "grid ";
+    llvm::interleave(grid, diagnostic, "x");
+    return diagnostic << " of a layout is empty";
+  }
 
   auto buffer = dyn_cast_or_null<BufferTypeAttr>(memref.getMemorySpace());
   if (!buffer)
@@ -213,9 +221,14 @@ LogicalResult TTNNLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitErro
     for (CoreRangeAttr range : cores.getCoreRanges())
       count += (range.getEndCoord().getX() - range.getStartCoord().getX() + 1) *
                (range.getEndCoord().getY() - range.getStartCoord().getY() + 1);
-    if (count != static_cast<uint64_t>(grid[0] * grid[1]))
-      return emitError() << "core_ranges hold " << count << " cores but grid " << grid[0] << 'x' << grid[1] << ' '
-                         << grid[0] * grid[1];
+    std::optional<int64_t> whole = 1;
+    for (int64_t size : grid)
+      whole = whole ? llvm::checkedMul(*whole, size) : std::nullopt;
+    if (!whole || count != static_cast<uint64_t>(*whole)) {
+      InFlightDiagnostic diagnostic = emitError() << "core_ranges hold " << count << " cores but grid ";
+      llvm::interleave(grid, diagnostic, "x");
+      return whole ? diagnostic << ' ' << *whole : diagnostic << " more than 64 bits count";
+    }
   }
   return success();
 }

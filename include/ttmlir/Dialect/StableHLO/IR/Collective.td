@@ -105,12 +105,14 @@ def StableHLO_AsyncStartOp
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands);
   let results = (outs StableHLO_Future);
   let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
 }
 
 def StableHLO_AsyncDoneOp : StableHLO_Op<"async_done"> {
   let summary = "Waits for an asynchronous computation and returns its results.";
   let arguments = (ins StableHLO_Future:$operand);
   let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
 }
 
 def StableHLO_InfeedOp : StableHLO_Op<"infeed"> {
@@ -118,6 +120,7 @@ def StableHLO_InfeedOp : StableHLO_Op<"infeed"> {
   let arguments = (ins StableHLO_Token:$token, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$infeed_config,
                        OptionalAttr<ArrayAttr>:$layout);
   let results = (outs Variadic<StableHLO_TensorOrToken>);
+  let hasVerifier = 1;
 }
 
 def StableHLO_OutfeedOp : StableHLO_Op<"outfeed"> {

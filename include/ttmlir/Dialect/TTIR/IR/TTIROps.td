@@ -50,7 +50,7 @@ def TTIR_DeallocOp : Op<TTIR_Dialect, "dealloc", [MemoryEffects<[MemFree]>]> {
 }
 
 class TTIR_QuantizationOp<string mnemonic, string text>
-    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, "same", [TT_ChangesQuantization]> {
+    : TT_PureOp<TTIR_Dialect, mnemonic, TT_Unary, (ins), text, mnemonic # "ByType", [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point, saturated to the storage type; both parameters are of the quantized type.
   }];
@@ -60,19 +60,19 @@ def TTIR_QuantizeOp : TTIR_QuantizationOp<"quantize", "Values as integers, by th
 def TTIR_DequantizeOp : TTIR_QuantizationOp<"dequantize", "Integers as values, by the quantized type of the input.">;
 def TTIR_RequantizeOp : TTIR_QuantizationOp<"requantize", "Integers of one quantized type as those of another.">;
 
-class TTIR_UnrolledQuantizationOp<string mnemonic, dag parameters, string text>
-    : TT_PureOp<TTIR_Dialect, mnemonic, !con(TT_Unary, parameters), (ins OptionalAttr<I32Attr>:$axis), text,
-                "quantize", [TT_ChangesQuantization]> {
+class TTIR_UnrolledQuantizationOp<string rule, dag parameters, string text>
+    : TT_PureOp<TTIR_Dialect, rule # "_unrolled", !con(TT_Unary, parameters), (ins OptionalAttr<I32Attr>:$axis), text,
+                rule, [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
   }];
 }
 
-def TTIR_QuantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"quantize_unrolled",
+def TTIR_QuantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"quantize",
     (ins AnyRankedTensor:$scale, AnyRankedTensor:$zero_point), "round(input / scale) + zero_point.">;
-def TTIR_DequantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"dequantize_unrolled",
+def TTIR_DequantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"dequantize",
     (ins AnyRankedTensor:$scale, AnyRankedTensor:$zero_point), "(input - zero_point) * scale.">;
-def TTIR_RequantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"requantize_unrolled",
+def TTIR_RequantizeUnrolledOp : TTIR_UnrolledQuantizationOp<"requantize",
     (ins AnyRankedTensor:$in_scale, AnyRankedTensor:$in_zero_point, AnyRankedTensor:$out_scale,
          AnyRankedTensor:$out_zero_point),
     "dequantize with the `in` parameters, then quantize with the `out` parameters.">;

@@ -105,7 +105,7 @@ def TTNN_AggregateTensorOp : Op<TTNN_Dialect, "aggregate_tensor", [
 
 class TTNN_QuantizationOp<string mnemonic, dag parameters, string text>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, parameters),
-                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text, "quantize",
+                (ins OptionalAttr<I32Attr>:$axis, OptionalAttr<TTCore_DataTypeAttr>:$output_dtype), text, mnemonic,
                 [TT_ChangesQuantization]> {
   let description = [{
     quantized = round(value / scale) + zero_point with the parameters as tensors: one value, or one per index of `axis`.
@@ -138,7 +138,8 @@ def TTNN_BeginTraceCaptureOp : TTNN_TraceOp<"begin_trace_capture", (ins), "Begin
   let results = (outs AnyRankedTensor:$trace_id);
 }
 def TTNN_EndTraceCaptureOp : TTNN_TraceOp<"end_trace_capture", (ins AnyRankedTensor:$trace_id), "Ends a recording.">;
-def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [MemoryEffects<[MemRead, MemWrite]>]> {
+def TTNN_ExecuteTraceOp : Op<TTNN_Dialect, "execute_trace", [
+    MemoryEffects<[MemRead, MemWrite]>, TT_CheckShape<(ins TTNN_Device:$device, AnyRankedTensor:$trace_id), "executeTrace">]> {
   let summary = "Runs the commands of a recording.";
   let arguments = (ins TTNN_Device:$device, AnyRankedTensor:$trace_id, DefaultValuedAttr<UI32Attr, "0">:$cq_id,
                        TT_Bool<"false">:$blocking);

@@ -74,7 +74,9 @@ def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weight
 
 // The result is in the order that the convolution reads fastest; its shape is the library's.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
-    : Op<TTNN_Dialect, mnemonic, [Pure, TT_MovesValues, TT_FillsValues]> {
+    : Op<TTNN_Dialect, mnemonic, [
+          Pure, TT_MovesValues, TT_FillsValues,
+          TT_CheckShape<!con(!dag(ins, [AnyRankedTensor], [operand]), (ins TTNN_Device:$device)), mnemonic>]> {
   let description = [{
     Brings a weight or bias into the form that the convolution with these attributes takes, so that it is done once.
   }];

@@ -1,6 +1,6 @@
 // RUN: ttmlir-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect
 
-// expected-error@+1 {{memref of a layout has 2 dimensions, found 3}}
+// expected-error@+1 {{map of a layout has 3 results, like its memref, found 2}}
 #a = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<1x2x3xf32, #ttnn.buffer_type<dram>>, <interleaved>>
 
 // -----
@@ -115,3 +115,21 @@ func.func private @f(tensor<1x2x3xf32, #a>)
 // expected-error@+2 {{expected an integer of at most 18446744073709551615}}
 // expected-error@+1 {{failed to parse TTNN_CoreCoordAttr parameter 'x'}}
 "test.op"() {a = #ttnn.core_coord<18446744073709551616, 0>} : () -> ()
+
+// -----
+
+#l1 = #ttnn.buffer_type<l1>
+// expected-error@+1 {{memref of a sharded layout has 2 dimensions, found 3}}
+#layout = #ttnn.ttnn_layout<(d0, d1, d2) -> (d0, d1, d2), <1x1x1>, memref<2x32x32xf32, #l1>, <height_sharded>>
+
+// -----
+
+#dram = #ttnn.buffer_type<dram>
+// expected-error@+1 {{memref of a layout has 2 dimensions or more, found 1}}
+#layout = #ttnn.ttnn_layout<(d0) -> (d0), <1>, memref<2x!ttcore.tile<32x32, f32>, #dram>, <interleaved>>
+
+// -----
+
+#dram = #ttnn.buffer_type<dram>
+// expected-error@+1 {{grid of a layout has 2 dimensions, or 3 like its memref, found 1}}
+#layout = #ttnn.ttnn_layout<(d0, d1, d2) -> (d0, d1, d2), <1>, memref<2x32x32xf32, #dram>, <interleaved>>
