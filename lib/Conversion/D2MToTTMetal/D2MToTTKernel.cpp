@@ -248,8 +248,11 @@ private:
     if (block)
       blocks[block] = port;
     Step::create(builder, op->getLoc(), port, pages(op->getLoc(), port));
-    if (block && llvm::any_of(block.getUsers(), llvm::IsaPred<DMAReadOp, DMAWriteOp>))
-      addresses[block] = ttkernel::GetWritePtrOp::create(builder, op->getLoc(), indexType(), port);
+    if (block && llvm::any_of(block.getUsers(), llvm::IsaPred<DMAReadOp, DMAWriteOp>)) {
+      using Pointer = std::conditional_t<std::is_same_v<Step, ttkernel::CBWaitFrontOp>, ttkernel::GetReadPtrOp,
+                                         ttkernel::GetWritePtrOp>;
+      addresses[block] = Pointer::create(builder, op->getLoc(), indexType(), port);
+    }
     return success();
   }
 
@@ -301,15 +304,44 @@ private:
       return op->emitOpError("expected a buffer of all cores with three indices, and one of this core with one; run "
                              "d2m-lower-load-store-ops-to-dma first");
     const int64_t bytes = bytesOf(cast<ShapedType>(remote.getType()).getElementType());
-    Value source = ttkernel::GetNocAddrOp::create(builder, loc, indexType(), at[1], at[0],
-                                                  arith::AddIOp::create(builder, loc, base, at[2]));
+    FailureOr<Value> source = networkAddress(op, remote, base, at);
+    if (failed(source))
+      return failure();
     Value target =
         arith::AddIOp::create(builder, loc, to, arith::MulIOp::create(builder, loc, place[0], index(loc, bytes)));
     if (read)
-      ttkernel::NocAsyncReadOp::create(builder, loc, source, target, index(loc, count * bytes));
+      ttkernel::NocAsyncReadOp::create(builder, loc, *source, target, index(loc, count * bytes));
     else
-      ttkernel::NocAsyncWriteOp::create(builder, loc, target, source, index(loc, count * bytes));
+      ttkernel::NocAsyncWriteOp::create(builder, loc, target, *source, index(loc, count * bytes));
     return success();
+  }
+
+  /// The network's address of bytes of a buffer: of a core's part, by its row, its column, and bytes into it. In DRAM,
+  /// the parts of cores lie in the channels by turns.
+  FailureOr<Value> networkAddress(Operation *op, Value buffer, Value base, ValueRange at) {
+    Location loc = op->getLoc();
+    Value address = arith::AddIOp::create(builder, loc, base, at[2]);
+    if (!liesIn(buffer.getType(), ttcore::MemorySpace::DeviceDRAM))
+      return ttkernel::GetNocAddrOp::create(builder, loc, indexType(), at[1], at[0], address).getResult();
+    auto module = function->getParentOfType<ModuleOp>();
+    auto system = module ? module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName) : nullptr;
+    auto described = ttmetal::DeviceBuffer::of(buffer.getType());
+    if (!system || system.getChipDescs().empty() || !described)
+      return op->emitOpError() << "uses a buffer in DRAM, " << buffer.getType()
+                               << "; expected one with a #ttcore.shard "
+                               << "layout and a module with " << ttcore::systemDescName;
+    ttcore::ChipDescAttr chip = system.getChipDescs().front();
+    const auto part =
+        static_cast<int64_t>(llvm::alignTo(described->shardBytes(), std::max(1u, chip.getNocDRAMAddressAlignBytes())));
+    Value core = arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, at[0], index(loc, described->grid[1])), at[1]);
+    Value channels = index(loc, std::max<int64_t>(1, chip.getNumDramChannels()));
+    Value before =
+        arith::MulIOp::create(builder, loc, arith::DivSIOp::create(builder, loc, core, channels), index(loc, part));
+    Value bank = arith::RemSIOp::create(builder, loc, core, channels);
+    return ttkernel::GetNocAddrFromBankIDOp::create(builder, loc, indexType(), bank,
+                                                    arith::AddIOp::create(builder, loc, address, before))
+        .getResult();
   }
 
   /// Computes as many output tiles at a time as the registers hold, each with all of the block's products.

@@ -95,7 +95,8 @@ struct CallPattern : ConversionPattern {
         })
         .Case<ttkernel::UnaryBcastInitOp, ttkernel::UnaryBcastOp>(
             [&](auto bcast) { templates.push_back(opaque(broadcastOf(bcast.getBcastType()))); })
-        .Case([&](ttkernel::PackTileOp) { templates.push_back(opaque("true")); })
+        .Case<ttkernel::PackTileOp, ttkernel::GetNocAddrFromBankIDOp>(
+            [&](auto) { templates.push_back(opaque("true")); })
         .Case([&](ttkernel::ClampTileOp clamp) { arguments.append({bits(clamp.getMin()), bits(clamp.getMax())}); })
         .Case([&](ttkernel::CheckPositionsTileOp check) {
           arguments.append({opaque(Twine(check.getSize()) + "u"), opaque("\"" + check.getOpName() + "\"")});

@@ -74,13 +74,15 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     const bool isFlat = isOneProduct(a, b, out);
     Product product;
     int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
-    const int64_t blockColumns = target.tiles[1];
+    int64_t blockColumns = target.tiles[1];
     const auto tileBytes = static_cast<int64_t>(left.tile().getSizeBytes());
     // What the parts of the operands and of the result leave of L1.
     const auto partBytes = [](const Placement &placed) {
       return placed.tiles[0] * placed.tiles[1] * static_cast<int64_t>(placed.tile().getSizeBytes());
     };
     int64_t room = coreBytes - partBytes(left) - partBytes(placeOf(types, b)) - partBytes(target);
+    if (room < ringBytes / 4) // then parts lie in DRAM
+      room = coreBytes / 2;
     if ((blockRows + blockColumns) * inner * tileBytes > std::min(room, ringBytes)) {
       // Sums of several blocks of K are kept in f32, of as many rows at a time as leave room for the operands.
       const auto sumBytes = [&] { return blockRows * blockColumns * f32TileBytes; };
@@ -88,6 +90,11 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
         do
           --blockRows;
         while (rowsThere % blockRows);
+      if (sumBytes() > room)
+        while (sumBytes() > room / 2 && blockColumns > 1)
+          do
+            --blockColumns;
+          while (target.tiles[1] % blockColumns);
       room -= sumBytes();
     }
     const int64_t blockInner = innerBlock(inner, (blockRows + blockColumns) * tileBytes,
@@ -110,7 +117,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
       bColumn = dim(0) % product.steps * blockInner + dim(2);
     }
     product.b = {adaptor.getB(),
-                 {bBatch * product.steps, target.grid[1]},
+                 {bBatch * product.steps, target.grid[1] * target.tiles[1] / blockColumns},
                  {blockInner, blockColumns},
                  AffineMap::get(4, 0, {bRow, bColumn}, context)};
     AffineExpr number = (dim(0) * blockRows).floorDiv(rows);

@@ -5,6 +5,7 @@
 
 #include "ttmlir/Dialect/D2M/Transforms/Indexing.h"
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
+#include "ttmlir/Dialect/D2M/Transforms/Streaming.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,6 +95,9 @@ static Value createRing(OpBuilder &builder, Location loc, std::array<int64_t, 2>
                         int64_t count, Type element) {
   return memref::AllocOp::create(builder, loc, deviceType(grid, {block[0] * count, block[1]}, element));
 }
+
+/// Bytes of a block up to which its circular buffer has a second one.
+static constexpr uint64_t streamedBytes = 64 << 10;
 
 /// Tiles that a buffer of a reduction's stream has.
 static constexpr int64_t reducedTiles = 4;
@@ -232,10 +236,10 @@ private:
 void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, Value output) {
   OpBuilder::InsertionGuard guard(builder);
   auto buffer = *ttmetal::DeviceBuffer::of(output.getType());
-  const int64_t rows = product.a.block[0], columns = buffer.shard[1];
-  const int64_t groups = buffer.shard[0] / rows;
+  const int64_t rows = product.a.block[0], columns = product.b.block[1];
+  const int64_t groups = buffer.shard[0] / rows, columnBlocks = buffer.shard[1] / columns;
   StreamGeneric kernel(builder, loc, output, {rows, columns});
-  const bool isOne = product.steps * groups == 1;
+  const bool isOne = product.steps * groups * columnBlocks == 1;
   const size_t a = kernel.add(product.a, isOne ? 1 : product.a.buffers),
                b = kernel.add(product.b, isOne ? 1 : product.b.buffers);
   MLIRContext *context = builder.getContext();
@@ -248,12 +252,14 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
   AffineExpr m = getAffineDimExpr(0, context), n = getAffineDimExpr(1, context), k = getAffineDimExpr(2, context);
   AffineMap bRow = product.bRow.replaceDimsAndSymbols({m, k}, {}, 3, 0);
   using ttcore::IteratorType;
-  kernel.begin({groups, 1, product.steps},
+  kernel.begin({groups, columnBlocks, product.steps},
                {AffineMap::get(3, 0, {m, k}, context), AffineMap::get(3, 0, {bRow.getResult(0), n}, context),
                 AffineMap::get(3, 0, {m, n}, context)},
                {IteratorType::Parallel, IteratorType::Parallel, IteratorType::Reduction});
   auto group = createFor(builder, loc, 0, groups);
   Value row = kernel.ofCore(0, groups, group.getInductionVar()), column = kernel.core(1);
+  if (columnBlocks > 1)
+    column = kernel.ofCore(1, columnBlocks, createFor(builder, loc, 0, columnBlocks).getInductionVar());
   Value scratch = inParts ? kernel.ring(2) : Value();
   Value sums = inParts ? kernel.reserve(scratch) : kernel.reserve(kernel.out());
   {
@@ -288,6 +294,8 @@ void tt::createMatmul(OpBuilder &builder, Location loc, const Product &product, 
   if (inParts)
     kernel.pop(scratch);
   kernel.push(kernel.out());
+  if (columnBlocks > 1) // not in the order of the core's part
+    d2m::streamOperand(kernel.generic, static_cast<unsigned>(kernel.views.size()), streamedBytes);
 }
 
 //===----------------------------------------------------------------------===//

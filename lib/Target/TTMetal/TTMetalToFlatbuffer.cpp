@@ -152,7 +152,10 @@ FailureOr<OffsetTo<fb::BufferRef>> MetalWriter::writeBuffer(Operation *user, Val
   if (asCircular)
     circular = fb::CreateCircularBufferConfig(builder, builder.CreateVectorOfStructs(ranges), buffer->shardBytes(),
                                               buffer->pageBytes(), buffer->shardBytes() / buffer->pageBytes());
-  auto metal = fb::CreateMetalBuffer(builder, ::tt::target::BufferType::L1, config, circular);
+  const bool isInDram = cast<ttcore::MemorySpaceAttr>(cast<MemRefType>(type).getMemorySpace()).getValue() ==
+                        ttcore::MemorySpace::DeviceDRAM;
+  auto metal = fb::CreateMetalBuffer(builder, isInDram ? ::tt::target::BufferType::DRAM : ::tt::target::BufferType::L1,
+                                     config, circular);
   auto desc = fb::CreateBufferDesc(builder, builder.CreateVector(shape),
                                    static_cast<::tt::target::DataType>(buffer->dataType()), &element,
                                    fb::BufferDetail::MetalBuffer, metal.Union());

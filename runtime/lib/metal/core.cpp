@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace tt::metal {
@@ -71,6 +72,19 @@ Dram::Dram(const sim::ChipDesc &chip)
   if (taken == MAP_FAILED)
     throw OutOfMemoryError("no memory for " + std::to_string(banks) + " banks of DRAM");
   memory = static_cast<std::byte *>(taken);
+}
+
+void Dram::clear(uint32_t bank, uint64_t address, uint64_t bytes) const {
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  std::byte *begin = at(bank, address), *end = begin + bytes;
+  const auto number = [](const std::byte *at) { return reinterpret_cast<uintptr_t>(at); };
+  std::byte *first = begin + (page - number(begin) % page) % page, *last = end - number(end) % page;
+  if (first >= last || ::madvise(first, static_cast<size_t>(last - first), MADV_DONTNEED) != 0) {
+    std::memset(begin, 0, bytes);
+    return;
+  }
+  std::memset(begin, 0, static_cast<size_t>(first - begin));
+  std::memset(last, 0, static_cast<size_t>(end - last));
 }
 
 Dram::~Dram() { ::munmap(memory, size * banks); }

@@ -61,6 +61,8 @@ public:
   Dram &operator=(const Dram &) = delete;
   ~Dram();
   std::byte *at(uint32_t bank, uint64_t address) const { return memory + bank * size + address; }
+  /// Makes the bytes zero, and gives their pages back.
+  void clear(uint32_t bank, uint64_t address, uint64_t bytes) const;
 
 private:
   const size_t size, banks;

@@ -10,6 +10,7 @@
 #include "tt/sim/published.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -27,21 +28,37 @@ int64_t nanoseconds() {
       .count();
 }
 
-/// The L1 of a chip from one run to the next: its pages are there already.
-std::unique_ptr<L1> takeL1(runtime::BinaryImage &image) {
+/// A memory of a chip from one run to the next: its pages are there already.
+template <class Memory> std::unique_ptr<Memory> take(runtime::BinaryImage &image, std::unique_ptr<Memory> Kept::*of) {
   Kept &kept = image.kept<Kept>();
   {
     std::lock_guard lock(kept.mutex);
-    if (kept.l1)
-      return std::move(kept.l1);
+    if (kept.*of)
+      return std::move(kept.*of);
   }
-  return std::make_unique<L1>(*image.metal->chip);
+  return std::make_unique<Memory>(*image.metal->chip);
 }
-void keepL1(runtime::BinaryImage &image, std::unique_ptr<L1> l1) {
+template <class Memory>
+void keep(runtime::BinaryImage &image, std::unique_ptr<Memory> Kept::*of, std::unique_ptr<Memory> memory) {
   Kept &kept = image.kept<Kept>();
   std::lock_guard lock(kept.mutex);
-  kept.l1 = std::move(l1);
+  kept.*of = std::move(memory);
 }
+
+/// The memories of a chip that a program uses.
+struct ChipMemory {
+  const L1 &l1;
+  const Dram *dram; // or null, of a program without buffers there
+
+  /// The shard of a buffer with this number.
+  std::byte *shard(const Buffer &buffer, size_t number) const {
+    if (!buffer.inDram)
+      return l1.at(buffer.cores[number], buffer.address);
+    const auto channels = static_cast<size_t>(l1.chip.dramChannels);
+    return dram->at(static_cast<uint32_t>(number % channels),
+                    buffer.address + number / channels * uint64_t(buffer.bytesPerCore));
+  }
+};
 
 /// The device memory of a run, which goes when the run ends.
 class DeviceMemory {
@@ -49,35 +66,43 @@ public:
   DeviceMemory(const runtime::Device &device, std::string_view program) : device(device), program(program) {}
 
   void create(const Buffer &buffer, size_t index) {
-    const int64_t alignment = device->chip().l1Alignment;
-    const sim::Block block{buffer.address, (buffer.bytesPerCore + alignment - 1) / alignment * alignment};
+    const int64_t alignment = buffer.inDram ? device->chip().dramAlignment : device->chip().l1Alignment;
+    const auto bytes = static_cast<int64_t>(buffer.bytesPerBank);
+    const sim::Block block{buffer.address, (bytes + alignment - 1) / alignment * alignment};
+    const sim::Memory memory = memoryOf(buffer);
+    const auto place = static_cast<size_t>(memory);
     const std::string name = "metal buffer " + std::to_string(buffer.id) + " of program " + std::string(program);
     device->withMemories([&](sim::Memories &memories) {
-      sim::BankAllocator &bank = memories[sim::Memory::L1];
+      sim::BankAllocator &bank = memories[memory];
       if (!bank.allocateAt(block, name))
-        occupied(bank, block, name);
-      held.emplace(index, device->adopt(sim::Memory::L1, block, memories.generation()));
-      resident += block.bytes;
-      peak = std::max(peak, bank.allocated());
+        occupied(bank, block, name, buffer.inDram);
+      held.emplace(index, device->adopt(memory, block, memories.generation()));
+      resident[place] += block.bytes;
+      peak[place] = std::max(peak[place], bank.allocated());
     });
   }
-  void deallocate(size_t index) {
+  void deallocate(const Buffer &buffer, size_t index) {
     const auto found = held.find(index);
-    resident -= found->second.bytesPerBank();
+    resident[static_cast<size_t>(memoryOf(buffer))] -= found->second.bytesPerBank();
     held.erase(found);
   }
   void checkReset() const { sim::checkReset(*device); }
 
-  int64_t resident = 0, peak = 0; // bytes per bank: of the program; of everything
+  // Bytes per bank: of the program; of everything.
+  std::array<int64_t, sim::memoryCount> resident{}, peak{};
 
 private:
-  [[noreturn]] void occupied(const sim::BankAllocator &bank, sim::Block block, const std::string &name) const {
-    std::string text = "out of l1 on device " + std::to_string(device->id()) + ": " + name + " needs " +
-                       std::to_string(block.bytes) + " bytes per core at address " + std::to_string(block.address);
+  static sim::Memory memoryOf(const Buffer &buffer) { return buffer.inDram ? sim::Memory::DRAM : sim::Memory::L1; }
+  [[noreturn]] void occupied(const sim::BankAllocator &bank, sim::Block block, const std::string &name,
+                             bool inDram) const {
+    std::string text = std::string("out of ") + (inDram ? "dram" : "l1") + " on device " +
+                       std::to_string(device->id()) + ": " + name + " needs " + std::to_string(block.bytes) +
+                       " bytes per " + (inDram ? "channel" : "core") + " at address " + std::to_string(block.address);
     for (const auto &[other, label] : bank.residents())
       if (other.address < block.address + block.bytes && block.address < other.address + other.bytes)
         throw OutOfMemoryError(text + ", where " + label + " lies (" + std::to_string(other.bytes) + " bytes at " +
-                               std::to_string(other.address) + "); deallocate it before, or move it to DRAM");
+                               std::to_string(other.address) + "); deallocate it before" +
+                               (inDram ? "" : ", or move it to DRAM"));
     throw OutOfMemoryError(text + ", which is not in the range that is allocated from");
   }
   const runtime::Device &device;
@@ -86,7 +111,7 @@ private:
 };
 
 /// Calls f(shard's bytes, offset of the host's bytes, n) for the parts of rows of a host buffer that lie on one core.
-template <class F> void forEachRow(const L1 &l1, const Buffer &host, const Buffer &buffer, F f) {
+template <class F> void forEachRow(const ChipMemory &chip, const Buffer &host, const Buffer &buffer, F f) {
   const auto size = static_cast<int64_t>(storageBytes(buffer.dtype));
   const int64_t rows = host.rows(), columns = host.columns();
   for (size_t k = 0; k < buffer.cores.size(); ++k) {
@@ -94,27 +119,33 @@ template <class F> void forEachRow(const L1 &l1, const Buffer &host, const Buffe
     const int64_t row = place / buffer.gridColumns * buffer.shardRows;
     const int64_t column = place % buffer.gridColumns * buffer.shardColumns;
     const int64_t width = std::min(buffer.shardColumns, columns - column);
-    std::byte *shard = l1.at(buffer.cores[k], buffer.address);
+    std::byte *shard = chip.shard(buffer, k);
     for (int64_t r = 0; r < buffer.shardRows && row + r < rows && width > 0; ++r)
       f(shard + r * buffer.shardColumns * size, ((row + r) * columns + column) * size,
         static_cast<size_t>(width * size));
   }
 }
 
-void zero(const L1 &l1, const Buffer &buffer) {
+void zero(const ChipMemory &chip, const Buffer &buffer) {
+  if (buffer.inDram) {
+    const auto channels = static_cast<uint64_t>(chip.l1.chip.dramChannels);
+    for (uint32_t bank = 0; bank < std::min<uint64_t>(channels, buffer.cores.size()); ++bank)
+      chip.dram->clear(bank, buffer.address, buffer.bytesPerBank);
+    return;
+  }
   Cores cores = buffer.cores;
   if (buffer.ring)
     cores.insert(cores.end(), buffer.ring->cores.begin(), buffer.ring->cores.end());
   for (CoreIndex core : cores)
-    std::memset(l1.at(core, buffer.address), 0, buffer.bytesPerCore);
+    std::memset(chip.l1.at(core, buffer.address), 0, buffer.bytesPerCore);
 }
 
 /// One run on one device of the mesh.
 class Run {
 public:
-  Run(const runtime::BinaryImage &image, size_t index, const L1 &l1, const CompiledKernels *kernels,
+  Run(const runtime::BinaryImage &image, size_t index, const ChipMemory &chip, const CompiledKernels *kernels,
       DeviceMemory *memory)
-      : program(image.metal->programs[index]), name(image.programs[index].name), l1(l1), kernels(kernels),
+      : program(image.metal->programs[index]), name(image.programs[index].name), chip(chip), kernels(kernels),
         memory(memory), host(program.buffers.size()) {}
 
   void bind(size_t input, std::shared_ptr<std::byte> values) { host[program.inputs[input]] = std::move(values); }
@@ -139,7 +170,8 @@ public:
       perf.name = command.name();
       perf.loc = command.loc;
       perf.hostNs = nanoseconds() - begin;
-      perf.resident[static_cast<size_t>(sim::Memory::L1)] = memory ? memory->resident : 0;
+      if (memory)
+        std::ranges::copy(memory->resident, std::begin(perf.resident));
       report.ops.push_back(perf);
     }
   }
@@ -157,28 +189,32 @@ private:
   void run(const CreateBuffer &command, OpPerf &) {
     if (memory)
       memory->create(program.buffers[command.buffer], command.buffer);
-    zero(l1, program.buffers[command.buffer]);
+    zero(chip, program.buffers[command.buffer]);
   }
   void run(const DeallocateBuffer &command, OpPerf &) {
     if (memory)
-      memory->deallocate(command.buffer);
+      memory->deallocate(program.buffers[command.buffer], command.buffer);
   }
   void run(const WriteBuffer &command, OpPerf &perf) {
     const Buffer &to = program.buffers[command.to];
     const std::byte *from = host[command.from].get();
     const auto bytes = static_cast<size_t>(to.shardRows * to.shardColumns) * storageBytes(to.dtype);
-    for (CoreIndex core : to.cores)
-      std::memset(l1.at(core, to.address), 0, bytes);
-    forEachRow(l1, program.buffers[command.from], to,
+    if (to.inDram)
+      zero(chip, to);
+    else
+      for (CoreIndex core : to.cores)
+        std::memset(chip.l1.at(core, to.address), 0, bytes);
+    forEachRow(chip, program.buffers[command.from], to,
                [&](std::byte *at, int64_t offset, size_t n) { std::memcpy(at, from + offset, n); });
-    perf.cost.l1Bytes = static_cast<int64_t>(bytes * to.cores.size());
+    (to.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) = static_cast<int64_t>(bytes * to.cores.size());
   }
   void run(const ReadBuffer &command, OpPerf &perf) {
     const Buffer &from = program.buffers[command.from];
     std::byte *to = host[command.to].get();
-    forEachRow(l1, program.buffers[command.to], from,
+    forEachRow(chip, program.buffers[command.to], from,
                [&](const std::byte *at, int64_t offset, size_t n) { std::memcpy(to + offset, at, n); });
-    perf.cost.l1Bytes = static_cast<int64_t>(program.buffers[command.to].hostBytes());
+    (from.inDram ? perf.cost.dramBytes : perf.cost.l1Bytes) =
+        static_cast<int64_t>(program.buffers[command.to].hostBytes());
   }
   /// Shows what kernels have printed, also where they fail.
   struct Written {
@@ -189,8 +225,8 @@ private:
     std::string printed;
     const Written onEnd{printed};
     const ProgramWork work =
-        runKernels(l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, nullptr, &printed);
-    const ttmlir::cost::Speed &speed = l1.chip.speed;
+        runKernels(chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed);
+    const ttmlir::cost::Speed &speed = chip.l1.chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
     perf.uncertaintyNs = perf.deviceNs * ttmlir::cost::rowOf(perf.cost.kind).uncertainty;
@@ -206,7 +242,7 @@ private:
 
   const Program &program;
   const std::string_view name;
-  const L1 &l1;
+  const ChipMemory chip;
   const CompiledKernels *kernels;
   DeviceMemory *memory;                         // of the first device: all are allocated in lockstep
   std::vector<std::shared_ptr<std::byte>> host; // by buffer
@@ -217,6 +253,10 @@ bool hasKernels(const Program &program) {
     const auto *enqueue = std::get_if<EnqueueProgram>(&command.what);
     return enqueue && !enqueue->kernels.empty();
   });
+}
+
+bool usesDram(const Program &program) {
+  return std::ranges::any_of(program.buffers, [](const Buffer &buffer) { return buffer.inDram; });
 }
 
 /// Whether a program reads a device buffer into this host buffer.
@@ -279,21 +319,22 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       Tensor(inputs[i]).unshare();
   const auto kernels = hasKernels(metal.programs[index]) ? compiledKernels(image) : nullptr;
-  std::unique_ptr<L1> l1 = takeL1(image);
+  std::unique_ptr<L1> l1 = take(image, &Kept::l1);
+  std::unique_ptr<Dram> dram = usesDram(metal.programs[index]) ? take(image, &Kept::dram) : nullptr;
   report.binary = binary;
   report.program = index;
   const int64_t begin = nanoseconds();
   std::vector<Tensor::Shards> outputs(program.outputs.size());
   for (uint32_t d = 0; d < program.devices(); ++d) {
     DeviceMemory memory(device, program.name);
-    Run run(image, index, *l1, kernels.get(), d ? nullptr : &memory);
+    Run run(image, index, {*l1, dram.get()}, kernels.get(), d ? nullptr : &memory);
     for (size_t i = 0; i < inputs.size(); ++i)
       run.bind(i, inputs[i].share(inputs[i].shards() > 1 ? d : 0));
     // All devices do the same at the same time: the first one's time is that of all.
     runtime::RunReport others;
     run.commands(d ? others : report, !d && runtime::perfRecording());
     if (!d)
-      report.memoryPeak[static_cast<size_t>(sim::Memory::L1)] = memory.peak;
+      std::ranges::copy(memory.peak, std::begin(report.memoryPeak));
     for (size_t i = 0; i < outputs.size(); ++i)
       if (!d || program.spec(program.outputs[i]).distributed)
         outputs[i].push_back(run.output(i));
@@ -302,7 +343,9 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
     if (writes(metal.programs[index], metal.programs[index].inputs[i]))
       inputs[i].markWritten();
   report.hostNs = nanoseconds() - begin;
-  keepL1(image, std::move(l1));
+  keep(image, &Kept::l1, std::move(l1));
+  if (dram)
+    keep(image, &Kept::dram, std::move(dram));
   device->addRun({1, static_cast<int64_t>(metal.programs[index].commands.size()), report.cycles, report.deviceNs});
   runtime::Tensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {

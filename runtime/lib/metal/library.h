@@ -48,6 +48,7 @@ struct Kept {
   ForkAware<std::mutex> mutex;
   std::shared_ptr<const CompiledKernels> compiled;
   std::unique_ptr<L1> l1; // of the last run
+  std::unique_ptr<Dram> dram;
 };
 
 /// The kernels of an image, compiled when it is first requested. Throws OpError where they are not allowed.

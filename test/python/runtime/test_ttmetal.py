@@ -216,7 +216,7 @@ def test_casts_and_integer_bounds() -> None:
             (32, 32),
             r"'ttir.dropout' is not lowered to D2M: its prob is not 0, and cores draw no random numbers",
         ),
-        (lambda b, x: b.exp(x), (8192, 8192), "does not fit in L1"),
+        (lambda b, x: b.exp(x), (65536, 65536), "a buffer of 1610612736 bytes per channel does not fit in DRAM"),
     ],
 )
 def test_what_is_refused(build: Callable[[Any, Any], Any], shape: tuple[int, ...], message: str) -> None:

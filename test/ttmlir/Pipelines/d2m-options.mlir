@@ -4,6 +4,7 @@
 // RUN: ttmlir-opt %s --ttir-to-ttmetal-pipeline="enable-multicast-inference=false" | FileCheck %s --check-prefix=UNICAST
 // RUN: ttmlir-opt %s --ttir-to-ttmetal-pipeline="global-data-format-target=bf16" | FileCheck %s --check-prefix=FORMAT
 // RUN: ttmlir-opt %s --ttir-to-ttmetal-pipeline="available-l1-addr-range=800000,1400000" | FileCheck %s --check-prefix=RANGE
+// RUN: ttmlir-opt %s --ttir-to-ttmetal-pipeline="force-spill-to-dram-if-legal=true" | FileCheck %s --check-prefix=SPILL
 // RUN: ttmlir-opt %s --d2m-fe-pipeline="override-device-shape=1,1 num-stream-buffers=3" | FileCheck %s --check-prefix=STREAM
 // RUN: ttmlir-opt %s --d2m-fe-pipeline="override-device-shape=1,1 num-stream-buffers=1" | FileCheck %s --check-prefix=ONE
 // RUN: ttmlir-opt %s --d2m-fe-pipeline | FileCheck %s --check-prefix=FOLD
@@ -38,6 +39,8 @@
 // FORMAT: memref<8x8x2x2x!ttcore.tile<32x32, bf16>
 // RANGE: address = 800000 : i64
 // RANGE-NOT: address = {{[1-7]}}
+// SPILL: ttmetal.enqueue_write_buffer %{{.*}}#dram>
+// SPILL: call_opaque "get_noc_addr_from_bank_id"
 
 // Buffers of four tiles.
 // STREAM-LABEL: func.func @summed

@@ -107,6 +107,23 @@ TEST(MetalBinary, ChecksBuffers) {
   EXPECT_TEXT(errorOf([](MetalBuffer &b) { b.onHost = true; }), "ref lies on the host; expected a device buffer");
 }
 
+TEST(MetalBinary, ChecksBuffersInDram) {
+  const auto error = [](uint64_t address, uint32_t pages, int64_t rows) {
+    return errorOf([&](MetalBuffer &b) {
+      b.inDram = true;
+      b.address = address;
+      b.pages = pages;
+      b.shardRows = rows;
+    });
+  };
+  EXPECT_TEXT(error(1024 + 16, 0, 64), "ref.address is 1040; expected a multiple of 32");
+  EXPECT_TEXT(error(512, 0, 64), "is 512 for 16384 bytes per channel; expected a place inside of a channel of DRAM");
+  EXPECT_TEXT(error(1073741824 - 8192, 0, 64), "expected a place inside of a channel of DRAM");
+  EXPECT_TEXT(error(1024, 0, 1 << 25), "expected no more than a channel of DRAM");
+  EXPECT_TEXT(error(1024, 1, 64),
+              "circular_buffer_config is that of a buffer in DRAM; expected circular buffers in L1");
+}
+
 TEST(MetalBinary, ChecksLifetimes) {
   {
     MetalBuilder builder;

@@ -49,6 +49,27 @@ bool takesFloats(const TileRow &row) {
 
 } // namespace
 
+/// 24 cores have two parts in each of the 12 channels.
+TEST(Metal, KeepsPartsOfCoresInDram) {
+  MetalBuilder builder;
+  builder.gridRows = 3;
+  builder.gridColumns = 8;
+  const auto input = builder.input({90, 250});
+  auto buffer = builder.describe({90, 250}, DataType::Float32, false);
+  buffer.inDram = true;
+  buffer.address = 4096;
+  buffer.pages = 0;
+  builder.create(buffer);
+  builder.write(input, buffer);
+  const auto result = builder.alloc({90, 250});
+  builder.read(buffer, result);
+  const runtime::Tensor x = sampled({90, 250}, DataType::Float32);
+  const auto device = runtime::openMeshDevice();
+  const auto binary = builder.load({result});
+  for (int run = 0; run < 2; ++run)
+    expectSameBits(runtime::submit(device, binary, 0, {x})[0], x);
+}
+
 TEST(Metal, SigmoidHasTheBitsOfTtnn) {
   const struct {
     Shape shape;

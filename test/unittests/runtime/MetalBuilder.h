@@ -21,6 +21,7 @@ struct MetalBuffer {
   DataType dtype = DataType::Float32;
   bool onHost = true;
   bool tiled = false;
+  bool inDram = false;
   int64_t gridRows = 1, gridColumns = 1, shardRows = 32, shardColumns = 32;
   uint64_t address = 0;
   uint32_t pageBytes = 0, pages = 0; // of the circular buffer that kernels see, or 0
@@ -194,7 +195,9 @@ private:
     if (buffer.pages)
       ring = metal::CreateCircularBufferConfigDirect(fbb, &range, uint64_t(buffer.pageBytes) * buffer.pages,
                                                      buffer.pageBytes, buffer.pages);
-    return metal::CreateMetalBuffer(fbb, target::BufferType::L1, config, ring).Union();
+    return metal::CreateMetalBuffer(fbb, buffer.inDram ? target::BufferType::DRAM : target::BufferType::L1, config,
+                                    ring)
+        .Union();
   }
 
   flatbuffers::Offset<metal::KernelConfig> config(const Kernel &kernel) {

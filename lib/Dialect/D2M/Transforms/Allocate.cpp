@@ -1,5 +1,7 @@
-//===- Allocate.cpp - L1 buffer allocation --------------------------------===//
+//===- Allocate.cpp - buffer allocation -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
+
+#include "DramBuffers.h"
 
 #include "ttmlir/Dialect/D2M/Transforms/Passes.h"
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
@@ -24,6 +26,13 @@ struct Lifetime {
   uint64_t bytes, address = 0;
 };
 
+/// A memory, whose banks have every buffer at one address: where buffers lie, from `begin` up to `end`, and what their
+/// addresses are multiples of.
+struct Range {
+  uint64_t begin, end, alignment;
+  uint64_t banks = 1; // that the parts of cores lie in by turns
+};
+
 struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
   using Base::Base;
 
@@ -35,15 +44,22 @@ struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
       root->emitError() << "module has no " << ttcore::systemDescName << "; run ttcore-register-device first";
       return signalPassFailure();
     }
-    if (alignmentOf(system.getChipDescs().front()) == 0) {
-      root->emitError() << ttcore::systemDescName << " has noc_l1_address_align_bytes = 0; expected 1 or more";
-      return signalPassFailure();
-    }
-    FailureOr<Range> range = rangeOf(system.getChipDescs().front());
+    ttcore::ChipDescAttr chip = system.getChipDescs().front();
+    for (auto [field, value] : {std::pair("noc_l1_address_align_bytes", chip.getNocL1AddressAlignBytes()),
+                                std::pair("noc_dram_address_align_bytes", chip.getNocDRAMAddressAlignBytes()),
+                                std::pair("num_dram_channels", chip.getNumDramChannels())})
+      if (value == 0) {
+        root->emitError() << ttcore::systemDescName << " has " << field << " = 0; expected 1 or more";
+        return signalPassFailure();
+      }
+    FailureOr<Range> range = rangeOf(chip);
     if (failed(range))
       return signalPassFailure();
+    const uint64_t alignment = chip.getNocDRAMAddressAlignBytes();
+    const Range dram{llvm::alignTo(chip.getDramUnreservedBase(), alignment),
+                     llvm::alignDown(chip.getDramUnreservedEnd(), alignment), alignment, chip.getNumDramChannels()};
     WalkResult result = root->walk([&](func::FuncOp function) {
-      return function.getBody().hasOneBlock() && failed(allocate(function.getBody().front(), *range))
+      return function.getBody().hasOneBlock() && failed(allocate(function.getBody().front(), *range, dram))
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
@@ -52,17 +68,13 @@ struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {
   }
 
 private:
-  /// The part of L1 that buffers lie in, from `begin` up to `end`, and what their addresses are multiples of.
-  struct Range {
-    uint64_t begin, end, alignment;
-  };
-
   FailureOr<Range> rangeOf(ttcore::ChipDescAttr chip) {
     const uint64_t base = chip.getL1UnreservedBase(), size = chip.getL1Size();
     if (testAssumel1Capacity < 0 || static_cast<uint64_t>(testAssumel1Capacity) > size)
       return getOperation()->emitError() << "test-assume-l1-capacity=" << testAssumel1Capacity.getValue()
                                          << " is not between 0 and the " << size << " bytes of L1";
-    Range range{base, testAssumel1Capacity ? static_cast<uint64_t>(testAssumel1Capacity) : size, alignmentOf(chip)};
+    Range range{base, testAssumel1Capacity ? static_cast<uint64_t>(testAssumel1Capacity) : size,
+                chip.getNocL1AddressAlignBytes()};
     if (!availableL1AddrRange.empty()) {
       const auto isAddress = [&](int64_t address) {
         return address >= 0 && static_cast<uint64_t>(address) >= base && static_cast<uint64_t>(address) <= size;
@@ -81,34 +93,101 @@ private:
     return range;
   }
 
-  static LogicalResult allocate(Block &block, const Range &range) {
-    // Those that live, by address.
+  /// A buffer that has found no room, and those that live then.
+  struct Full {
+    Lifetime next;
     SmallVector<Lifetime> live;
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-        auto buffer = ttmetal::DeviceBuffer::of(alloc.getType());
-        if (!buffer)
-          continue;
-        Lifetime next{alloc, lastUseOf(alloc, block), llvm::alignTo(buffer->shardBytes(), range.alignment)};
-        if (failed(findRoom(next, live, range)))
-          return failure();
-        alloc->setAttr(addressName, Builder(alloc.getContext()).getI64IntegerAttr(next.address));
-        auto place = llvm::find_if(live, [&](const Lifetime &other) { return other.address > next.address; });
-        live.insert(place, next);
-      }
-      llvm::erase_if(live, [&](Lifetime &each) {
-        if (each.lastUse != &op)
-          return false;
-        OpBuilder builder(&op);
-        builder.setInsertionPointAfter(&op);
-        memref::DeallocOp::create(builder, each.alloc.getLoc(), each.alloc);
-        return true;
-      });
+  };
+
+  LogicalResult allocate(Block &block, const Range &l1, const Range &dram) {
+    const uint64_t blockBytes = std::min<uint64_t>(mostBlockBytes, (l1.end - std::min(l1.begin, l1.end)) / 8);
+    if (forceSpillToDramIfLegal)
+      for (auto alloc : llvm::to_vector(block.getOps<memref::AllocOp>()))
+        if (canSpill(alloc))
+          moveToDram(alloc, blockBytes);
+    SmallVector<Lifetime> placed;
+    for (std::optional<Full> full; (full = place(block, l1, isInL1, placed));)
+      if (!makeRoom(*full, blockBytes))
+        return report(*full, l1, "buffer of ", " bytes per core does not fit in L1");
+    if (std::optional<Full> full = place(block, dram, isInDram, placed))
+      return report(*full, dram, "buffer of ", " bytes per channel does not fit in DRAM");
+    for (Lifetime &each : placed) {
+      if (isInDram(each.alloc)) // from the end on: tensors of other programs lie at the begin
+        each.address = dram.begin + dram.end - each.address - each.bytes;
+      each.alloc->setAttr(addressName, Builder(&getContext()).getI64IntegerAttr(static_cast<int64_t>(each.address)));
+      OpBuilder builder(&getContext());
+      builder.setInsertionPointAfter(each.lastUse);
+      memref::DeallocOp::create(builder, each.alloc.getLoc(), each.alloc);
     }
     return success();
   }
 
-  static uint64_t alignmentOf(ttcore::ChipDescAttr chip) { return chip.getNocL1AddressAlignBytes(); }
+  /// Bytes of the blocks of all operands of a generic that reads or writes DRAM.
+  static constexpr uint64_t mostBlockBytes = 160 << 10;
+
+  static bool isInL1(memref::AllocOp alloc) { return liesIn(alloc.getType(), ttcore::MemorySpace::DeviceL1); }
+  static bool isInDram(memref::AllocOp alloc) { return liesIn(alloc.getType(), ttcore::MemorySpace::DeviceDRAM); }
+  static bool canSpill(memref::AllocOp alloc) {
+    return ttmetal::isDeviceBuffer(alloc.getType()) && isInL1(alloc) && canLieInDram(alloc.getResult());
+  }
+
+  /// Moves the largest of the buffers that live to DRAM, until there is room; or makes the blocks of a generic smaller.
+  static bool makeRoom(Full &full, uint64_t blockBytes) {
+    full.live.push_back(full.next);
+    llvm::sort(full.live, [](const Lifetime &a, const Lifetime &b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.address < b.address;
+    });
+    uint64_t freed = 0;
+    for (const Lifetime &each : full.live) {
+      if (freed >= full.next.bytes)
+        break;
+      if (!canSpill(each.alloc))
+        continue;
+      moveToDram(each.alloc, blockBytes);
+      freed += each.bytes;
+    }
+    for (Operation *user : llvm::to_vector(full.next.alloc->getUsers()))
+      if (auto generic = dyn_cast<GenericOp>(user); generic && !freed && splitBlocks(generic, blockBytes))
+        return true;
+    return freed != 0;
+  }
+
+  static LogicalResult report(const Full &full, const Range &range, StringRef what, StringRef problem) {
+    uint64_t used = 0;
+    for (const Lifetime &other : full.live)
+      used += other.alloc == full.next.alloc ? 0 : other.bytes;
+    memref::AllocOp alloc = full.next.alloc;
+    return alloc->emitError() << "a " << what << full.next.bytes << problem << ": of "
+                              << range.end - std::min(range.begin, range.end) << " bytes others take " << used
+                              << " at this point";
+  }
+
+  /// Adds the places of the buffers of a memory, or returns the first one for which there is no room.
+  static std::optional<Full> place(Block &block, const Range &range, llvm::function_ref<bool(memref::AllocOp)> isThere,
+                                   SmallVectorImpl<Lifetime> &placed) {
+    const size_t before = placed.size();
+    // Those that live, by address.
+    SmallVector<Lifetime> live;
+    for (Operation &op : block) {
+      if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+        auto buffer = ttmetal::DeviceBuffer::of(alloc.getType());
+        if (!buffer || !isThere(alloc))
+          continue;
+        const auto parts = static_cast<uint64_t>(buffer->grid[0] * buffer->grid[1]);
+        const uint64_t inBank = range.banks == 1 ? 1 : llvm::divideCeil(parts, range.banks);
+        Lifetime next{alloc, lastUseOf(alloc, block), llvm::alignTo(buffer->shardBytes(), range.alignment) * inBank};
+        if (!findRoom(next, live, range)) {
+          placed.truncate(before);
+          return Full{next, live};
+        }
+        auto place = llvm::find_if(live, [&](const Lifetime &other) { return other.address > next.address; });
+        live.insert(place, next);
+        placed.push_back(next);
+      }
+      llvm::erase_if(live, [&](const Lifetime &each) { return each.lastUse == &op; });
+    }
+    return std::nullopt;
+  }
 
   /// The op of the block that is, or holds, the last use; the op itself when there is none.
   static Operation *lastUseOf(Operation *buffer, Block &block) {
@@ -122,21 +201,15 @@ private:
     return last;
   }
 
-  static LogicalResult findRoom(Lifetime &next, ArrayRef<Lifetime> live, const Range &range) {
-    uint64_t address = range.begin, used = 0;
+  static bool findRoom(Lifetime &next, ArrayRef<Lifetime> live, const Range &range) {
+    uint64_t address = range.begin;
     for (const Lifetime &other : live) {
       if (address + next.bytes <= other.address)
         break;
       address = other.address + other.bytes;
     }
-    for (const Lifetime &other : live)
-      used += other.bytes;
-    if (address + next.bytes > range.end)
-      return next.alloc->emitError() << "a buffer of " << next.bytes << " bytes per core does not fit in L1: of "
-                                     << range.end - std::min(range.begin, range.end) << " bytes others take " << used
-                                     << " at this point";
     next.address = address;
-    return success();
+    return address + next.bytes <= range.end;
   }
 };
 } // namespace

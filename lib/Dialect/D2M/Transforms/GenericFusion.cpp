@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DstRegisters.h"
+#include "Elementwise.h"
 
 #include "ttmlir/Dialect/TTMetal/IR/TTMetal.h"
 
@@ -33,104 +34,6 @@ static ttcore::DataType dataTypeOf(Value tile) { return cast<ttcore::TileType>(t
 static bool isFloat(ttcore::DataType type) {
   return type == ttcore::DataType::Float32 || type == ttcore::DataType::BFloat16;
 }
-
-namespace {
-/// A generic that makes each tile of its output from tiles of its inputs at the same place, or from its streams.
-struct Elementwise {
-  GenericOp generic;
-  SmallVector<scf::ForOp> loops; // over the tiles of the output, outermost first
-  memref::StoreOp store;         // the only one of the innermost loop
-  ReserveOp reserve;
-
-  Value output() { return generic.getOutputs().front(); }
-  Block &body() { return generic.getRegion(0).front(); }
-
-  static std::optional<Elementwise> of(Operation *op) {
-    auto generic = dyn_cast_or_null<GenericOp>(op);
-    if (!generic || generic.getNumRegions() != 1 || generic.getOutputs().size() != 1 || generic.getNumResults() ||
-        !generic.getRegion(0).hasOneBlock() || generic.getIteratorTypes().empty() ||
-        generic.threadOf(generic.getRegion(0)).getThreadType() != ThreadType::Unified)
-      return std::nullopt;
-    for (Attribute iterator : generic.getIteratorTypes())
-      if (cast<ttcore::IteratorTypeAttr>(iterator).getValue() != ttcore::IteratorType::Parallel)
-        return std::nullopt;
-    for (Attribute factor : generic.getBlockFactors())
-      if (cast<IntegerAttr>(factor).getInt() != 1)
-        return std::nullopt;
-    Elementwise found{generic, {}, {}, {}};
-    // Outside of the loops, a thread only hands over blocks.
-    for (Operation &each : found.body()) {
-      if (auto loop = dyn_cast<scf::ForOp>(each)) {
-        if (!found.loops.empty())
-          return std::nullopt;
-        found.loops.push_back(loop);
-      } else if (auto reserve = dyn_cast<ReserveOp>(each)) {
-        if (found.reserve)
-          return std::nullopt;
-        found.reserve = reserve;
-      } else if (!isa<WaitOp, PushOp, PopOp, RemoteLoadOp, CoreIndexOp, arith::ConstantOp>(each)) {
-        return std::nullopt;
-      }
-    }
-    if (!found.reserve || found.loops.empty())
-      return std::nullopt;
-    const int64_t rank = cast<MemRefType>(found.output().getType()).getRank() / 2;
-    while (static_cast<int64_t>(found.loops.size()) < rank) {
-      scf::ForOp inner;
-      for (Operation &each : found.loops.back().getBody()->without_terminator()) {
-        if (auto loop = dyn_cast<scf::ForOp>(each); loop && !inner)
-          inner = loop;
-        else if (!isa<arith::ConstantOp>(each))
-          return std::nullopt;
-      }
-      if (!inner)
-        return std::nullopt;
-      found.loops.push_back(inner);
-    }
-    for (Operation &each : found.loops.back().getBody()->without_terminator()) {
-      if (auto store = dyn_cast<memref::StoreOp>(each)) {
-        if (found.store || store.getMemRef() != found.reserve.getResult() || !found.isPlace(store.getIndices()) ||
-            !store.getValueToStore().getDefiningOp() || !isTileOp(*store.getValueToStore().getDefiningOp()))
-          return std::nullopt;
-        found.store = store;
-      } else if (!isa<memref::LoadOp, arith::ConstantOp>(each) && !isTileOp(each)) {
-        return std::nullopt;
-      }
-    }
-    return found.store ? std::optional(found) : std::nullopt;
-  }
-
-  /// Whether indices are those of the loops.
-  bool isPlace(ValueRange indices) const {
-    return llvm::equal(indices, loops, [](Value index, scf::ForOp loop) { return index == loop.getInductionVar(); });
-  }
-
-  Value tile() { return store.getValueToStore(); }
-
-  /// The number of an input that is read tile by tile at the place of the output's tile, or nothing.
-  std::optional<unsigned> inputOf(Value buffer) {
-    for (auto [number, input] : llvm::enumerate(generic.getInputs()))
-      if (input == buffer)
-        return static_cast<unsigned>(number);
-    return std::nullopt;
-  }
-
-  /// Whether all that is read of an input is the tile at the output's place.
-  bool readsInPlace(unsigned input) {
-    for (Operation *user : body().getArgument(input).getUsers()) {
-      if (isa<PopOp>(user))
-        continue;
-      auto wait = dyn_cast<WaitOp>(user);
-      if (!wait)
-        return false;
-      for (Operation *reader : wait.getResult().getUsers())
-        if (auto load = dyn_cast<memref::LoadOp>(reader); !load || !isPlace(load.getIndices()))
-          return false;
-    }
-    return true;
-  }
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Whether registers hold what buffers would

@@ -33,15 +33,21 @@ struct LowerLoadStoreOpsToDMA : d2m::impl::D2MLowerLoadStoreOpsToDMABase<LowerLo
   void runOnOperation() override {
     semaphores.clear();
     SmallVector<RemoteLoadOp> loads;
+    SmallVector<RemoteStoreOp> stores;
     SmallVector<ViewLayoutOp> views;
     getOperation()->walk([&](Operation *op) {
       if (auto load = dyn_cast<RemoteLoadOp>(op); load && load->getParentOfType<GenericOp>())
         loads.push_back(load);
+      else if (auto store = dyn_cast<RemoteStoreOp>(op); store && store->getParentOfType<GenericOp>())
+        stores.push_back(store);
       else if (auto view = dyn_cast<ViewLayoutOp>(op))
         views.push_back(view);
     });
     for (RemoteLoadOp load : loads)
       if (failed(lower(load)))
+        return signalPassFailure();
+    for (RemoteStoreOp store : stores)
+      if (failed(lower(store)))
         return signalPassFailure();
     // Generics read the buffers themselves now.
     for (ViewLayoutOp view : llvm::reverse(views)) {
@@ -110,40 +116,85 @@ private:
 
   DenseMap<Operation *, int64_t> semaphores; // of a generic, that are taken
 
-  LogicalResult lower(RemoteLoadOp load) {
-    auto [buffer, map] = bufferOf(load.getMemref());
+  /// What a load or a store moves: blocks of a circular buffer and those of a buffer of all cores, below views.
+  struct Transfer {
+    Value buffer;
+    AffineMap map; // indices of the op, row and column of the block -> core row, core column, row, column
+    ttmetal::DeviceBuffer described;
+    MemRefType block;
+  };
+
+  template <class Op> static FailureOr<Transfer> transferOf(Op op) {
+    auto [buffer, map] = bufferOf(op.getMemref());
     auto described = ttmetal::DeviceBuffer::of(buffer.getType());
-    auto block = load.getCb() ? dyn_cast<MemRefType>(load.getCb().getType().getUnderlying()) : MemRefType();
+    auto block = op.getCb() ? dyn_cast<MemRefType>(op.getCb().getType().getUnderlying()) : MemRefType();
     if (!described || !block || block.getRank() != 2 || map.getNumResults() != 4)
-      return load.emitOpError() << "expected a buffer of the device with two dimensions of cores and two of elements, "
-                                   "and a circular buffer";
+      return op.emitOpError() << "expected a buffer of the device with two dimensions of cores and two of elements, "
+                                 "and a circular buffer";
     if (block.getElementType() != described->element)
-      return load.emitOpError() << "reads " << described->element << " into blocks of " << block.getElementType();
+      return op.emitOpError() << (std::is_same_v<Op, RemoteLoadOp> ? "reads " : "writes ") << described->element
+                              << (std::is_same_v<Op, RemoteLoadOp> ? " into blocks of " : " from blocks of ")
+                              << block.getElementType();
+    return Transfer{buffer, map, *described, block};
+  }
+
+  /// Loops over the contiguous pieces of a block; calls `move` with a piece's place in the buffer, its number in the
+  /// block, and how many elements it has. Leaves the builder behind the loops.
+  static void forEachPiece(const Transfer &transfer, ValueRange indices, OpBuilder &builder, Location loc,
+                           llvm::function_ref<void(ValueRange, Value, int64_t)> move) {
+    const auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
+    ArrayRef<int64_t> shape = transfer.block.getShape();
+    // Elements of a row of the block that lie behind each other in the buffer, too.
+    const int64_t piece = contiguous(transfer.map, 3, shape[1]);
+    auto rows = scf::ForOp::create(builder, loc, index(0), index(shape[0]), index(1));
+    builder.setInsertionPointToStart(rows.getBody());
+    auto pieces = scf::ForOp::create(builder, loc, index(0), index(shape[1]), index(piece));
+    builder.setInsertionPointToStart(pieces.getBody());
+    SmallVector<Value> at(indices);
+    at.append({rows.getInductionVar(), pieces.getInductionVar()});
+    SmallVector<Value> place = expand(builder, loc, transfer.map, at);
+    Value own = expand(builder, loc, rowMajor(shape, builder.getContext()), {at[2], at[3]})[0];
+    const ttmetal::DeviceBuffer &buffer = transfer.described;
+    Value offset = byteOffset(builder, loc, buffer.shard, buffer.elementBytes(), place[2], place[3]);
+    move(ValueRange{place[0], place[1], offset}, own, piece);
+    builder.setInsertionPointAfter(rows);
+  }
+
+  LogicalResult lower(RemoteStoreOp store) {
+    FailureOr<Transfer> transfer = transferOf(store);
+    if (failed(transfer))
+      return failure();
+    OpBuilder builder(store);
+    Location loc = store.getLoc();
+    Value block = WaitOp::create(builder, loc, transfer->block, store.getCb());
+    forEachPiece(*transfer, store.getIndices(), builder, loc, [&](ValueRange place, Value own, int64_t count) {
+      DMAWriteOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Write), block, own,
+                         transfer->buffer, place, ValueRange(), ValueRange(), ValueRange(), ValueRange(), count,
+                         AffineMapAttr());
+    });
+    waitForAll(builder, loc, DMAType::Write);
+    PopOp::create(builder, loc, store.getCb());
+    store.erase();
+    return success();
+  }
+
+  LogicalResult lower(RemoteLoadOp load) {
+    FailureOr<Transfer> transfer = transferOf(load);
+    if (failed(transfer))
+      return failure();
     OpBuilder builder(load);
     Location loc = load.getLoc();
-    const auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-    Value room = ReserveOp::create(builder, loc, block, load.getCb());
-    const int64_t columns = block.getDimSize(1);
-    // Elements of a row of the block that lie behind each other in the buffer, too.
-    const int64_t piece = contiguous(map, 3, columns);
+    Value room = ReserveOp::create(builder, loc, transfer->block, load.getCb());
     FailureOr<Group> group = groupOf(load, builder);
     if (failed(group))
       return failure();
     // The first core of a group reads.
     if (group->cores > 1)
       builder.setInsertionPointToStart(group->choice.thenBlock());
-    SmallVector<Value> at(load.getIndices());
-    auto rows = scf::ForOp::create(builder, loc, index(0), index(block.getDimSize(0)), index(1));
-    builder.setInsertionPointToStart(rows.getBody());
-    auto pieces = scf::ForOp::create(builder, loc, index(0), index(columns), index(piece));
-    builder.setInsertionPointToStart(pieces.getBody());
-    at.append({rows.getInductionVar(), pieces.getInductionVar()});
-    SmallVector<Value> place = expand(builder, loc, map, at);
-    Value own = expand(builder, loc, rowMajor({block.getDimSize(0), columns}, builder.getContext()), {at[2], at[3]})[0];
-    Value offset = byteOffset(builder, loc, described->shard, described->elementBytes(), place[2], place[3]);
-    DMAReadOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Read), buffer,
-                      ValueRange{place[0], place[1], offset}, room, own, piece, AffineMapAttr());
-    builder.setInsertionPointAfter(rows);
+    forEachPiece(*transfer, load.getIndices(), builder, loc, [&](ValueRange place, Value own, int64_t count) {
+      DMAReadOp::create(builder, loc, MemTxType::get(builder.getContext(), DMAType::Read), transfer->buffer, place,
+                        room, own, count, AffineMapAttr());
+    });
     waitForAll(builder, loc, DMAType::Read);
     if (group->cores > 1) {
       share(*group, load, room, builder);

@@ -25,9 +25,10 @@ static bool isOutput(GenericOp generic, Value cb) {
   return !isInput(generic, cb) && number < generic.getInputs().size() + generic.getOutputs().size();
 }
 
-/// Leaves the loads of every second circular buffer, beginning with the first for the mover of inputs, and the other
-/// side of what a thread does with the circular buffers of inputs (or of outputs): in the same loops, room for each
-/// block that it waits for, and a push; or a wait for each block that it pushes, and a pop.
+/// Leaves the loads of every second circular buffer, beginning with the first for the mover of inputs, for the mover of
+/// outputs all stores, and the other side of what a thread does with the circular buffers of inputs (or of outputs): in
+/// the same loops, room for each block that it waits for, and a push; or a wait for each block that it pushes, and a
+/// pop.
 static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
   SmallVector<Operation *> ops;
   SmallVector<Value> loaded; // all loads to a circular buffer are of one mover, so that blocks keep their order
@@ -49,6 +50,8 @@ static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
       if (number % 2 == (inputs ? 0 : 1))
         return;
     }
+    if (isa<RemoteStoreOp>(op) && !inputs)
+      return;
     ops.push_back(op);
   });
   // Users come after what they use, and what is in a loop before the loop: backwards, all uses are gone. Loops stay as
@@ -114,7 +117,10 @@ private:
       keepOtherSide(threads, threads.getRegion(mover), mover == 0);
     }
     threads.getRegion(2).takeBody(unified);
-    threads.getRegion(2).walk([](RemoteLoadOp load) { load.erase(); });
+    threads.getRegion(2).walk([](Operation *op) {
+      if (isa<RemoteLoadOp, RemoteStoreOp>(op))
+        op->erase();
+    });
     if (Attribute wide = generic->getAttr(f32RegistersName))
       threads->setAttr(f32RegistersName, wide);
     generic.replaceAllUsesWith(threads.getResults());

@@ -36,6 +36,7 @@ void ttmetal::createD2MBackendPipeline(OpPassManager &manager, const D2MPipeline
   d2m::D2MAllocateOptions allocation;
   allocation.availableL1AddrRange.assign(options.availableL1AddrRange.begin(), options.availableL1AddrRange.end());
   allocation.testAssumel1Capacity = options.testAssumeL1Capacity;
+  allocation.forceSpillToDramIfLegal = options.forceSpillToDram;
   functions.addPass(d2m::createD2MAllocate(allocation));
   functions.addPass(d2m::createD2MLowerMulticastLoads({options.multicastInference}));
   functions.addPass(d2m::createD2MSplitUnifiedThread());

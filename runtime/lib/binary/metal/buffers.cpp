@@ -98,9 +98,10 @@ void BufferChecker::deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const
   if (!isDeviceType(buffer.dtype))
     place.fail(field + ".desc.data_type", "is " + std::string(toString(buffer.dtype)),
                "f32, bf16, si32, u32, u16, u8, bfp_bf8 or bfp_bf4 on the device");
-  if (detail.buffer_type() != target::BufferType::L1)
+  if (detail.buffer_type() != target::BufferType::L1 && detail.buffer_type() != target::BufferType::DRAM)
     place.fail(field + ".desc.buffer_detail.buffer_type",
-               "is " + std::to_string(static_cast<unsigned>(detail.buffer_type())), "1 (l1)");
+               "is " + std::to_string(static_cast<unsigned>(detail.buffer_type())), "0 (dram) or 1 (l1)");
+  buffer.inDram = detail.buffer_type() == target::BufferType::DRAM;
   const fb::Dim2d &element = place.need(desc.element_shape(), field + ".desc.element_shape");
   buffer.tiled = element.y() == tileSide && element.x() == tileSide;
   if (!buffer.tiled && (element.y() != 1 || element.x() != 1))
@@ -110,6 +111,8 @@ void BufferChecker::deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const
   shards(place.need(detail.buffer_config(), field + ".desc.buffer_detail.buffer_config"), buffer,
          field + ".desc.buffer_detail.buffer_config");
   uint64_t bytes = shardBytes(buffer);
+  if (buffer.inDram)
+    return dramBuffer(ref, buffer, bytes, field);
   if (const auto *config = detail.circular_buffer_config()) {
     buffer.ring = ring(*config, buffer, field + ".desc.buffer_detail.circular_buffer_config");
     bytes = std::max(bytes, uint64_t(buffer.ring->pageBytes) * buffer.ring->pages);
@@ -123,6 +126,27 @@ void BufferChecker::deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const
                "a place inside of L1, from " + std::to_string(base) + " to " + std::to_string(end));
   buffer.address = static_cast<uint32_t>(ref.address());
   buffer.bytesPerCore = static_cast<uint32_t>(bytes);
+  buffer.bytesPerBank = bytes;
+}
+
+void BufferChecker::dramBuffer(const fb::BufferRef &ref, Buffer &buffer, uint64_t bytes,
+                               const std::string &field) const {
+  if (ref.desc()->buffer_detail_as_MetalBuffer()->circular_buffer_config())
+    place.fail(field + ".desc.buffer_detail.circular_buffer_config", "is that of a buffer in DRAM",
+               "circular buffers in L1");
+  const auto base = static_cast<uint64_t>(chip.dramUnreservedBase), end = static_cast<uint64_t>(chip.dramUnreservedEnd),
+             alignment = static_cast<uint64_t>(chip.dramAlignment), channels = static_cast<uint64_t>(chip.dramChannels);
+  const uint64_t shard = (bytes + alignment - 1) / alignment * alignment;
+  const uint64_t inBank = shard * ((buffer.cores.size() + channels - 1) / channels);
+  if (ref.address() % alignment != 0)
+    place.fail(field + ".address", "is " + std::to_string(ref.address()), "a multiple of " + std::to_string(alignment));
+  if (ref.address() < base || ref.address() > end || inBank > end - ref.address())
+    place.fail(field + ".address",
+               "is " + std::to_string(ref.address()) + " for " + std::to_string(inBank) + " bytes per channel",
+               "a place inside of a channel of DRAM, from " + std::to_string(base) + " to " + std::to_string(end));
+  buffer.address = static_cast<uint32_t>(ref.address());
+  buffer.bytesPerCore = static_cast<uint32_t>(shard);
+  buffer.bytesPerBank = inBank;
 }
 
 void BufferChecker::shards(const fb::ShardedBufferConfig &config, Buffer &buffer, const std::string &field) const {
@@ -135,8 +159,9 @@ void BufferChecker::shards(const fb::ShardedBufferConfig &config, Buffer &buffer
   const std::string shape = field + ".shard_spec.shard_shape";
   if (shard.y() < 1 || shard.x() < 1 || shard.y() % tileSide || shard.x() % tileSide)
     place.fail(shape, "is " + pair(shard), "multiples of 32x32");
-  if (int64_t(shard.y()) * shard.x() > chip.l1Size)
-    place.fail(shape, "is " + pair(shard), "no more than the L1 of a core holds");
+  if (int64_t(shard.y()) * shard.x() > (buffer.inDram ? chip.dramChannelSize : chip.l1Size))
+    place.fail(shape, "is " + pair(shard),
+               std::string("no more than ") + (buffer.inDram ? "a channel of DRAM" : "the L1 of a core") + " holds");
   // The grid is that of the one range of cores, unless the pages of the whole buffer say another.
   const auto *page = specBuffer.page_shape(), *pages = specBuffer.tensor_shape_in_pages();
   if (page && pages && page->y() > 0 && page->x() > 0 && pages->y() > 0 && pages->x() > 0) {

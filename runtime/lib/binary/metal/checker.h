@@ -37,6 +37,7 @@ public:
 private:
   void hostBuffer(const fb::BufferDesc &desc, Buffer &buffer, const std::string &field) const;
   void deviceBuffer(const fb::BufferRef &ref, Buffer &buffer, const std::string &field) const;
+  void dramBuffer(const fb::BufferRef &ref, Buffer &buffer, uint64_t bytes, const std::string &field) const;
   void shards(const fb::ShardedBufferConfig &config, Buffer &buffer, const std::string &field) const;
   RingDesc ring(const fb::CircularBufferConfig &config, const Buffer &buffer, const std::string &field) const;
 

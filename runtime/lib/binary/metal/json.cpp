@@ -15,7 +15,7 @@ void writeBuffer(Json &json, const Buffer &buffer) {
   json.begin('{').key("id").number(buffer.id);
   json.key("shape").numbers(buffer.shape);
   json.key("data_type").string(toString(buffer.dtype));
-  json.key("buffer_type").string(buffer.onHost ? "system_memory" : "l1");
+  json.key("buffer_type").string(buffer.onHost ? "system_memory" : buffer.inDram ? "dram" : "l1");
   if (!buffer.onHost) {
     json.key("address").number(buffer.address);
     json.key("layout").string(buffer.tiled ? "tile" : "row_major");

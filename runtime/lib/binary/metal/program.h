@@ -40,13 +40,16 @@ struct Buffer {
   bool onHost = true;
   std::span<const std::byte> constant; // of a host buffer with values
 
-  // On the device: a grid of shards, one per core, in the order of `cores`.
+  // On the device: a grid of shards, one per core, in the order of `cores`. In DRAM, shard i lies in channel i modulo
+  // the channels, behind the shards before it there.
+  bool inDram = false;
   uint32_t address = 0;
   bool tiled = false;
   int64_t gridRows = 0, gridColumns = 0;
   int64_t shardRows = 0, shardColumns = 0; // elements
   Cores cores;
-  uint32_t bytesPerCore = 0; // of the shard or of the ring, whichever is larger
+  uint32_t bytesPerCore = 0; // of the shard or of the ring, whichever is larger; in DRAM, of an aligned shard
+  uint64_t bytesPerBank = 0; // of a core's L1, or of a channel of DRAM
   std::optional<RingDesc> ring;
 
   /// Returns the bytes of a host buffer.

@@ -13,6 +13,7 @@
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -54,7 +55,7 @@ private:
   void readProgram(const fb::Program &from, runtime::Program &to, Program &metal) {
     place.program = from.name()->str();
     known.clear();
-    live.clear();
+    live = {};
     program = &metal;
     to.name = text(from.name());
     to.isPrivate = from.private_();
@@ -147,17 +148,18 @@ private:
     const auto index = static_cast<uint32_t>(program->buffers.size());
     if (!onHost) {
       // Existing ones do not overlap: only the last that begins before the end of this one can.
-      const auto after = live.lower_bound(buffer.address + buffer.bytesPerCore);
-      if (after != live.begin()) {
+      auto &memory = live[buffer.inDram];
+      const auto after = memory.lower_bound(buffer.address + buffer.bytesPerBank);
+      if (after != memory.begin()) {
         const Buffer &resident = program->buffers[std::prev(after)->second];
-        if (buffer.address < resident.address + resident.bytesPerCore)
+        if (buffer.address < resident.address + resident.bytesPerBank)
           place.fail(field,
                      "puts " + nameOf(buffer) + " at " + std::to_string(buffer.address) + " for " +
-                         std::to_string(buffer.bytesPerCore) + " bytes, where " + nameOf(resident) + " lies at " +
-                         std::to_string(resident.address) + " for " + std::to_string(resident.bytesPerCore),
+                         std::to_string(buffer.bytesPerBank) + " bytes, where " + nameOf(resident) + " lies at " +
+                         std::to_string(resident.address) + " for " + std::to_string(resident.bytesPerBank),
                      "buffers that do not overlap");
       }
-      live.emplace(buffer.address, index);
+      memory.emplace(buffer.address, index);
     }
     known[buffer.id] = {index, State::Live};
     program->buffers.push_back(std::move(buffer));
@@ -246,7 +248,7 @@ private:
       to.what = DeallocateBuffer{use(ref, "ref", false)};
       Known &gone = known[ref->global_id()];
       gone.state = State::Gone;
-      live.erase(program->buffers[gone.index].address);
+      live[program->buffers[gone.index].inDram].erase(program->buffers[gone.index].address);
       return;
     }
     case fb::CommandType::FinishCommand:
@@ -331,6 +333,8 @@ private:
     // What the reference says counts: a buffer may be seen in several ways.
     const Buffer seen = checker().buffer(*from.buffer_ref(), field + ".buffer_ref");
     const Buffer &created = program->buffers[index];
+    if (created.inDram)
+      place.fail(field + ".buffer_ref", "is " + nameOf(created) + " in DRAM", "a buffer in L1");
     if (!seen.ring)
       place.fail(field + ".buffer_ref", "has no circular_buffer_config", "one");
     if (uint64_t(seen.ring->pageBytes) * seen.ring->pages > created.bytesPerCore)
@@ -347,8 +351,8 @@ private:
   Image &image;
   Place place;
   Program *program = nullptr;
-  std::map<uint32_t, Known> known;   // by id
-  std::map<uint32_t, uint32_t> live; // buffers on the device, by address
+  std::map<uint32_t, Known> known;                  // by id
+  std::array<std::map<uint64_t, uint32_t>, 2> live; // buffers in L1 and in DRAM, by address
 };
 
 } // namespace

@@ -23,7 +23,13 @@ from ttmlir import passes
 from ttmlir.ir import MLIRError
 
 DTYPES = ("f32", "bf16", "i32")
-GRIDS = {"1x1": "1,1", "1x8": "1,8", "8x8": "8,8", "harvested": "7,8"}
+GRIDS = {
+    "1x1": "1,1",
+    "1x8": "1,8",
+    "8x8": "8,8",
+    "harvested": "7,8",
+    "dram": "8,8 force-spill-to-dram-if-legal=true",
+}
 # In addition to the shapes of the op table: rank 5, no elements, and prime numbers of tiles.
 SHAPES = ((2, 1, 3, 2, 5), (0, 7), (3, 0), (340, 5), (20, 430))
 OPS = [name for name, made in sorted(TABLE.items()) if name.startswith("ttir.") and made.mesh == (1, 1)]

@@ -33,7 +33,12 @@ def D2MAllocate : Pass<"d2m-allocate"> {
   let summary = "Assign addresses to device buffers and free them after their last use";
   let description = [{
     A buffer has the same address in the L1 of every core: the first free room between the end of what the firmware
-    keeps and the end of L1, aligned as the network wants it. Programs whose buffers do not fit are refused.
+    keeps and the end of L1, aligned as the network wants it.
+
+    Buffers that do not fit lie in DRAM, the largest first: the part of core i in row-major order in channel i modulo
+    the channels, at one address in all channels. Generics on them get circular buffers in L1: the movers load blocks
+    of the inputs and store blocks of the output. An elementwise generic computes as many rows of tiles at a time, or
+    parts of a row, as leave room. Programs whose circular buffers do not fit are refused.
 
     Before:
     ```mlir
@@ -50,9 +55,11 @@ def D2MAllocate : Pass<"d2m-allocate"> {
     ListOption<"availableL1AddrRange", "available-l1-addr-range", "int64_t",
                "First address of L1 for buffers, and the one behind the last; none: all that the firmware leaves">,
     Option<"testAssumel1Capacity", "test-assume-l1-capacity", "int64_t", "0",
-           "Bytes of L1 that a core is taken to have; 0: those of the chip">
+           "Bytes of L1 that a core is taken to have; 0: those of the chip">,
+    Option<"forceSpillToDramIfLegal", "force-spill-to-dram-if-legal", "bool", "false",
+           "Place all buffers in DRAM that can lie there">
   ];
-  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def D2MOpScheduler : Pass<"d2m-op-scheduler"> {

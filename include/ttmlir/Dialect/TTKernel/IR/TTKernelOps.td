@@ -70,6 +70,8 @@ def TTKernel_GetCommonArgValOp
 }
 def TTKernel_GetWritePtrOp : TTKernel_Value<"get_write_ptr", "The address of the room that was reserved.",
                                             (ins TTKernel_CB:$cb)>;
+def TTKernel_GetReadPtrOp : TTKernel_Value<"get_read_ptr", "The address of the pages that were waited for.",
+                                           (ins TTKernel_CB:$cb)>;
 
 //===----------------------------------------------------------------------===//
 // Data movement. Addresses are of type index, those of the network, too.
@@ -79,6 +81,9 @@ def TTKernel_MyLogicalXOp : TTKernel_Value<"my_logical_x_", "The column of this 
 def TTKernel_MyLogicalYOp : TTKernel_Value<"my_logical_y_", "The row of this core in the grid.", (ins), [Pure]>;
 def TTKernel_GetNocAddrOp : TTKernel_Value<"get_noc_addr", "The network's address of an address of a core.",
                                            (ins Index:$x, Index:$y, Index:$address), [Pure]>;
+def TTKernel_GetNocAddrFromBankIDOp
+    : TTKernel_Value<"get_noc_addr_from_bank_id", "The network's address of an address in a bank of DRAM.",
+                     (ins Index:$bank, Index:$address), [Pure]>;
 def TTKernel_GetNocMulticastAddrOp
     : TTKernel_Value<"get_noc_multicast_addr", "The network's address of an address of all cores of a rectangle.",
                      (ins Index:$xStart, Index:$yStart, Index:$xEnd, Index:$yEnd, Index:$address), [Pure]>;

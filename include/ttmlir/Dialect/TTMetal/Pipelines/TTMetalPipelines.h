@@ -30,6 +30,10 @@ struct D2MPipelineOptions : ttnn::TTNNDeviceOptions {
       llvm::cl::desc("Begin and end address of buffers in L1; none: all memory that the firmware leaves")};
   Option<int64_t> testAssumeL1Capacity{*this, "test-assume-l1-capacity",
                                        llvm::cl::desc("Bytes of L1 per core; 0: those of the chip"), llvm::cl::init(0)};
+  Option<bool> forceSpillToDram{*this, "force-spill-to-dram-if-legal",
+                                llvm::cl::desc("Place all buffers in DRAM that can lie there; otherwise those for "
+                                               "which L1 has no room"),
+                                llvm::cl::init(false)};
   Option<bool> multicastInference{
       *this, "enable-multicast-inference",
       llvm::cl::desc("Multicast blocks to rectangles of cores; otherwise each core reads its own"),

@@ -1,0 +1,17 @@
+//===- Streaming.h - operands through circular buffers ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_DIALECT_D2M_TRANSFORMS_STREAMING_H
+#define TTMLIR_DIALECT_D2M_TRANSFORMS_STREAMING_H
+
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
+
+namespace mlir::tt::d2m {
+
+/// Takes the blocks of an operand of a unified thread through a circular buffer in L1, which is allocated in front of
+/// the generic: loads a block before it is waited for, or stores one that is pushed. The circular buffer has two
+/// blocks of up to `blockBytes`, or one block.
+void streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes);
+
+} // namespace mlir::tt::d2m
+
+#endif // TTMLIR_DIALECT_D2M_TRANSFORMS_STREAMING_H

@@ -1,0 +1,59 @@
+//===- Elementwise.h - generics tile by tile --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_ELEMENTWISE_H
+#define TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_ELEMENTWISE_H
+
+#include "ttmlir/Dialect/D2M/IR/D2M.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::tt::d2m {
+
+/// A generic that makes each tile of its output from tiles of its inputs at the same place, or from its streams.
+struct Elementwise {
+  GenericOp generic;
+  SmallVector<scf::ForOp> loops; // over the tiles of the output, outermost first
+  memref::StoreOp store;         // the only one of the innermost loop
+  ReserveOp reserve;
+
+  Value output() { return generic.getOutputs().front(); }
+  Block &body() { return generic.getRegion(0).front(); }
+
+  /// Returns nullopt for an op that is none.
+  static std::optional<Elementwise> of(Operation *op);
+
+  /// Whether indices are those of the loops.
+  bool isPlace(ValueRange indices) const {
+    return llvm::equal(indices, loops, [](Value index, scf::ForOp loop) { return index == loop.getInductionVar(); });
+  }
+
+  Value tile() { return store.getValueToStore(); }
+
+  /// The number of an input that is read tile by tile at the place of the output's tile, or nothing.
+  std::optional<unsigned> inputOf(Value buffer) {
+    for (auto [number, input] : llvm::enumerate(generic.getInputs()))
+      if (input == buffer)
+        return static_cast<unsigned>(number);
+    return std::nullopt;
+  }
+
+  /// Whether all that is read of an input is the tile at the output's place.
+  bool readsInPlace(unsigned input) {
+    for (Operation *user : body().getArgument(input).getUsers()) {
+      if (isa<PopOp>(user))
+        continue;
+      auto wait = dyn_cast<WaitOp>(user);
+      if (!wait)
+        return false;
+      for (Operation *reader : wait.getResult().getUsers())
+        if (auto load = dyn_cast<memref::LoadOp>(reader); !load || !isPlace(load.getIndices()))
+          return false;
+    }
+    return true;
+  }
+};
+
+} // namespace mlir::tt::d2m
+
+#endif // TTMLIR_LIB_DIALECT_D2M_TRANSFORMS_ELEMENTWISE_H
