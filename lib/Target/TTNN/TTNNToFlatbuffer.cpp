@@ -15,6 +15,7 @@
 #include "ttmlir/Dialect/InherentAttributes.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/MergedOps.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PlacedOps.h"
 #include "ttmlir/Dialect/TTCore/Transforms/SourceNumbers.h"
 #include "ttmlir/Dialect/TTCore/Transforms/Stages.h"
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
@@ -411,9 +412,10 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     auto list = dyn_cast<ArrayAttr>(attr.getValue());
     const bool isMerged = name == ttcore::mergedName && list && !list.empty();
     // What is attached to the op is no argument of the call, but for how it computes, which elementwise ops do not
-    // declare, and for its epoch and the ops that it computes, which reports show.
+    // declare, and for its epochs, its place and the ops that it computes, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
         (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && !isMerged &&
+         !llvm::is_contained(ttcore::placeNames, name) &&
          !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();

@@ -12,8 +12,8 @@ namespace tt::ttnn {
 namespace {
 
 // Attributes that any op may carry: older and newer forms of the dialect put them on different ops, and the result's
-// descriptor says the same. The number of the op's epoch, and the ops merged into it, are for reports.
-constexpr std::array<AttributeSpec, 8> commonAttributes = {
+// descriptor says the same. The op's epochs and place, and the ops merged into it, are for reports.
+constexpr std::array<AttributeSpec, 13> commonAttributes = {
     {{"dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"output_dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"layout", AttributeKind::Enum, false, "ttnn.layout"},
@@ -21,6 +21,11 @@ constexpr std::array<AttributeSpec, 8> commonAttributes = {
      {"compute_config", AttributeKind::Struct, false, "ttnn.device_compute_kernel_config"},
      {"ttcore.epoch", AttributeKind::Int, false},
      {"ttcore.merged", AttributeKind::List, false},
+     {"ttcore.placed_epoch", AttributeKind::Int, false},
+     {"ttcore.placed_cores", AttributeKind::IntArray, false},
+     {"ttcore.placed_transposed", AttributeKind::Bool, false},
+     {"ttcore.placed_cycles", AttributeKind::Int, false},
+     {"ttcore.placed_l1", AttributeKind::Int, false},
      {"operandSegmentSizes", AttributeKind::IntArray, false}}};
 
 constexpr std::string_view kindNames[] = {

@@ -76,6 +76,21 @@ static void addOptimizer(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineO
   manager.addPass(ttnn::createTTNNOperationValidationAndFallback(fallbacks));
 }
 
+/// Layouts, and the epochs that reports show.
+static void addPlaces(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
+  addOptimizer(manager, options);
+  if (!options.placeEpochs)
+    return;
+  ttnn::TTNNPlaceEpochsOptions epochs;
+  epochs.rows = options.epochRows;
+  epochs.columns = options.epochColumns;
+  epochs.policy = options.epochPolicy;
+  epochs.oneRow = options.epochOneRow;
+  epochs.otherGrids = options.epochOtherGrids;
+  epochs.transposeGrids = options.epochTransposeGrids;
+  manager.addPass(ttnn::createTTNNPlaceEpochs(epochs));
+}
+
 static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipelineOptions &options) {
   using namespace ttnn;
   if (options.uniqueLocations)
@@ -157,7 +172,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
 
 void ttnn::createTTIRToTTNNCommonPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
   addTTIRToTTNN(manager, options);
-  addOptimizer(manager, options);
+  addPlaces(manager, options);
 }
 
 void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipelineOptions &options) {
@@ -165,11 +180,11 @@ void ttnn::createTTIRToTTNNPipeline(OpPassManager &manager, const TTIRToTTNNPipe
   manager.addPass(createTTNNPipelineStages({options.stages, llvm::to_vector(options.meshShape)}));
   // Stages and traces are functions of their own: layouts are chosen when they have been cut off.
   if (!options.trace)
-    addOptimizer(manager, options);
+    addPlaces(manager, options);
   manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   if (options.trace) {
     manager.addPass(createTTNNTraceHoistTransform());
-    addOptimizer(manager, options);
+    addPlaces(manager, options);
     // Layout changes that it added.
     manager.addNestedPass<func::FuncOp>(createTTNNDeallocate());
   }

@@ -204,6 +204,26 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
       llvm::cl::init(false)};
   Option<std::string> decisionTraceDir{*this, "decision-trace-dir", llvm::cl::desc("Folder of these files"),
                                        llvm::cl::init("ttrt-artifacts/decision_trace")};
+  // For reports: programs as epochs, whose ops run at the same time.
+  Option<bool> placeEpochs{*this, "enable-epochs",
+                           llvm::cl::desc("Place ops on cores in epochs, for reports: ttnn-place-epochs"),
+                           llvm::cl::init(false)};
+  Option<uint32_t> epochRows{*this, "epoch-rows", llvm::cl::desc("Rows of cores of epochs; 0: those of the chip"),
+                             llvm::cl::init(0)};
+  Option<uint32_t> epochColumns{*this, "epoch-columns",
+                                llvm::cl::desc("Columns of cores of epochs; 0: those of the chip"), llvm::cl::init(0)};
+  Option<std::string> epochPolicy{*this, "epoch-policy",
+                                  llvm::cl::desc("How grids of ops are chosen: work, ribbon, smallest or any"),
+                                  llvm::cl::init("work")};
+  Option<bool> epochOneRow{*this, "epoch-one-row", llvm::cl::desc("Give each op of an epoch one row of cores"),
+                           llvm::cl::init(false)};
+  Option<bool> epochOtherGrids{
+      *this, "epoch-other-grids",
+      llvm::cl::desc("Try other grids before an epoch ends because the preferred one finds no room"),
+      llvm::cl::init(true)};
+  Option<bool> epochTransposeGrids{*this, "epoch-transpose-grids",
+                                   llvm::cl::desc("Exchange rows and columns of a grid that finds no room"),
+                                   llvm::cl::init(false)};
   /// The level that the options ask for: who chooses layouts himself has at least 1.
   int level() const {
     const bool chooses = !overrideOutputLayout.empty() || !insertMemReconfig.empty() || !overrideConv2dConfig.empty();

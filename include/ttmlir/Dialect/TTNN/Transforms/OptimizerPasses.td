@@ -160,4 +160,57 @@ def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fal
   ] # TTNN_RequestedLayouts;
 }
 
+// On modules: looks at the chip.
+def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
+  let summary = "Divide programs into epochs, and place the ops of each on cores";
+  let description = [{
+    An epoch is a part of a program whose ops could run at the same time, each on cores of its own. Ops are placed in the
+    order of the program, each in the first free rectangle of cores, row by row. An epoch ends before an op that finds
+    none, and before one with another `ttcore.epoch` (requested epochs). What is evaluated once is not placed.
+
+    An op may have the grids for which its kernel has shards of the result (the legal layouts of the optimizer) that fit
+    into L1 with the circular buffers. If there are none, it may have those whose rows and columns divide the result's in
+    tiles, and the result stays where it is. `ttcore.grid` leaves one grid. Cycles on a grid are those of the cost model
+    for operands and results that go through the L1 of these cores. `policy` chooses among the grids:
+
+    - `work`: the epoch is tried with limits for the cycles of each op: those of the heaviest op on 1, 2, 4, ... cores.
+      An op has the fewest cores within the limit, else the fastest grid. The trial with most work in a cycle, counting
+      the launch of the epoch, wins.
+    - `ribbon`: the same, also with numbers of rows that all ops of the epoch have where they can.
+    - `smallest`: the fewest cores.
+    - `any`: some grid, the same in each run.
+
+    Results do not depend on this pass. It sets attributes, which flatbuffers keep for reports:
+
+    - `ttcore.placed_epoch`: the number of the epoch in the program,
+    - `ttcore.placed_cores`: the first row and column, and numbers of rows and columns,
+    - `ttcore.placed_transposed`: rows and columns of the op's grid are exchanged (`transpose-grids`),
+    - `ttcore.placed_cycles`: the cycles of the op on these cores,
+    - `ttcore.placed_l1`: bytes of circular buffers and shards of the result on each core.
+
+    Before:
+    ```mlir
+    #dram = #ttnn.ttnn_layout<(d0, d1) -> (d0, d1), <1x1>, memref<2x4x!ttcore.tile<32x32, bf16>, #ttnn.buffer_type<dram>>, <interleaved>>
+    %0 = "ttnn.exp"(%x) : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #dram>
+    %1 = "ttnn.neg"(%0) : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #dram>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.exp"(%x) {ttcore.placed_cores = array<i64: 0, 0, 2, 4>, ttcore.placed_cycles = 640 : i64, ttcore.placed_epoch = 0 : i64, ttcore.placed_l1 = 6144 : i64} : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #dram>
+    %1 = "ttnn.neg"(%0) {ttcore.placed_cores = array<i64: 0, 4, 1, 2>, ttcore.placed_cycles = 512 : i64, ttcore.placed_epoch = 0 : i64, ttcore.placed_l1 = 12288 : i64} : (tensor<64x128xbf16, #dram>) -> tensor<64x128xbf16, #dram>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+  let options = [
+    Option<"rows", "rows", "uint32_t", "0", "Rows of cores; 0: those of the chip">,
+    Option<"columns", "columns", "uint32_t", "0", "Columns of cores; 0: those of the chip">,
+    Option<"policy", "policy", "std::string", "\"work\"", "work, ribbon, smallest or any">,
+    Option<"oneRow", "one-row", "bool", "false", "Give each op one row of cores">,
+    Option<"otherGrids", "other-grids", "bool", "true",
+           "Try other grids of an op before the epoch ends because the preferred one finds no room">,
+    Option<"transposeGrids", "transpose-grids", "bool", "false",
+           "Exchange rows and columns of a grid that finds no room">
+  ];
+}
+
 #endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_OPTIMIZERPASSES_TD

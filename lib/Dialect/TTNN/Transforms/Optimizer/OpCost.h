@@ -40,6 +40,7 @@ class OpCost {
 public:
   explicit OpCost(ttcore::ChipDescAttr chip);
 
+  const ::ttmlir::cost::Speed &speedOfChip() const { return speed; }
   ::ttmlir::cost::Times times(Operation *op, const OpTensors &tensors) const;
   static ::ttmlir::cost::Work work(Operation *op, const OpTensors &tensors);
   /// The time of an op whose work is known, with some of its tensor operands placed otherwise: takes as long as there

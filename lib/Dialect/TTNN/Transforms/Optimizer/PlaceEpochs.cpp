@@ -1,0 +1,201 @@
+//===- PlaceEpochs.cpp - epochs and cores of the ops of programs ----------===//
+// SPDX-License-Identifier: Apache-2.0
+
+#include "Epochs.h"
+#include "LegalLayouts.h"
+
+#include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
+#include "ttmlir/Dialect/TTCore/Transforms/PlacedOps.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+#include <cmath>
+
+namespace mlir::tt::ttnn {
+#define GEN_PASS_DEF_TTNNPLACEEPOCHS
+#include "ttmlir/Dialect/TTNN/Transforms/Passes.h.inc"
+} // namespace mlir::tt::ttnn
+
+using namespace mlir;
+using namespace mlir::tt;
+using namespace mlir::tt::ttnn;
+
+using ::ttmlir::cost::PlacedTensor;
+using ::ttmlir::cost::tilesAlong;
+using ::ttmlir::cost::Work;
+
+static std::optional<EpochPolicy> policyOf(StringRef name) {
+  if (name == "work")
+    return EpochPolicy::Work;
+  if (name == "ribbon")
+    return EpochPolicy::Ribbon;
+  if (name == "smallest")
+    return EpochPolicy::Smallest;
+  if (name == "any")
+    return EpochPolicy::Any;
+  return std::nullopt;
+}
+
+/// Cycles of the work on so many cores: computing, and moving operands and results through their L1.
+static int64_t cyclesOf(Work work, const ::ttmlir::cost::Speed &speed, int64_t cores) {
+  work.cores = cores;
+  work.l1Bytes += work.dramBytes;
+  const ::ttmlir::cost::Times times = timesOf(speed, static_cast<double>(cores), work);
+  return std::max<int64_t>(1, std::llround(std::ceil(std::max(times.computeNs, times.l1Ns) * speed.clockGHz)));
+}
+
+/// The grid of cores that an op must have: the one of its shards, or the one that it requests; 0x0 where it is a
+/// choice.
+static FailureOr<std::array<int64_t, 2>> fixedGrid(Operation *op, const PlacedTensor &result) {
+  FailureOr<ttcore::GridAttr> requested = ttcore::requestedGrid(op);
+  if (failed(requested))
+    return failure();
+  if (*requested)
+    return std::array{(*requested).getShape()[0], (*requested).getShape()[1]};
+  if (result.isShardInL1())
+    return std::array{result.gridRows, result.gridColumns};
+  return std::array<int64_t, 2>{0, 0};
+}
+
+namespace {
+struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved(); // no analysis reads these attributes
+    ModuleOp module = getOperation();
+    const std::optional<EpochPolicy> chosen = policyOf(policy);
+    if (!chosen) {
+      module.emitOpError() << "ttnn-place-epochs: policy is '" << policy << "'; expected work, ribbon, smallest or any";
+      return signalPassFailure();
+    }
+    if (llvm::none_of(module.getOps<func::FuncOp>(), choosesLayouts))
+      return;
+    ttcore::ChipDescAttr desc = chipOf(module);
+    if (!desc)
+      return signalPassFailure();
+    ChipMemory chip(desc);
+    for (auto [name, requested, own] : {std::tuple("rows", rows.getValue(), &chip.gridRows),
+                                        std::tuple("columns", columns.getValue(), &chip.gridColumns)}) {
+      if (requested > mostEpochRows) {
+        module.emitOpError() << "ttnn-place-epochs: " << name << " is " << requested << "; expected 0 to "
+                             << mostEpochRows;
+        return signalPassFailure();
+      }
+      *own = requested ? requested : *own;
+    }
+    const OpCost cost(desc);
+    EpochOptions options{
+        chip.gridRows, chip.gridColumns, std::llround(cost.speedOfChip().launchNs * cost.speedOfChip().clockGHz),
+        *chosen,       otherGrids,       transposeGrids};
+    for (func::FuncOp function : module.getOps<func::FuncOp>())
+      if (choosesLayouts(function) && failed(place(function, chip, cost.speedOfChip(), options)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult place(func::FuncOp function, const ChipMemory &chip, const ::ttmlir::cost::Speed &speed,
+                      const EpochOptions &options) {
+    SmallVector<Operation *> computing;
+    std::vector<EpochOp> ops;
+    for (Operation &op : function.getBody().front()) {
+      ttcore::erasePlace(&op);
+      if (familyOf(&op) == Family::None)
+        continue;
+      OpTensors tensors(&op);
+      const Work work = OpCost::work(&op, tensors);
+      if (!work.launched || tensors.outs.empty())
+        continue;
+      FailureOr<EpochOp> found = choicesOf(&op, tensors, work, chip, speed);
+      if (failed(found))
+        return failure();
+      computing.push_back(&op);
+      ops.push_back(std::move(*found));
+    }
+    for (auto [op, place] : llvm::zip_equal(computing, placeEpochs(ops, options))) {
+      const int64_t height = place.isTransposed ? place.grid.columns : place.grid.rows,
+                    width = place.isTransposed ? place.grid.rows : place.grid.columns;
+      ttcore::setPlace(op, {place.epoch, place.row, place.column, height, width, place.isTransposed, place.grid.cycles,
+                            place.grid.l1});
+    }
+    return success();
+  }
+
+  FailureOr<EpochOp> choicesOf(Operation *op, const OpTensors &tensors, const Work &work, const ChipMemory &chip,
+                               const ::ttmlir::cost::Speed &speed) {
+    EpochOp found;
+    found.work = cyclesOf(work, speed, 1);
+    if (auto epoch = op->getAttrOfType<IntegerAttr>(ttcore::epochName))
+      found.requestedEpoch = epoch.getInt();
+    const PlacedTensor &result = tensors.outs[0];
+    FailureOr<std::array<int64_t, 2>> fixed = fixedGrid(op, result);
+    if (failed(fixed))
+      return failure();
+    if ((*fixed)[0]) {
+      std::array<int64_t, 2> grid = *fixed;
+      // Shards by height or width go from row to row.
+      if ((grid[0] > chip.gridRows || grid[1] > chip.gridColumns) && !op->hasAttr(ttcore::gridName) &&
+          (grid[0] == 1 || grid[1] == 1))
+        grid = rectangleOf(grid[0] * grid[1], chip);
+      if (grid[0] > chip.gridRows || grid[1] > chip.gridColumns)
+        return op->emitOpError() << "has " << grid[0] << 'x' << grid[1] << " cores; there are " << chip.gridRows << 'x'
+                                 << chip.gridColumns << " (ttnn-place-epochs)";
+      if (oneRow && grid[0] > 1)
+        return op->emitOpError() << "has " << grid[0] << 'x' << grid[1]
+                                 << " cores; expected one row of cores (ttnn-place-epochs one-row)";
+      found.grids.push_back({grid[0], grid[1], cyclesOf(work, speed, grid[0] * grid[1]), l1Of(op, tensors, chip)});
+      return found;
+    }
+    SmallVector<GridChoice, 16> unsharded;
+    const int64_t height = std::max<int64_t>(1, tilesAlong(result.sizeFromEnd(1))),
+                  width = std::max<int64_t>(1, tilesAlong(result.sizeFromEnd(0)));
+    for (int64_t r = 1; r <= std::min(height, oneRow ? 1 : chip.gridRows); ++r)
+      for (int64_t c = 1; c <= std::min(width, chip.gridColumns); ++c)
+        if (height % r == 0 && width % c == 0) {
+          const int64_t cycles = cyclesOf(work, speed, r * c);
+          unsharded.push_back({r, c, cycles, 0});
+          if (std::optional<int64_t> l1 = l1OnGrid(op, tensors, r, c, chip))
+            found.grids.push_back({r, c, cycles, *l1});
+        }
+    if (found.grids.empty()) {
+      const int64_t l1 = l1Of(op, tensors, chip);
+      for (GridChoice &grid : unsharded)
+        grid.l1 = l1;
+      found.grids = std::move(unsharded);
+    }
+    return found;
+  }
+
+  /// So many cores, or the next number that is whole rows.
+  static std::array<int64_t, 2> rectangleOf(int64_t cores, const ChipMemory &chip) {
+    return cores <= chip.gridColumns ? std::array{int64_t(1), cores}
+                                     : std::array{int64_t(llvm::divideCeil(cores, chip.gridColumns)), chip.gridColumns};
+  }
+
+  /// Bytes of each core where the result lies as it does.
+  static int64_t l1Of(Operation *op, const OpTensors &tensors, const ChipMemory &chip) {
+    int64_t bytes = 0;
+    for (const PlacedTensor &out : tensors.outs)
+      if (out.isShardInL1())
+        bytes += l1BytesOfBank(chip, out);
+    return bytes + OpCost::circularBytes(op, tensors, chip.without(bytes));
+  }
+
+  /// Bytes of each core where the result has shards on a grid; nothing where the kernel has none there, or they do not
+  /// fit.
+  static std::optional<int64_t> l1OnGrid(Operation *op, const OpTensors &tensors, int64_t rows, int64_t columns,
+                                         const ChipMemory &chip) {
+    if (op->getNumResults() != 1 || !isTiledInDram(TTNNLayoutAttr::of(op->getResult(0).getType())))
+      return std::nullopt;
+    TTNNLayoutAttr layout = layoutOnGrid(op, rows, columns, chip);
+    if (!layout)
+      return std::nullopt;
+    OpTensors sharded = tensors;
+    sharded.outs[0] = *placedTensor(op->getResult(0).getType(), layout);
+    const int64_t l1 = l1Of(op, sharded, chip);
+    return l1 <= chip.usable() ? std::optional(l1) : std::nullopt;
+  }
+};
+} // namespace
