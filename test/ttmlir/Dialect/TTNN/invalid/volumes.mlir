@@ -141,3 +141,27 @@ func.func @sequence_padding(%x: tensor<1x1x18x4xf32>, %w: tensor<6x4x3xf32>, %d:
   %0 = "ttnn.conv1d"(%x, %w, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = 4 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 1, 1, 1>, stride = 1 : i32}> : (tensor<1x1x18x4xf32>, tensor<6x4x3xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
   return
 }
+
+// -----
+
+func.func @sequence_bias(%x: tensor<1x1x18x4xf32>, %w: tensor<6x4x3xf32>, %b: tensor<6x1x1x1xf32>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv1d' op operand 'bias' has shape 6x1x1x1; expected 6 values, one per output channel, in the last dimension}}
+  %0 = "ttnn.conv1d"(%x, %w, %b, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = 4 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 0>, stride = 1 : i32}> : (tensor<1x1x18x4xf32>, tensor<6x4x3xf32>, tensor<6x1x1x1xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
+  return
+}
+
+// -----
+
+func.func @sequence_prepared(%x: tensor<1x1x18x4xf32>, %w: tensor<1x1x13x6xf32>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv1d' op operand 'weight' has shape 1x1x13x6; expected 6x4x3x1}}
+  %0 = "ttnn.conv1d"(%x, %w, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = 4 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 0>, stride = 1 : i32}> : (tensor<1x1x18x4xf32>, tensor<1x1x13x6xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
+  return
+}
+
+// -----
+
+func.func @sequence_channels(%x: tensor<1x1x18x0xf32>, %w: tensor<6x0x3xf32>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv1d' op attribute 'in_channels' is 0; expected 1 or more}}
+  %0 = "ttnn.conv1d"(%x, %w, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = 0 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 0>, stride = 1 : i32}> : (tensor<1x1x18x0xf32>, tensor<6x0x3xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
+  return
+}
