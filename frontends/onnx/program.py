@@ -234,9 +234,11 @@ class Open(Program):
         self.steps = [1] * len(declared)
         self.seconds, self.started = seconds, time.process_time()
         self.first: Imported | None = None
+        # One for all points: a context takes longer to make than a small module to compile.
+        self.context = ir.Context()
         flatbuffer = self._compiled(declared)
         assert self.first is not None
-        self.first.module = None  # type: ignore[assignment]
+        self.first.module = self.context = None  # type: ignore[assignment]  # goes with its context
         super().__init__(self.first, flatbuffer, weights or Weights())
         self.declared: list[Size] = [Size(*bounds) for bounds in self.binary.open_sizes]
 
@@ -269,7 +271,7 @@ class Open(Program):
         """Returns whether the graph can be imported for these sizes."""
         self.require_time()
         try:
-            with ir.Context():
+            with self.context:
                 import_model(self.model, self.shapes_at(point), self.known)
         except OnnxError:
             return False
@@ -343,7 +345,7 @@ class Open(Program):
 
     def _trace(self, point: Sequence[int]) -> Trace:
         self.require_time()
-        with ir.Context():
+        with self.context:
             return import_model(self.model, self.shapes_at(point), self.known).trace
 
     def _decisions(self, sizes: Sequence[Size]) -> Decisions:
@@ -378,7 +380,8 @@ class Open(Program):
 
     def _lowered(self, point: Sequence[int]) -> ir.Module:
         self.require_time()
-        with ir.Context():
+        # A context keeps the constants of all its modules: weights of a module that has them inside go with each.
+        with ir.Context() if self.inside else self.context:
             try:
                 imported = self.at(point, self.inside)
             except OnnxError as error:  # bounds that are looked for are tried
