@@ -60,14 +60,19 @@ int64_t windowCount(const Op &op, int64_t size, const Window &window, bool ceilM
   return !last || *last >= size + window.before ? count - 1 : count;
 }
 
-/// The weight is [out, in / groups, kernel...], transposed [in, out / groups, kernel...]; the bias has `out` values.
-void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed,
-                 std::string_view name = "weight") {
-  operand(op, name, kernel.size() + 2);
+int64_t checkedGroups(const Op &op, int64_t inChannels, int64_t outChannels) {
   const int64_t groups = integer(op, "groups");
   if (groups < 1 || inChannels % groups != 0 || outChannels % groups != 0)
     failAttribute(op, "groups", "is ", groups, ", which does not divide ", inChannels, " input and ", outChannels,
                   " output channels");
+  return groups;
+}
+
+/// The weight is [out, in / groups, kernel...], transposed [in, out / groups, kernel...]; the bias has `out` values.
+void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed,
+                 std::string_view name = "weight") {
+  operand(op, name, kernel.size() + 2);
+  const int64_t groups = checkedGroups(op, inChannels, outChannels);
   Sizes expected = {transposed ? inChannels : outChannels, (transposed ? outChannels : inChannels) / groups};
   for (const int64_t size : kernel)
     expected.push_back(size);
@@ -472,6 +477,7 @@ void prepareConvolution(const Op &op, bool transposed, bool isWeight) {
     expectChoice(op, "weights_format", format, format);
     checkWeight(op, all.inChannels, outChannels, all.kernel, transposed, "weight_tensor");
   } else {
+    checkedGroups(op, all.inChannels, outChannels);
     const Operand &bias = operand(op, "bias_tensor");
     if (volume(op, bias.shape) != outChannels)
       failOperand(op, "bias_tensor", "has shape ", bias.shape, "; expected ", outChannels,
