@@ -57,15 +57,18 @@ void checkAttention(const Op &op) {
       failOperand(op, "attention_mask", "has shape ", shape, ", which does not broadcast to ", View(scores));
 }
 
-/// The largest score and the reciprocal of the sum, in the first columns of two tiles.
-Sizes statisticsOf(View query) { return resized(query, 3, 64); }
+/// The largest score and the reciprocal of the sum, in the first columns of two tiles; in one tile, the logarithm of
+/// the sum of exponentials.
+Sizes statisticsOf(View query, std::optional<View> given) {
+  return resized(query, 3, given && given->size() == 4 && (*given)[3] == 32 ? 32 : 64);
+}
 
 void attentionForward(const Op &op, Results &results) {
   checkAttention(op);
   const View query = shapeOf(op, "query", 4);
   results.push_back(Sizes(query));
   if (boolean(op, "return_intermediates"))
-    results.push_back(statisticsOf(query));
+    results.push_back(statisticsOf(query, op.declared.size() > 1 ? std::optional(op.declared[1]) : std::nullopt));
   else if (op.declared.size() > 1)
     failAttribute(op, "return_intermediates", "is false, but there are two results");
 }
@@ -78,7 +81,7 @@ void attentionBackward(const Op &op, Results &results) {
     expectShape(op, name, query);
     expectFloats(op, name);
   }
-  expectShape(op, "intermediates", statisticsOf(query));
+  expectShape(op, "intermediates", statisticsOf(query, shapeOf(op, "intermediates", 4)));
   expectFloats(op, "intermediates");
   for (const std::string_view name : {"query", "key", "value"})
     results.push_back(Sizes(shapeOf(op, name)));

@@ -118,14 +118,20 @@ def attention_forward(
     *,
     mask_type: Any = "causal",
     return_intermediates: bool = False,
+    out: Any = None,
 ) -> Tensor | list[Tensor]:
-    """Returns attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64."""
+    """Returns attention; of each row, the largest score and the reciprocal of the sum, in columns 0 and 32 of 64. Where
+    32 columns are declared, column 0 has the logarithm of the sum of exponentials."""
     bias = seen(query, key, attention_mask, mask_type)
     output = torch.nn.functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype), enable_gqa=True)
     if not return_intermediates:
         return output
     scores = query @ heads_like(key, query.shape[1]).transpose(-1, -2) / math.sqrt(query.shape[-1]) + bias
-    statistics = torch.zeros(*query.shape[:3], 64)
+    columns = out[1].shape[-1] if isinstance(out, list) else 64
+    statistics = torch.zeros(*query.shape[:3], columns)
+    if columns == 32:
+        statistics[..., 0] = scores.logsumexp(dim=-1)
+        return [output, statistics]
     statistics[..., 0] = scores.amax(dim=-1)
     statistics[..., 32] = torch.exp(statistics[..., 0] - scores.logsumexp(dim=-1))
     return [output, statistics]
@@ -146,7 +152,9 @@ def attention_backward(
     heads = query.shape[1]
     keys, values = heads_like(key, heads), heads_like(value, heads)
     scores = query @ keys.transpose(-1, -2) / math.sqrt(query.shape[-1]) + seen(query, key, attention_mask, mask_type)
-    chances = torch.exp(scores - intermediates[..., :1]) * intermediates[..., 32:33]
+    chances = torch.exp(scores - intermediates[..., :1])
+    if intermediates.shape[-1] > 32:  # else the logarithm of the sum
+        chances = chances * intermediates[..., 32:33]
     common = (grad_output * attn_output).sum(dim=-1, keepdim=True)
     change = chances * (grad_output @ values.transpose(-1, -2) - common) / math.sqrt(query.shape[-1])
 

@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
 import ttnn
-from builder.base.builder_apis import compile_and_execute_ttnn
+from builder.base.builder_apis import compile_and_execute_ttnn, load_mlir_file
+from builder.base.builder_runtime import execute_fb
+from op_cases import lowered
+from ttmlir.passes import ttnn_to_flatbuffer_bin
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +148,36 @@ def test_a_module_of_ttnn_sees_what_adamw_wrote() -> None:
             return builder.add(builder.add(param, mean), square)
 
     compile_and_execute_ttnn(module, check_atol=True, check_rtol=True)
+
+
+NARROW = """
+func.func @main(%q: tensor<1x4x7x16xf32>, %k: tensor<1x2x7x16xf32>, %v: tensor<1x2x7x16xf32>, %g: tensor<1x4x7x16xf32>)
+    -> (tensor<1x4x7x32xf32>, tensor<1x4x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x2x7x16xf32>) {
+  %0:2 = "ttir.sdpa_fw"(%q, %k, %v) <{mask_type = #ttcore.attention_mask_type<causal>, return_intermediates = true}>
+      : (tensor<1x4x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x2x7x16xf32>) -> (tensor<1x4x7x16xf32>, tensor<1x4x7x32xf32>)
+  %1:3 = "ttir.sdpa_bw"(%g, %0#0, %q, %k, %v, %0#1) <{mask_type = #ttcore.attention_mask_type<causal>}>
+      : (tensor<1x4x7x16xf32>, tensor<1x4x7x16xf32>, tensor<1x4x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x4x7x32xf32>)
+      -> (tensor<1x4x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x2x7x16xf32>)
+  return %0#1, %1#0, %1#1, %1#2 : tensor<1x4x7x32xf32>, tensor<1x4x7x16xf32>, tensor<1x2x7x16xf32>, tensor<1x2x7x16xf32>
+}
+"""  # noqa: E501
+
+
+def test_intermediates_of_one_tile_hold_the_logarithm_of_the_sum() -> None:
+    torch.manual_seed(6)
+    query, upstream = torch.randn(1, 4, 7, 16), torch.randn(1, 4, 7, 16)
+    key, value = torch.randn(1, 2, 7, 16), torch.randn(1, 2, 7, 16)
+    inputs = [query, key, value, upstream]
+    module, builder = load_mlir_file(NARROW, target="ttir", golden_inputs={"main": inputs})
+    binary = rt.binary.load_binary_from_bytes(ttnn_to_flatbuffer_bin(lowered(module, (1, 1))))
+    execute_fb(binary, builder.golden_map[0], builder.golden_map[1], enable_intermediate_verification=True,
+               check_atol=True, check_rtol=True)  # fmt: skip
+    outputs = [builder.golden_map[0][0][f"output_{i}"].shard_at(0) for i in range(4)]
+    scores = query @ key.repeat_interleave(2, 1).transpose(-1, -2) / 4
+    scores = scores.masked_fill(torch.ones(7, 7).triu(1) > 0, -torch.inf)
+    torch.testing.assert_close(outputs[0][..., 0], scores.logsumexp(-1), atol=1e-5, rtol=1e-5)
+    assert not outputs[0][..., 1:].any()
+    leaves = [t.clone().requires_grad_() for t in (query, key, value)]
+    torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True, enable_gqa=True).backward(upstream)
+    for found, leaf in zip(outputs[1:], leaves, strict=True):
+        torch.testing.assert_close(found, leaf.grad, atol=1e-5, rtol=1e-4)

@@ -19,8 +19,9 @@
 namespace tt::ttnn {
 namespace {
 
-constexpr int64_t statistics = 64; // columns of intermediates
-constexpr float hidden = 1e9F;     // what a mask of 0 takes from a score
+// Columns of intermediates: 64 for the largest score and the reciprocal of the sum, or 32 for the logarithm of the sum.
+constexpr int64_t statistics = 64;
+constexpr float hidden = 1e9F; // what a mask of 0 takes from a score
 
 /// An operand as floats.
 class Floats {
@@ -129,8 +130,11 @@ std::unique_ptr<Kernel> makeForward(const OpCall &call) {
   const Scores scores(call, 0, 3);
   const Written out(call, 0);
   std::optional<Written> kept;
-  if (call.outs.size() > 1)
+  int64_t width = 0;
+  if (call.outs.size() > 1) {
     kept.emplace(call, 1);
+    width = result(call, 1).shape[3];
+  }
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(scores.tasks(), 1, [&](int64_t begin, int64_t end) {
       const int64_t size = scores.size, matrix = scores.columns * size;
@@ -158,8 +162,11 @@ std::unique_ptr<Kernel> makeForward(const OpCall &call) {
           out.write(buffers, at * size, sum.data(), size);
           if (kept) {
             float line64[statistics] = {};
-            line64[0] = largest, line64[statistics / 2] = reciprocal;
-            kept->write(buffers, at * statistics, line64, statistics);
+            if (width == statistics)
+              line64[0] = largest, line64[statistics / 2] = reciprocal;
+            else
+              line64[0] = largest + std::log(total);
+            kept->write(buffers, at * width, line64, width);
           }
         }
       }
@@ -172,6 +179,7 @@ std::unique_ptr<Kernel> makeForward(const OpCall &call) {
 std::unique_ptr<Kernel> makeBackward(const OpCall &call) {
   const Scores scores(call, 2, 6);
   const Floats gradient(call, 0), output(call, 1), kept(call, 5);
+  const int64_t width = operand(call, 5).shape[3];
   const Written toQuery(call, 0), toKey(call, 1), toValue(call, 2);
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(scores.tasks(), 1, [&](int64_t begin, int64_t end) {
@@ -189,11 +197,12 @@ std::unique_ptr<Kernel> makeBackward(const OpCall &call) {
           output.read(buffers, at * size, size, o.data());
           scores.compute(buffers, q.data(), keys.data(), head, row, s.data());
           float line64[statistics];
-          kept.read(buffers, at * statistics, statistics, line64);
+          kept.read(buffers, at * width, width, line64);
+          const float reciprocal = width == statistics ? line64[statistics / 2] : 1.0F;
           const float common = dot(g.data(), o.data(), size);
           std::fill(dq.begin(), dq.end(), 0.0F);
           for (int64_t j = 0; j < n; ++j) {
-            const float chance = std::exp(s[static_cast<size_t>(j)] - line64[0]) * line64[statistics / 2];
+            const float chance = std::exp(s[static_cast<size_t>(j)] - line64[0]) * reciprocal;
             const float ds = scores.scale * chance * (dot(g.data(), values.data() + j * size, size) - common);
             addScaled(g.data(), chance, dv.data() + j * size, size);
             addScaled(q.data(), ds, dk.data() + j * size, size);
