@@ -7,6 +7,7 @@
 #include "tt/ttnn/trace.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <nanobind/stl/tuple.h>
 
@@ -32,6 +33,34 @@ const Parameter &implied(std::string_view name) {
     return parameters;
   }();
   return *std::ranges::find(all, name, &Parameter::name);
+}
+
+/// Whether an argument is a tensor with a value for each chip of a mesh, or a list that holds one.
+bool isSpread(nb::handle argument) {
+  if (nb::isinstance<Tensor>(argument)) {
+    const auto &tensor = nb::cast<const Tensor &>(argument);
+    return tensor && tensor.spec().distributed;
+  }
+  if (nb::isinstance<nb::list>(argument) || nb::isinstance<nb::tuple>(argument))
+    for (const nb::handle each : argument)
+      if (isSpread(each))
+        return true;
+  return false;
+}
+
+/// A tensor on a mesh that was created without a mapper has one value for all chips. As a target of results that differ
+/// between chips, it gets a value for each.
+void spreadOver(Tensor &target) {
+  if (!target || !target.isAllocated() || !target.isOnDevice() || target.spec().distributed ||
+      target.device()->devices() < 2)
+    return;
+  TensorSpec spec = target.spec();
+  spec.distributed = true;
+  Tensor spread = Tensor::onDevice(std::move(spec), target.device(), "a tensor for results of a mesh");
+  for (size_t i = 0; i < spread.shards(); ++i)
+    if (std::byte *to = spread.data(i))
+      std::memcpy(to, target.data(), target.bytes());
+  target = std::move(spread);
 }
 
 Argument argumentOf(const Callable &callable, const Parameter &parameter) {
@@ -262,7 +291,14 @@ void bindTtnnFunctions(nb::module_ &module) {
           "caller_into",
           [](const Function &self) {
             return nb::cpp_function(
-                [function = &self](const std::string &parameter, const std::vector<Tensor> &into, nb::args arguments) {
+                [function = &self](const std::string &parameter, const nb::list &targets, nb::args arguments) {
+                  const bool spread = isSpread(arguments);
+                  std::vector<Tensor> into;
+                  for (const nb::handle target : targets) {
+                    if (spread)
+                      spreadOver(nb::cast<Tensor &>(target));
+                    into.push_back(nb::cast<Tensor &>(target));
+                  }
                   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(arguments.ptr()));
                   return function->call({reinterpret_cast<PyTupleObject *>(arguments.ptr())->ob_item, count}, into,
                                         parameter);

@@ -128,3 +128,48 @@ def test_errors(mesh: ttnn.MeshDevice) -> None:
         pytest.raises(ttnn.DeviceError, match=r"8 shards, for a mesh of 2x4; .* is 1x1"),
     ):
         ttnn.from_torch(VALUES, device=other, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+
+
+TARGETS = {
+    "all_gather": (
+        [4, 16],
+        lambda x, out: ttnn.all_gather(x, 0, cluster_axis=1, output_tensor=out),
+        lambda parts: [VALUES[:4]] * 4 + [VALUES[4:]] * 4,
+    ),
+    "reduce_scatter": (
+        [1, 4],
+        lambda x, out: ttnn.reduce_scatter(x, 1, cluster_axis=1, output_tensor=out),
+        lambda parts: [piece for row in (parts[:4], parts[4:]) for piece in sum(row).chunk(4, 1)],
+    ),
+    "add": (
+        [1, 16],
+        lambda x, out: ttnn.add(x, x, output_tensor=out),
+        lambda parts: [2 * part for part in parts],
+    ),
+    "concat": (
+        [2, 16],
+        lambda x, out: ttnn.concat([x, x], 0, output_tensor=out),
+        lambda parts: [torch.cat([part, part]) for part in parts],
+    ),
+    "add_": ([1, 16], lambda x, out: ttnn.add_(out, x), lambda parts: [3 + part for part in parts]),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_target_without_mapper(mesh: ttnn.MeshDevice, name: str) -> None:
+    shape, call, expected = TARGETS[name]
+    parts = list(VALUES.chunk(8))
+    x = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    out = ttnn.full(shape, 3.0, device=mesh, dtype=ttnn.float32, layout=x.layout)
+    result = call(x, out)
+    for tensor in (out, result):
+        found = [ttnn.to_torch(part) for part in ttnn.get_device_tensors(tensor)]
+        assert all(torch.equal(a, b) for a, b in zip(found, expected(parts), strict=True))
+
+
+def test_target_without_mapper_and_wrong_shape(mesh: ttnn.MeshDevice) -> None:
+    x = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    out = ttnn.full([5, 16], 3.0, device=mesh, dtype=ttnn.float32, layout=x.layout)
+    with pytest.raises(ttnn.Error, match=r"output_tensor has shape \[5, 16\]; expected \[4, 16\]"):
+        ttnn.all_gather(x, 0, cluster_axis=1, output_tensor=out)
+    assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(out)[3]), torch.full((5, 16), 3.0))
