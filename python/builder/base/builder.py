@@ -98,7 +98,11 @@ class Builder(ModuleBuilder):
         """Gives later ops on the device the golden of `operand` instead of its computed value."""
         self.goldens.bypassed.append(self._value(operand))
 
-    # Programs of the ecosystem read these two.
+    # Programs of the ecosystem use these three.
+
+    def _set_golden_tensor(self, operand: Operand, golden: GoldenValue) -> None:
+        """Replaces the golden of an operand, as `set_operand_goldens` does."""
+        self.set_operand_goldens({operand: golden})
 
     def _get_golden_tensor(self, operand: Operand) -> GoldenMapTensor:
         """Returns the golden of an operand, also while its function is being built."""

@@ -27,6 +27,26 @@ Operand = Union[BlockArgument, OpResult]  # noqa: UP007 - this is how it is docu
 Shape = Union[List[int], Tuple[int, ...]]  # noqa: UP006, UP007
 
 
+class DeferredDevice:
+    """Stands for a device that is opened when a program runs on it, and closed after. A subclass can choose the device.
+
+    request: the test that asks for it, for subclasses.
+    """
+
+    def __init__(self, request: Any = None) -> None:
+        self.request = request
+
+    def prepare(self) -> None:
+        """Runs before `open`. Simulated chips need nothing."""
+
+    def open(self) -> Any:
+        """Returns an open mesh device, or None for one of the mesh that the program asks for."""
+        return None
+
+    def close(self, device: Any) -> None:
+        """Closes what `open` of a subclass returned; a device of the run's own is closed by the run."""
+
+
 @dataclass(frozen=True)
 class TypeInfo:
     """An element type with the parameters of its quantisation."""

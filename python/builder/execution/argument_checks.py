@@ -19,6 +19,7 @@ import numpy as np
 from golden import GoldenMapTensor
 from golden.optional import torch
 
+from builder.base.builder_utils import DeferredDevice
 from builder.base.errors import TTBuilderRuntimeException, did_you_mean
 from builder.goldens.module_goldens import ProgramGoldens, Programs
 from builder.goldens.open_goldens import OpenGoldens
@@ -160,7 +161,7 @@ def check_device(function: str, device: Any) -> None:
     Raises:
         TypeError
     """
-    if device is not None and not isinstance(device, tt_runtime.runtime.Device):
+    if device is not None and not isinstance(device, (tt_runtime.runtime.Device, DeferredDevice)):
         raise TypeError(f"{function}: device is {described(device)}; expected an open mesh device, or None for one")
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import _ttmlir_runtime as tt_runtime
 from golden.optional import dtype_name, torch
 
+from builder.base.builder_utils import DeferredDevice
 from builder.base.errors import TTBuilderRuntimeException
 
-from .argument_checks import check_suffix, checked_arguments, described
+from .argument_checks import check_device, check_suffix, checked_arguments, described
 
 runtime, binary = tt_runtime.runtime, tt_runtime.binary
 
@@ -188,6 +189,16 @@ def load_binary(compiled_bin: Any) -> Any:
 @contextmanager
 def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> Iterator[Any]:
     """Yields the device, or one of its own while the block runs. exact: it must have the chip's arithmetic."""
+    if isinstance(device, DeferredDevice):
+        device.prepare()
+        found = device.open()
+        try:
+            check_device("DeferredDevice.open", found)
+            with device_for(found, mesh_shape, exact) as used:
+                yield used
+        finally:
+            device.close(found)
+        return
     if device is not None:
         if exact and not device.exact:
             raise ValueError("exact: the device was opened without it; open one with MeshDeviceOptions(exact=True)")

@@ -26,7 +26,7 @@ ABSENT = {
         "modules of D2M are made by passes, not by a builder",
     r"base\.builder_utils\.(GridShapes|load_grid_shapes_from_system_desc|derive_canonical_core_range_set)":
         "layouts know the cores of a chip",
-    r"base\.builder_utils\.(emitc_to_executable|emitpy_to_executable|run_ttir_pipeline|DeferredDevice)":
+    r"base\.builder_utils\.(emitc_to_executable|emitpy_to_executable|run_ttir_pipeline)":
         "compile functions take target= and custom_pipeline=, and a device",
     r"base\.input_range_constraints\.Range": "golden.domains says what ops accept",
     r"stablehlo\.shardy_parallelization_utils": "generate_all_module_permutations, and the pass auto-sharding",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from pathlib import Path
+from typing import ClassVar
 
 import _ttmlir_runtime as tt_runtime
 import pytest
@@ -21,6 +22,7 @@ from builder.base.builder_apis import (
     split_mlir_file,
 )
 from builder.base.builder_runtime import check_outputs, execute_fb
+from builder.base.builder_utils import DeferredDevice
 from builder.base.errors import TTBuilderCompileException, TTBuilderGoldenException, TTBuilderRuntimeException
 from builder.execution.verdicts import Verdict
 from golden import compare
@@ -269,3 +271,42 @@ def test_64_bit_inputs_that_do_not_fit_are_refused(target, value):
         ),
     ):
         compile_and_execute_ttir(module, target=target)
+
+
+def test_a_deferred_device_is_opened_for_the_run():
+    class Counted(DeferredDevice):
+        calls: ClassVar[list[str]] = []
+
+        def prepare(self):
+            self.calls.append("prepare")
+
+        def open(self):
+            self.calls.append("open")
+            return tt_runtime.runtime.open_mesh_device(tt_runtime.runtime.MeshDeviceOptions())
+
+        def close(self, device):
+            self.calls.append(f"close {device.is_open}")
+            tt_runtime.runtime.close_mesh_device(device)
+
+    compile_and_execute_ttir(of(lambda x, b: b.exp(x)), device=DeferredDevice())
+    compile_and_execute_ttir(of(lambda x, b: b.exp(x)), device=Counted("request"))
+    assert Counted.calls == ["prepare", "open", "close True"]
+
+    class Wrong(DeferredDevice):
+        def open(self):
+            return 3
+
+    with pytest.raises(TypeError, match=r"DeferredDevice.open: device is 3 of type int; expected an open mesh device"):
+        compile_and_execute_ttir(of(lambda x, b: b.exp(x)), device=Wrong())
+
+
+def test_the_golden_of_an_argument_is_set_by_the_name_of_other_programs():
+    def body(x, b):
+        b._set_golden_tensor(x, torch.full((32, 32), 2.0))
+        return b.exp(x)
+
+    _, builder = build_module(of(body), "ttir")
+    goldens = builder.golden_map[0]
+    assert torch.equal(goldens[0]["input_0"].shard_at(0), torch.full((32, 32), 2.0))
+    assert torch.allclose(goldens[0]["output_0"].shard_at(0), torch.full((32, 32), 2.0).exp())
+    assert compile_and_execute_ttir(of(body)).passed
