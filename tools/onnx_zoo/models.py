@@ -95,7 +95,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "RWKV": Architecture(
         "RwkvForCausalLM",
         {**WORDS, "hidden_size": 32, "num_hidden_layers": 2, "attention_hidden_size": 32, "intermediate_size": 64},
-        {"input_ids": words(8)},
+        {"input_ids": words(5)},  # each word is a step of a loop that is unrolled
     ),
     "DeBERTa": Architecture(
         "DebertaV2ForMaskedLM",

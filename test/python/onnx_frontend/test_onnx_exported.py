@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import logging
 import warnings
@@ -19,6 +20,21 @@ from torch import nn
 
 functional = nn.functional
 OLD, NEW, NEWEST = "old exporter, opset 17", "new exporter", "new exporter, opset 23"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_table() -> Iterator[None]:
+    """Makes the exporter's table of translations once per opset, and lists PyTorch's composite ops once.
+
+    PyTorch does so at each export, and takes half a second.
+    """
+    from torch._export import utils
+    from torch.onnx._internal.exporter._registration import ONNXRegistry
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ONNXRegistry, "from_torchlib", staticmethod(functools.cache(ONNXRegistry.from_torchlib)))
+        patch.setattr(utils, "_materialize_cpp_cia_ops", functools.cache(utils._materialize_cpp_cia_ops))
+        yield
 
 
 class Of(nn.Module):
