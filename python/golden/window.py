@@ -145,42 +145,31 @@ def convolution2d(transposed: bool) -> Callable[..., Tensor]:
 conv2d, conv_transpose2d = convolution2d(transposed=False), convolution2d(transposed=True)
 
 
-def conv3d(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    groups: int = 1,
-    batch_dim: int = 0,
-    depth_dim: int = 1,
-    height_dim: int = 2,
-    width_dim: int = 3,
-    channel_dim: int = 4,
-    padding_mode: str = "zeros",
-    dilation: Ints = 1,
-) -> Tensor:
-    images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
-    return convolve(x, weight, bias, images, stride, padding, dilation, groups, padding_mode)
+def convolution3d(transposed: bool) -> Callable[..., Tensor]:
+    def golden(
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        groups: int = 1,
+        output_padding: Ints = 0,
+        batch_dim: int = 0,
+        depth_dim: int = 1,
+        height_dim: int = 2,
+        width_dim: int = 3,
+        channel_dim: int = 4,
+        padding_mode: str = "zeros",
+    ) -> Tensor:
+        images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
+        extra = output_padding if transposed else None
+        return convolve(x, weight, bias, images, stride, padding, dilation, groups, padding_mode, output_padding=extra)
+
+    return golden
 
 
-def conv_transpose3d(
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Ints = 1,
-    padding: Ints = 0,
-    output_padding: Ints = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-    batch_dim: int = 0,
-    depth_dim: int = 1,
-    height_dim: int = 2,
-    width_dim: int = 3,
-    channel_dim: int = 4,
-) -> Tensor:
-    images = Images((batch_dim, channel_dim, [depth_dim, height_dim, width_dim]))
-    return convolve(x, weight, bias, images, stride, padding, dilation, groups, output_padding=output_padding)
+conv3d, conv_transpose3d = convolution3d(transposed=False), convolution3d(transposed=True)
 
 
 def device_conv(golden: Callable[..., Tensor], rank: int) -> Callable[..., Tensor]:
