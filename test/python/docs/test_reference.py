@@ -128,7 +128,7 @@ def test_summaries_and_descriptions(pages):
 
 def test_examples(pages):
     """Parses the printed examples; only the ops above have none."""
-    missing = set()
+    missing, context = set(), ir.Context()
     for page, text in pages.items():
         for name, said in ops(text).items() if page.startswith("ops/") else ():
             example = re.search(r"^#### Example:\n\n```mlir\n(.*?)^```", said, re.M | re.S)
@@ -136,7 +136,7 @@ def test_examples(pages):
                 missing |= {name} if name.startswith(tuple(f"{d}." for d in WITH_EXAMPLES)) else set()
                 continue
             assert name in example[1]
-            ir.Module.parse(example[1], ir.Context())
+            ir.Module.parse(example[1], context)
     assert missing == NO_EXAMPLE
 
 

@@ -36,8 +36,11 @@ def find_attribute_names() -> dict[str, list[str]]:
 NAMES = find_attribute_names()
 
 
+CONTEXT = ir.Context()  # making one takes longer than to parse an op
+
+
 def error_of(text: str) -> str:
-    with ir.Context():
+    with CONTEXT:
         try:
             ir.Module.parse(text)
         except ir.MLIRError as error:
