@@ -27,14 +27,16 @@ ttnn::Tensor placed(const ttnn::Tensor &host, PJRT_Device &device) {
   return host.view(std::move(spec), 0, chip, std::move(allocation));
 }
 
-PJRT_Buffer *make(PJRT_Device &device, const TypeInfo &type, std::span<const int64_t> dims,
-                  std::shared_ptr<std::byte> values) {
+PJRT_Buffer *make(PJRT_Memory &memory, const TypeInfo &type, std::span<const int64_t> dims,
+                  std::shared_ptr<std::byte> values, Order order = {}) {
   auto buffer = std::make_unique<PJRT_Buffer>();
-  buffer->device = &device;
+  buffer->device = memory.device;
+  buffer->memory = &memory;
   buffer->type = &type;
   buffer->dims.assign(dims.begin(), dims.end());
-  if (type.same)
-    buffer->tensor = placed(toTensor(type, dims, values, "the array"), device);
+  buffer->order = std::move(order);
+  if (type.same && !memory.onHost())
+    buffer->tensor = placed(toTensor(type, dims, values, "the array"), *memory.device);
   else
     buffer->values = std::move(values);
   return buffer.release();
@@ -57,23 +59,29 @@ std::shared_ptr<std::byte> hostValues(PJRT_Buffer &buffer, const char *what) {
   return values;
 }
 
-PJRT_Device &deviceOf(PJRT_Client &client, PJRT_Device *device, PJRT_Memory *memory) {
+PJRT_Memory &memoryOf(PJRT_Client &client, PJRT_Device *device, PJRT_Memory *memory) {
   if (memory)
-    return *memory->device;
-  return device ? *device : deviceById(client, 0);
+    return *memory;
+  return (device ? *device : deviceById(client, 0)).memory();
 }
 
-PJRT_Buffer *copyTo(PJRT_Buffer &source, PJRT_Device &device) {
+PJRT_Buffer *copyTo(PJRT_Buffer &source, PJRT_Memory &memory) {
   std::lock_guard lock(source.mutex);
   const auto from = hostValues(source, "the array to be copied,");
   auto values = allocate(source.hostBytes());
   std::memcpy(values.get(), from.get(), source.hostBytes());
-  return make(device, *source.type, source.dims, std::move(values));
+  return make(memory, *source.type, source.dims, std::move(values), source.order);
 }
 
 void copyOut(PJRT_Buffer &buffer, void *to, int64_t offset, int64_t size) {
   std::lock_guard lock(buffer.mutex);
-  const auto values = hostValues(buffer, "the array to be read,");
+  auto values = hostValues(buffer, "the array to be read,");
+  if (!buffer.order.empty()) {
+    auto ordered = allocate(buffer.hostBytes());
+    copyStrided(ordered.get(), orderStrides(buffer.order, *buffer.type, buffer.dims), values.get(),
+                rowStrides(*buffer.type, buffer.dims), buffer.dims, buffer.type->bytes);
+    values = std::move(ordered);
+  }
   const int64_t bytes = static_cast<int64_t>(buffer.hostBytes());
   if (offset < 0 || size < 0 || offset > bytes || size > bytes - offset)
     throw PluginError(PJRT_Error_Code_OUT_OF_RANGE, "bytes " + std::to_string(offset) + " to " +
@@ -84,21 +92,27 @@ void copyOut(PJRT_Buffer &buffer, void *to, int64_t offset, int64_t size) {
 
 } // namespace
 
-PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims) {
+PJRT_Buffer *deletedBuffer(PJRT_Device &device, const Slot &slot) {
   auto buffer = std::make_unique<PJRT_Buffer>();
   buffer->device = &device;
-  buffer->type = &type;
-  buffer->dims = std::move(dims);
+  buffer->memory = &device.memory(slot.memory);
+  buffer->type = slot.type;
+  buffer->dims = slot.dims;
+  buffer->order = slot.order;
   buffer->deleted = true;
   return buffer.release();
 }
 
-PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor) {
-  std::unique_ptr<PJRT_Buffer> buffer(deletedBuffer(device, type, std::move(dims)));
-  if (!tensor.isOnDevice())
+PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor tensor) {
+  std::unique_ptr<PJRT_Buffer> buffer(deletedBuffer(device, slot));
+  buffer->deleted = false;
+  if (!tensor.isOnDevice() && !buffer->memory->onHost())
     tensor = placed(tensor, device);
   buffer->tensor = std::move(tensor);
-  buffer->deleted = false;
+  if (buffer->memory->onHost()) {
+    buffer->values = hostValues(*buffer, "a result");
+    buffer->tensor = {};
+  }
   return buffer.release();
 }
 
@@ -145,6 +159,8 @@ ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const Tens
       tensor.setConstant();
     return tensor;
   };
+  if (buffer.memory->onHost())
+    return runtime::toLayout(toTensor(*buffer.type, buffer.dims, buffer.values, what), device.chip(), expected);
   if (buffer.tensor && fits(buffer.tensor))
     return taken(buffer.tensor);
   if (buffer.converted && fits(buffer.converted))
@@ -176,19 +192,14 @@ void deleteBuffer(PJRT_Buffer &buffer) {
 void clientBufferFromHost(PJRT_Client_BufferFromHostBuffer_Args &args) {
   const TypeInfo &type = typeInfo(args.type);
   const std::span dims(args.dims, args.num_dims);
-  PJRT_Device &device = deviceOf(*args.client, args.device, args.memory);
+  PJRT_Memory &memory = memoryOf(*args.client, args.device, args.memory);
   std::vector<int64_t> strides = rowStrides(type, dims);
   if (args.byte_strides) {
     if (args.num_byte_strides != dims.size())
       invalid("an array has " + std::to_string(args.num_byte_strides) + " strides for " + shapeText(type, dims));
     strides.assign(args.byte_strides, args.byte_strides + dims.size());
   }
-  if (args.device_layout)
-    if (const auto layout = stridesOf(args.device_layout, type, dims); layout != rowStrides(type, dims))
-      for (size_t i = 0; i < dims.size(); ++i)
-        if (dims[i] > 1 && layout[i] != rowStrides(type, dims)[i])
-          unimplemented("the array " + shapeText(type, dims) +
-                        " is needed in another order than rows; arrays of tt are rows to JAX");
+  Order order = orderOf(args.device_layout, type, dims);
   const size_t bytes = elementCount(dims) * type.bytes;
   if (bytes && !args.data)
     invalid("the array " + shapeText(type, dims) + " was given no data");
@@ -196,7 +207,7 @@ void clientBufferFromHost(PJRT_Client_BufferFromHostBuffer_Args &args) {
   auto values = allocate(bytes);
   copyStrided(values.get(), rowStrides(type, dims), static_cast<const std::byte *>(args.data), strides, dims,
               type.bytes);
-  args.buffer = make(device, type, dims, std::move(values));
+  args.buffer = make(memory, type, dims, std::move(values), std::move(order));
   args.done_with_host_buffer = readyEvent();
 }
 
@@ -206,7 +217,7 @@ void clientUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args &args)
   const size_t bytes = elementCount(dims) * type.bytes;
   auto values = allocate(bytes);
   std::memset(values.get(), 0, bytes);
-  args.buffer = make(deviceOf(*args.client, args.device, args.memory), type, dims, std::move(values));
+  args.buffer = make(memoryOf(*args.client, args.device, args.memory), type, dims, std::move(values));
 }
 
 void bufferDestroy(PJRT_Buffer_Destroy_Args &args) { delete args.buffer; }
@@ -235,7 +246,8 @@ void bufferMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args &args) {
   args.layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args.layout.tiled = {};
   args.layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args.layout.tiled.minor_to_major = descending.data() + (descending.size() - rank);
+  const Order &order = args.buffer->order;
+  args.layout.tiled.minor_to_major = order.empty() ? descending.data() + (descending.size() - rank) : order.data();
   args.layout.tiled.minor_to_major_size = rank;
 }
 
@@ -245,17 +257,17 @@ void bufferOnDeviceSize(PJRT_Buffer_OnDeviceSizeInBytes_Args &args) {
   args.on_device_size_in_bytes = args.buffer->hostBytes();
 }
 void bufferDevice(PJRT_Buffer_Device_Args &args) { args.device = args.buffer->device; }
-void bufferMemory(PJRT_Buffer_Memory_Args &args) { args.memory = &args.buffer->device->memory; }
+void bufferMemory(PJRT_Buffer_Memory_Args &args) { args.memory = args.buffer->memory; }
 void bufferDelete(PJRT_Buffer_Delete_Args &args) { deleteBuffer(*args.buffer); }
 void bufferIsDeleted(PJRT_Buffer_IsDeleted_Args &args) {
   std::lock_guard lock(args.buffer->mutex);
   args.is_deleted = args.buffer->deleted;
 }
 void bufferCopyToDevice(PJRT_Buffer_CopyToDevice_Args &args) {
-  args.dst_buffer = copyTo(*args.buffer, *args.dst_device);
+  args.dst_buffer = copyTo(*args.buffer, args.dst_device->memory());
 }
 void bufferCopyToMemory(PJRT_Buffer_CopyToMemory_Args &args) {
-  args.dst_buffer = copyTo(*args.buffer, *args.dst_memory->device);
+  args.dst_buffer = copyTo(*args.buffer, *args.dst_memory);
 }
 
 void bufferToHost(PJRT_Buffer_ToHostBuffer_Args &args) {
@@ -269,8 +281,10 @@ void bufferToHost(PJRT_Buffer_ToHostBuffer_Args &args) {
             std::to_string(buffer.hostBytes()));
   std::lock_guard lock(buffer.mutex);
   const auto values = hostValues(buffer, "the array to be read,");
-  copyStrided(static_cast<std::byte *>(args.dst), stridesOf(args.host_layout, *buffer.type, buffer.dims), values.get(),
-              rowStrides(*buffer.type, buffer.dims), buffer.dims, buffer.type->bytes);
+  const auto strides = args.host_layout ? stridesOf(args.host_layout, *buffer.type, buffer.dims)
+                                        : orderStrides(buffer.order, *buffer.type, buffer.dims);
+  copyStrided(static_cast<std::byte *>(args.dst), strides, values.get(), rowStrides(*buffer.type, buffer.dims),
+              buffer.dims, buffer.type->bytes);
   args.event = readyEvent();
 }
 
@@ -289,6 +303,8 @@ void bufferReadyEvent(PJRT_Buffer_ReadyEvent_Args &args) {
 void bufferUnsafePointer(PJRT_Buffer_UnsafePointer_Args &args) {
   std::lock_guard lock(args.buffer->mutex);
   requireAlive(*args.buffer, "the array");
+  if (!args.buffer->order.empty())
+    unimplemented("the array " + args.buffer->text() + " has a layout of its own; only rows have an address");
   const std::byte *data = args.buffer->values ? args.buffer->values.get() : args.buffer->tensor.data();
   args.buffer_pointer = reinterpret_cast<uintptr_t>(data);
 }

@@ -4,18 +4,22 @@
 // What the chip has a type for lies in its memory from the start, and so do
 // results. Arrays of other types (64 bits, complex numbers, small floats) that
 // come from the host keep their values as they are, and are converted when a
-// program takes them: what goes through no program comes back unchanged.
+// program takes them: what goes through no program comes back unchanged. An
+// array in a memory of the host is copied to the chip for each run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "client.h"
-#include "types.h"
+#include "compile.h"
 
 struct PJRT_Buffer {
   PJRT_Device *device = nullptr;
+  PJRT_Memory *memory = nullptr; // of the device
   const tt::pjrt::TypeInfo *type = nullptr;
   std::vector<int64_t> dims;
+  /// The order that JAX asked for; what is kept are rows.
+  tt::pjrt::Order order;
   // One of these two has the values; both are empty when the buffer is deleted.
   tt::ttnn::Tensor tensor;
   std::shared_ptr<std::byte> values; // rows, as on the host
@@ -34,9 +38,9 @@ struct PJRT_Buffer {
 namespace tt::pjrt {
 
 /// A result of a program.
-PJRT_Buffer *resultBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims, ttnn::Tensor tensor);
+PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor tensor);
 /// Returns a buffer without values.
-PJRT_Buffer *deletedBuffer(PJRT_Device &device, const TypeInfo &type, std::vector<int64_t> dims);
+PJRT_Buffer *deletedBuffer(PJRT_Device &device, const Slot &slot);
 /// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
 /// Joins the tensors of chips to one tensor of the mesh, which shares their values.

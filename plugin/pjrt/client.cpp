@@ -226,11 +226,16 @@ void clientCreate(PJRT_Client_Create_Args &args) {
     auto &device = client->devices.emplace_back(std::make_unique<PJRT_Device>());
     device->client = client.get();
     device->description = description;
-    device->memory.id = description->id;
-    device->memory.device = device.get();
-    device->memory.debug = "memory of " + description->debug;
+    for (size_t kind = 0; kind < device->memories.size(); ++kind) {
+      PJRT_Memory &memory = device->memories[kind];
+      memory.id = description->id + static_cast<int>(kind * client->topology->pointers.size());
+      memory.kind = static_cast<MemoryKind>(kind);
+      memory.device = device.get();
+      memory.debug = std::string(nameOf(memory.kind)) + " memory of " + description->debug;
+      device->pointers[kind] = &memory;
+      client->memories.push_back(&memory);
+    }
     client->pointers.push_back(device.get());
-    client->memories.push_back(&device->memory);
   }
   args.client = client.release();
 }
@@ -307,9 +312,9 @@ void deviceLocalHardwareId(PJRT_Device_LocalHardwareId_Args &args) {
   args.local_hardware_id = args.device->description->id;
 }
 void deviceAddressableMemories(PJRT_Device_AddressableMemories_Args &args) {
-  args.memories = args.device->memories, args.num_memories = 1;
+  args.memories = args.device->pointers.data(), args.num_memories = args.device->pointers.size();
 }
-void deviceDefaultMemory(PJRT_Device_DefaultMemory_Args &args) { args.memory = &args.device->memory; }
+void deviceDefaultMemory(PJRT_Device_DefaultMemory_Args &args) { args.memory = &args.device->memory(); }
 
 void deviceMemoryStats(PJRT_Device_MemoryStats_Args &args) {
   const sim::MemoryView view = args.device->chip()->memoryView(sim::Memory::DRAM);
@@ -325,8 +330,8 @@ void deviceMemoryStats(PJRT_Device_MemoryStats_Args &args) {
 }
 
 void memoryId(PJRT_Memory_Id_Args &args) { args.id = args.memory->id; }
-void memoryKind(PJRT_Memory_Kind_Args &args) { give("device", args.kind, args.kind_size); }
-void memoryKindId(PJRT_Memory_Kind_Id_Args &args) { args.kind_id = 0; }
+void memoryKind(PJRT_Memory_Kind_Args &args) { give(nameOf(args.memory->kind), args.kind, args.kind_size); }
+void memoryKindId(PJRT_Memory_Kind_Id_Args &args) { args.kind_id = static_cast<int>(args.memory->kind); }
 void memoryDebugString(PJRT_Memory_DebugString_Args &args) {
   give(args.memory->debug, args.debug_string, args.debug_string_size);
 }

@@ -1,7 +1,8 @@
 //===- client.h - the simulated mesh as a client of PJRT ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every chip of the mesh is a device with one memory, "device".
+// Every chip of the mesh is a device with its own memory, "device", and two of
+// the host, "pinned_host" and "unpinned_host".
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -9,6 +10,7 @@
 #include "common.h"
 #include "tt/runtime/run.h"
 
+#include <array>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -33,17 +35,28 @@ struct PJRT_DeviceDescription {
   std::vector<PJRT_NamedValue> attributes;
 };
 
+namespace tt::pjrt {
+enum class MemoryKind : uint8_t { Device, PinnedHost, UnpinnedHost };
+inline constexpr std::array<std::string_view, 3> memoryKindNames = {"device", "pinned_host", "unpinned_host"};
+inline std::string_view nameOf(MemoryKind kind) { return memoryKindNames[static_cast<size_t>(kind)]; }
+} // namespace tt::pjrt
+
 struct PJRT_Memory {
   int id = 0;
+  tt::pjrt::MemoryKind kind = tt::pjrt::MemoryKind::Device;
   std::string debug;
   PJRT_Device *device = nullptr;
+  bool onHost() const { return kind != tt::pjrt::MemoryKind::Device; }
 };
 
 struct PJRT_Device {
   PJRT_Client *client = nullptr;
   PJRT_DeviceDescription *description = nullptr;
-  PJRT_Memory memory;
-  PJRT_Memory *memories[1] = {&memory};
+  std::array<PJRT_Memory, tt::pjrt::memoryKindNames.size()> memories; // by kind
+  std::array<PJRT_Memory *, tt::pjrt::memoryKindNames.size()> pointers{};
+  PJRT_Memory &memory(tt::pjrt::MemoryKind kind = tt::pjrt::MemoryKind::Device) {
+    return memories[static_cast<size_t>(kind)];
+  }
   std::mutex mutex;
   tt::runtime::Device opened;
   /// The chip, opened when it is first used.

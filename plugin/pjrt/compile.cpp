@@ -132,7 +132,7 @@ Slot slotOf(MlirType type, const std::string &what) {
   };
   // Tokens of ordered effects come as empty arrays.
   if (text(type) == "!stablehlo.token")
-    return {findType("i1"), {0}, {}};
+    return {findType("i1"), {0}, {}, MemoryKind::Device, {}};
   if (!mlirTypeIsARankedTensor(type))
     unimplemented(what + " is " + text(type) + "; programs of tt take and give tensors");
   const std::string element = text(mlirShapedTypeGetElementType(type));
@@ -167,23 +167,6 @@ MlirOperation findMain(MlirModule module, const std::string &name) {
   invalid("the module " + name + " has no function main");
 }
 
-void readMain(MlirModule module, Compiled &compiled) {
-  compiled.name = symbolName(mlirModuleGetOperation(module));
-  const MlirOperation op = findMain(module, compiled.name);
-  const MlirType type = mlirTypeAttrGetValue(mlirOperationGetAttributeByName(op, stringRef("function_type")));
-  const MlirAttribute attributes = mlirOperationGetAttributeByName(op, stringRef("arg_attrs"));
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i) {
-    compiled.arguments.push_back(slotOf(mlirFunctionTypeGetInput(type, i), "argument " + std::to_string(i)));
-    if (mlirAttributeIsNull(attributes))
-      continue;
-    const MlirAttribute own = mlirArrayAttrGetElement(attributes, i);
-    if (hasAttribute(own, "tf.aliasing_output") || hasAttribute(own, "jax.buffer_donor"))
-      compiled.donated.push_back(static_cast<uint32_t>(i));
-  }
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-    compiled.results.push_back(slotOf(mlirFunctionTypeGetResult(type, i), "result " + std::to_string(i)));
-}
-
 /// Numbers up to the first character that is no part of them.
 std::vector<int64_t> numbers(std::string_view &text) {
   std::vector<int64_t> found;
@@ -198,12 +181,65 @@ std::vector<int64_t> numbers(std::string_view &text) {
   return found;
 }
 
-/// Parses "{replicated}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}", as annotate-xla-shardings writes.
+std::string textOf(MlirAttribute dictionary, std::string_view name) {
+  if (!hasAttribute(dictionary, name))
+    return "";
+  const MlirAttribute value = mlirDictionaryAttrGetElementByName(dictionary, stringRef(name));
+  return mlirAttributeIsAString(value) ? std::string(view(mlirStringAttrGetValue(value))) : "";
+}
+
+/// Reads the memory and the layout that JAX wants for an argument or a result.
+void readPlace(MlirAttribute attributes, Slot &slot, const std::string &what) {
+  if (const std::string kind = textOf(attributes, "mhlo.memory_kind"); !kind.empty()) {
+    const auto found = std::ranges::find(memoryKindNames, kind);
+    if (found == memoryKindNames.end())
+      invalid(what + " is in memory " + kind + "; known: device, pinned_host, unpinned_host");
+    slot.memory = static_cast<MemoryKind>(found - memoryKindNames.begin());
+  }
+  const std::string mode = textOf(attributes, "mhlo.layout_mode");
+  if (mode.empty() || mode == "default" || mode == "auto")
+    return;
+  std::string_view rest = mode;
+  if (rest.starts_with("{"))
+    rest.remove_prefix(1);
+  Order order = numbers(rest);
+  if (rest != "}" || order.size() != slot.dims.size())
+    unimplemented(what + " of " + shapeText(*slot.type, slot.dims) + " has layout " + mode +
+                  "; expected an order of its dimensions without tiles, as in {1,0}");
+  (void)orderStrides(order, *slot.type, slot.dims);
+  if (!std::ranges::is_sorted(order, std::greater()))
+    slot.order = std::move(order);
+}
+
+void readMain(MlirModule module, Compiled &compiled) {
+  compiled.name = symbolName(mlirModuleGetOperation(module));
+  const MlirOperation op = findMain(module, compiled.name);
+  const MlirType type = mlirTypeAttrGetValue(mlirOperationGetAttributeByName(op, stringRef("function_type")));
+  const MlirAttribute attributes = mlirOperationGetAttributeByName(op, stringRef("arg_attrs"));
+  const MlirAttribute ofResults = mlirOperationGetAttributeByName(op, stringRef("res_attrs"));
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i) {
+    compiled.arguments.push_back(slotOf(mlirFunctionTypeGetInput(type, i), "argument " + std::to_string(i)));
+    if (mlirAttributeIsNull(attributes))
+      continue;
+    const MlirAttribute own = mlirArrayAttrGetElement(attributes, i);
+    readPlace(own, compiled.arguments.back(), "argument " + std::to_string(i));
+    if (hasAttribute(own, "tf.aliasing_output") || hasAttribute(own, "jax.buffer_donor"))
+      compiled.donated.push_back(static_cast<uint32_t>(i));
+  }
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
+    compiled.results.push_back(slotOf(mlirFunctionTypeGetResult(type, i), "result " + std::to_string(i)));
+  for (size_t i = 0; !mlirAttributeIsNull(ofResults) && i < compiled.results.size(); ++i)
+    readPlace(mlirArrayAttrGetElement(ofResults, static_cast<intptr_t>(i)), compiled.results[i],
+              "result " + std::to_string(i));
+}
+
+/// Parses "{replicated}", "{unreduced}" or "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}", as
+/// annotate-xla-shardings writes.
 void split(Slot &slot, std::string_view text, const std::string &name) {
   constexpr std::string_view devices = "{devices=[";
-  enum { Replicated = 0, Other = 3 };
-  if (text == "{replicated}") {
-    slot.sharding = Message().number(1, Replicated).bytes();
+  enum { Replicated = 0, Other = 3, Unreduced = 6 };
+  if (text == "{replicated}" || text == "{unreduced}") {
+    slot.sharding = Message().number(1, text == "{replicated}" ? Replicated : Unreduced).bytes();
     return;
   }
   const std::string whole(text);
@@ -220,8 +256,17 @@ void split(Slot &slot, std::string_view text, const std::string &name) {
     refuse();
   text.remove_prefix(1);
   const std::vector<int64_t> ids = numbers(text);
-  const bool copies = text == " last_tile_dim_replicate}";
-  if (tile.size() != slot.dims.size() + copies || (!copies && text != "}"))
+  // What devices have of one part, by the last entries of the tile.
+  std::vector<uint64_t> last;
+  if (text == " last_tile_dim_replicate}")
+    last = {Replicated};
+  else if (text == " last_tile_dims={unreduced}}")
+    last = {Unreduced};
+  else if (text == " last_tile_dims={unreduced, replicated}}")
+    last = {Unreduced, Replicated};
+  else if (text != "}")
+    refuse();
+  if (tile.size() != slot.dims.size() + last.size())
     refuse();
   Message message;
   message.number(1, Other);
@@ -229,8 +274,11 @@ void split(Slot &slot, std::string_view text, const std::string &name) {
     message.number(3, static_cast<uint64_t>(parts));
   for (int64_t id : ids)
     message.number(4, static_cast<uint64_t>(id));
-  if (copies)
+  if (last == std::vector<uint64_t>{Replicated})
     message.number(6, 1);
+  else
+    for (uint64_t type : last)
+      message.number(8, type);
   slot.sharding = message.bytes();
   for (size_t i = 0; i < slot.dims.size(); ++i) {
     if (tile[i] < 1 || slot.dims[i] % tile[i])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "client.h"
 #include "types.h"
 
 #include <map>
@@ -13,6 +14,8 @@ struct Slot {
   const TypeInfo *type = nullptr;
   std::vector<int64_t> dims; // of what one device holds
   std::string sharding;      // a message xla.OpSharding; empty in a program for one device
+  MemoryKind memory = MemoryKind::Device;
+  Order order;
 };
 
 struct Compiled {

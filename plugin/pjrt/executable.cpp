@@ -26,6 +26,17 @@ std::string hashText(std::string_view bytes, std::string_view more) {
   return text;
 }
 
+/// What a program depends on of its options; their bytes have maps in an order of their own.
+std::string textOf(const CompileOptions &options) {
+  std::string text = std::to_string(options.replicas) + "x" + std::to_string(options.partitions);
+  for (int64_t device : options.devices)
+    text += "," + std::to_string(device);
+  text += options.portable ? " portable" : "";
+  for (const auto &[key, value] : options.overrides)
+    text += " " + key + "=" + value;
+  return text;
+}
+
 void requireOneReplica(const CompileOptions &options) {
   if (options.replicas != 1)
     unimplemented("a program is for " + std::to_string(options.replicas) + " replicas of " +
@@ -55,10 +66,12 @@ PJRT_LoadedExecutable *load(PJRT_Client &client, ProgramPtr program) {
   return loaded.release();
 }
 
-int64_t bytesOf(const std::vector<Slot> &slots) {
+/// Returns the bytes of the slots on the chip, or of those on the host.
+int64_t bytesOf(const std::vector<Slot> &slots, bool onHost) {
   int64_t bytes = 0;
   for (const Slot &slot : slots)
-    bytes += static_cast<int64_t>(elementCount(slot.dims) * slot.type->bytes);
+    if ((slot.memory != MemoryKind::Device) == onHost)
+      bytes += static_cast<int64_t>(elementCount(slot.dims) * slot.type->bytes);
   return bytes;
 }
 
@@ -82,20 +95,20 @@ ProgramPtr finish(std::shared_ptr<Program> program) {
     program->types.push_back(slot.type->type);
     program->dims.insert(program->dims.end(), slot.dims.begin(), slot.dims.end());
     program->ranks.push_back(slot.dims.size());
-    program->memoryKinds.push_back("device");
-    program->memoryKindSizes.push_back(std::strlen("device"));
+    program->memoryKinds.push_back(nameOf(slot.memory).data());
+    program->memoryKindSizes.push_back(nameOf(slot.memory).size());
   }
   const auto list = [](const std::vector<Slot> &slots, Program::Shardings &shardings,
                        std::vector<const void *> &layouts) {
     for (const Slot &slot : slots) {
-      layouts.push_back(rowLayout(slot.dims.size()));
+      layouts.push_back(layoutOf(slot.order, slot.dims.size()));
       if (!slot.sharding.empty())
         shardings.bytes.push_back(slot.sharding.data()), shardings.sizes.push_back(slot.sharding.size());
     }
   };
   list(compiled.arguments, program->argumentShardings, program->argumentLayouts);
   list(compiled.results, program->resultShardings, program->resultLayouts);
-  program->fingerprint = hashText(compiled.flatbuffer, program->optionBytes);
+  program->fingerprint = hashText(compiled.flatbuffer, textOf(program->options));
   return program;
 }
 
@@ -230,13 +243,14 @@ void executableMemory(PJRT_Executable_GetCompiledMemoryStats_Args &args) {
   for (sim::Memory memory : {sim::Memory::DRAM, sim::Memory::L1})
     peak += run.memoryPeak[static_cast<size_t>(memory)] * memories.bankCount(memory);
   args.generated_code_size_in_bytes = static_cast<int64_t>(program.compiled.flatbuffer.size());
-  args.argument_size_in_bytes = bytesOf(program.compiled.arguments);
-  args.output_size_in_bytes = bytesOf(program.compiled.results);
+  args.argument_size_in_bytes = bytesOf(program.compiled.arguments, false);
+  args.output_size_in_bytes = bytesOf(program.compiled.results, false);
   args.alias_size_in_bytes = 0;
   args.peak_memory_in_bytes = args.total_size_in_bytes = peak;
   args.temp_size_in_bytes = std::max<int64_t>(0, peak - args.argument_size_in_bytes - args.output_size_in_bytes);
-  args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = args.host_output_size_in_bytes = 0;
-  args.host_alias_size_in_bytes = args.host_temp_size_in_bytes = 0;
+  args.host_argument_size_in_bytes = bytesOf(program.compiled.arguments, true);
+  args.host_output_size_in_bytes = bytesOf(program.compiled.results, true);
+  args.host_generated_code_size_in_bytes = args.host_alias_size_in_bytes = args.host_temp_size_in_bytes = 0;
 }
 void executableOutputTypes(PJRT_Executable_OutputElementTypes_Args &args) {
   auto &types = const_cast<std::vector<PJRT_Buffer_Type> &>(args.executable->program->types);
@@ -359,10 +373,10 @@ void loadedExecute(PJRT_LoadedExecutable_Execute_Args &args) {
     for (size_t i = 0; i < results.size(); ++i) {
       const Slot &slot = program.compiled.results[i];
       if (ended) // nobody sees them: Python raises what ended the run
-        buffers.emplace_back(deletedBuffer(*on[d], *slot.type, slot.dims));
+        buffers.emplace_back(deletedBuffer(*on[d], slot));
       else
-        buffers.emplace_back(resultBuffer(*on[d], *slot.type, slot.dims,
-                                          devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
+        buffers.emplace_back(
+            resultBuffer(*on[d], slot, devices == 1 ? std::move(results[i]) : partOf(results[i], d, *on[d])));
     }
   std::span<const int64_t> kept;
   if (args.options)

@@ -20,12 +20,12 @@ struct Head {
 
 //===- Layouts (API 0.93) -------------------------------------------------===//
 
-/// The order of dimensions from the last to the first, as XLA writes it: "{2,1,0}".
+/// The order of dimensions, by default from the last to the first, as XLA writes it: "{2,1,0}".
 struct Layout {
   std::string text;
-  explicit Layout(size_t rank) {
-    for (size_t i = rank; i-- > 0;)
-      text += (text.empty() ? "" : ",") + std::to_string(i);
+  explicit Layout(size_t rank, const Order &order = {}) {
+    for (size_t i = 0; i < rank; ++i)
+      text += (i ? "," : "") + std::to_string(order.empty() ? static_cast<int64_t>(rank - 1 - i) : order[i]);
     text = "{" + text + "}";
   }
 };
@@ -65,7 +65,7 @@ void layoutSerialize(Serialize &args) {
   args.owner = text;
   args.destroy = [](void *owner) { delete static_cast<std::string *>(owner); };
 }
-void layoutOfBuffer(OfBuffer &args) { args.layout = new Layout(args.buffer->dims.size()); }
+void layoutOfBuffer(OfBuffer &args) { args.layout = new Layout(args.buffer->dims.size(), args.buffer->order); }
 void layoutByDefault(Default &args) { args.layout = new Layout(args.rank); }
 
 template <auto list> void layoutsOf(OfProgram &args) {
@@ -127,11 +127,12 @@ void deviceAttributes(DeviceAttributes &args) {
 
 } // namespace
 
-const void *rowLayout(size_t rank) {
+const void *layoutOf(const Order &order, size_t rank) {
   static std::mutex mutex;
-  static auto *known = new std::map<size_t, Layout>;
+  static auto *known = new std::map<std::string, Layout>;
   const std::lock_guard lock(mutex);
-  return &known->try_emplace(rank, rank).first->second;
+  Layout layout(rank, order);
+  return &known->try_emplace(layout.text, layout).first->second;
 }
 
 void addLaterFunctions(Api &api) {

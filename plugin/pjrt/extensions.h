@@ -10,6 +10,8 @@
 
 #include "common.h"
 
+#include <vector>
+
 namespace tt::pjrt {
 
 /// The functions of the header, and those that later versions added behind them.
@@ -19,9 +21,9 @@ struct Api : PJRT_Api {
 void addLaterFunctions(Api &api);
 
 /// Returns the layout that jaxlib gets for an array of `rank` dimensions; it is never freed.
-const void *rowLayout(size_t rank);
+const void *layoutOf(const std::vector<int64_t> &order, size_t rank);
 
-/// Row-major layouts of arrays, and the shardings of programs, before `next`.
+/// Layouts of arrays, and the shardings of programs, before `next`.
 PJRT_Extension_Base *arrayExtensions(PJRT_Extension_Base *next);
 
 } // namespace tt::pjrt

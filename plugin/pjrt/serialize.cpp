@@ -13,7 +13,7 @@
 namespace tt::pjrt {
 namespace {
 
-constexpr std::string_view magic = "TTPJRT02";
+constexpr std::string_view magic = "TTPJRT03";
 
 struct Writer {
   std::string bytes{magic};
@@ -30,6 +30,10 @@ struct Writer {
       for (int64_t dim : slot.dims)
         number(static_cast<uint64_t>(dim));
       text(slot.sharding);
+      number(static_cast<uint64_t>(slot.memory));
+      number(slot.order.size());
+      for (int64_t dim : slot.order)
+        number(static_cast<uint64_t>(dim));
     }
   }
 };
@@ -67,6 +71,17 @@ struct Reader {
         dim = static_cast<int64_t>(number());
       (void)elementCount(slot.dims);
       slot.sharding = text();
+      const uint64_t memory = number();
+      if (memory >= memoryKindNames.size())
+        invalid("a serialised program has memory kind " + std::to_string(memory) + ", which is not known");
+      slot.memory = static_cast<MemoryKind>(memory);
+      slot.order.resize(count());
+      for (int64_t &dim : slot.order)
+        dim = static_cast<int64_t>(number());
+      if (!slot.order.empty() && slot.order.size() != slot.dims.size())
+        invalid("a serialised program orders " + std::to_string(slot.order.size()) + " dimensions of " +
+                shapeText(*slot.type, slot.dims));
+      (void)orderStrides(slot.order, *slot.type, slot.dims);
     }
     return slots;
   }

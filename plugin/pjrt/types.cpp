@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 namespace tt::pjrt {
@@ -161,11 +162,31 @@ std::vector<int64_t> stridesOf(const PJRT_Buffer_MemoryLayout *layout, const Typ
     unimplemented("a layout of " + shapeText(type, dims) + " has tiles; the plugin for tt takes and gives rows");
   if (tiled.minor_to_major_size != rank)
     invalid("a layout orders " + std::to_string(tiled.minor_to_major_size) + " dimensions of " + shapeText(type, dims));
-  std::vector<int64_t> strides(rank, 0);
+  return orderStrides({tiled.minor_to_major, tiled.minor_to_major + rank}, type, dims);
+}
+
+Order orderOf(const PJRT_Buffer_MemoryLayout *layout, const TypeInfo &type, std::span<const int64_t> dims) {
+  const std::vector<int64_t> strides = stridesOf(layout, type, dims), rows = rowStrides(type, dims);
+  bool isRows = true;
+  for (size_t i = 0; i < dims.size(); ++i)
+    isRows = isRows && (dims[i] <= 1 || strides[i] == rows[i]);
+  if (layout && layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled) {
+    Order order(layout->tiled.minor_to_major, layout->tiled.minor_to_major + dims.size());
+    return std::ranges::is_sorted(order, std::greater()) ? Order() : order;
+  }
+  if (isRows)
+    return {};
+  unimplemented("the array " + shapeText(type, dims) + " is needed with strides that are not those of its rows");
+}
+
+std::vector<int64_t> orderStrides(const Order &order, const TypeInfo &type, std::span<const int64_t> dims) {
+  if (order.empty())
+    return rowStrides(type, dims);
+  std::vector<int64_t> strides(dims.size(), 0);
   int64_t step = type.bytes;
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t dim = tiled.minor_to_major[i];
-    if (dim < 0 || static_cast<size_t>(dim) >= rank || strides[dim])
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int64_t dim = order[i];
+    if (dim < 0 || static_cast<size_t>(dim) >= dims.size() || strides[dim])
       invalid("a layout of " + shapeText(type, dims) + " does not order its dimensions: " + std::to_string(dim) +
               " is at place " + std::to_string(i));
     strides[dim] = step;

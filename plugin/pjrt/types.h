@@ -29,6 +29,9 @@ struct TypeInfo {
   std::optional<DataType> onDevice() const { return same ? same : held; }
 };
 
+/// Dimensions from the one whose elements are neighbours in memory to the outermost; empty for rows.
+using Order = std::vector<int64_t>;
+
 /// Throws PluginError for an unknown one.
 const TypeInfo &typeInfo(PJRT_Buffer_Type type);
 /// Finds a type by its name in StableHLO, such as "f32", "ui8", "complex<f32>"; nullptr for an unknown one.
@@ -43,6 +46,10 @@ std::vector<int64_t> rowStrides(const TypeInfo &type, std::span<const int64_t> d
 /// Strides in bytes that a layout says; those of rows for nullptr.
 std::vector<int64_t> stridesOf(const PJRT_Buffer_MemoryLayout *layout, const TypeInfo &type,
                                std::span<const int64_t> dims);
+/// The order of a layout. Throws PluginError for one that is no order of the dimensions.
+Order orderOf(const PJRT_Buffer_MemoryLayout *layout, const TypeInfo &type, std::span<const int64_t> dims);
+/// Strides in bytes of an order.
+std::vector<int64_t> orderStrides(const Order &order, const TypeInfo &type, std::span<const int64_t> dims);
 /// Copies elements between two layouts.
 void copyStrided(std::byte *to, std::span<const int64_t> toStrides, const std::byte *from,
                  std::span<const int64_t> fromStrides, std::span<const int64_t> dims, size_t bytes);

@@ -19,7 +19,7 @@ PROGRAMS = {
         assert device.device_kind == "wormhole_b0" and device.coords == [0, 0] and device.arch == "wormhole_b0"
         assert jax.default_backend() == "tt" and jax.device_count() == 1 and jax.local_devices() == [device]
         assert jax.config.jax_platforms == "tt" and jax.devices("cpu")[0].platform == "cpu"
-        assert [memory.kind for memory in device.addressable_memories()] == ["device"]
+        assert [memory.kind for memory in device.addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
         """,
     "transfers of every dtype": """
         import ml_dtypes
