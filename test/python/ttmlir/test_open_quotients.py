@@ -46,6 +46,7 @@ class Program:
     def __init__(self, count: int, expressions: Sequence[str]) -> None:
         self.names = "nmk"[:count]
         self.expressions = [compile(text, text, "eval") for text in expressions]
+        self.context = ir.Context()
 
     def numbers(self, point: Point) -> list[int]:
         return [
@@ -56,7 +57,7 @@ class Program:
         rows, columns, added = self.numbers(point)
         if min(rows, columns, added) < 1 or (rows + added) * columns > 1 << 42:
             raise OpenSizeError("no such tensor")
-        module = ir.Module.parse(text_of(point, rows, columns, added), ir.Context())
+        module = ir.Module.parse(text_of(point, rows, columns, added), self.context)
         lower(module, "open-sizes=true")
         return module
 
