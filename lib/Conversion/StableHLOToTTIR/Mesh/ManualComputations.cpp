@@ -84,11 +84,13 @@ static LogicalResult append(SmallVector<unsigned> &to, ArrayRef<sdy::AxisRefAttr
   return success();
 }
 
-/// Along manual axes; that nothing is split along others has been checked.
-static FailureOr<Split> splitOf(sdy::TensorShardingAttr sharding, sdy::ManualComputationOp op, sdy::MeshAttr mesh) {
+/// Along manual axes; that nothing is split along others has been checked. Partial values come and go where the caller
+/// has a tensor for each device.
+static FailureOr<Split> splitOf(sdy::TensorShardingAttr sharding, sdy::ManualComputationOp op, sdy::MeshAttr mesh,
+                                bool presharded) {
   Split split;
   split.mesh = shapeOf(mesh);
-  if (!sharding.getUnreducedAxes().empty())
+  if (!presharded && !sharding.getUnreducedAxes().empty())
     return emitError(op.getLoc()) << op->getName() << ": not converted to TTIR: " << sharding
                                   << " has partial values at its boundary; reduce them inside";
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
@@ -211,7 +213,8 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
       continue;
     }
     const bool presharded = isPresharded(operand);
-    FailureOr<Split> split = presharded && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh);
+    FailureOr<Split> split =
+        presharded && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh, presharded);
     if (presharded) {
       local.push_back(exchange(builder, operand, type, MeshShardDirection::FullToShard, split));
       // The op is gone where nothing uses the argument, and it comes in shards all the same.
@@ -243,7 +246,8 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
     }
     const bool inParts =
         !nested && llvm::all_of(result.getUses(), [](OpOperand &use) { return isPreshardedResult(use); });
-    FailureOr<Split> split = inParts && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh);
+    FailureOr<Split> split =
+        inParts && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh, inParts);
     if (failed(split) && !inParts)
       return failure();
     Value asShards, full;

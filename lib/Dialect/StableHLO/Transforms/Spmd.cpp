@@ -187,9 +187,16 @@ private:
 // annotate-xla-shardings
 //===----------------------------------------------------------------------===//
 
+/// Devices that hold one part have equal values or, along axes of partial values, different ones.
 std::string xlaText(sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh) {
-  if (!isSplit(sharding, mesh))
+  ArrayRef<sdy::AxisRefAttr> partial = sharding ? sharding.getUnreducedAxes() : ArrayRef<sdy::AxisRefAttr>();
+  int64_t summands = 1;
+  for (sdy::AxisRefAttr axis : partial)
+    summands *= sizeOf(axis, mesh);
+  if (!isSplit(sharding, mesh) && summands == 1)
     return "{replicated}";
+  if (summands == mesh.getTotalSize())
+    return "{unreduced}";
   const auto rank = static_cast<int64_t>(sharding.getDimShardings().size());
   SmallVector<int64_t> tile;
   int64_t parts = 1;
@@ -198,21 +205,31 @@ std::string xlaText(sdy::TensorShardingAttr sharding, sdy::MeshAttr mesh) {
     parts *= tile.back();
   }
   const int64_t copies = mesh.getTotalSize() / parts;
-  SmallVector<SmallVector<int64_t>> holders(parts);
+  SmallVector<SmallVector<int64_t>> holders(parts * summands);
   for (int64_t position = 0; position < mesh.getTotalSize(); ++position) {
     const int64_t device = deviceAt(mesh, position);
     int64_t part = 0;
     for (int64_t dim = 0; dim < rank; ++dim)
       part = part * tile[dim] + indexAlong(mesh, sharding.getDimShardings()[dim].getAxes(), device);
-    holders[part].push_back(device);
+    holders[part * summands + indexAlong(mesh, partial, device)].push_back(device);
   }
-  if (copies > 1)
+  std::string last;
+  if (summands > 1) {
+    tile.push_back(summands);
+    last = " last_tile_dims={unreduced}";
+    if (copies > summands) {
+      tile.push_back(copies / summands);
+      last = " last_tile_dims={unreduced, replicated}";
+    }
+  } else if (copies > 1) {
     tile.push_back(copies);
+    last = " last_tile_dim_replicate";
+  }
   auto list = [](ArrayRef<int64_t> numbers) {
     return llvm::join(llvm::map_range(numbers, [](int64_t number) { return std::to_string(number); }), ",");
   };
   std::string devices = llvm::join(llvm::map_range(holders, list), ",");
-  return "{devices=[" + list(tile) + "]" + devices + (copies > 1 ? " last_tile_dim_replicate}" : "}");
+  return "{devices=[" + list(tile) + "]" + devices + last + "}";
 }
 
 struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaShardings> {
@@ -229,8 +246,6 @@ struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaSh
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isExternal())
         continue;
-      if (failed(checkPartialValues(function)))
-        return signalPassFailure();
       for (BlockArgument argument : function.getArguments()) {
         sdy::TensorShardingAttr sharding = shardingOf(argument);
         for (OpOperand &use : argument.getUses())
@@ -241,30 +256,6 @@ struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaSh
       for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
         function.setResultAttr(result.getOperandNumber(), gspmdName, text(shardingOf(result.get())));
     }
-  }
-
-private:
-  /// Devices hold the same of what is not split.
-  static LogicalResult checkPartialValues(func::FuncOp function) {
-    auto check = [&](sdy::TensorShardingAttr sharding, StringRef what, unsigned number) -> LogicalResult {
-      if (sharding && !sharding.getUnreducedAxes().empty())
-        return function.emitOpError() << what << ' ' << number << " has partial values (" << sharding
-                                      << "); a program takes and gives values that have been combined";
-      return success();
-    };
-    for (BlockArgument argument : function.getArguments()) {
-      if (failed(check(shardingOf(argument), "argument", argument.getArgNumber())))
-        return failure();
-      for (OpOperand &use : argument.getUses())
-        if (auto manual = dyn_cast<sdy::ManualComputationOp>(use.getOwner()))
-          if (failed(check(manual.getInShardings().getShardings()[use.getOperandNumber()], "argument",
-                           argument.getArgNumber())))
-            return failure();
-    }
-    for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
-      if (failed(check(shardingOf(result.get()), "result", result.getOperandNumber())))
-        return failure();
-    return success();
   }
 };
 } // namespace

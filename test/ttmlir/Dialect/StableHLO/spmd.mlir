@@ -252,21 +252,31 @@ module @scaled attributes {mhlo.num_partitions = 2 : i32} {
 
 // -----
 
+// Each device has its own partial values, which come and go as they are.
+// CHECK-LABEL: @argument
+// CHECK-SAME: num_partitions = 2
+// CHECK: func.func public @main(%{{.*}}: tensor<4x4xf32> {mhlo.sharding = "{unreduced}"
+// CHECK-SAME: -> (tensor<4x4xf32> {mhlo.sharding = "{unreduced}"
+// CHECK-NOT: stablehlo.all_reduce
+// CHECK: stablehlo.negate
+// CHECK-NOT: stablehlo.all_reduce
+// CHECK: return
 module @argument attributes {mhlo.num_partitions = 2 : i32} {
   sdy.mesh @m = <["x"=2]>
-  // expected-error @+1 {{argument 0 has partial values (#sdy.sharding<@m, [{}, {}], unreduced={"x"}>); a program takes and gives values that have been combined}}
   func.func public @main(%c: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) {
-    %1 = stablehlo.negate %c : tensor<4x4xf32>
+    %1 = stablehlo.negate %c {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
     return %1 : tensor<4x4xf32>
   }
 }
 
 // -----
 
-module @result attributes {mhlo.num_partitions = 2 : i32} {
-  sdy.mesh @m = <["x"=2]>
-  // expected-error @+1 {{result 0 has partial values}}
-  func.func public @main(%c: tensor<4x4xf32>) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {}], unreduced={"x"}>}) {
+// CHECK-LABEL: @result
+// CHECK: mhlo.sharding = "{replicated}"
+// CHECK-SAME: -> (tensor<4x4xf32> {mhlo.sharding = "{devices=[2,1,2,2]0,4,2,6,1,5,3,7 last_tile_dims={unreduced, replicated}}"
+module @result attributes {mhlo.num_partitions = 8 : i32} {
+  sdy.mesh @m = <["x"=2, "y"=2, "z"=2]>
+  func.func public @main(%c: tensor<4x4xf32>) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"z"}, {}], unreduced={"y"}>}) {
     %1 = stablehlo.negate %c : tensor<4x4xf32>
     return %1 : tensor<4x4xf32>
   }
