@@ -36,17 +36,34 @@ declare_mlir_python_sources(MLIRPythonSources.Core.Python
 
 # The dialects of MLIR that users of ours meet.
 declare_mlir_python_sources(MLIRPythonSources.Dialects)
-foreach(_dialect Builtin:builtin Func:func)
+foreach(_dialect Arith:arith Builtin:builtin Func:func MemRef:memref Tensor:tensor)
   string(REPLACE ":" ";" _pair ${_dialect})
   list(GET _pair 0 _td)
   list(GET _pair 1 _name)
+  set(_enums)
+  if(_name STREQUAL arith)
+    set(_enums GEN_ENUM_BINDINGS)
+  endif()
   declare_mlir_dialect_python_bindings(
     ADD_TO_PARENT MLIRPythonSources.Dialects
     ROOT_DIR "${_sources}/python/mlir"
     TD_FILE dialects/${_td}Ops.td
     SOURCES dialects/${_name}.py
-    DIALECT_NAME ${_name})
+    DIALECT_NAME ${_name}
+    ${_enums})
 endforeach()
+# Types only: they are in an extension.
+declare_mlir_python_sources(MLIRPythonSources.Dialects.quant
+  ADD_TO_PARENT MLIRPythonSources.Dialects
+  ROOT_DIR "${_sources}/python/mlir"
+  SOURCES dialects/quant.py)
+declare_mlir_python_extension(MLIRPythonSources.Dialects.Quant.Extension
+  MODULE_NAME _mlirDialectsQuant
+  ADD_TO_PARENT MLIRPythonSources.Dialects.quant
+  ROOT_DIR "${_bindings}"
+  SOURCES DialectQuant.cpp
+  PRIVATE_LINK_LIBS LLVMSupport
+  EMBED_CAPI_LINK_LIBS MLIRCAPIIR MLIRCAPIQuant)
 
 set(_changed "${CMAKE_CURRENT_BINARY_DIR}/mlir-python")
 

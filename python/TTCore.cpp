@@ -16,6 +16,22 @@ static void checkMeshShape(MlirContext context, const Sizes &shape) {
                                     llvm::ArrayRef<int64_t>(shape));
 }
 
+/// Rows of all dimensions but the last, which are the columns.
+static mlir::DenseIntElementsAttr collapsedToMatrix(mlir::MLIRContext *context, int64_t rank) {
+  const int64_t rows = std::max<int64_t>(rank - 1, 0);
+  const std::array<int64_t, 4> intervals = {0, rows, rows, rank};
+  auto type = mlir::RankedTensorType::get({2, 2}, mlir::IntegerType::get(context, 64));
+  return mlir::DenseIntElementsAttr::get(type, llvm::ArrayRef<int64_t>(intervals));
+}
+
+/// Tiles cover the last two dimensions.
+static Sizes alignedToTiles(size_t rank) {
+  Sizes alignments(rank, 1);
+  for (size_t i = rank - std::min<size_t>(rank, 2); i < rank; ++i)
+    alignments[i] = 32;
+  return alignments;
+}
+
 void ttmlir::python::populateTTCore(nb::module_ &m) {
   auto context = nb::arg("context").none() = nb::none();
 
@@ -88,9 +104,61 @@ void ttmlir::python::populateTTCore(nb::module_ &m) {
         return wrap(static_cast<mlir::Type>(cast<RuntimeTensorShardingAttr>(self).getLocalShape()));
       });
 
-  attributeClass<GridAttr>(m, "GridAttr").def_property_readonly("shape", [](MlirAttribute self) {
-    return toVector(cast<GridAttr>(self).getShape());
-  });
+  attributeClass<GridAttr>(m, "GridAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, const Sizes &shape, std::optional<MlirAffineMap> virtToPhysical,
+             std::optional<MlirAffineMap> physicalToVirt, MlirContext context) {
+            if (llvm::any_of(shape, [](int64_t size) { return size < 1; }))
+              throw nb::value_error("a grid has sizes of 1 or more");
+            auto map = [&](const std::optional<MlirAffineMap> &given) {
+              return given ? unwrap(*given) : mlir::AffineMap::get(unwrap(context));
+            };
+            return wrap(static_cast<mlir::Attribute>(
+                GridAttr::get(unwrap(context), shape, map(virtToPhysical), map(physicalToVirt))));
+          },
+          nb::arg("cls"), nb::arg("shape"), nb::arg("virt_to_physical_map").none() = nb::none(),
+          nb::arg("physical_to_virt_map").none() = nb::none(), context)
+      .def_property_readonly("shape", [](MlirAttribute self) { return toVector(cast<GridAttr>(self).getShape()); });
+
+  attributeClass<MetalLayoutAttr>(m, "MetalLayoutAttr")
+      .def_classmethod(
+          "get",
+          [](const nb::object &, const Sizes &shape, uint32_t memorySpace, uint32_t memoryLayout,
+             std::optional<MlirAttribute> intervals, std::optional<Sizes> alignments, MlirContext context) {
+            std::optional<MemorySpace> memory = symbolizeMemorySpace(memorySpace);
+            std::optional<TensorMemoryLayout> layout = symbolizeTensorMemoryLayout(memoryLayout);
+            if (!memory || !layout)
+              throw nb::value_error("expected a value of MemorySpace and one of TensorMemoryLayout");
+            mlir::DenseIntElementsAttr collapsed;
+            if (intervals)
+              collapsed = llvm::dyn_cast<mlir::DenseIntElementsAttr>(unwrap(*intervals));
+            else
+              collapsed = collapsedToMatrix(unwrap(context), static_cast<int64_t>(shape.size()));
+            if (!collapsed)
+              throw nb::value_error("collapsed_intervals is a DenseIntElementsAttr");
+            const Sizes aligned = alignments ? *alignments : alignedToTiles(shape.size());
+            return checked<MetalLayoutAttr>(context, llvm::ArrayRef<int64_t>(shape), llvm::ArrayRef<int64_t>(aligned),
+                                            collapsed, *memory, *layout);
+          },
+          nb::arg("cls"), nb::arg("logical_shape"), nb::arg("memory_space"),
+          nb::arg("memory_layout") = static_cast<uint32_t>(TensorMemoryLayout::Sharded),
+          nb::arg("collapsed_intervals").none() = nb::none(), nb::arg("dim_alignments").none() = nb::none(), context)
+      .def_property_readonly("logical_shape",
+                             [](MlirAttribute self) { return toVector(cast<MetalLayoutAttr>(self).getLogicalShape()); })
+      .def_property_readonly(
+          "dim_alignments", [](MlirAttribute self) { return toVector(cast<MetalLayoutAttr>(self).getDimAlignments()); })
+      .def_property_readonly("collapsed_intervals",
+                             [](MlirAttribute self) {
+                               return wrap(
+                                   static_cast<mlir::Attribute>(cast<MetalLayoutAttr>(self).getCollapsedIntervals()));
+                             })
+      .def_property_readonly(
+          "memory_space",
+          [](MlirAttribute self) { return static_cast<uint32_t>(cast<MetalLayoutAttr>(self).getMemorySpace()); })
+      .def_property_readonly("memory_layout", [](MlirAttribute self) {
+        return static_cast<uint32_t>(cast<MetalLayoutAttr>(self).getMemoryLayout());
+      });
 
   attributeClass<SystemDescAttr>(m, "SystemDescAttr")
       .def_classmethod(
