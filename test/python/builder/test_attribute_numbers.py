@@ -31,6 +31,7 @@ INTEGERS = [(op, name, kind, COMPOSED.get(kind, kind)) for op, name, kind in ATT
             if limits_of(COMPOSED.get(kind, kind))]  # fmt: skip
 FLOATS = [entry for entry in ATTRIBUTES if entry[2] in FLOAT_MAX]
 BOOLS = [entry for entry in ATTRIBUTES if entry[2] == "BoolAttr"]
+context = ir.Context()  # making one takes longer than a test
 
 
 def numbers_in(attribute: ir.Attribute) -> list[int]:
@@ -50,12 +51,11 @@ def test_widths_that_no_op_has(kind: str) -> None:
     low, high = limits_of(kind)
     for wrong in (low - 1, high + 1, 2**70):
         with pytest.raises(ValueError, match=f"a.b: c = {wrong} .*expected an integer from {low} to {high}"):
-            convert("a.b", "c", kind, wrong, ir.Context())
+            convert("a.b", "c", kind, wrong, context)
 
 
 @pytest.mark.parametrize(("op", "name", "kind", "held"), INTEGERS, ids=lambda v: str(v))
 def test_integers(op: str, name: str, kind: str, held: str) -> None:
-    context = ir.Context()
     low, high = limits_of(held)
     wrap: Callable[[Any], Any] = (lambda v: [[v, 0]]) if "Elements" in held else (lambda v: [0, v])
     wraps = [wrap] if "Array" in held or "Elements" in held else [lambda v: v]
@@ -79,7 +79,6 @@ def test_integers(op: str, name: str, kind: str, held: str) -> None:
 
 @pytest.mark.parametrize(("op", "name", "kind"), FLOATS, ids=lambda v: str(v))
 def test_floats(op: str, name: str, kind: str) -> None:
-    context = ir.Context()
     largest = FLOAT_MAX[kind]
     for value in (largest, -largest, math.inf, 0, 1, np.float32(2.5)):
         assert ir.FloatAttr(convert(op, name, kind, value, context)).value == pytest.approx(float(value))
@@ -93,7 +92,6 @@ def test_floats(op: str, name: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("op", "name", "kind"), BOOLS, ids=lambda v: str(v))
 def test_bools(op: str, name: str, kind: str) -> None:
-    context = ir.Context()
     for value in (True, False, np.bool_(True), 1, 0):
         assert ir.BoolAttr(convert(op, name, kind, value, context)).value is bool(value)
     with pytest.raises(ValueError, match=rf"{re.escape(op)}: {name} = 2 .*from 0 to 1"):
@@ -105,7 +103,7 @@ def test_bools(op: str, name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(NUMBERED))
 def test_enums(kind: str) -> None:
-    context, names = ir.Context(), list(cases_of(kind_of(kind).types[0]))
+    names = list(cases_of(kind_of(kind).types[0]))
     for wrong in (-1, len(names), 2**32, 1.0, True, "nosuch"):
         with pytest.raises(ValueError, match=rf"a.b: c = {wrong!r} does not make a {kind}: expected one of {names[0]}"):
             convert("a.b", "c", kind, wrong, context)
