@@ -24,9 +24,9 @@ from .errors import PyBudaError
 from .module import Module
 from .optimizers import Optimizer
 from .placement import Optimizing, Traced, computed_nodes, place, programs_of, spills, write
-from .placement.chip import SIMULATED
+from .placement.chip import SIMULATED, chip_of
 from .placement.computing import AS_BY_DEFAULT, Computing
-from .placement.requests import Requests
+from .placement.requests import Requests, epoch_options
 from .tenstorrent.image import ImageError, ImageModule, TTDeviceImage, dtype_of, image_of
 from .tenstorrent.reports import DeviceConfig, Reports, get_device_config
 
@@ -193,12 +193,17 @@ class TTDevice(Reports):
             self._results = len(outputs)
             return [*outputs, *(trace.saved[name] for name in self._saved)]
 
+        chip = chip_of(self.arch, config)
+        options = self.options(formats.base)
+        assert options.pipeline is not None
+        options = replace(options, pipeline=options.pipeline.with_(epoch_options(config, chip)))
+
         def run(parts: Parts) -> list[torch.Tensor]:
             self._compiled = Compiled(
-                function, len(keys), self.options(formats.base), training=self.training, host_ops=self._host_ops(),
+                function, len(keys), options, training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
-                computing=computing, requests=Requests.of(config, SIMULATED[self.arch]),
+                computing=computing, requests=Requests.of(config, chip),
             )  # fmt: skip
             # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
             buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]

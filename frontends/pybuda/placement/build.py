@@ -297,7 +297,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
         share(layouts, output, source)
     clock = Clock(chip, placement.epochs, graph.written(), config)
     return Result(
-        traced.name, graph, chip, list(traced.chips), placer.balancer.policy, placement, layouts, clock,
+        traced.name, graph, chip, list(traced.chips), placer.policy, placement, layouts, clock,
         [(a, b) for a, b, _, _ in linked], {output: source for _, _, output, source in linked},
     )  # fmt: skip
 

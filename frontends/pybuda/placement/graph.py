@@ -97,13 +97,34 @@ class Operand:
     df: DataFormat | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the compiler places an op of the program (ttnn-place-epochs).
+
+    epoch: its number in the program. core, size: the first row and column, and numbers of rows and columns of cores.
+    turned: rows and columns of its grid are exchanged. cycles: on these cores; l1: bytes on each.
+    """
+
+    epoch: int
+    core: tuple[int, int]
+    size: tuple[int, int]
+    turned: bool
+    cycles: int
+    l1: int
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Returns rows and columns of the op's grid."""
+        return self.size[::-1] if self.turned else self.size
+
+
 @dataclass(slots=True, eq=False)
 class Op(Node):
     """An op of the core set.
 
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
     inner: tiles of the inner dimension of a product, else 0. work: nanoseconds of the program's ops that compute it, on
-        one core; None while there is no program.
+        one core; None while there is no program. place: where the compiler places them.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
     node: the node of PyTorch's graph that it is a part of. is_product: it is the whole of a product of PyTorch's.
     spill_df: the format that a rule gives to sums that are in memory between parts of the inner dimension.
@@ -124,6 +145,7 @@ class Op(Node):
     is_product: bool = False
     spill_df: DataFormat | None = None
     work: float | None = None
+    place: Place | None = None
 
     @property
     def tiles(self) -> Tiles:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,8 @@ class Models:
             parts = tuple((p.type, p.shape, p.inner, p.fidelity) for p in op.parts)
             known = self._signatures[op] = (
                 op.type, op.shape, op.df, operands, op.inner, op.fidelity, op.acc_df, op.intermed_df, parts,
-                op.attributes.get("dim"), op.work, tuple(sorted((k, repr(v)) for k, v in overrides.items())),
+                op.attributes.get("dim"), op.work, op.place and (op.place.grid, op.place.cycles),
+                tuple(sorted((k, repr(v)) for k, v in overrides.items())),
             )  # fmt: skip
         return known
 
@@ -111,8 +112,25 @@ class Models:
         """
         key = self.signature(op)
         if key not in self._known:
-            self._known[key] = self._all(op)
+            self._known[key] = sorted(self._all(op), key=self._order(op))
         return self._known[key]
+
+    def _order(self, op: Op) -> Callable[[Model], Any]:
+        """Returns the order of preference: the program's grid, then those of about as many cores. Ops that no program
+        computes have the fewest cores on which they take no longer than the launch of an epoch."""
+        most_pieces = self.config.balancer_policy == "MaximizeTMinimizeGrid"
+        fewest = self.config.balancer_policy in ("MinimizeGrid", "MaximizeTMinimizeGrid")
+        launch = self.chip.costs.launch * self.chip.costs.clock_ghz
+
+        def order(m: Model) -> Any:
+            pieces = -m.t if most_pieces else 0
+            if op.place is not None:
+                cores = op.place.size[0] * op.place.size[1]
+                return (m.grid != op.place.grid and not pieces, pieces, abs(m.cores - cores), m.t, m.cycles, m.grid)
+            slow = not fewest and m.cycles > launch
+            return (slow, pieces, m.cycles if slow else m.cores, m.cores, m.grid)
+
+        return order
 
     def _all(self, op: Op) -> list[Model]:
         overrides = self.config.op_overrides.get(op.name, {})
@@ -120,7 +138,9 @@ class Models:
         found: list[Model] = []
         shapes = False
         for direction, factors in self._streams(op, overrides):
-            if found and not self._visits(overrides):
+            # On the program's grid a result may have to come in pieces.
+            fits = bool(found) if op.place is None else any(m.grid == op.place.grid for m in found)
+            if fits and not self._visits(overrides):
                 break
             for grid in self._grids(op, factors, overrides):
                 shapes = True
@@ -279,11 +299,15 @@ class Models:
             buffers.append(("intermediates", round_up(rows * columns * tile_bytes(op.intermed_df), alignment)))
         moved += t * rows * columns * size
         ns = max(work_ns(op, chip) / (grid[0] * grid[1]), moved * chip.costs.l1_byte)
+        cycles = ns * chip.costs.clock_ghz
+        if op.place is not None and op.place.grid == grid:
+            cycles = op.place.cycles
         if m_k > 1:  # results are packed and unpacked between the pieces
-            ns += (m_k - 1) * t * rows * columns * 2 * tile_bytes(op.intermed_df) * chip.costs.l1_byte
+            packed = (m_k - 1) * t * rows * columns * 2 * tile_bytes(op.intermed_df)
+            cycles += packed * chip.costs.l1_byte * chip.costs.clock_ghz
         return Model(
             grid, t, factors, direction, mblock, ublock, u_kt, m_k, in_l1, tuple(held), tuple(buffers),
-            max(1, math.ceil(ns * chip.costs.clock_ghz)), dram,
+            max(1, math.ceil(cycles)), dram,
         )  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def as_in_program(graph: Graph, ran: Mapping[tuple[str, str], Computed]) -> None
     for op in graph.ops:
         computed = ran.get((op.epoch_type, op.node))
         if computed is not None and op.type not in COPIES and math.prod(computed.shape) == math.prod(op.shape):
-            op.work, op.shape = computed.work, computed.shape
+            op.work, op.shape, op.place = computed.work, computed.shape, computed.place
     edges: list[tuple[Operand | Queue, Node | None]] = [(queue, queue.producer) for queue in graph.queues]
     edges += [(x, x.source) for op in graph.ops for x in op.operands if not x.tms]
     for reader, source in edges:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The placer: ops in the order of their schedule onto the grid, row by row, until an epoch is full."""
+"""The placer: ops in the order of their schedule where the compiler places those of the program; others, and those
+whose cores are taken, into the first free cores, until an epoch is full."""
 
 from __future__ import annotations
 
@@ -13,7 +14,6 @@ from ..enums import EPOCH_TYPES, FORWARD
 from .chip import Chip
 from .graph import MOVES, Graph, Op, PlacementError
 from .models import Model, Models
-from .policies import WINDOW, Balancer, Plan
 
 
 @dataclass(slots=True)
@@ -162,11 +162,17 @@ class Placer:
     def __init__(self, graph: Graph, chip: Chip, chips: Sequence[int], config: CompilerConfig) -> None:
         self.graph, self.chip, self.chips, self.config = graph, chip, list(chips), config
         self.models = Models(chip, config, graph.microbatch)
-        self.balancer = Balancer(graph, self.models, chip)
         self.cuts: list[tuple[Op, Op, int]] = []
         self.requested_cuts = {(s, d, n) for s, d, n in config.insert_queues}
-        self._plans: dict[tuple[int, ...], Plan] = {}
-        self._numbers: dict[object, int] = {}
+
+    @property
+    def policy(self) -> str:
+        """Returns the policy that the configuration chooses: `default` and `CNN` stand for others."""
+        policy = self.config.balancer_policy
+        if policy == "default":
+            kinds = (x.type for op in self.graph.ops for x in op.parts or [op])
+            return "Ribbon" if "conv2d" in kinds else "NLP"
+        return "Ribbon" if policy == "CNN" else policy
 
     def run(self) -> Placement:
         ops = schedule(self.graph, self.config)
@@ -196,7 +202,7 @@ class Placer:
                 or (ops[stop].chip is not None and ops[stop].chip != self.chips[at])
             ):  # fmt: skip
                 stop += 1
-            placed, cuts = self._epoch(ops[start:stop])
+            placed, cuts = self._fill(ops[start:stop])
             epoch = Epoch(len(epochs), temporal, self.chips[at], first.epoch_type, placed)
             for x in placed:
                 x.epoch = epoch.number
@@ -214,34 +220,20 @@ class Placer:
 
         return {op for group in groups if (op := found(group)) is not None}
 
-    def _key(self, ops: Sequence[Op]) -> tuple[int, ...]:
-        signatures = (self.models.signature(op) for op in ops[:WINDOW])
-        return tuple(self._numbers.setdefault(s, len(self._numbers)) for s in signatures)
-
-    def _epoch(self, ops: Sequence[Op]) -> tuple[list[Placed], list[tuple[Op, Op, int]]]:
-        """The ops that the next epoch takes, by the plan that does most work in a cycle."""
-        key = self._key(ops)
-        plan = self._plans.get(key)
-        if plan is not None:
-            return self._fill(ops, plan)
-        best = None
-        for tried in self.balancer.plans(ops[:WINDOW]):
-            found = self._fill(ops, tried)
-            score = self.balancer.score([(x.op, x.model) for x in found[0]])
-            if best is None or score > best[0]:
-                best = score, tried, found
-        assert best is not None
-        self._plans[key] = best[1]
-        return best[2]
-
-    def _fill(self, ops: Sequence[Op], plan: Plan) -> tuple[list[Placed], list[tuple[Op, Op, int]]]:
+    def _fill(self, ops: Sequence[Op]) -> tuple[list[Placed], list[tuple[Op, Op, int]]]:
+        """The ops that the next epoch takes. It ends with the program's."""
+        epoch: int | None = None
         floor = Floor(self.chip.rows, self.chip.columns)
         here: dict[Op, Placed] = {}
         cuts: list[tuple[Op, Op, int]] = []
         for op in ops:
-            found = self._put(op, floor, here, plan, cuts)
+            if op.place is not None and epoch is not None and op.place.epoch > epoch:
+                break
+            found = self._put(op, floor, here, cuts)
             if found is None:
                 break
+            if op.place is not None:
+                epoch = max(epoch or 0, op.place.epoch)
             here[op] = found
             if not floor.left:
                 break
@@ -249,10 +241,8 @@ class Placer:
             self._refuse(ops[0])
         return list(here.values()), cuts
 
-    def _put(
-        self, op: Op, floor: Floor, here: dict[Op, Placed], plan: Plan, cuts: list[tuple[Op, Op, int]]
-    ) -> Placed | None:
-        preferred = self.balancer.preferred(op, plan)
+    def _put(self, op: Op, floor: Floor, here: dict[Op, Placed], cuts: list[tuple[Op, Op, int]]) -> Placed | None:
+        preferred = self.models.of(op)
         if not self.config.use_interactive_placer:
             preferred = preferred[:1]
         kind = self.config.graph_solver_self_cut_type
@@ -308,6 +298,9 @@ class Placer:
         size = model.grid[::-1] if turned else model.grid
         if start is not None:
             return (tuple(start) if floor.is_free(start, size) else None), turned
+        place = op.place
+        if place is not None and not overrides and place.grid == model.grid and floor.is_free(place.core, place.size):
+            return place.core, place.turned
         found = floor.find(size)
         if found is None and self.config.enable_auto_transposing_placement and not overrides and size[0] != size[1]:
             found = floor.find(size[::-1])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from _ttmlir_runtime import runtime
@@ -15,11 +15,11 @@ from torch.fx import Graph
 from ttmlir.op_facts import ops_with
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
-from .graph import COPIES, Op
+from .graph import COPIES, Op, Place
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
-EPOCH, MERGED = "ttcore.epoch", "ttcore.merged"
+EPOCH, MERGED, PLACED = "ttcore.epoch", "ttcore.merged", "ttcore.placed_"
 LOADING = "ttcore.load_cached"  # gives what was evaluated once
 CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
 
@@ -50,6 +50,7 @@ class ProgramOp:
         netlist. epochs: numbers of theirs.
     requested_epoch: its number among the epochs that the configuration requests, from the flatbuffer; None if it
         requests none, or the compiler added the op.
+    place: its epoch and cores, from the flatbuffer; None for ops that are not placed.
     memory, grid, shard: of its first result. work: nanoseconds on one core. cycles, bound: of the runtime's estimate.
     l1_bytes: of circular buffers on each core; l1_resident, dram_resident: of tensors that are held while it runs, for
         each bank.
@@ -61,6 +62,7 @@ class ProgramOp:
     computes: tuple[str, ...]
     epochs: tuple[int, ...]
     requested_epoch: int | None
+    place: Place | None
     memory: str
     grid: tuple[int, ...]
     shard: tuple[int, ...]
@@ -87,6 +89,8 @@ class ProgramTime:
     def as_dict(self) -> dict[str, Any]:
         """Returns plain data."""
         rows = [{name: getattr(row, name) for name in ROW} for row in self.ops]
+        for row in rows:
+            row["place"] = asdict(row["place"]) if row["place"] is not None else None
         return {"epoch_type": self.epoch_type, "cycles": self.cycles, "device_ns": self.device_ns, "ops": rows}
 
 
@@ -112,16 +116,40 @@ def nodes_of(op: Mapping[str, Any]) -> tuple[str, ...]:
     return (node_of(op["loc"]), *map(node_of, op["attributes"].get(MERGED, ())))
 
 
+def place_of(op: Mapping[str, Any]) -> Place | None:
+    """Returns where the compiler places an op of a program."""
+    attributes = op["attributes"]
+    if PLACED + "epoch" not in attributes:
+        return None
+    row, column, rows, columns = attributes[PLACED + "cores"]
+    return Place(
+        attributes[PLACED + "epoch"], (row, column), (rows, columns), attributes.get(PLACED + "transposed", False),
+        attributes[PLACED + "cycles"], attributes[PLACED + "l1"],
+    )  # fmt: skip
+
+
+def united(places: Sequence[Place | None]) -> Place | None:
+    """Returns the place of what several ops of a program compute one after the other: that of the slowest, in the last
+    one's epoch, and the cycles of all."""
+    known = [place for place in places if place is not None]
+    if not known:
+        return None
+    slowest = max(known, key=lambda place: place.cycles)
+    return replace(slowest, epoch=known[-1].epoch, cycles=sum(place.cycles for place in known))
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """What computes a node in each run.
 
     rows: ops of a program, as number of the executable and index. work: nanoseconds on one core. shape: of the result.
+    place: where the compiler places them.
     """
 
     rows: tuple[tuple[int, int], ...]
     work: float
     shape: tuple[int, ...]
+    place: Place | None
 
 
 def work_of(perf: Any, arch: str) -> float:
@@ -156,7 +184,8 @@ def computed_nodes(executables: Sequence[Executable], arch: str) -> dict[tuple[s
             indices = by_rank[max(by_rank)]
             work = sum(work_of(report[i], arch) for i in indices if i in report)
             shape = tuple(values[run[indices[-1]]["outs"][0]]["desc"]["shape"])
-            found[executable.epoch_type, node] = Computed(tuple((number, i) for i in indices), work, shape)
+            place = united([place_of(run[i]) for i in indices])
+            found[executable.epoch_type, node] = Computed(tuple((number, i) for i in indices), work, shape, place)
     return found
 
 
@@ -187,8 +216,9 @@ def programs_of(executables: Sequence[Executable], epochs: Sequence[Epoch], arch
             named = computes.get(perf.index, {})
             row = ProgramOp(
                 perf.name, node, tuple(merged), tuple(named), tuple(sorted(set(named.values()))),
-                described[perf.index]["attributes"].get(EPOCH), f"{buffer} {layout}".strip(), tuple(grid), tuple(shard),
-                work_of(perf, arch), perf.cycles, perf.bound, perf.circular_buffer_bytes,
+                described[perf.index]["attributes"].get(EPOCH), place_of(described[perf.index]),
+                f"{buffer} {layout}".strip(), tuple(grid), tuple(shard), work_of(perf, arch), perf.cycles, perf.bound,
+                perf.circular_buffer_bytes,
                 perf.l1_resident_bytes_per_bank, perf.dram_resident_bytes_per_bank,
             )  # fmt: skip
             ops.append(row)

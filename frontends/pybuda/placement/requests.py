@@ -5,8 +5,10 @@ ops are not fused, and on which grids of cores they compute."""
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from _ttmlir_runtime import runtime
 from torch.fx import Graph
@@ -14,6 +16,7 @@ from ttmlir.torch.importer import OP_ATTRIBUTES
 
 from ..config import CompilerConfig
 from ..enums import FORWARD
+from .chip import Chip
 from .lower import node_names, source_of
 from .passes import requested_copies
 
@@ -39,11 +42,13 @@ class Requests:
     grids: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, config: CompilerConfig, arch: str) -> Requests:
-        """Returns what a configuration requests of a simulated chip. Grids that it does not have are those of another
-        chip, in the netlist alone."""
+    def of(cls, config: CompilerConfig, chip: Chip) -> Requests:
+        """Returns what a configuration requests of a chip. Grids that the simulated one does not have are in the
+        netlist alone, and those that the configured one does not have are refused there."""
         groups = (*config.op_names_to_epoch_break, *config.op_names_to_chip_break)
-        rows, columns = runtime.chip_figures(arch)["grid"]
+        simulated = runtime.chip_figures(chip.costs.arch)["grid"]
+        rows = 1 if config.place_on_one_row else min(simulated[0], chip.rows)
+        columns = min(simulated[1], chip.columns)
         sizes = {name: x["grid_shape"] for name, x in config.op_overrides.items() if "grid_shape" in x}
         grids = {name: (r, c) for name, (r, c) in sizes.items() if r <= rows and c <= columns}
         return cls(
@@ -72,3 +77,20 @@ class Requests:
 
 
 NO_REQUESTS = Requests()
+# Policies of the pass that places ops; a result in pieces is the netlist's alone.
+POLICIES = {
+    "default": "auto", "NLP": "work", "Ribbon": "ribbon", "CNN": "ribbon", "MinimizeGrid": "smallest",
+    "MaximizeTMinimizeGrid": "smallest", "Random": "any",
+}  # fmt: skip
+
+
+def epoch_options(config: CompilerConfig, chip: Chip) -> dict[str, Any]:
+    """Returns the options of the compiler that place the ops of programs on the cores of a chip."""
+    if config.balancer_policy == "CNN":
+        warnings.warn("balancer_policy 'CNN' is deprecated; it is 'Ribbon'", DeprecationWarning, stacklevel=2)
+    return {
+        "enable-epochs": True, "epoch-rows": chip.rows, "epoch-columns": chip.columns,
+        "epoch-policy": POLICIES[config.balancer_policy], "epoch-one-row": config.place_on_one_row,
+        "epoch-other-grids": config.use_interactive_placer,
+        "epoch-transpose-grids": config.enable_auto_transposing_placement,
+    }  # fmt: skip

@@ -224,3 +224,38 @@ def test_option(name: str) -> None:
     assert seen(result), result.netlist()
     pybuda.pybudaglobal.pybuda_reset()
     assert not seen(placed()), "the same is seen without it"
+
+
+PLACES: dict[str, tuple[dict[str, Any], int]] = {
+    "chain": ({}, 128),
+    "large": ({}, 1024),
+    "Ribbon": ({"balancer_policy": "Ribbon"}, 256),
+    "Random": ({"balancer_policy": "Random"}, 256),
+    "MinimizeGrid": ({"balancer_policy": "MinimizeGrid"}, 256),
+    "preferred grids": ({"use_interactive_placer": False}, 512),
+    "transposed grids": ({"enable_auto_transposing_placement": True, "balancer_policy": "Random"}, 512),
+    "fewer cores": ({"harvested_rows": [1, 2, 3]}, 512),
+    "more cores": ({"device_config": "wh_n150"}, 1152),
+    "one row": ({"place_on_one_row": True}, 256),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_netlist_is_placed_as_the_program(name: str) -> None:
+    """Epochs, cores and cycles of the netlist are those that the flatbuffer has of the ops that run."""
+    options, size = PLACES[name]
+    pybuda.set_configuration_options(**options)
+    result = placed(Chain(size=size), torch.rand(1, size, size))
+    check_netlist(result.netlist(), (result.chip.rows, result.chip.columns))
+    ran = {op: row.place for row in result.programs[0].ops for op in row.computes}
+    last = -1
+    epochs = set()
+    for epoch in result.epochs:
+        for x in epoch.placed:
+            place = ran[x.op.name]
+            assert place is not None and place.epoch >= last, x.op.name
+            last = place.epoch
+            epochs.add((epoch.number, place.epoch))
+            assert (x.row, x.column) == place.core and x.size == place.size, x.op.name
+            assert x.model.cycles >= place.cycles, x.op.name
+    assert len(epochs) == len(result.epochs) == len({number for _, number in epochs})

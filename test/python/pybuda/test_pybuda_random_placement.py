@@ -86,7 +86,7 @@ def place(graph: Graph, chips: list[int]) -> Result:
     edges_through_memory(graph, placement, config.insert_queues)
     layouts = allocate(graph, placement, chip, chips, config)
     clock = Clock(chip, placement.epochs, graph.written(), config)
-    return Result("random", graph, chip, chips, placer.balancer.policy, placement, layouts, clock, [], {})
+    return Result("random", graph, chip, chips, placer.policy, placement, layouts, clock, [], {})
 
 
 def overridden(draw: random.Random, graph: Graph) -> dict[str, tuple[int, int]]:

@@ -213,8 +213,8 @@ struct TTIRToTTNNPipelineOptions : TTNNDeviceOptions {
   Option<uint32_t> epochColumns{*this, "epoch-columns",
                                 llvm::cl::desc("Columns of cores of epochs; 0: those of the chip"), llvm::cl::init(0)};
   Option<std::string> epochPolicy{*this, "epoch-policy",
-                                  llvm::cl::desc("How grids of ops are chosen: work, ribbon, smallest or any"),
-                                  llvm::cl::init("work")};
+                                  llvm::cl::desc("How grids of ops are chosen: auto, work, ribbon, smallest or any"),
+                                  llvm::cl::init("auto")};
   Option<bool> epochOneRow{*this, "epoch-one-row", llvm::cl::desc("Give each op of an epoch one row of cores"),
                            llvm::cl::init(false)};
   Option<bool> epochOtherGrids{

@@ -179,6 +179,7 @@ def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
     - `ribbon`: the same, also with numbers of rows that all ops of the epoch have where they can.
     - `smallest`: the fewest cores.
     - `any`: some grid, the same in each run.
+    - `auto`: `ribbon` for programs with convolutions, else `work`.
 
     Results do not depend on this pass. It sets attributes, which flatbuffers keep for reports:
 
@@ -204,7 +205,7 @@ def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
   let options = [
     Option<"rows", "rows", "uint32_t", "0", "Rows of cores; 0: those of the chip">,
     Option<"columns", "columns", "uint32_t", "0", "Columns of cores; 0: those of the chip">,
-    Option<"policy", "policy", "std::string", "\"work\"", "work, ribbon, smallest or any">,
+    Option<"policy", "policy", "std::string", "\"auto\"", "auto, work, ribbon, smallest or any">,
     Option<"oneRow", "one-row", "bool", "false", "Give each op one row of cores">,
     Option<"otherGrids", "other-grids", "bool", "true",
            "Try other grids of an op before the epoch ends because the preferred one finds no room">,

@@ -26,7 +26,13 @@ using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::tilesAlong;
 using ::ttmlir::cost::Work;
 
-static std::optional<EpochPolicy> policyOf(StringRef name) {
+/// The policy of this name for a program.
+static std::optional<EpochPolicy> policyOf(StringRef name, func::FuncOp function) {
+  if (name == "auto") {
+    auto convolutions =
+        llvm::make_filter_range(function.getOps(), [](Operation &op) { return familyOf(&op) == Family::Convolution; });
+    return convolutions.empty() ? EpochPolicy::Work : EpochPolicy::Ribbon;
+  }
   if (name == "work")
     return EpochPolicy::Work;
   if (name == "ribbon")
@@ -46,19 +52,6 @@ static int64_t cyclesOf(Work work, const ::ttmlir::cost::Speed &speed, int64_t c
   return std::max<int64_t>(1, std::llround(std::ceil(std::max(times.computeNs, times.l1Ns) * speed.clockGHz)));
 }
 
-/// The grid of cores that an op must have: the one of its shards, or the one that it requests; 0x0 where it is a
-/// choice.
-static FailureOr<std::array<int64_t, 2>> fixedGrid(Operation *op, const PlacedTensor &result) {
-  FailureOr<ttcore::GridAttr> requested = ttcore::requestedGrid(op);
-  if (failed(requested))
-    return failure();
-  if (*requested)
-    return std::array{(*requested).getShape()[0], (*requested).getShape()[1]};
-  if (result.isShardInL1())
-    return std::array{result.gridRows, result.gridColumns};
-  return std::array<int64_t, 2>{0, 0};
-}
-
 namespace {
 struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
   using Base::Base;
@@ -66,9 +59,9 @@ struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
   void runOnOperation() override {
     markAllAnalysesPreserved(); // no analysis reads these attributes
     ModuleOp module = getOperation();
-    const std::optional<EpochPolicy> chosen = policyOf(policy);
-    if (!chosen) {
-      module.emitOpError() << "ttnn-place-epochs: policy is '" << policy << "'; expected work, ribbon, smallest or any";
+    if (policy != "auto" && !policyOf(policy, {})) {
+      module.emitOpError() << "ttnn-place-epochs: policy is '" << policy
+                           << "'; expected auto, work, ribbon, smallest or any";
       return signalPassFailure();
     }
     if (llvm::none_of(module.getOps<func::FuncOp>(), choosesLayouts))
@@ -87,12 +80,18 @@ struct PlaceEpochs : ttnn::impl::TTNNPlaceEpochsBase<PlaceEpochs> {
       *own = requested ? requested : *own;
     }
     const OpCost cost(desc);
-    EpochOptions options{
-        chip.gridRows, chip.gridColumns, std::llround(cost.speedOfChip().launchNs * cost.speedOfChip().clockGHz),
-        *chosen,       otherGrids,       transposeGrids};
+    EpochOptions options;
+    options.rows = chip.gridRows;
+    options.columns = chip.gridColumns;
+    options.launch = std::llround(cost.speedOfChip().launchNs * cost.speedOfChip().clockGHz);
+    options.otherGrids = otherGrids;
+    options.transposeGrids = transposeGrids;
     for (func::FuncOp function : module.getOps<func::FuncOp>())
-      if (choosesLayouts(function) && failed(place(function, chip, cost.speedOfChip(), options)))
-        return signalPassFailure();
+      if (choosesLayouts(function)) {
+        options.policy = *policyOf(policy, function);
+        if (failed(place(function, chip, cost.speedOfChip(), options)))
+          return signalPassFailure();
+      }
   }
 
 private:
@@ -130,21 +129,24 @@ private:
     if (auto epoch = op->getAttrOfType<IntegerAttr>(ttcore::epochName))
       found.requestedEpoch = epoch.getInt();
     const PlacedTensor &result = tensors.outs[0];
-    FailureOr<std::array<int64_t, 2>> fixed = fixedGrid(op, result);
-    if (failed(fixed))
+    FailureOr<ttcore::GridAttr> requested = ttcore::requestedGrid(op);
+    if (failed(requested))
       return failure();
-    if ((*fixed)[0]) {
-      std::array<int64_t, 2> grid = *fixed;
-      // Shards by height or width go from row to row.
-      if ((grid[0] > chip.gridRows || grid[1] > chip.gridColumns) && !op->hasAttr(ttcore::gridName) &&
-          (grid[0] == 1 || grid[1] == 1))
-        grid = rectangleOf(grid[0] * grid[1], chip);
+    std::array<int64_t, 2> grid = {0, 0}; // of the only choice
+    if (*requested) {
+      grid = {requested->getShape()[0], requested->getShape()[1]};
       if (grid[0] > chip.gridRows || grid[1] > chip.gridColumns)
-        return op->emitOpError() << "has " << grid[0] << 'x' << grid[1] << " cores; there are " << chip.gridRows << 'x'
-                                 << chip.gridColumns << " (ttnn-place-epochs)";
+        return op->emitOpError() << ttcore::gridName << " is " << grid[0] << 'x' << grid[1] << "; there are "
+                                 << chip.gridRows << 'x' << chip.gridColumns << " cores (ttnn-place-epochs)";
       if (oneRow && grid[0] > 1)
-        return op->emitOpError() << "has " << grid[0] << 'x' << grid[1]
-                                 << " cores; expected one row of cores (ttnn-place-epochs one-row)";
+        return op->emitOpError() << ttcore::gridName << " is " << grid[0] << 'x' << grid[1]
+                                 << "; expected one row of cores (ttnn-place-epochs one-row)";
+    } else if (result.isShardInL1() && result.gridRows <= (oneRow ? 1 : chip.gridRows) &&
+               result.gridColumns <= chip.gridColumns) {
+      // Others, of the optimizer for all cores of the chip, are chosen anew.
+      grid = {result.gridRows, result.gridColumns};
+    }
+    if (grid[0] > 0) {
       found.grids.push_back({grid[0], grid[1], cyclesOf(work, speed, grid[0] * grid[1]), l1Of(op, tensors, chip)});
       return found;
     }
@@ -166,12 +168,6 @@ private:
       found.grids = std::move(unsharded);
     }
     return found;
-  }
-
-  /// So many cores, or the next number that is whole rows.
-  static std::array<int64_t, 2> rectangleOf(int64_t cores, const ChipMemory &chip) {
-    return cores <= chip.gridColumns ? std::array{int64_t(1), cores}
-                                     : std::array{int64_t(llvm::divideCeil(cores, chip.gridColumns)), chip.gridColumns};
   }
 
   /// Bytes of each core where the result lies as it does.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-policy=fast" 2>&1 | FileCheck %s --check-prefix=POLICY
-// POLICY: error: 'builtin.module' op ttnn-place-epochs: policy is 'fast'; expected work, ribbon, smallest or any
+// POLICY: error: 'builtin.module' op ttnn-place-epochs: policy is 'fast'; expected auto, work, ribbon, smallest or any
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-rows=65" 2>&1 | FileCheck %s --check-prefix=ROWS
 // ROWS: error: 'builtin.module' op ttnn-place-epochs: rows is 65; expected 0 to 64
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline --ttnn-place-epochs=columns=4294967295 2>&1 | FileCheck %s --check-prefix=COLUMNS
@@ -10,9 +10,9 @@
 // RUN: not ttmlir-opt %s --ttnn-place-epochs=rows=-1 2>&1 | FileCheck %s --check-prefix=LESS
 // LESS: '-1' value invalid for uint argument
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-rows=1" 2>&1 | FileCheck %s --check-prefix=FEWER
-// FEWER: error: 'ttnn.exp' op has 2x4 cores; there are 1x8 (ttnn-place-epochs)
+// FEWER: error: 'ttnn.exp' op ttcore.grid is 2x4; there are 1x8 cores (ttnn-place-epochs)
 // RUN: not ttmlir-opt %s --ttir-to-ttnn-backend-pipeline="enable-epochs=true epoch-one-row=true" 2>&1 | FileCheck %s --check-prefix=ROW
-// ROW: error: 'ttnn.exp' op has 2x4 cores; expected one row of cores (ttnn-place-epochs one-row)
+// ROW: error: 'ttnn.exp' op ttcore.grid is 2x4; expected one row of cores (ttnn-place-epochs one-row)
 func.func @requested(%x: tensor<256x256xbf16>) -> tensor<256x256xbf16> {
   %0 = "ttir.exp"(%x) {ttcore.grid = #ttcore.grid<2x4>} : (tensor<256x256xbf16>) -> tensor<256x256xbf16>
   return %0 : tensor<256x256xbf16>
