@@ -58,7 +58,7 @@ TESTS = {
     "api": f"{CPP} python:ttnn python:runtime",
     "backend": "python:pybuda/images/test_pybuda_embedded.py",
     "runtime.python": "python:runtime python:ttnn python:wrong_use/test_wrong_calls.py",
-    "dialects": "lit:Dialect python:ttmlir python:wrong_use/test_attributes.py",
+    "dialects": "lit:Dialect python:ttmlir python:wrong_use/test_attributes.py python:wrong_use/test_broken_modules.py",
     "passes": "python:passes",
     "target": "lit:Target python:wrong_use/test_output_files.py",
     "conversion": "lit:Conversion python:wrong_use/test_errors.py",
