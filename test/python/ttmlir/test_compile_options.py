@@ -27,9 +27,12 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 """
 
 
+CONTEXT = ir.Context()  # making one takes longer than to parse a pipeline
+
+
 def expanded(pipeline: str, options: object = "") -> str:
     """Returns the passes of a pipeline with some options, as MLIR's own parser of options reads them."""
-    with ir.Context():
+    with CONTEXT:
         return str(PassManager.parse(f"builtin.module({pipeline}{{{options}}})"))
 
 
