@@ -81,7 +81,7 @@ macro(ttmlir_check_properties name)
 endmacro()
 
 # Inlines less in files that are mostly generated code. Little of it is hot, and most of a file's time goes into inlining
-# and what follows: 16.8 -> 14.6 s of CPU for TTIROpsPart0, 44 -> 36 for TTKernelDialect, 16 -> 11 for TTCoreAttrs. Not
+# and what follows: 16.8 -> 14.6 s of CPU for TTIROpsPart0, 16 -> 11 for TTCoreAttrs. Not
 # -O0: the ops of TTIR and TTNN compile in 45 % less time, but BERT is then lowered at a third of the speed (at half of
 # it where those files come last to the linker).
 function(ttmlir_cold)

@@ -23,6 +23,9 @@ Of an op's builders nearly half the generated code would have no callers; one th
   - where one `build` takes the type of a single result, none takes it as a range with the same operands.
 
 The functions that set properties are rewritten (properties.py).
+
+Ops with the trait Row (ttmlir/Dialect/Families/Rows.td) that are equal but for their names share one class: that of the
+first, called <class>Rows. The part of this class registers the name of each.
 """
 
 from __future__ import annotations
@@ -47,9 +50,17 @@ CREATE_TEMPLATE = """  template <class Builder, class... Arguments>
     return ::mlir::tt::createOp<{name}>(builder, std::forward<Arguments>(arguments)...);
   }}
 """
+BASE = "  using Op::Op;\n"
+CLASSOF = """  static bool classof(::mlir::Operation *op) {{ return ::mlir::tt::hasRowClass<{name}>(op); }}
+"""
 FAMILY = re.compile(r"::mlir::tt::(trait::\w+)")  # traits of a class
 MOST_OF_FAMILY = 16
+ROW = re.compile(r"::mlir::tt::trait::Row\b")
+MNEMONIC = re.compile(r'getOperationName\(\) {\s*return ::llvm::StringLiteral\("(?P<name>[^"]+)"\)')
 CONSTRAINT = re.compile(r"^static ::llvm::LogicalResult (\w+)\(.*?^}\n", re.M | re.S)
+
+
+Ops = dict[str, tuple[str, str]]  # as `sections` finds them
 
 
 def write(path: Path, text: str) -> None:
@@ -72,6 +83,42 @@ def sections(path: Path) -> tuple[str, dict[str, tuple[str, str]]]:
         for each, to in zip(found, ends, strict=True)
     }
     return text[: found[0].start()], ops
+
+
+def share_classes(declared: Ops, defined: Ops) -> tuple[Ops, Ops, dict[str, list[str]]]:
+    """Returns declarations and definitions with one class for equal rows, and class: names of its ops.
+
+    Without definitions, they are not compared.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, (_, body) in declared.items():
+        head = body.partition(f"class {name} :")[2].partition("{")[0]
+        if ROW.search(head) and (mnemonic := MNEMONIC.search(body)):
+            groups.setdefault(anonymous(body, name, mnemonic["name"]), []).append((name, mnemonic["name"]))
+    rows = {}
+    for members in groups.values():
+        (first, called), *others = members
+        for name, named in others if defined else []:
+            if anonymous(defined[name][1], name, named) != anonymous(defined[first][1], first, called):
+                sys.exit(f"split: {first} and {name} are rows with one interface and different definitions")
+        family = f"{first}Rows"
+        for ops in filter(None, (declared, defined)):
+            space, body = ops[first]
+            body = re.sub(rf"\b{first}", family, body)
+            ops[first] = (space, body.replace(BASE, BASE + CLASSOF.format(name=family), 1))
+        rows[family] = [each for _, each in members]
+    renamed = {members[0][0]: f"{members[0][0]}Rows" for members in groups.values()}
+    dropped = {name for members in groups.values() for name, _ in members[1:]}
+
+    def shared(ops: Ops) -> Ops:
+        return {renamed.get(name, name): text for name, text in ops.items() if name not in dropped}
+
+    return shared(declared), shared(defined), rows
+
+
+def anonymous(body: str, name: str, mnemonic: str) -> str:
+    """Returns the code of an op class without comments and its names."""
+    return re.sub(r"\n *//[^\n]*", "", re.sub(rf"\b{name}", "$", body).replace(f'"{mnemonic}"', "$"))
 
 
 def keys(declarations: dict[str, tuple[str, str]]) -> dict[str, str]:
@@ -133,10 +180,7 @@ def without_builders(text: str, name: str, unused: set[str]) -> str:
     return DECLARED.sub(kept, text[:start]) + CREATE_TEMPLATE.format(name=name) + DECLARED.sub(kept, text[start:])
 
 
-Ops = dict[str, tuple[str, str]]  # as `sections` finds them
-
-
-def write_declarations(path: Path, header: str, ops: Ops, definitions: Ops) -> None:
+def write_declarations(path: Path, header: str, ops: Ops, definitions: Ops, rows: dict[str, list[str]]) -> None:
     for name, (space, body) in ops.items():
         guard = re.sub(r"\W", "_", f"{space}::Ops::{name}::h").upper()
         body = without_builders(body, name, unused_builders(definitions[name][1]))
@@ -144,6 +188,8 @@ def write_declarations(path: Path, header: str, ops: Ops, definitions: Ops) -> N
         named = sorted({*re.findall(r"\w+", body)} & {*ops})  # itself, and the terminators of its regions
         declared = f"namespace {space} {{\n" + "".join(f"class {each};\n" for each in named) + "}\n"
         includes = f'#include "{header}"\n#include "ttmlir/Dialect/Families/Create.h"\n'
+        if name in rows:
+            includes += '#include "ttmlir/Dialect/Families/Rows.h"\n'
         text = f"#ifndef {guard}\n#define {guard}\n{includes}{declared}{body}\n#endif\n"
         write(path.parent / "Ops" / f"{name}.h", text)
     for stale in (path.parent / "Ops").glob("*.h"):
@@ -159,7 +205,16 @@ def definitions_of(text: str) -> str:
     return properties.checked(text)
 
 
-def write_definitions(path: Path, parts: int, header: str, head: str, ops: Ops, key: dict[str, str]) -> None:
+def registration(name: str, rows: dict[str, list[str]]) -> str:
+    if name not in rows:
+        return f"  ::mlir::tt::registerOp<{name}>(dialect);\n"
+    names = ", ".join(f'"{each}"' for each in rows[name])
+    return f"  ::mlir::tt::registerRows<{name}>(dialect, {{{names}}});\n"
+
+
+def write_definitions(
+    path: Path, parts: int, header: str, head: str, ops: Ops, key: dict[str, str], rows: dict[str, list[str]]
+) -> None:
     constraints: dict[str, list[str]] = {}
     for each in CONSTRAINT.finditer(head):
         constraints.setdefault(each[1], []).append(each[0])
@@ -178,7 +233,7 @@ def write_definitions(path: Path, parts: int, header: str, head: str, ops: Ops, 
             + f"{used(constraints, bodies)}\n{bodies}"
             + f"namespace {space} {{\n{'' if part else whole}"
             + f"void {functions[part]}(::mlir::Dialect &dialect) {{\n"
-            + "".join(f"  ::mlir::tt::registerOp<{name}>(dialect);\n" for name in mine)
+            + "".join(registration(name, rows) for name in mine)
             + "}\n}\n",
         )
 
@@ -190,11 +245,13 @@ def main() -> int:
         return 2
     path, parts, header = Path(arguments[0]), int(arguments[1]), arguments[2]
     _, declared = sections(path.with_name(path.name + ".all.h.inc"))
+    names = "--names" in sys.argv
+    head, defined = ("", {}) if names else sections(path.with_name(path.name + ".all.cpp.inc"))
+    declared, defined, rows = share_classes(declared, defined)
     write(path.with_name(path.name + ".names"), "".join(f"{name}\n" for name in declared))
-    if "--names" not in sys.argv:
-        head, defined = sections(path.with_name(path.name + ".all.cpp.inc"))
-        write_declarations(path, header, declared, defined)
-        write_definitions(path, parts, header, head, defined, keys(declared))
+    if not names:
+        write_declarations(path, header, declared, defined, rows)
+        write_definitions(path, parts, header, head, defined, keys(declared), rows)
     return 0
 
 

@@ -195,6 +195,42 @@ def test_ops_of_a_small_family_are_one_part(tmp_path, members, together):
     assert all(sum(body in part for part in parts) == 1 for body in bodies.values())
 
 
+ROW = """  using Op::Op;
+  static constexpr ::llvm::StringLiteral getOperationName() {{
+    return ::llvm::StringLiteral("n.{0}");
+  }}
+  // {0}
+"""
+
+
+def test_rows_share_a_class(tmp_path):
+    """Keeps one class for rows that are equal but for their names, and refuses rows whose definitions differ."""
+    bodies = {op: f'{op}::verify() {{ check("n.{op[:3]}"); }}\n' for op in ("AbsOp", "CosOp", "SinOp")}
+    path = tmp_path / "NOps.all.h.inc"
+
+    def rows(bodies: dict[str, str]) -> None:
+        generate(tmp_path, {**dict.fromkeys(bodies, "one"), "TanOp": "no row"}, bodies | {"TanOp": '"tan"\n'})
+        text = path.read_text()
+        for op in bodies:
+            body = ROW.format(op[:3])
+            text = text.replace(f"class {op} : Op<ReturnOp> {{", f"class {op} : Op<::mlir::tt::trait::Row> {{\n{body}")
+        path.write_text(text)
+
+    rows(bodies)
+    assert divide(tmp_path, 1).returncode == 0
+    assert (tmp_path / "NOps.names").read_text().split() == ["AbsOpRows", "TanOp"]
+    assert sorted(f.name for f in (tmp_path / "Ops").iterdir()) == ["AbsOpRows.h", "TanOp.h"]
+    header, code = ((tmp_path / name).read_text() for name in ("Ops/AbsOpRows.h", "NOps0.cpp.inc"))
+    assert "static bool classof(::mlir::Operation *op) { return ::mlir::tt::hasRowClass<AbsOpRows>(op); }" in header
+    assert '::mlir::tt::registerRows<AbsOpRows>(dialect, {"n.Abs", "n.Cos", "n.Sin"});' in code
+    assert code.count("::verify()") == 1 and "registerOp<TanOp>" in code
+
+    rows(bodies | {"SinOp": "SinOp::verify() { other(); }\n"})
+    outcome = divide(tmp_path, 1)
+    assert outcome.returncode == 1
+    assert outcome.stderr == "split: AbsOp and SinOp are rows with one interface and different definitions\n"
+
+
 BUILDER, STATE = "::mlir::OpBuilder &odsBuilder, ::mlir::OperationState &odsState", "  odsState.addOperands(x);\n"
 INFER = "  ::llvm::SmallVector<::mlir::Type, 2> inferredReturnTypes;\n  if (failed) {\n  }\n"
 

@@ -10,10 +10,7 @@ using namespace mlir::tt::d2m;
 #include "ttmlir/Dialect/D2M/IR/D2MOpsDialect.cpp.inc"
 
 void D2MDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "ttmlir/Dialect/D2M/IR/D2MOps.cpp.inc"
-      >();
+  registerD2MOps(*this);
   registerAttributes();
   registerTypes();
 }

@@ -249,6 +249,3 @@ LogicalResult RemoteLoadOp::verify() {
   return verifyOneBuffer(*this);
 }
 LogicalResult RemoteStoreOp::verify() { return verifyOneBuffer(*this); }
-
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/D2M/IR/D2MOps.cpp.inc"

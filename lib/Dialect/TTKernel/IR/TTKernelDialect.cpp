@@ -15,14 +15,8 @@ using namespace mlir::tt::ttkernel;
 #define GET_TYPEDEF_CLASSES
 #include "ttmlir/Dialect/TTKernel/IR/TTKernelTypes.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.cpp.inc"
-
 void TTKernelDialect::initialize() {
-  addOperations<
-#define GET_OP_LIST
-#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.cpp.inc"
-      >();
+  registerTTKernelOps(*this);
   registerTypes();
 }
 

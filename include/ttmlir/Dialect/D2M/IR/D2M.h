@@ -4,6 +4,7 @@
 #ifndef TTMLIR_DIALECT_D2M_IR_D2M_H
 #define TTMLIR_DIALECT_D2M_IR_D2M_H
 
+#include "ttmlir/Dialect/Families/Rows.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -46,7 +47,11 @@ template <class Op> class SkipEltwiseFusion : public OpTrait::TraitBase<Op, Skip
 #define GET_TYPEDEF_CLASSES
 #include "ttmlir/Dialect/D2M/IR/D2MTypes.h.inc"
 
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/D2M/IR/D2MOps.h.inc"
+namespace mlir::tt::d2m {
+/// Registers all ops of the dialect (tools/opgen/split.py).
+void registerD2MOps(Dialect &dialect);
+} // namespace mlir::tt::d2m
+
+#include "ttmlir/Dialect/D2M/IR/D2MOps.h"
 
 #endif // TTMLIR_DIALECT_D2M_IR_D2M_H

@@ -6,6 +6,7 @@
 
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/D2M/IR/D2MAttrs.td"
+include "ttmlir/Dialect/Families/Rows.td"
 
 class D2M_ComputeOp<string mnemonic, string text, dag operands, dag produced, list<Trait> traits>
     : Op<D2M_Dialect, mnemonic, [D2M_GenericRegionComputeOpTrait] # traits> {
@@ -24,14 +25,15 @@ class D2M_TileOp<string mnemonic, string text, dag operands, list<Trait> traits 
 //===----------------------------------------------------------------------===//
 
 class D2M_Unary<string mnemonic> : D2M_TileOp<mnemonic, "Elementwise " # mnemonic # " of a tile.",
-                                              (ins TTCore_TileType:$input)>;
-class D2M_Binary<string mnemonic> : D2M_TileOp<mnemonic, "Elementwise " # mnemonic # " of two tiles.",
-                                               (ins TTCore_TileType:$lhs, TTCore_TileType:$rhs)>;
-class D2M_BinaryOrScalar<string mnemonic> : D2M_TileOp<mnemonic, "Elementwise " # mnemonic #
-                                                       " of a tile and a tile or scalar.",
-                                                       (ins TTCore_TileType:$lhs, TileOrScalar:$rhs)>;
+                                              (ins TTCore_TileType:$input), [Pure, TT_Row]>;
+class D2M_Binary<string mnemonic, list<Trait> traits = [Pure, TT_Row]>
+    : D2M_TileOp<mnemonic, "Elementwise " # mnemonic # " of two tiles.",
+                 (ins TTCore_TileType:$lhs, TTCore_TileType:$rhs), traits>;
+class D2M_BinaryOrScalar<string mnemonic, list<Trait> traits = [Pure, TT_Row]>
+    : D2M_TileOp<mnemonic, "Elementwise " # mnemonic # " of a tile and a tile or scalar.",
+                 (ins TTCore_TileType:$lhs, TileOrScalar:$rhs), traits>;
 class D2M_Bits<string mnemonic> : D2M_TileOp<mnemonic, "Elementwise " # mnemonic # " of tiles or scalars.",
-                                             (ins TileOrScalar:$lhs, TileOrScalar:$rhs)>;
+                                             (ins TileOrScalar:$lhs, TileOrScalar:$rhs), [Pure, TT_Row]>;
 
 def D2M_TileAbsOp : D2M_Unary<"abs">;
 def D2M_TileAcosOp : D2M_Unary<"acos">;
@@ -90,14 +92,14 @@ def D2M_TileLogicalAndOp : D2M_Binary<"logical_and">;
 def D2M_TileLogicalOrOp : D2M_Binary<"logical_or">;
 def D2M_TileLogicalXorOp : D2M_Binary<"logical_xor">;
 def D2M_TileLtOp : D2M_Binary<"lt">;
-def D2M_TileMaximumOp : D2M_Binary<"maximum">;
+def D2M_TileMaximumOp : D2M_Binary<"maximum", [Pure]>;
 def D2M_TileMinimumOp : D2M_Binary<"minimum">;
 def D2M_TileNeOp : D2M_Binary<"ne">;
 def D2M_TileRemainderOp : D2M_Binary<"remainder">;
 
-def D2M_TileAddOp : D2M_BinaryOrScalar<"add">;
+def D2M_TileAddOp : D2M_BinaryOrScalar<"add", [Pure]>;
 def D2M_TileDivOp : D2M_BinaryOrScalar<"div">;
-def D2M_TileMulOp : D2M_BinaryOrScalar<"mul">;
+def D2M_TileMulOp : D2M_BinaryOrScalar<"mul", [Pure]>;
 def D2M_TilePowOp : D2M_BinaryOrScalar<"pow">;
 def D2M_TileSubOp : D2M_BinaryOrScalar<"sub">;
 

@@ -4,6 +4,7 @@
 #ifndef TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H
 #define TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H
 
+#include "ttmlir/Dialect/Families/Rows.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -25,7 +26,11 @@ inline constexpr llvm::StringLiteral threadName = "d2m.thread";
 #define GET_TYPEDEF_CLASSES
 #include "ttmlir/Dialect/TTKernel/IR/TTKernelTypes.h.inc"
 
-#define GET_OP_CLASSES
-#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.h.inc"
+namespace mlir::tt::ttkernel {
+/// Registers all ops of the dialect (tools/opgen/split.py).
+void registerTTKernelOps(Dialect &dialect);
+} // namespace mlir::tt::ttkernel
+
+#include "ttmlir/Dialect/TTKernel/IR/TTKernelOps.h"
 
 #endif // TTMLIR_DIALECT_TTKERNEL_IR_TTKERNEL_H

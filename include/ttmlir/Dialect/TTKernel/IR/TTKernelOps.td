@@ -7,6 +7,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "ttmlir/Dialect/TTKernel/IR/TTKernelEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Rows.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
 
 def TTKernel_Dialect : Dialect {
@@ -175,14 +176,15 @@ def TTKernel_UnaryBcastOp : TTKernel_Op<"unary_bcast", "Copies a tile that repea
 //===----------------------------------------------------------------------===//
 
 /// An op and what sets math up for it. Operands are numbers of registers; the last one has the result.
-class TTKernel_Init<string mnemonic> : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".">;
+class TTKernel_Init<string mnemonic, list<Trait> traits = []>
+    : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".", (ins), traits>;
 multiclass TTKernel_Unary<string mnemonic> {
-  def InitOp : TTKernel_Init<mnemonic>;
-  def Op : TTKernel_Op<mnemonic, "Elementwise, in its place.", (ins Index:$dst)>;
+  def InitOp : TTKernel_Init<mnemonic, [TT_Row]>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise, in its place.", (ins Index:$dst), [TT_Row]>;
 }
 multiclass TTKernel_Binary<string mnemonic> {
-  def InitOp : TTKernel_Init<mnemonic>;
-  def Op : TTKernel_Op<mnemonic, "Elementwise of two registers.", (ins Index:$lhs, Index:$rhs, Index:$dst)>;
+  def InitOp : TTKernel_Init<mnemonic, [TT_Row]>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise of two registers.", (ins Index:$lhs, Index:$rhs, Index:$dst), [TT_Row]>;
 }
 
 // Those of ttmlir/Target/TTMetal/TileOps.def.
