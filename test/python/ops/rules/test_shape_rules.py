@@ -7,6 +7,7 @@ less, a number of an attribute.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import ttnn
 from _ttmlir_runtime import ttnn as native
+from builder.api import lowering
 from builder.base.builder_apis import build_module
 from builder.base.errors import TTBuilderCompileException
 from builder.ttnn.ttnn_builder import TTNNBuilder
@@ -407,6 +409,12 @@ def verdict(ask: Any, *arguments: Any) -> tuple[list[list[int]] | None, str]:
         TypeError,
     ) as error:  # OpError is a RuntimeError
         return None, f"{type(error).__name__}: {error}"
+
+
+@pytest.fixture(autouse=True)
+def one_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds the modules of a test in one context, which takes longer to make than to build and verify one of them."""
+    monkeypatch.setattr(lowering, "Context", functools.cache(lowering.Context))
 
 
 @pytest.mark.sampled(3)
