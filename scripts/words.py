@@ -46,7 +46,7 @@ SOURCES = ("lib/", "runtime/")
 # Folders whose comments of declarations begin with a noun or a verb, and first words that begin neither.
 COMMENTED = ("include/", "lib/", "plugin/", "runtime/")
 # Files that others are rewriting.
-LATER = ("frontends/pybuda/placement/", "tools/opgen/functions.py")
+LATER = ("frontends/pybuda/placement/",)
 OPENERS = frozenset(("Of", "That", "Those", "What", "Which", "Who", "Whoever", "Whom", "Whose"))
 COMMENT = re.compile(r"\s*///<? (\S+)")
 TEXT = """

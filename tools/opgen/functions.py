@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the functions of `ttnn` (C++ and Python) have of their own; all else follows from the ops' ODS definitions.
+"""Lists exceptions of the functions of `ttnn` (C++ and Python); all else follows from the ops' ODS definitions.
 
 By rule an op of the dialects ttnn and debug is a function of its own name. Its parameters are its tensors, then its
 attributes, in ODS order, under the names that OPERANDS and ATTRIBUTES give them; optional ones may be absent, defaults
-are those of ODS or of DEFAULTS. Its documentation is the op's summary. Only what differs is here.
+are those of ODS or of DEFAULTS. Its documentation is the op's summary.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """What one op's function has of its own.
+    """Holds the exceptions of one op's function.
 
     parameters, in public order, with commas between them:
         name[=ods][?][!][:default]   ods: the operand or attribute, where no table says it; `?`: may be absent;
