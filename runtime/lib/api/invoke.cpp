@@ -137,7 +137,7 @@ SharedCache &sharedCache() {
   return *instance;
 }
 
-/// What is kept with values.
+/// Kernels that are kept with values.
 struct Kept {
   Cache cache;         // of kernels for constants
   Unchanged unchanged; // and for values that are no constants
@@ -322,7 +322,7 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
   return prepared;
 }
 
-/// The same call with a kernel that keeps its form of an operand, where nobody has written that for some calls, or
+/// The same call with a kernel that keeps its form of an operand, where it was not written for some calls, or
 /// `plain`, which packs it in every run.
 std::shared_ptr<PreparedCall> withoutPacking(Request request, const std::shared_ptr<PreparedCall> &plain) {
   const auto [index, bytes] = *plain->packing;

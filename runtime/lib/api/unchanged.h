@@ -11,9 +11,9 @@
 
 namespace tt::ttnn {
 
-/// What calls keep of an operand that they pack and that nobody has written for some calls: kernels for its values, and
-/// the packed forms that these share. The forms of a process have a limit (docs/runtime.md). Belongs to Contents::kept,
-/// whose mutex guards it.
+/// Kernels for the values of an operand that they would pack in every run, and that was not written for some calls,
+/// and the packed forms that these kernels share. The forms of a process have a limit (docs/runtime.md). Belongs to
+/// Contents::kept, whose mutex guards it.
 class Unchanged final : public ConstantStore {
 public:
   Unchanged() = default;

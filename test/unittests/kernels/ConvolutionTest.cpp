@@ -403,7 +403,8 @@ TEST(Convolution, ErrorsNameOperandsAndAttributes) {
        w,
        {1, 1, 1, 4},
        y,
-       "ttnn.conv_transpose2d: operand 'bias' has shape [1, 1, 1, 4]; expected 6 values, one per output channel"},
+       "ttnn.conv_transpose2d: operand 'bias' has shape [1, 1, 1, 4]; expected 6 values, one per output channel, in "
+       "the last dimension"},
       {image,
        x,
        w,

@@ -7,7 +7,7 @@
 
 namespace tt::ttnn {
 
-/// Beside Kernel: brings an operand into an order of its own. A kernel created for constant values keeps them so.
+/// A kernel that brings an operand into an order of its own. Created for constant values, it keeps the form.
 class PacksOperand {
 public:
   struct Packing {
