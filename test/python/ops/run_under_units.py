@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
@@ -29,6 +30,7 @@ sys.path[:0] = [
 
 import _ttmlir_runtime as rt  # noqa: E402
 import torch  # noqa: E402
+from builder.api import lowering  # noqa: E402
 from models import test_models  # noqa: E402
 from op_cases import TABLE, Compiled, compared, compiled, runs  # noqa: E402
 from op_gaps import GAPS  # noqa: E402
@@ -121,7 +123,9 @@ def main() -> int:
     present = rt.runtime.get_available_units()
     print(f"{cpu_model()} has {', '.join(present) or 'none of ' + ', '.join(CAPS)}")
     torch.set_num_threads(1)  # a fork would leave its other threads behind
-    work = checks(args.only)
+    # One context for all modules: making one takes as long as compiling a row.
+    with mock.patch.object(lowering, "Context", functools.cache(lowering.Context)):
+        work = checks(args.only)
     if not work:
         print(f"no op or network is named like {' or '.join(args.only)}", file=sys.stderr)
         return 2
