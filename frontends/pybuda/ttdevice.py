@@ -195,8 +195,8 @@ class TTDevice(Reports):
 
         chip = chip_of(self.arch, config)
         options = self.options(formats.base)
-        assert options.pipeline is not None
-        options = replace(options, pipeline=options.pipeline.with_(epoch_options(config, chip)))
+        pipeline = CompileOptions(options.pipeline).with_(epoch_options(config, chip))
+        options = replace(options, pipeline=pipeline)
 
         def run(parts: Parts) -> list[torch.Tensor]:
             self._compiled = Compiled(
