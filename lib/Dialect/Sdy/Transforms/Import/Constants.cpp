@@ -51,7 +51,8 @@ struct ConstantOrScalarSplitter : sdy::impl::SdyConstantOrScalarSplitterBase<Con
         order.push_back(op);
         return;
       }
-      users.push_back(op);
+      if (!isa<ShardingGroupOp>(op)) // it names a member, and its copies
+        users.push_back(op);
       if (isBroadcastOfScalar(op))
         order.push_back(op);
     });
@@ -59,7 +60,9 @@ struct ConstantOrScalarSplitter : sdy::impl::SdyConstantOrScalarSplitterBase<Con
       for (OpOperand &operand : user->getOpOperands()) {
         Operation *op = operand.get().getDefiningOp();
         bool isExpression = op && expressions.contains(op);
-        if (!op || isScalar(operand.get()) || operand.get().hasOneUse() || !(isExpression || isBroadcastOfScalar(op)))
+        const bool isLast =
+            llvm::count_if(operand.get().getUsers(), [](Operation *user) { return !isa<ShardingGroupOp>(user); }) == 1;
+        if (!op || isScalar(operand.get()) || isLast || !(isExpression || isBroadcastOfScalar(op)))
           continue;
         OpBuilder builder(op);
         builder.setInsertionPointAfter(op);
