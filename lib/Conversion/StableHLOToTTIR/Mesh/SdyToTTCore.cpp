@@ -115,7 +115,7 @@ static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
 /// or along more axes are one row, whose collectives name them.
 static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op, bool inParts) {
   sdy::MeshAttr mesh = op.getMesh();
-  if (!hlo::isGrid(mesh) && inParts)
+  if (!hlo::isGrid(mesh) && (inParts || mesh.getTotalSize() == 1))
     return SmallVector<int64_t>{1, mesh.getTotalSize()};
   if (mesh.getAxes().size() > 2)
     return emitError(op.getLoc()) << op->getName() << ": not converted: a mesh of " << mesh.getAxes().size()

@@ -45,3 +45,11 @@ module attributes {ttcore.meshes = #ttcore.meshes<[<"other" = 1x1>]>} {
     return %a : tensor<4xf32>
   }
 }
+
+// -----
+
+// One device, whatever the axes are called.
+// CHECK: module attributes {ttcore.meshes = #ttcore.meshes<[<"many" = 1x1>]>}
+module {
+  sdy.mesh @many = <["a"=1, "b"=1, "c"=1]>
+}
