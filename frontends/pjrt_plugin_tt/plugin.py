@@ -65,7 +65,7 @@ def initialize() -> None:
     import jax
     from jax._src import xla_bridge
 
-    from . import arithmetic, callbacks, host_linalg, linalg
+    from . import arithmetic, callbacks, host_linalg, linalg, shardings
 
     if jax.__version__ != JAX_VERSION:
         warnings.warn(
@@ -81,4 +81,6 @@ def initialize() -> None:
     arithmetic.register(PLATFORM)
     linalg.register(PLATFORM)
     host_linalg.register(PLATFORM)
-    callbacks.register(PLATFORM, ctypes.CDLL(path))
+    library = ctypes.CDLL(path)
+    shardings.register(PLATFORM, library)
+    callbacks.register(PLATFORM, library)

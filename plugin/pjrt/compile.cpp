@@ -3,6 +3,7 @@
 
 #include "compile.h"
 
+#include "interpreter.h"
 #include "wire.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -308,6 +309,39 @@ void readShardings(MlirModule module, Compiled &compiled) {
   read(compiled.results, "res_attrs");
 }
 
+/// Tells JAX the shardings that it asked for by `jax.debug.inspect_array_sharding`.
+void tellShardings(MlirModule module, const std::string &name) {
+  struct Found {
+    std::string name;
+    Slot slot;
+    std::string text;
+  };
+  std::vector<Found> found;
+  mlirOperationWalk(
+      mlirModuleGetOperation(module),
+      [](MlirOperation op, void *to) {
+        const auto textAt = [&](std::string_view attribute) -> std::string {
+          const MlirAttribute value = mlirOperationGetAttributeByName(op, stringRef(attribute));
+          return mlirAttributeIsNull(value) || !mlirAttributeIsAString(value)
+                     ? ""
+                     : std::string(view(mlirStringAttrGetValue(value)));
+        };
+        if (textAt("call_target_name") == "InspectSharding") {
+          Slot slot = slotOf(mlirValueGetType(mlirOperationGetOperand(op, 0)), "a value whose sharding is asked for");
+          std::ranges::fill(slot.dims, 0); // of one device; any sharding divides them
+          const std::string text = textAt("mhlo.sharding");
+          static_cast<std::vector<Found> *>(to)->push_back(
+              {textAt("backend_config"), std::move(slot), text.empty() ? "{replicated}" : text});
+        }
+        return MlirWalkResultAdvance;
+      },
+      &found, MlirWalkPreOrder);
+  for (Found &row : found) {
+    split(row.slot, row.text, name);
+    inspect(row.name, row.slot.sharding);
+  }
+}
+
 /// The module of a source, which ends in a zero as the parser of text wants.
 MlirModule parse(Session &session, const std::string &source) {
   const MlirStringRef bytes = stringRef(source);
@@ -364,6 +398,7 @@ Compiled compile(std::string_view code, std::string_view format, Arch arch, int6
   if (partitions > 1) {
     run(session, module, std::string("builtin.module(") + partitioning + ")", "partitioning of " + compiled.name);
     readShardings(module, compiled);
+    tellShardings(module, compiled.name);
   }
   run(session, module, "builtin.module(stablehlo-to-ttir-pipeline)", name + " to TTIR");
   run(session, module, std::string("builtin.module(") + lowering + "{" + optionsText(arch, overrides) + "})",

@@ -42,12 +42,16 @@ using TtPjrtFail = void (*)(const char *text, size_t size, void *to);
 using TtPjrtHostFunction = int (*)(const char *name, size_t inCount, const TtPjrtArray *ins, size_t outCount,
                                    const TtPjrtArray *outs, TtPjrtFail fail, void *to);
 __attribute__((visibility("default"))) void ttPjrtSetHostFunction(TtPjrtHostFunction function);
+/// Takes the sharding that the compiler found for a value, a message xla.OpSharding. Calls `fail` when it raises.
+using TtPjrtInspect = void (*)(const char *name, const char *sharding, size_t bytes, TtPjrtFail fail, void *to);
+__attribute__((visibility("default"))) void ttPjrtSetInspector(TtPjrtInspect inspect);
 }
 
 namespace tt::pjrt {
 namespace {
 
 TtPjrtInterpreter interpreter{};
+TtPjrtInspect inspector = nullptr;
 
 struct Exception {
   void *type, *value, *traceback;
@@ -107,6 +111,20 @@ bool SignalScope::Listener::decide() { return handleSignals(); }
 bool takeRaising() { return std::exchange(isRaising, false); }
 
 } // namespace tt::pjrt
+
+void tt::pjrt::inspect(const std::string &name, const std::string &sharding) {
+  if (!inspector)
+    return;
+  std::string failure;
+  const TtPjrtFail fail = [](const char *text, size_t size, void *to) {
+    static_cast<std::string *>(to)->assign(text, size);
+  };
+  inspector(name.c_str(), sharding.data(), sharding.size(), fail, &failure);
+  if (!failure.empty())
+    throw PluginError(PJRT_Error_Code_INTERNAL, "looking at a sharding failed:\n" + failure);
+}
+
+void ttPjrtSetInspector(TtPjrtInspect inspect) { tt::pjrt::inspector = inspect; }
 
 void ttPjrtSetInterpreter(const TtPjrtInterpreter *given) { tt::pjrt::interpreter = *given; }
 

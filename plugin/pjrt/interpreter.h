@@ -31,4 +31,7 @@ private:
 /// Python does so only after a call that is no error, as jaxlib makes an exception of its own of one.
 bool takeRaising();
 
+/// Tells Python the sharding that a value has in a program that is being compiled. Throws PluginError when that raises.
+void inspect(const std::string &name, const std::string &sharding);
+
 } // namespace tt::pjrt

@@ -333,6 +333,8 @@ private:
                                  << maxFourierLength;
       return one(fourier(transform.getFftType(), transform.getFftLength(), first));
     }
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && passesOn(call))
+      return SmallVector<Complex>(operands);
     if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
       return one(product(builder, op, operands));
     if (std::optional<Complex> value = complexFormula(op, operands))

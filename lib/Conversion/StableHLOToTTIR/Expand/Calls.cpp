@@ -86,10 +86,18 @@ struct ExpandConstantLike : OpRewritePattern<chlo::ConstantLikeOp> {
 /// Custom calls that say something about their operand and give it as it is.
 constexpr StringLiteral transparentCalls[] = {
     "Sharding",         "annotate_device_placement", "LayoutConstraint", "CreateBuffer", "Pin", "Unpin",
+    "InspectSharding",  // of JAX: who runs the compiler tells what was found
     "tt.mark_argument", // of PyTorch/XLA: the name and the role of an argument
     "xla_mark_tensor",  // of PyTorch/XLA: a border of a pattern
 };
 
+} // namespace
+
+bool hlo::passesOn(stablehlo::CustomCallOp op) {
+  return op.getNumResults() == op.getNumOperands() && llvm::is_contained(transparentCalls, op.getCallTargetName());
+}
+
+namespace {
 /// Custom calls of one operand that are an op of CHLO or StableHLO.
 struct NamedCall {
   StringRef target, op;
@@ -105,8 +113,7 @@ struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CustomCallOp op, PatternRewriter &rewriter) const override {
     StringRef target = op.getCallTargetName();
-    if (op.getNumResults() == op.getNumOperands() && op->getResultTypes() == op->getOperandTypes() &&
-        llvm::is_contained(transparentCalls, target)) {
+    if (passesOn(op) && op->getResultTypes() == op->getOperandTypes()) {
       rewriter.replaceOp(op, op.getOperands());
       return success();
     }

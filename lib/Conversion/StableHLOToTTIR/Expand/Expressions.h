@@ -174,6 +174,9 @@ inline Expr transposed(Expr x) {
   return x.transpose(order);
 }
 
+/// Returns whether the call says something about its operands and gives them as they are.
+bool passesOn(stablehlo::CustomCallOp op);
+
 /// Returns `potrf` for `lapack_spotrf_ffi`, also with d, c and z, and nothing for other calls.
 StringRef lapackFunction(StringRef target);
 inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }

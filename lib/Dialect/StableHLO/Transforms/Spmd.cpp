@@ -243,6 +243,10 @@ struct AnnotateXlaShardings : shlo::impl::AnnotateXlaShardingsBase<AnnotateXlaSh
     auto text = [&](sdy::TensorShardingAttr sharding) {
       return StringAttr::get(&getContext(), xlaText(sharding, mesh));
     };
+    getOperation().walk([&](stablehlo::CustomCallOp op) {
+      if (auto sharding = op->getAttrOfType<sdy::TensorShardingAttr>(gspmdName))
+        op->setDiscardableAttr(gspmdName, text(sharding));
+    });
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isExternal())
         continue;

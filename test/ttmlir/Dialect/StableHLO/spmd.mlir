@@ -383,3 +383,17 @@ module @custom_rule attributes {mhlo.num_partitions = 2 : i32} {
     return %0 : tensor<4x4xf32>
   }
 }
+
+// -----
+
+// What JAX asks for of a value, when the value has been made local.
+// CHECK-LABEL: @inspected
+// CHECK: stablehlo.custom_call @InspectSharding(%{{.*}}) {{.*}}mhlo.sharding = "{devices=[1,2]0,1}"{{.*}} : (tensor<4x4xf32>)
+module @inspected attributes {mhlo.num_partitions = 2 : i32} {
+  sdy.mesh @m = <["x"=2]>
+  func.func public @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}) -> tensor<4x8xf32> {
+    %0 = stablehlo.tanh %a : tensor<4x8xf32>
+    %1 = stablehlo.custom_call @InspectSharding(%0) {has_side_effect = true, backend_config = "name"} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    return %0 : tensor<4x8xf32>
+  }
+}

@@ -420,6 +420,12 @@ struct UpdateGlobalToLocalShapes : shlo::impl::UpdateGlobalToLocalShapesBase<Upd
       emitWarning(module.getLoc()) << "update-global-to-local-shapes: left as it is: it is annotated by " << gspmdName;
       return;
     }
+    // What JAX wants to see of values whose shardings go; annotate-xla-shardings writes it as text.
+    module.walk([](stablehlo::CustomCallOp op) {
+      if (op.getCallTargetName() == "InspectSharding" && op.getNumOperands() == 1)
+        if (sdy::TensorShardingAttr sharding = shardingOf(op.getOperand(0)))
+          op->setDiscardableAttr(gspmdName, sharding);
+    });
     Localizer localizer(module, mesh->getMesh());
     SmallVector<sdy::ManualComputationOp> computations;
     module.walk<WalkOrder::PreOrder>([&](sdy::ManualComputationOp op) {
