@@ -415,8 +415,7 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     // declare, and for its epochs, its place and the ops that it computes, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
         (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && !isMerged &&
-         !llvm::is_contained(ttcore::placeNames, name) &&
-         !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
+         !llvm::is_contained(ttcore::placeNames, name) && !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.

@@ -57,7 +57,7 @@ private:
   int64_t left;
 };
 
-/// What is tried for an epoch: a limit for the cycles of each op, and a number of rows of its grid (0: any).
+/// A trial for an epoch: a limit for the cycles of each op, and a number of rows of its grid (0: any).
 struct Plan {
   int64_t cycles = 0, rows = 0;
 };

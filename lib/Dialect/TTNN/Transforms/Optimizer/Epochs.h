@@ -18,7 +18,7 @@ struct GridChoice {
   int64_t cores() const { return rows * columns; }
 };
 
-/// What is known of an op that is placed. work: its cycles on one core.
+/// An op that is placed. work: its cycles on one core.
 struct EpochOp {
   SmallVector<GridChoice, 16> grids;
   int64_t work = 1;

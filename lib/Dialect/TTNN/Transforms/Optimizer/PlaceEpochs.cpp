@@ -143,7 +143,7 @@ private:
                                  << "; expected one row of cores (ttnn-place-epochs one-row)";
     } else if (result.isShardInL1() && result.gridRows <= (oneRow ? 1 : chip.gridRows) &&
                result.gridColumns <= chip.gridColumns) {
-      // Others, of the optimizer for all cores of the chip, are chosen anew.
+      // The optimizer chose other grids for all cores of the chip.
       grid = {result.gridRows, result.gridColumns};
     }
     if (grid[0] > 0) {
