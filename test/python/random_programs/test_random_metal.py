@@ -32,8 +32,9 @@ OPTIONS: dict[str, list[str]] = {
     "enable-multicast-inference": ["false"],
     "enable-op-scheduler": ["false"],
     "max-dst-physical-size-tiles": ["1", "2", "3"],
-    "available-l1-addr-range": ["400000,1400001"],
+    "available-l1-addr-range": ["300000,1400001"],
     "test-assume-l1-capacity": ["1300000"],
+    "force-spill-to-dram-if-legal": ["true"],
 }
 
 

@@ -208,6 +208,21 @@ static Tensor convolved(Tensor x, const Windows &windows, ArrayRef<Tensor> filte
   return result.reshape(shape);
 }
 
+/// The same of groups with one input each: sums of slices times rows of [places, outputs].
+static Tensor convolvedByChannel(Tensor x, const Windows &windows, Tensor factors, bool isReversed) {
+  const int64_t channels = static_cast<int64_t>(windows.count()) + 1, outputs = factors.shape().back();
+  SmallVector<Tensor> slices = windows.of(x.repeatInterleave(channels, outputs / x.shape().back()), 0);
+  if (isReversed)
+    std::reverse(slices.begin(), slices.end());
+  Tensor sum = x;
+  for (auto [place, slice] : llvm::enumerate(slices)) {
+    const auto number = static_cast<int64_t>(place);
+    Tensor product = slice.wide() * factors.slice(0, number, number + 1, 1).wide().reshape({outputs});
+    sum = place == 0 ? product : sum + product;
+  }
+  return sum;
+}
+
 template <class OpT> static SmallVector<Tensor> convolution(OpT op, Expressions &e, std::string &refusal) {
   if (!isa<FloatType>(op.getInput().getType().getElementType())) {
     refusal = "it has integers";
@@ -230,8 +245,9 @@ template <class OpT> static SmallVector<Tensor> convolution(OpT op, Expressions 
   const auto groups = static_cast<int64_t>(op.getGroups());
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(2, weight.rank()));
   order.append({isTransposed ? 0 : 1, isTransposed ? 1 : 0}); // inputs, then outputs
+  const bool isByChannel = groups > 1 && (isTransposed ? weight.shape()[0] == groups : weight.shape()[1] == 1);
   SmallVector<Tensor> filters;
-  for (int64_t group = 0, each = weight.shape()[0] / groups; group < groups; ++group)
+  for (int64_t group = 0, each = weight.shape()[0] / groups; group < groups && !isByChannel; ++group)
     filters.push_back((groups == 1 ? weight : weight.slice(0, group * each, (group + 1) * each, 1)).permute(order));
   if constexpr (isTransposed) {
     for (size_t dim = 0; dim < count; ++dim) {
@@ -250,7 +266,13 @@ template <class OpT> static SmallVector<Tensor> convolution(OpT op, Expressions 
       windows.sides.assign(windows.sides.size(), 0);
     }
   }
-  Tensor result = convolved(x, windows, filters, isTransposed);
+  const int64_t places = productOf(windows.kernel);
+  Tensor result =
+      isByChannel
+          ? convolvedByChannel(x, windows,
+                               weight.reshape({weight.type().getNumElements() / places, places}).permute({1, 0}),
+                               isTransposed)
+          : convolved(x, windows, filters, isTransposed);
   if (op.getBias())
     result = result + e(op.getBias()).wide().reshape({result.shape().back()});
   if (flattenedBy(op))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The networks of examples/models, whole as programs of kernels on cores, compared with the same in plain torch."""
+
+from __future__ import annotations
+
+import _ttmlir_runtime as rt
+import pytest
+import torch
+from builder.base.builder_apis import build_module
+from test_models import DTYPES, Prepared, check
+from ttmlir import passes
+from zoo import ZOO
+
+# Full BERT and GPT-2 compare each token with all words of their tables, with every element of a word.
+FULL = [name for name in ZOO if name not in ("bert-base", "gpt-2")]
+
+
+def prepared(name: str, dtype: str, reduced: bool, options: str = "") -> Prepared:
+    model = ZOO[name]
+    network, inputs = model.make(reduced)
+    with torch.inference_mode():
+        expected = network(*inputs)
+    kind = DTYPES[dtype]
+    module, _ = build_module(model.on_chip(network, inputs, kind), "ttir")
+    passes.ttir_to_ttmetal_pipeline(module, options)
+    binary = rt.binary.load_binary_from_bytes(passes.ttmetal_to_flatbuffer_bin(module), allow_native=True)
+    return Prepared(
+        name, dtype, binary, model.chip_inputs(inputs, kind), expected if isinstance(expected, tuple) else (expected,)
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ZOO)
+def test_agrees_with_torch_on_cores(name: str, dtype: str) -> None:
+    check(prepared(name, dtype, reduced=True))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("grid", ["1,1", "3,5", "7,8"])
+@pytest.mark.parametrize("name", ["resnet-18", "bert-base", "llama-block-prefill"])
+def test_on_other_grids(name: str, grid: str) -> None:
+    check(prepared(name, "f32", reduced=True, options=f"override-device-shape={grid}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FULL)
+def test_agrees_with_torch_on_cores_in_full(name: str) -> None:
+    """As published."""
+    check(prepared(name, "bf16", reduced=False))
