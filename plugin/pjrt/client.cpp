@@ -4,6 +4,7 @@
 #include "client.h"
 #include "functions.h"
 #include "tt/runtime/runtime.h"
+#include "tt/sim/ranks.h"
 
 #include <cstdlib>
 #include <optional>
@@ -95,9 +96,15 @@ Requested option(std::span<const PJRT_NamedValue> given, std::string_view name, 
 }
 
 sim::MeshOptions meshOf(std::span<const PJRT_NamedValue> given) {
-  for (const PJRT_NamedValue &row : given)
-    if (const std::string_view name(row.name, row.name_size); name != "mesh" && name != "arch")
-      invalid("option " + std::string(name) + " is not known; known: arch, mesh");
+  for (const PJRT_NamedValue &row : given) {
+    const std::string_view name(row.name, row.name_size);
+    // What jax.distributed adds.
+    if (name == "num_nodes" && row.type == PJRT_NamedValue_kInt64 && row.int64_value > 1)
+      unimplemented("jax.distributed has " + std::to_string(row.int64_value) +
+                    " processes; expected 1: one process has all chips of a mesh of tt");
+    if (name != "mesh" && name != "arch" && name != "node_id" && name != "num_nodes")
+      invalid("option " + std::string(name) + " is not known; known: arch, mesh, node_id, num_nodes");
+  }
   sim::MeshOptions mesh;
   const Requested shape = option(given, "mesh", "TTMLIR_MESH"), arch = option(given, "arch", "TTMLIR_ARCH");
   try {
@@ -220,6 +227,9 @@ void eventSet(PJRT_Event_Set_Args &args) {
 //===- Client -------------------------------------------------------------===//
 
 void clientCreate(PJRT_Client_Create_Args &args) {
+  if (const auto ranks = sim::worldRanks())
+    unimplemented("mpirun started " + std::to_string(ranks->size()) +
+                  " processes; expected 1: programs of JAX on tt run in one process, which has all chips of the mesh");
   auto client = std::make_unique<PJRT_Client>();
   client->topology = topologyOf({args.create_options, args.num_options});
   for (PJRT_DeviceDescription *description : client->topology->pointers) {
