@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import _ttmlir_runtime as rt
 import torch
+from builder.api import lowering
 from builder.base.builder_apis import build_module
 from builder.execution.device_tensors import convert_input_layouts, create_tensor, fetched
 from builder.execution.verdicts import Verdict, compare_shards
@@ -104,6 +106,9 @@ def mesh_shard(builder: Any, value: Any, direction: str, mesh: tuple[int, int], 
     )
 
 
+context = functools.cache(ir.Context)
+
+
 def build_cases(name: str, made: Row, cases: list[Case], dtype: str) -> tuple[Any, Any]:
     """(module, builder) with a function for each case."""
 
@@ -119,7 +124,9 @@ def build_cases(name: str, made: Row, cases: list[Case], dtype: str) -> tuple[An
             builder.func(shapes, dtypes)(function)
 
     rows, columns = made.mesh
-    return build_module(module, name.partition(".")[0], mesh_dict={"x": rows, "y": columns})
+    # One context for all modules: making one takes as long as compiling a row.
+    with mock.patch.object(lowering, "Context", context):
+        return build_module(module, name.partition(".")[0], mesh_dict={"x": rows, "y": columns})
 
 
 @functools.lru_cache(maxsize=4)
