@@ -27,7 +27,7 @@ OperatorParam = OperatorParamNumber
 
 @dataclass
 class ShapeCalculationContext:
-    """The result that is wanted, and the random numbers that choose between shapes of operands."""
+    """The requested result, and the random numbers that choose between shapes of operands."""
 
     operator: OperatorDefinition
     input_num: int

@@ -11,7 +11,7 @@ from ..tensor import OPS
 from .datatypes import OperatorDefinition, OperatorParamNumber, OperatorRepository
 from .shapes import matmul_inputs, same_input_shapes
 
-# Ops of one operand that keep its shape, beside those of the table.
+# Ops of one operand that keep its shape, in addition to those of the table.
 KEEP_SHAPE = frozenset({"Clip", "Gelu", "Identity", "LeakyRelu", "LogSoftmax", "Pow", "Relu", "Softmax"})
 NUMBERS = {"int": int, "float": float}
 # Limits of numbers, where results would not be finite.

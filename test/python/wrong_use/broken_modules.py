@@ -577,11 +577,11 @@ def element_types(instance: Instance, generator: random.Random) -> Iterator[Brok
     types = (*instance.operands, *instance.results)
     if "f32" in str(instance.properties) or "f32" in instance.regions or any("#" in t or "!" in t for t in types):
         return
-    for wanted in FLOATS:
-        new = [re.sub(r"([x<])f32>$", rf"\1{wanted}>", type_) for type_ in types]
+    for other in FLOATS:
+        new = [re.sub(r"([x<])f32>$", rf"\1{other}>", type_) for type_ in types]
         if new != list(types):
             count = len(instance.operands)
-            yield f"elements {wanted}", instance.replaced(operands=tuple(new[:count]), results=tuple(new[count:]))
+            yield f"elements {other}", instance.replaced(operands=tuple(new[:count]), results=tuple(new[count:]))
 
 
 def dimension_from_the_end(instance: Instance, generator: random.Random) -> Iterator[Broken]:
