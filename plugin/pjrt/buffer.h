@@ -18,7 +18,7 @@ struct PJRT_Buffer {
   PJRT_Memory *memory = nullptr; // of the device
   const tt::pjrt::TypeInfo *type = nullptr;
   std::vector<int64_t> dims;
-  /// The order that JAX asked for; what is kept are rows.
+  /// The order that JAX requested; rows are kept.
   tt::pjrt::Order order;
   // One of these two has the values; both are empty when the buffer is deleted.
   tt::ttnn::Tensor tensor;

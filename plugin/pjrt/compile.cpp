@@ -309,7 +309,7 @@ void readShardings(MlirModule module, Compiled &compiled) {
   read(compiled.results, "res_attrs");
 }
 
-/// Tells JAX the shardings that it asked for by `jax.debug.inspect_array_sharding`.
+/// Tells JAX the shardings that it requested by `jax.debug.inspect_array_sharding`.
 void tellShardings(MlirModule module, const std::string &name) {
   struct Found {
     std::string name;
@@ -327,7 +327,7 @@ void tellShardings(MlirModule module, const std::string &name) {
                      : std::string(view(mlirStringAttrGetValue(value)));
         };
         if (textAt("call_target_name") == "InspectSharding") {
-          Slot slot = slotOf(mlirValueGetType(mlirOperationGetOperand(op, 0)), "a value whose sharding is asked for");
+          Slot slot = slotOf(mlirValueGetType(mlirOperationGetOperand(op, 0)), "a value whose sharding is requested");
           std::ranges::fill(slot.dims, 0); // of one device; any sharding divides them
           const std::string text = textAt("mhlo.sharding");
           static_cast<std::vector<Found> *>(to)->push_back(

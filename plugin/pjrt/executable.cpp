@@ -26,7 +26,7 @@ std::string hashText(std::string_view bytes, std::string_view more) {
   return text;
 }
 
-/// What a program depends on of its options; their bytes have maps in an order of their own.
+/// Writes the options that a program depends on; their bytes have maps in an order of their own.
 std::string textOf(const CompileOptions &options) {
   std::string text = std::to_string(options.replicas) + "x" + std::to_string(options.partitions);
   for (int64_t device : options.devices)

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..op.math import BINARY, UNARY
 from ..tensor import OPS
-from .datatypes import OperatorDefinition, OperatorParamNumber, OperatorRepository
+from .datatypes import (
+    OperatorDefinition,
+    OperatorParamNumber,
+    OperatorRepository,
+    ShapeCalculationContext,
+    TensorShape,
+)
 from .shapes import matmul_inputs, same_input_shapes
 
 # Ops of one operand that keep its shape, in addition to those of the table.
@@ -42,7 +48,7 @@ def definitions() -> Iterator[OperatorDefinition]:
         )
 
 
-def _shapes(kind: str) -> object:
+def _shapes(kind: str) -> Callable[[ShapeCalculationContext], list[TensorShape]] | None:
     if kind == "Matmul":
         return matmul_inputs
     return same_input_shapes if kind in KEEP_SHAPE or kind in UNARY or kind in BINARY else None

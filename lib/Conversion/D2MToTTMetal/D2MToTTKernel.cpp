@@ -317,7 +317,7 @@ private:
   }
 
   /// The network's address of bytes of a buffer: of a core's part, by its row, its column, and bytes into it. In DRAM,
-  /// the parts of cores lie in the channels by turns.
+  /// the parts of cores lie in the channels in turn.
   FailureOr<Value> networkAddress(Operation *op, Value buffer, Value base, ValueRange at) {
     Location loc = op->getLoc();
     Value address = arith::AddIOp::create(builder, loc, base, at[2]);

@@ -56,8 +56,8 @@ TRAINING = {
         case(*((2, 2, 7, 8),) * 3, *((2, 1, 9, 8),) * 2, (2, 2, 7, 64), (1, 1, 7, 9)),
         wrong=[
             (
-                case(*((1, 2, 8, 16),) * 5, (1, 2, 8, 32), mask_type="none"),
-                "operand 'intermediates' has shape 1x2x8x32; expected 1x2x8x64",
+                case(*((1, 2, 8, 16),) * 5, (1, 2, 8, 48), mask_type="none"),
+                "operand 'intermediates' has shape 1x2x8x48; expected 1x2x8x64",
             ),
             (
                 case((1, 2, 8, 8), *((1, 2, 8, 16),) * 4, (1, 2, 8, 64), mask_type="none"),

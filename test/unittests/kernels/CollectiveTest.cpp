@@ -221,7 +221,7 @@ TEST(Collectives, Errors) {
               runMesh("ttnn.all_reduce", x, f32, {2, 2},
                       {{"reduce_type", reduceType("std", 4)}, {"cluster_axis", integer(0)}});
             }),
-            "ttnn.all_reduce: attribute 'reduce_type' is std; expected sum, mean, max, min or prod");
+            "ttnn.all_reduce: attribute 'reduce_type' is std; expected sum, max, min or prod");
 }
 
 } // namespace

@@ -30,7 +30,7 @@ struct Lifetime {
 /// addresses are multiples of.
 struct Range {
   uint64_t begin, end, alignment;
-  uint64_t banks = 1; // that the parts of cores lie in by turns
+  uint64_t banks = 1; // in which the parts of cores lie in turn
 };
 
 struct Allocate : d2m::impl::D2MAllocateBase<Allocate> {

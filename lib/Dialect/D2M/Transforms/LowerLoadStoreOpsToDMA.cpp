@@ -116,7 +116,7 @@ private:
 
   DenseMap<Operation *, int64_t> semaphores; // of a generic, that are taken
 
-  /// What a load or a store moves: blocks of a circular buffer and those of a buffer of all cores, below views.
+  /// The operands of a load or a store: blocks of a circular buffer and those of a buffer of all cores, below views.
   struct Transfer {
     Value buffer;
     AffineMap map; // indices of the op, row and column of the block -> core row, core column, row, column

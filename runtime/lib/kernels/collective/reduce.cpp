@@ -15,19 +15,18 @@
 namespace tt::ttnn {
 namespace {
 
-enum class Reduce : int64_t { Sum = 0, Mean = 1, Max = 2, Min = 3, Prod = 6 };
+enum class Reduce : int64_t { Sum = 0, Max = 2, Min = 3, Prod = 6 };
 
 Reduce reduceType(const OpCall &call) {
   const auto type = call.attributes.get<EnumAttribute>("reduce_type");
   switch (static_cast<Reduce>(type.value)) {
   case Reduce::Sum:
-  case Reduce::Mean:
   case Reduce::Max:
   case Reduce::Min:
   case Reduce::Prod:
     return static_cast<Reduce>(type.value);
   }
-  fail(call, "attribute 'reduce_type' is " + type.symbol + "; expected sum, mean, max, min or prod");
+  fail(call, "attribute 'reduce_type' is " + type.symbol + "; expected sum, max, min or prod");
 }
 
 /// T: float or int64_t.
@@ -70,7 +69,6 @@ private:
   static T combine(Reduce reduce, T a, T b) {
     switch (reduce) {
     case Reduce::Sum:
-    case Reduce::Mean:
       return a + b;
     case Reduce::Max:
       return scalars::maximum(a, b);
@@ -100,9 +98,6 @@ private:
         for (int64_t j = 0; j < n && k > 0; ++j)
           sum[j] = combine(reduce, sum[j], value[j]);
       }
-      if (reduce == Reduce::Mean)
-        for (int64_t j = 0; j < n; ++j)
-          sum[j] /= static_cast<T>(group.size());
       store(sum, to + static_cast<size_t>(r * row + i) * storageBytes(out.dtype), static_cast<size_t>(n));
     }
   }

@@ -38,7 +38,7 @@ struct Right { // blocks of 16 columns, K by 16 inside
 /// Adds a tile of K to rows of the destination: left from rows[r], right from `at`, to dst[r].
 using Function = void (*)(const Left &left, const Right &right, const int64_t *rows, int64_t at, int32_t *const *dst);
 
-/// What a vector unit does at once, by the number of phases less 1, and by the width of the destination.
+/// The functions of a vector unit, by the number of phases less 1, and by the width of the destination.
 struct Functions {
   int64_t rows;
   Function many[4][2], one[4][2]; // of `rows` rows, and of one

@@ -39,7 +39,7 @@ template <int rows, int phases> struct Sums {
     if constexpr (phase + 1 < phases)
       begin<phase + 1>(largest);
   }
-  /// What the products add to the start; of a 16-bit destination, and a quarter of a unit.
+  /// Writes what the products add to the start; of a 16-bit destination, and a quarter of a unit.
   template <bool wide, int phase> [[gnu::always_inline]] void end(const I (&largest)[rows], F (&to)[phases][rows]) {
     for (int r = 0; r < rows; ++r) {
       const I first = start<phase>(largest[r]);

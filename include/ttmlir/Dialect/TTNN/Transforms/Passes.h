@@ -11,7 +11,7 @@
 
 namespace mlir::tt::ttnn {
 
-/// What replaces a composite: an op or its decomposition.
+/// The replacement of a composite: an op or its decomposition.
 enum class CompositeResolution { Auto, Inline, Validate, ForcePromote };
 
 #define GEN_PASS_DECL
