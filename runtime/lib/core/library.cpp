@@ -266,7 +266,8 @@ AlignedBytes::AlignedBytes(size_t size) {
 Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &scratch) {
   const TensorSpec &from = operand(call, index);
   constant = constantOperand(call, index);
-  if (storageType(from.dtype) == storageType(type))
+  given = storageType(from.dtype);
+  if (given == storageType(type))
     return;
   TensorSpec to = from;
   to.dtype = type;
@@ -335,6 +336,12 @@ int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &targ
 
 } // namespace
 
+ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes) {
+  ConstantStore::Form form = {static_cast<int64_t>(by), static_cast<int64_t>(values)};
+  form.insert(form.end(), sizes);
+  return form;
+}
+
 bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc) {
   const dnnl_memory_desc_t &data = desc.data;
   if (data.format_kind != dnnl_blocked || data.extra.flags != dnnl_memory_extra_flag_none || data.offset0 != 0)
@@ -358,7 +365,7 @@ Ordered::Ordered(Packed &values, const dnnl::memory::desc &given, const dnnl::me
     place = scratch.take(target.get_size());
     return;
   }
-  ConstantStore::Form form = {-2};
+  ConstantStore::Form form = formOf(FormOf::Primitive, values.operandType());
   const std::byte *operand = values.operandValues();
   const bool shares = store && appendOrder(form, given) && appendOrder(form, target);
   if (shares && (created = AlignedBytes(store->sharedForm(operand, form)))) {

@@ -123,6 +123,11 @@ private:
 /// The values of an operand that never change, or nullptr.
 const std::byte *constantOperand(const OpCall &call, size_t index);
 
+/// What brought a constant into its form: each writes other bytes.
+enum class FormOf : int64_t { Panels, IntegerPanels, ConvolutionPanels, IntegerConvolution, Product, Primitive };
+/// Begins the name of a form: by whom, and from values of which type. The same bytes mean other values in another type.
+ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes = {});
+
 /// An operand in the type that is computed in: as it is, converted once when it is constant, or at each run.
 class Packed {
 public:
@@ -135,6 +140,7 @@ public:
   const std::byte *constantValues() const;
   /// The operand's own values when they are constant, by which a store knows them.
   const std::byte *operandValues() const { return constant; }
+  StorageType operandType() const { return given; }
   /// The store that these are to be released to: none when they are a converted copy.
   const ConstantStore *storeOf(const ConstantStore *store) const { return created ? nullptr : store; }
   /// Gives a converted copy back; `get` must not be called any more.
@@ -145,6 +151,7 @@ private:
   std::unique_ptr<Kernel> conversion;
   AlignedBytes created;
   const std::byte *constant = nullptr;
+  StorageType given{};
   size_t place = 0;
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of packed weights that calls keep, TTRT_PACKED_MB."""
+"""Packed weights that calls keep: their limit, TTRT_PACKED_MB, and the same bytes in two data types."""
 
 from __future__ import annotations
 
@@ -40,3 +40,29 @@ WRONG = "TTRT_PACKED_MB is '{}'; expected a number of MiB"
 def test_limit(value: str, expected: str) -> None:
     run = python_process.run(["-c", PROGRAM], env={**os.environ, "TTRT_PACKED_MB": value}, check=True)
     assert run.stdout.strip() == expected
+
+
+TYPES = """
+import torch, ttnn
+device = ttnn.open_device(device_id=0)
+x = torch.ones(20, 96)
+a = ttnn.from_torch(x, layout=ttnn.TILE_LAYOUT, device=device)
+for one, other in ((torch.float32, torch.int32), (torch.int32, torch.float32), (torch.float16, torch.bfloat16)):
+    weight = torch.full((96, 64), 3.0).to(one)
+    kept = ttnn.from_torch(weight, layout=ttnn.TILE_LAYOUT, device=device)
+    seen = weight.view(other)
+    same = ttnn.from_torch(seen, layout=ttnn.TILE_LAYOUT, device=device)
+    if kept.dtype != same.dtype and one != torch.float16:
+        same = ttnn.bitcast(kept, same.dtype)
+    for call in range(4):
+        assert torch.equal(ttnn.to_torch(ttnn.matmul(a, kept, dtype=ttnn.float32)), x @ weight.float()), (one, call)
+    for call in range(4):
+        found = ttnn.to_torch(ttnn.matmul(a, same, dtype=ttnn.float32))
+        assert torch.allclose(found, x @ seen.float(), rtol=1e-5), (one, other, call, found[0, 0])
+print("equal")
+"""
+
+
+def test_the_same_bytes_in_two_types() -> None:
+    run = python_process.run(["-c", TYPES], env=dict(os.environ), check=True)
+    assert run.stdout.strip() == "equal"

@@ -51,7 +51,8 @@ public:
   /// Packs a constant matrix. False where its values differ too much.
   bool keep(const OpCall &call) {
     const std::byte *values = library::constantOperand(call, 1);
-    ConstantStore::Form form = {-2, p.k, p.n, p.bRow, p.bColumn};
+    ConstantStore::Form form = library::formOf(library::FormOf::IntegerPanels, storageType(operand(call, 1).dtype),
+                                               {p.k, p.n, p.bRow, p.bColumn});
     form.insert(form.end(), matrices.offsets.begin(), matrices.offsets.end());
     if (call.constants)
       ordered = library::AlignedBytes(call.constants->sharedForm(values, form));

@@ -48,7 +48,7 @@ public:
       makePlans();
     }
     if (ownOrder)
-      orderWeights(constant, packedB.operandValues(), call.constants);
+      orderWeights(constant, call.constants);
     if (ordered)
       packedB.discard();
   }
@@ -143,7 +143,7 @@ private:
 
   /// Weights, block by block of columns, in the order the primitives chose: prepared now from constant `values`, or
   /// prepared for each run when that is nullptr.
-  void orderWeights(const std::byte *values, const std::byte *operand, const ConstantStore *constants) {
+  void orderWeights(const std::byte *values, const ConstantStore *constants) {
     for (const auto &pair : plans)
       orderedBlock = std::max(orderedBlock, static_cast<int64_t>((pair[0].weights.get_size() + 63) / 64 * 64));
     matrices = rightMatrices(p);
@@ -157,7 +157,9 @@ private:
       orderedPlace = layout.take(bytes);
       return;
     }
-    ConstantStore::Form form = {-3, p.k, p.n, p.bRow, p.bColumn, blockColumns};
+    const std::byte *const operand = packedB.operandValues();
+    ConstantStore::Form form =
+        library::formOf(library::FormOf::Product, packedB.operandType(), {p.k, p.n, p.bRow, p.bColumn, blockColumns});
     form.insert(form.end(), matrices.offsets.begin(), matrices.offsets.end());
     const bool shares = constants && std::ranges::all_of(plans, [&](const auto &pair) {
                           return library::appendOrder(form, pair[0].weights);

@@ -45,7 +45,7 @@ public:
     if (bias >= 0)
       packedBias = library::Packed(call, static_cast<size_t>(bias), DataType::Float32, layout);
     if (packedB.constantValues() && call.constants)
-      ordered = library::AlignedBytes(call.constants->sharedForm(library::constantOperand(call, 1), form()));
+      ordered = library::AlignedBytes(call.constants->sharedForm(library::constantOperand(call, 1), form(call)));
     keepsPanels = packedB.constantValues() && (ordered || !packedB.reads() || !call.constants || keepsSecond(call));
     cut();
     placeLeft();
@@ -170,8 +170,9 @@ private:
   }
 
   /// The form of a constant's panels: products of a model may share one matrix (tied weights, shared layers).
-  ConstantStore::Form form() const {
-    ConstantStore::Form result = {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn};
+  ConstantStore::Form form(const OpCall &call) const {
+    ConstantStore::Form result = library::formOf(library::FormOf::Panels, storageType(operand(call, 1).dtype),
+                                                 {static_cast<int64_t>(unit), narrow, p.k, p.n, p.bRow, p.bColumn});
     result.insert(result.end(), matrices.offsets.begin(), matrices.offsets.end());
     return result;
   }
@@ -186,7 +187,7 @@ private:
         ordered = library::AlignedBytes(matrices.offsets.size() * static_cast<size_t>(panelCount * panelBytes));
         packOnce(packedB.constantValues(), packedB.storeOf(call.constants));
         if (call.constants)
-          call.constants->shareForm(library::constantOperand(call, 1), form(), ordered.share());
+          call.constants->shareForm(library::constantOperand(call, 1), form(call), ordered.share());
       }
       packedB.discard();
     } else if (packsWhereUsed()) {

@@ -39,7 +39,8 @@ public:
   /// Packs the weights. False where their values differ too much.
   bool keep(const OpCall &call) {
     const std::byte *values = library::constantOperand(call, 1);
-    const ConstantStore::Form form = {-3, c.groups, c.out, depth, taps};
+    const ConstantStore::Form form = library::formOf(
+        library::FormOf::IntegerConvolution, storageType(operand(call, 1).dtype), {c.groups, c.out, depth, taps});
     if (call.constants)
       ordered = library::AlignedBytes(call.constants->sharedForm(values, form));
     if (!ordered && !order(values, storageType(operand(call, 1).dtype)))

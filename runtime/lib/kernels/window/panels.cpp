@@ -357,7 +357,9 @@ private:
       packedPlace = layout.take(all);
       return;
     }
-    const ConstantStore::Form form = {-1, narrow, out, channels, taps};
+    const ConstantStore::Form form =
+        library::formOf(library::FormOf::ConvolutionPanels, storageType(operand(call, 1).dtype),
+                        {static_cast<int64_t>(unit), narrow, out, channels, taps});
     if (call.constants)
       packed = library::AlignedBytes(call.constants->sharedForm(constant, form));
     if (!packed) {
