@@ -171,6 +171,17 @@ void checkDistribution(const Callable &callable, const PreparedCall &prepared, s
   if (device && shards > 1 && shards != device->devices())
     failCall(callable, "tensors of " + std::to_string(shards) + " shards, for a device of " +
                            std::to_string(device->devices()) + " chips");
+  for (const int written : callable.info->writes) {
+    const auto index = static_cast<size_t>(written);
+    if (shards > 1 && index < operands.size() && operands[index] && operands[index].shards() == 1) {
+      const bool isNamed = index < callable.operands.size();
+      failCall(callable, (isNamed ? std::string(callable.operands[index]->name) : "operand " + std::to_string(index)) +
+                             " has one value for all chips, and the call writes one for each of " +
+                             std::to_string(shards) +
+                             "; expected a tensor that was created with "
+                             "mesh_mapper=ttnn.ReplicateTensorToMesh(device) or another mapper");
+    }
+  }
   for (const auto &result : prepared.results)
     if (!prepared.mesh && shards > 1 && !result.description->spec.distributed)
       failCall(callable, "the tensors have " + std::to_string(shards) + " shards and the mesh is of one device");
@@ -199,8 +210,13 @@ void checkInto(const Callable &callable, const PreparedCall &prepared, const Int
       fail("layout " + std::string(toString(found.layout)), std::string(toString(expected.layout)));
     if (found.memory != expected.memory)
       fail("another memory configuration", "the one of memory_config");
-    if (found.distributed != expected.distributed || tensor.device() != device)
+    if (tensor.device() != device)
       fail("its values on another device", "those of the operands' device");
+    const auto valuesOf = [](const TensorSpec &spec) {
+      return std::string(spec.distributed ? "a value for each chip" : "one value for all chips");
+    };
+    if (found.distributed != expected.distributed)
+      fail(valuesOf(found), valuesOf(expected));
   }
 }
 

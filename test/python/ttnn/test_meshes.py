@@ -173,3 +173,21 @@ def test_target_without_mapper_and_wrong_shape(mesh: ttnn.MeshDevice) -> None:
     with pytest.raises(ttnn.Error, match=r"output_tensor has shape \[5, 16\]; expected \[4, 16\]"):
         ttnn.all_gather(x, 0, cluster_axis=1, output_tensor=out)
     assert torch.equal(ttnn.to_torch(ttnn.get_device_tensors(out)[3]), torch.full((5, 16), 3.0))
+
+
+def test_a_written_operand_with_one_value_for_all_chips(mesh: ttnn.MeshDevice) -> None:
+    """Refuses values that differ between chips; a target that was created with a mapper takes them."""
+
+    def placed(values: torch.Tensor, mapper: object = None) -> ttnn.Tensor:
+        return ttnn.from_torch(values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=mapper)
+
+    tokens = torch.arange(8.0).reshape(8, 1, 1, 1).expand(8, 1, 32, 64)
+    update = placed(tokens, ttnn.ShardTensorToMesh(mesh, dim=0))
+    with pytest.raises(
+        ttnn.Error,
+        match=r"ttnn\.fill_cache: cache_tensor has one value for all chips, .* for each of 8; .*ReplicateTensorToMesh",
+    ):
+        ttnn.fill_cache(placed(torch.zeros(1, 1, 32, 64)), update, 0)
+    cache = placed(torch.zeros(1, 1, 32, 64), ttnn.ReplicateTensorToMesh(mesh))
+    ttnn.fill_cache(cache, update, 0)
+    assert torch.equal(ttnn.to_torch(cache, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0)).float(), tokens)
