@@ -123,7 +123,7 @@ private:
 /// The values of an operand that never change, or nullptr.
 const std::byte *constantOperand(const OpCall &call, size_t index);
 
-/// What brought a constant into its form: each writes other bytes.
+/// The code that brings a constant into a form: each writes other bytes.
 enum class FormOf : int64_t { Panels, IntegerPanels, ConvolutionPanels, IntegerConvolution, Product, Primitive };
 /// Begins the name of a form: by whom, and from values of which type. The same bytes mean other values in another type.
 ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes = {});
