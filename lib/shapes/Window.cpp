@@ -355,14 +355,10 @@ void checkLastBias(const Op &op, int64_t outChannels) {
 void convolveDescribed(const Op &op, Results &results, std::initializer_list<std::string_view> sizeNames,
                        bool transposed) {
   checkBlocks(op);
-  const auto expectPositive = [&](std::string_view name) {
-    if (const int64_t value = integer(op, name); value < 1)
-      failAttribute(op, name, "is ", value, "; expected 1 or more");
-  };
-  for (const std::string_view name : sizeNames)
-    expectPositive(name);
-  expectPositive("in_channels");
-  expectPositive("out_channels");
+  // Empty images and channels have empty results, or the bias; functions called by hand refuse them.
+  for (const std::string_view name : {"in_channels", "out_channels"})
+    if (const int64_t value = integer(op, name); value < 0)
+      failAttribute(op, name, "is ", value, "; expected 0 or more");
   const Described all = describedWindows(op, sizeNames, "in_channels", transposed);
   const int64_t outChannels = integer(op, "out_channels");
   pushWindows(op, results, all, outChannels, false, transposed);

@@ -89,7 +89,7 @@ func.func @conv_padding(%a0: tensor<1x1x64x4xf32>, %a1: tensor<2x4x3x3xf32>, %a2
 // -----
 
 func.func @conv_image(%a0: tensor<1x1x64x4xf32>, %a1: tensor<2x4x3x3xf32>, %a2: !ttnn.device) {
-  // expected-error@+1 {{'ttnn.conv2d' op attribute 'input_height' is -8; expected 1 or more}}
+  // expected-error@+1 {{'ttnn.conv2d' op attributes give an input of shape 1x-8x8x4; sizes are 0 to 2147483647}}
   %0 = "ttnn.conv2d"(%a0, %a1, %a2) <{batch_size = 1 : i32, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 4 : i32, input_height = -8 : i32, input_width = 8 : i32, kernel_size = array<i32: 3, 3>, out_channels = 2 : i32, padding = array<i32: 0, 0>, stride = array<i32: 1, 1>}> : (tensor<1x1x64x4xf32>, tensor<2x4x3x3xf32>, !ttnn.device) -> tensor<1x1x36x2xf32>
   return
 }

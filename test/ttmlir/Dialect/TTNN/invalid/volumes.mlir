@@ -160,8 +160,8 @@ func.func @sequence_prepared(%x: tensor<1x1x18x4xf32>, %w: tensor<1x1x13x6xf32>,
 
 // -----
 
-func.func @sequence_channels(%x: tensor<1x1x18x0xf32>, %w: tensor<6x0x3xf32>, %d: !ttnn.device) {
-  // expected-error@+1 {{'ttnn.conv1d' op attribute 'in_channels' is 0; expected 1 or more}}
-  %0 = "ttnn.conv1d"(%x, %w, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = 0 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 0>, stride = 1 : i32}> : (tensor<1x1x18x0xf32>, tensor<6x0x3xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
+func.func @sequence_channels(%x: tensor<1x1x18x4xf32>, %w: tensor<6x4x3xf32>, %d: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv1d' op attribute 'in_channels' is -1; expected 0 or more}}
+  %0 = "ttnn.conv1d"(%x, %w, %d) <{batch_size = 2 : i32, dilation = 1 : i32, groups = 1 : i32, in_channels = -1 : i32, input_length = 9 : i32, kernel_size = 3 : i32, out_channels = 6 : i32, padding = array<i32: 0>, stride = 1 : i32}> : (tensor<1x1x18x4xf32>, tensor<6x4x3xf32>, !ttnn.device) -> tensor<1x1x14x6xf32>
   return
 }
