@@ -38,14 +38,6 @@ def layer_norm(b: Any, x: Any, w: Any, bias: Any, dtype: torch.dtype) -> Any:
     return b.add(b.multiply(b.div(centred, b.sqrt(b.add(spread, number(b, 1e-5, dtype)))), w), bias)
 
 
-def mean_as_product(b: Any, x: Any, dtype: torch.dtype) -> Any:
-    return b.multiply(b.sum(x, dim_arg=[-1], keep_dim=True), number(b, 1 / 33, dtype))
-
-
-def mean_as_quotient(b: Any, x: Any, dtype: torch.dtype) -> Any:
-    return b.div(b.sum(x, dim_arg=[0, 2], keep_dim=True), number(b, 99, dtype))
-
-
 def softmax(b: Any, x: Any, dtype: torch.dtype) -> Any:
     e = b.exp(b.subtract(x, b.max(x, dim_arg=[-1], keep_dim=True)))
     return b.div(e, b.sum(e, dim_arg=[-1], keep_dim=True))
@@ -114,8 +106,6 @@ CASES: list[Case] = [
     (rms_norm_of_two, [(3, 7, 33)], "rms_norm", lambda x: F.rms_norm(x, [7, 33], eps=1e-5)),
     (layer_norm, [(3, 7, 33), (33,), (33,)], "layer_norm", lambda x, w, b: F.layer_norm(x, [33], w, b, 1e-5)),
     (softmax, [(3, 7, 33)], "softmax", lambda x: F.softmax(x, -1)),
-    (mean_as_product, [(3, 7, 33)], "mean", lambda x: x.mean(-1, keepdim=True)),
-    (mean_as_quotient, [(3, 7, 33)], "mean", lambda x: x.mean((0, 2), keepdim=True)),
     (attention, [*HEADS, (2, 1, 7, 7)], "scaled_dot_product_attention",
      lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m, scale=0.25)),
     (shared_attention, SHARED, "scaled_dot_product_attention",
