@@ -9,9 +9,9 @@ class DialectRegistry;
 
 namespace mlir::tt {
 
-/// Our dialects, and those of MLIR that our passes read or write.
+/// The dialects of this project, and those of MLIR that its passes read or write.
 void registerAllDialects(DialectRegistry &registry);
-/// Our passes and pipelines, and MLIR's general transforms.
+/// The passes and pipelines of this project, and MLIR's general transforms.
 void registerAllPasses();
 /// Registers the translations of ttmlir-translate.
 void registerAllTranslations();

@@ -9,14 +9,14 @@ class DialectRegistry;
 
 namespace mlir::tt {
 
-// What compiling TTIR to TTNN flatbuffers does without, nearly half of the toolchain. A build without these parts
-// (TTMLIR_BUILD_OPTIONAL=OFF) links TTMLIRWithoutOptional in place of TTMLIROptional: programs that need them get an
+// The parts that compiling TTIR to TTNN flatbuffers does not need, nearly half of the toolchain. A build without them
+// (TTMLIR_BUILD_OPTIONAL=OFF) links TTMLIRWithoutOptional in place of TTMLIROptional; programs that need them get an
 // error that says so.
 
-/// StableHLO, CHLO, VHLO and Shardy's; D2M, TTKernel and TTMetal; EmitPy; those of MLIR that functions of the host go
-/// through.
+/// The dialects of StableHLO, CHLO, VHLO and Shardy; of D2M, TTKernel and TTMetal; EmitPy; and those of MLIR through
+/// which host functions are lowered.
 void registerOptionalDialects(DialectRegistry &registry);
-/// Their passes, those of functions of the host, and the pipelines that consist of them.
+/// Their passes, the passes of host functions, and the pipelines that consist of them.
 void registerOptionalPasses();
 /// Registers the translations of TTMetal programs and of emitted programs.
 void registerOptionalTranslations(void (*dialects)(DialectRegistry &));

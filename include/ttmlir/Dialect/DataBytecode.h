@@ -1,7 +1,7 @@
 //===- DataBytecode.h - attributes and types of a dialect in bytecode -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A dialect's attributes and types are a table of rows: a code, and the parameters in the order of a file.
+// The attributes and types of a dialect are a table of rows: a code, and the parameters in file order.
 
 #ifndef TTMLIR_DIALECT_DATABYTECODE_H
 #define TTMLIR_DIALECT_DATABYTECODE_H
@@ -26,8 +26,7 @@ template <class T> struct Held<ArrayRef<T>> {
   using type = SmallVector<T>;
 };
 
-/// A parameter by its kind: numbers are signed varints, flags a byte, floats those of f64, attributes and types
-/// indices.
+/// Parameters by kind: numbers are signed varints, flags a byte, floats f64, attributes and types indices.
 template <auto getter> struct Parameter {
   using Value = std::remove_cvref_t<decltype(resultOf(getter))>;
   using Store = typename Held<Value>::type;
@@ -121,7 +120,7 @@ template <auto getter> struct OptionalParameter {
   }
 };
 
-/// A row of the table of attributes (T is Attribute) or types.
+/// A row of the table of attributes (T is Attribute) or of types.
 template <class T> struct Row {
   uint64_t code;
   T (*read)(DialectBytecodeReader &reader);
@@ -171,7 +170,7 @@ template <auto first, auto... others> constexpr Row<Attribute> attributeRow(uint
   return row<Attribute, decltype(ownerOf(first)), Parameter<first>, Parameter<others>...>(code);
 }
 
-/// A row of an enum: the number of a value that there is.
+/// A row of an enum: the number of an existing value.
 template <class T, auto symbolize> constexpr Row<Attribute> enumRow(uint64_t code) {
   return {code,
           [](DialectBytecodeReader &reader) -> Attribute {
@@ -205,7 +204,7 @@ public:
   }
   Type readType(DialectBytecodeReader &reader) const override { return read(types, "type", reader); }
 
-  /// Failure means that the text is written.
+  /// Failure means that the text was written.
   LogicalResult writeAttribute(Attribute attribute, DialectBytecodeWriter &writer) const override {
     return write(attributes, attribute, writer);
   }

@@ -16,7 +16,7 @@ struct Key {
   int64_t *number = nullptr;
 };
 
-/// Reads `key = [1, 2], key = 3` up to `>`, keys in any order and each at most once.
+/// Parses `key = [1, 2], key = 3` up to `>`, with keys in any order and each at most once.
 inline ParseResult parseKeys(AsmParser &parser, ArrayRef<Key> keys) {
   llvm::SmallDenseSet<StringRef> seen;
   if (succeeded(parser.parseOptionalGreater()))
@@ -46,7 +46,7 @@ inline ParseResult parseKeys(AsmParser &parser, ArrayRef<Key> keys) {
   return parser.parseGreater();
 }
 
-/// `<key = [1, 2], number = 3>`, without empty lists and without a number that is 0.
+/// Prints `<key = [1, 2], number = 3>`, without empty lists and without numbers that are 0.
 inline void printLists(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
                        StringRef numberName = {}, int64_t number = 0) {
   StringRef separator = "";

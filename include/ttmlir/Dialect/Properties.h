@@ -15,7 +15,7 @@ public:
 
   template <class T> Property(StringRef name, T &storage) : name(name), storage(&storage), assign(assignTo<T>) {}
 
-  /// Sets the storage. It is an error if the attribute is of another class.
+  /// Sets the storage. An attribute of another class is an error.
   LogicalResult set(Attribute value, EmitError emitError) const { return assign(*this, value, emitError); }
 
   StringRef name;
@@ -35,8 +35,8 @@ private:
   LogicalResult (*assign)(const Property &, Attribute, EmitError);
 };
 
-/// Sets the properties of the op named `op` from a dictionary. Every key must be a property's: a misspelled one would
-/// otherwise be dropped. Generated `setPropertiesFromAttr` functions are calls of this (tools/opgen/properties.py).
+/// Sets the properties of the op named `op` from a dictionary. Every key must be a property: a misspelled one would
+/// otherwise be dropped. Generated `setPropertiesFromAttr` functions call this (tools/opgen/properties.py).
 LogicalResult setProperties(StringRef op, Attribute dictionary, Property::EmitError emitError,
                             ArrayRef<Property> properties);
 

@@ -1,8 +1,8 @@
 //===- OutputFile.h - atomic output files -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// How everything in C++ writes files, in compiler and runtime (so neither LLVM
-// nor exceptions here); ttmlir.files is the same for Python.
+// Writes files, for all C++ code of the compiler and the runtime (so it uses neither LLVM nor exceptions). ttmlir.files
+// does the same in Python.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_OUTPUTFILE_H
@@ -22,9 +22,9 @@
 
 namespace ttmlir {
 
-/// A file to write. What is written takes the place of an older file at keep(), with the older one's permissions;
-/// without it nothing has changed. Links are followed: the file they name is replaced. What is no regular file (a pipe,
-/// a device) is written as it is, and has got what was written before a failure.
+/// A file to write. keep() replaces an older file by what was written, with the permissions of the older one; without
+/// it nothing changes. Links are followed: the file that they name is replaced. A target that is not a regular file (a
+/// pipe, a device) is written directly, and keeps what was written before a failure.
 class OutputFile {
 public:
   explicit OutputFile(std::string path) : path(std::move(path)) { failure = open(); }
@@ -32,7 +32,7 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
   ~OutputFile() { discard(); }
 
-  /// Returns the descriptor to write to; -1 after an error.
+  /// Returns the file descriptor to write to; -1 after an error.
   int descriptor() const { return file; }
   /// The first error, as in errno; 0 without one.
   int error() const { return failure; }
@@ -48,7 +48,7 @@ public:
         failure = errno;
     }
   }
-  /// The end of it. Returns error(), after which nothing is left of what was written.
+  /// Finishes the file. Returns error(); if it is not 0, nothing of what was written remains.
   int keep() {
     const int closed = file < 0 ? 0 : ::close(std::exchange(file, -1));
     if (!failure && closed != 0)
@@ -66,7 +66,7 @@ private:
     const size_t slash = path.rfind('/');
     return slash == std::string::npos ? "" : path.substr(0, slash + 1);
   }
-  /// A link of /proc stands for something that is open, and may have no name.
+  /// A link of /proc refers to something that is open, and may have no name.
   static bool isOpenFile(const std::string &link) {
     char resolved[PATH_MAX];
     const std::string folder = folderOf(link);
@@ -98,7 +98,7 @@ private:
     file = ::open(target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | flags);
     return file < 0 ? errno : 0;
   }
-  /// Next to its place, so that it can be renamed.
+  /// In the same folder, so that it can be renamed.
   int create(mode_t mode, const struct stat *older) {
     static std::atomic<uint32_t> number{0};
     if (target.empty() || target.back() == '/')
@@ -115,7 +115,7 @@ private:
     }
     if (!older)
       return 0;
-    // A file of somebody else stays theirs where that is ours to say.
+    // A file of another user keeps its owner if permissions allow it.
     if ((older->st_uid != ::geteuid() || older->st_gid != ::getegid()) &&
         ::fchown(file, older->st_uid, older->st_gid) != 0 && errno != EPERM)
       return errno;

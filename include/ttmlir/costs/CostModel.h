@@ -1,8 +1,8 @@
 //===- CostModel.h - the time that work takes on a chip ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime's clock counts and the compiler compares shardings by.
-// docs/cost-model.md names the source of each figure, and which are fitted.
+// The quantities that the runtime's clock counts and by which the compiler compares shardings. docs/cost-model.md names
+// the source of each figure, and which are fitted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_COSTS_COSTMODEL_H
@@ -15,7 +15,7 @@
 
 namespace ttmlir::cost {
 
-/// Throughput and bandwidth of a chip: of one core where a unit is in cycles, except for memory and fabric.
+/// Throughput and bandwidth of a chip: per core for units in cycles, except for memory and fabric.
 struct Speed {
   double clockGHz;
   double matmulTileCycles; // a 32x32x32 tile product in one fidelity phase, at the peak of the matrix unit
@@ -24,9 +24,10 @@ struct Speed {
   double sfpuTileCycles;   // a tile through the vector unit, for functions without a figure of their own
   double tilizeTileCycles; // a tile of 16-bit values that the unpacker makes of rows, or the packer makes rows of
   double l1BytesPerCycle;
-  // What a data movement processor copies out of L1 piece by piece: a piece takes so long, or as its bytes do.
+  // Data that a data movement processor copies out of L1 piece by piece: it takes the longer of the time of its pieces
+  // and that of its bytes.
   double pieceCycles, pieceBytesPerCycle;
-  // DRAM: what comes in long bursts, and pages of interleaved tensors, each of which a channel takes so long for.
+  // DRAM: data in long bursts, and pages of interleaved tensors, each of which takes a channel this long.
   double dramBytesPerSecond, dramChannels, dramPageCycles, dramPageBytesPerCycle;
   double castBytesPerCycle; // of DRAM, that one core reads and sends on to the others
   double blockNs;           // until the cores of a product have passed a block of operands on
@@ -78,13 +79,14 @@ inline constexpr Speed blackhole = [] {
   return speed;
 }();
 
-/// Ops whose estimates are as good as one another.
+/// Kinds of ops whose estimates are equally accurate.
 enum class Kind : uint8_t { Other, Product, Convolution, Attention, Layout };
 
 struct KindRow {
   std::string_view name;
-  /// The uncertainty of an estimate: root mean square of the relative differences from the times that the constants
-  /// were fitted to or checked with (docs/cost-model.md). Ops without a kind of their own have twice the largest.
+  /// The uncertainty of an estimate: root mean square of the relative differences from the times to which the constants
+  /// were fitted, or with which they were checked (docs/cost-model.md). Ops without a kind of their own have twice the
+  /// largest.
   double uncertainty;
 };
 inline constexpr KindRow kinds[] = {
@@ -112,7 +114,8 @@ struct Work {
   int64_t fabricHops = 0;  // of the longest way that is no ring's
   int phases = 4;          // of the matrix unit: LoFi 1 to HiFi4 4
   int64_t cores = 0;       // among which it is divided evenly; 0: all of the chip
-  /// Units that no two cores share, dimension by dimension: cores are given to the first, what is left to the next.
+  /// Units of work that cannot be shared by cores, dimension by dimension: the first dimension gets cores first, the
+  /// next one the remaining cores.
   std::array<int64_t, 3> units = {1, 1, 1};
   bool isDividedByUnits = false;
   int64_t blocks = 0;   // of operands, that cores of a product pass on one after the other
@@ -136,7 +139,7 @@ struct Times {
   double computeNs = 0, l1Ns = 0, dramNs = 0, fabricNs = 0, launchNs = 0;
   bool byTurns = false;
 
-  /// Computing and moving data overlap, but where they go by turns; the launch overlaps with nothing.
+  /// Computing and moving data overlap, except where they alternate; the launch overlaps with nothing.
   double total() const {
     return std::max({byTurns ? computeNs + dramNs : std::max(computeNs, dramNs), l1Ns, fabricNs}) + launchNs;
   }
@@ -151,7 +154,7 @@ struct Times {
   }
 };
 
-/// Cores that are as busy as the one with most units.
+/// The number of cores that have as much work as the one with most units.
 inline double busyOf(const Work &work, double cores) {
   int64_t left = std::max<int64_t>(1, static_cast<int64_t>(cores));
   double all = 1, most = 1;
@@ -164,7 +167,7 @@ inline double busyOf(const Work &work, double cores) {
   return std::min(cores, all / most);
 }
 
-/// Returns the cores that work divided evenly would keep busy for as long, of `cores` that there are.
+/// Returns the number of cores, of `cores` available ones, that evenly divided work would keep busy for the same time.
 inline double coresOf(const Work &work, double cores) {
   if (work.cores)
     return std::min(cores, static_cast<double>(work.cores));
@@ -190,7 +193,8 @@ inline Times timesOf(const Speed &speed, double cores, const Work &work) {
       number(work.castBytes) / (number(std::max<int64_t>(1, work.casters)) * speed.castBytesPerCycle);
   const double rowsNs = number(work.rowTiles) * speed.rowTileNs / cores;
   Times times;
-  // Matrix and vector unit of a core work on the same tile one after the other; data movement has its own processors.
+  // The matrix unit and the vector unit of a core work on the same tile one after the other; data movement has its own
+  // processors.
   times.computeNs = (matrixCycles + vectorCycles) / cores / speed.clockGHz;
   times.l1Ns = std::max(number(work.l1Bytes) / (cores * speed.l1BytesPerCycle), pieceCycles) / speed.clockGHz;
   times.dramNs = std::max({number(work.dramBytes) / speed.dramBytesPerSecond * 1e9, pageCycles / speed.clockGHz,

@@ -1,10 +1,9 @@
 //===- Costs.h - the cost rules of all ops ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rule an op of TTNN: the work that it takes on a chip, and the circular
-// buffers that its kernels keep in L1. The optimizer, the search for shardings
-// and the clock of the runtime ask the same rule. Standard C++ only: no LLVM,
-// nothing of the runtime. docs/cost-model.md has the rules in words.
+// One rule for each op of TTNN: the work that it takes on a chip, and the circular buffers that its kernels keep in L1.
+// The optimizer, the search for shardings and the clock of the runtime use the same rule. Standard C++ only: no LLVM,
+// nothing of the runtime. docs/cost-model.md describes the rules in words.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_COSTS_COSTS_H
@@ -24,13 +23,13 @@ namespace ttmlir::cost {
 class Op {
 public:
   std::string_view name; // "ttnn.matmul"
-  /// The operands in the order of the dialect, without the device; absent operands are empty, or left out at the end.
+  /// The operands in the order of the dialect, without the device. Absent operands are empty, or omitted at the end.
   std::span<const std::optional<PlacedTensor>> ins;
   std::span<const PlacedTensor> outs;
   int phases = 4;                       // of the matrix unit, where no compute config says so
   std::array<int64_t, 2> mesh = {1, 1}; // rows and columns of chips; collectives read it
 
-  /// An attribute by the name of the dialect, or a field: "conv2d_config.activation.op_type". Symbols of enums are
+  /// An attribute by its name in the dialect, or a field: "conv2d_config.activation.op_type". Symbols of enums are
   /// texts.
   virtual ::tt::shapes::Attribute attribute(std::string_view name) const = 0;
 
@@ -69,7 +68,7 @@ enum class Traffic : uint8_t {
   Own,     // the rule counts it; it depends on where operands lie
 };
 
-/// The properties of the chip that the library's choices depend on.
+/// The properties of the chip on which the library's choices depend.
 struct Chip {
   int64_t gridRows = 8, gridColumns = 8;
   int64_t usable = 0; // bytes of L1 on each core for tensors and buffers
@@ -83,9 +82,9 @@ struct Rule {
   std::string_view op;
   Family family;
   Traffic traffic;
-  /// Adds the work besides the traffic, unless this is the rule's own.
+  /// Adds the work other than the traffic, unless the rule has its own traffic.
   void (*work)(const Op &op, Work &work) = nullptr;
-  /// Bytes of circular buffers of each core where the library's plan is not known (ttmlir/costs/Plans.h).
+  /// Bytes of circular buffers of each core if the library's plan is not known (ttmlir/costs/Plans.h).
   int64_t (*circular)(const Op &op, const Chip &chip) = nullptr;
   /// Adds what a collective sends to other chips (ttmlir/costs/Fabric.h).
   void (*sends)(const Op &op, Sends &sends) = nullptr;
@@ -100,9 +99,9 @@ std::span<const Rule> rules();
 
 /// Returns the work of an op on one chip, and the sends of the chip that sends most.
 Work workOf(const Rule &rule, const Op &op);
-/// Returns the work of reading an operand, for rules whose traffic is not their own.
+/// Returns the work of reading an operand, for rules without their own traffic.
 Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &result);
-/// Returns the bytes of circular buffers of each core, by the op's plan or by its rule; 0 where there is neither.
+/// Returns the bytes of circular buffers of each core, by the op's plan or by its rule; 0 if there is neither.
 int64_t circularBytes(const Rule &rule, const Op &op, const Chip &chip);
 
 } // namespace ttmlir::cost

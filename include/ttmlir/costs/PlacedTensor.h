@@ -30,14 +30,14 @@ struct PlacedTensor {
   bool onDevice() const { return memory != Memory::Host; }
   bool isShardInL1() const { return memory == Memory::L1 && shards != Shards::None; }
   bool isInterleavedInDram() const { return memory == Memory::DRAM && shards == Shards::None; }
-  /// Transfers of what lies in the banks page by page: tiles, or rows. What is sharded comes in long bursts.
+  /// Transfers of interleaved tensors go page by page (tiles, or rows). Sharded tensors are transferred in long bursts.
   int64_t pages() const { return shards != Shards::None ? 0 : tiled ? tiles : rows; }
-  /// The size of a dimension, counted from the last one; 1 where there is none.
+  /// The size of a dimension, counted from the last one; 1 if it does not exist.
   int64_t sizeFromEnd(size_t place) const { return place < shape.size() ? shape[shape.size() - 1 - place] : 1; }
   int64_t elements() const { return rows * columns; }
 };
 
-/// Whether the core that has a shard of `result` has what it reads of `operand`, too: the same rows, columns, or both.
+/// Whether the core that has a shard of `result` also has what it reads of `operand`: the same rows, columns, or both.
 inline bool isOnSameCores(const PlacedTensor &operand, const PlacedTensor &result) {
   return operand.isShardInL1() && operand.shards == result.shards && operand.shards != Shards::Other &&
          result.isShardInL1() && operand.gridRows == result.gridRows && operand.gridColumns == result.gridColumns &&
@@ -45,7 +45,7 @@ inline bool isOnSameCores(const PlacedTensor &operand, const PlacedTensor &resul
          (operand.shards == Shards::Height || operand.shardColumns == result.shardColumns);
 }
 
-/// Whether two tensors of one data type lie in the same place but for their shape.
+/// Whether two tensors of one data type have the same placement except for their shape.
 inline bool haveSamePlacement(const PlacedTensor &from, const PlacedTensor &to) {
   return from.memory == to.memory && from.shards == to.shards && from.tiled == to.tiled &&
          from.tileBytes == to.tileBytes &&

@@ -1,11 +1,10 @@
 //===- Plans.h - how the library runs ops on a chip -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the ttnn library decides on the host when a call gives no configs, or what
-// the configs leave open: the programs of an op, and of each its compute config,
-// its blocks and its circular buffers. Rules, derived from what the library
-// (0.81) shows without a card. The exact arithmetic takes its rounding points
-// from them, the clock its fidelity, L1 accounting its buffers. Standard C++.
+// The decisions of the ttnn library on the host if a call has no configs, or if the configs leave something open: the
+// programs of an op, and the compute config, blocks and circular buffers of each. The rules were derived from what the
+// library (0.81) shows without a card. The exact arithmetic takes its rounding points from them, the clock its
+// fidelity, and L1 accounting its buffers. Standard C++.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_COSTS_PLANS_H
@@ -40,7 +39,7 @@ enum class Format : uint8_t {
 };
 std::string_view formatName(Format format);
 
-/// A circular buffer of each core, in the order in which the program has them.
+/// A circular buffer of each core, in the order of the program.
 struct Buffer {
   int64_t bytes = 0;
   Format format = Format::Float16B;   // in L1
@@ -58,9 +57,9 @@ struct Blocks {
   int64_t in0BlockW = 1;                      // of K, between two rounding points
   int64_t count = 1;                          // blocks of K
   /// A convolution's block of K: these channels, with padding, of each pixel in a row of the window. Blocks with the
-  /// other channels of a row follow each other, then those of the next row. 0: the K of a product.
+  /// other channels of a row follow, then those of the next row. 0: the K of a product.
   int64_t channels = 0;
-  /// The format of partial sums in L1, which the same kernel reads again.
+  /// The format of partial sums in L1, which the same kernel reads back.
   Format partials = Format::Float16B;
 };
 
@@ -85,11 +84,11 @@ struct Step {
 
 using cost::Chip;
 
-/// Returns the programs of an op in their order; none where no rule covers the op.
+/// Returns the programs of an op in order; none if no rule covers the op.
 std::vector<Step> planOf(const cost::Op &op, const Chip &chip);
-/// Returns the compute config of an op's main program: of the op's config, and the library's where that leaves it open.
+/// Returns the compute config of an op's main program: that of the op, completed by the library's defaults.
 std::optional<Compute> computeOf(const cost::Op &op);
-/// Returns the blocks of ttnn.matmul and ttnn.linear, or nothing where operands are sharded and no program config says
+/// Returns the blocks of ttnn.matmul and ttnn.linear, or nothing if operands are sharded and no program config states
 /// them.
 std::optional<Blocks> blocksOf(const cost::Op &op, const Compute &compute, const Chip &chip);
 

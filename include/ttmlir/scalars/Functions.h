@@ -1,10 +1,9 @@
 //===- Functions.h - table of functions of single numbers -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row is the name of a function and its expressions: of f32, of f64 and of integers. Who computes takes them from
-// here: `opFunctions` and `otherFunctions` call `make` for each row, which turns an expression into a loop over vectors
-// (the kernels of the runtime) or into a function of one number (ttmlir/scalars/Scalars.h: folders and evaluation of
-// constants).
+// A row is the name of a function and its expressions in f32, f64 and integers. `opFunctions` and `otherFunctions` call
+// `make` for each row, which converts an expression to a loop over vectors (the kernels of the runtime) or to a scalar
+// function (ttmlir/scalars/Scalars.h: folders and evaluation of constants).
 //
 // Integers are computed in 64 bits. A result counts modulo 2^width of its type.
 //
@@ -20,14 +19,14 @@ namespace ttmlir::scalars {
 
 constexpr int maxOperands = 3;
 
-/// Attributes of an op in both domains, and the width of its integers, which shifts depend on.
+/// Attributes of an op in both domains, and the width of its integers, on which shifts depend.
 struct Attributes {
   std::array<float, 2> f{};
   std::array<int64_t, 2> i{};
   int width = 32;
 };
 
-/// Selects when an op with an expression of integers is computed in integers.
+/// Selects whether an op with an expression for integers is computed in integers.
 enum class Domain : uint8_t {
   Operands, // when the operands are integers
   Quotient, // when the result is one, too: 1 / 2 is 0.5 as a float
@@ -44,7 +43,7 @@ struct None {};
 /// Attributes if they read any. `exact`: the result is that of IEEE 754, rounded once.
 template <int n, bool exact, class F, class D, class I> struct Expression {};
 
-/// An exact expression of floats; the same one for integers; one for each; of integers only.
+/// An exact expression for floats; the same one for integers; one for each; for integers only.
 template <int n, class F> constexpr Expression<n, true, F, F, None> floats(F) { return {}; }
 template <int n, class F> constexpr Expression<n, true, F, F, F> both(F) { return {}; }
 template <int n, class F, class I> constexpr Expression<n, true, F, F, I> pair(F, I) { return {}; }
@@ -54,7 +53,7 @@ template <int n, class F, class D, class I = None> constexpr Expression<n, false
   return {};
 }
 
-/// An expression that vectorises, for the arguments that fit; `Slow` takes the others.
+/// An expression that vectorizes for the arguments that fit; `Slow` takes the others.
 template <class F, class Fits, class Slow> struct Guarded {
   using Fast = F;
   template <class... T> static bool fits(T... x) { return Fits{}(x...); }
@@ -67,7 +66,7 @@ template <class F, class Fits, class Slow> struct Guarded {
 };
 template <class F, class Fits, class Slow> constexpr Guarded<F, Fits, Slow> guarded(F, Fits, Slow) { return {}; }
 
-/// An expression I(a, b, width), where the width is known when it is compiled or when it runs.
+/// An expression I(a, b, width) whose width is known at compile time or at run time.
 template <class I, int width> struct OfWidth {
   template <class T> auto operator()(T a, T b) const { return I{}(a, b, width); }
 };
@@ -82,7 +81,7 @@ template <class I> struct AnyWidth {
 // Integers
 //===----------------------------------------------------------------------===//
 
-// Sums and products wrap modulo 2^64, and so modulo any smaller power of 2.
+// Sums and products wrap modulo 2^64, and therefore modulo any smaller power of 2.
 inline constexpr auto addInt = [](auto a, auto b) {
   return static_cast<decltype(a)>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 };
@@ -94,14 +93,14 @@ inline constexpr auto multiplyInt = [](auto a, auto b) {
 };
 inline constexpr auto negInt = [](auto x) { return static_cast<decltype(x)>(-static_cast<uint64_t>(x)); };
 inline constexpr auto absInt = [](auto x) { return x < 0 ? negInt(x) : x; };
-// Truncating, as in C and StableHLO; x / 0 is -1, as on the chip's RISC-V cores.
+// Truncates, as in C and StableHLO; x / 0 is -1, as on the chip's RISC-V cores.
 inline constexpr auto divideInt = [](auto a, auto b) { return b == 0 ? decltype(a)(-1) : a / b; };
 // Floor modulo, as in torch; x mod 0 is x.
 inline constexpr auto remainderInt = [](auto a, auto b) {
   const auto r = b == 0 ? a : a % b;
   return b != 0 && r != 0 && (r < 0) != (b < 0) ? r + b : r;
 };
-// Wraps as repeated multiplication does; negative exponents leave only 1 and -1 standing.
+// Wraps as repeated multiplication does; with negative exponents, only powers of 1 and -1 are not 0.
 inline constexpr auto powInt = [](auto base, auto exponent) {
   using T = decltype(base);
   if (exponent < 0)
@@ -114,7 +113,7 @@ inline constexpr auto powInt = [](auto base, auto exponent) {
 
 /// The lowest bits of a number of a width of up to 64.
 TT_INLINE uint64_t bitsOf(uint64_t x, int width) { return x & (~uint64_t(0) >> (64 - width)); }
-// A shift by the width or more, or a negative one, leaves nothing (of an arithmetic one: the sign).
+// A shift by the width or more, or by a negative number, returns 0 (an arithmetic one: the sign).
 inline constexpr auto shiftLeft = [](auto a, auto n, int width) {
   const bool fits = static_cast<uint64_t>(n) < static_cast<uint64_t>(width);
   return fits ? static_cast<decltype(a)>(bitsOf(static_cast<uint64_t>(a) << (n & (width - 1)), width)) : decltype(a)(0);
@@ -135,11 +134,11 @@ inline constexpr auto shiftRightArithmetic = [](auto a, auto n, int width) {
 
 // Takes the identity of a number.
 inline constexpr auto same = [](auto x) { return x; };
-// NaN and -0 have no sign here, as in torch.
+// NaN and -0 have no sign, as in torch.
 inline constexpr auto sign = [](auto x) { return (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0); };
 
-/// Functions that are elementwise ops of TTNN, by the op's name, and special cases of these. A name without "ttnn." is
-/// a special case that is chosen when a kernel is created, or an activation.
+/// Functions that are elementwise ops of TTNN, by the op's name, and special cases of them. A name without "ttnn." is a
+/// special case that is chosen when a kernel is created, or an activation.
 template <class Make> constexpr auto opFunctions(Make make) {
   return std::array{
       // Unary
@@ -246,7 +245,7 @@ template <class Make> constexpr auto opFunctions(Make make) {
   };
 }
 
-/// Functions that no op of TTNN computes alone.
+/// Functions that no single op of TTNN computes.
 template <class Make> constexpr auto otherFunctions(Make make) {
   return std::array{
       make("count_leading_zeros", integers<1>([](auto x, const Attributes &s) {
@@ -259,7 +258,7 @@ template <class Make> constexpr auto otherFunctions(Make make) {
       // Ties away from 0, and to even.
       make("round", floats<1>([](auto x) { return std::round(x); })),
       make("round_even", floats<1>([](auto x) { return std::nearbyint(x); })),
-      // The sign of StableHLO: NaN and zeros are their own.
+      // The sign of StableHLO: the sign of NaN and of zeros is the operand.
       make("sign_or_self",
            pair<1>([](auto x) { return x > 0 || x < 0 ? static_cast<decltype(x)>(sign(x)) : x; }, sign)),
       // Has the sign of the dividend, as in C and StableHLO.

@@ -1,16 +1,13 @@
 //===- Math.h - elementary functions that vectorise -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// libm's functions are calls, and a loop with a call in it is not vectorised.
-// These are straight-line code: polynomials (near-minimax fits of our own) and
-// selects. Most work in double and round once, so their error is that of the
-// final rounding (0.50x ulp of f32); exp, sigmoid, silu, tanh and gelu, which
-// models are full of, work in f32. The largest error over the domain, measured by
-// test/unittests/core/MathTest.cpp against libm in double, stands next to each.
+// Calls of libm prevent vectorization of a loop. These functions are straight-line code: polynomials (near-minimax fits
+// of our own) and selects. Most compute in double and round once, so their error is that of the final rounding (0.50x
+// ulp of f32). exp, sigmoid, silu, tanh and gelu, which models use most, compute in f32. The largest error over the
+// domain, measured by test/unittests/core/MathTest.cpp against libm in double, is stated next to each.
 //
-// Special values (NaN, +-Inf, +-0, overflow) are those of torch. Where the
-// argument reduction of a function ends (sin, cos, tan, remainder), the caller
-// asks `fits` and calls the libm one instead, per element.
+// Special values (NaN, +-Inf, +-0, overflow) are those of torch. If a function's argument reduction has a limit (sin,
+// cos, tan, remainder), the caller checks `fits` and calls libm instead, per element.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -42,12 +39,12 @@ constexpr double ln2 = 0.6931471805599453;
 // Order
 //===----------------------------------------------------------------------===//
 
-/// The minimum of IEEE 754-2019: NaN if an operand is, and -0 is below 0. The result does not depend on the order of
-/// the operands, but for which of two NaN it is.
+/// The minimum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below 0. The result does not depend on the order
+/// of the operands, except for the choice among two NaN.
 template <class T> TT_INLINE T minimum(T a, T b) {
   if constexpr (std::floating_point<T>) {
-    // Both orders give the same, but where operands are equal or one is NaN: each gives its second operand. The bits of
-    // zeros of both signs are then those of -0, and all exponent bits of a NaN stay set.
+    // Both orders return the same value unless operands are equal or one is NaN, in which case each returns its second
+    // operand. The bits of zeros of both signs then become those of -0, and all exponent bits of a NaN stay set.
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
     return std::bit_cast<T>(std::bit_cast<Bits>(a < b ? a : b) | std::bit_cast<Bits>(b < a ? b : a));
   } else {
@@ -61,9 +58,9 @@ template <class T> TT_INLINE T maximum(T a, T b) {
   else
     return a > b ? a : b;
 }
-/// Vectors of n numbers. The compiler keeps running minima of a loop in registers only where they are such vectors.
+/// Vectors of n numbers. The compiler keeps running minima of a loop in registers only if they are such vectors.
 template <class T, int n> using Vector = T __attribute__((ext_vector_type(n)));
-/// The minimum of each element with what is already there.
+/// The minimum of each element and the running value.
 template <int n> TT_INLINE void takeMinimum(Vector<float, n> &least, const Vector<float, n> &x) {
   using Floats = Vector<float, n>;
   using Bits = Vector<uint32_t, n>;
@@ -74,9 +71,9 @@ template <int n> TT_INLINE void takeMinimum(Vector<float, n> &least, const Vecto
 template <class T> TT_INLINE T relu(T x) { return (x < 0 ? T(0) : x) + T(0); }
 /// The minimum of relu(x) and 6.
 template <class T> TT_INLINE T relu6(T x) { return relu(x > 6 ? T(6) : x); }
-/// minimum(maximum(x, low), high) in fewer steps, for bounds that are the same in a whole loop.
+/// minimum(maximum(x, low), high) in fewer steps, for bounds that are constant in a loop.
 TT_INLINE float clamp(float x, float low, float high) {
-  // -0 + 0 is 0, and x + -0 is x. Below a bound of -0 every result has the sign. NaN keeps its own.
+  // -0 + 0 is 0, and x + -0 is x. Below a bound of -0, every result has the sign. NaN keeps its own sign.
   const float above = low != low || high != high ? low + high : low == 0 && 1.0f / low > 0.0f ? 0.0f : -0.0f;
   const uint32_t below = high == 0 && 1.0f / high < 0.0f ? 0x80000000 : 0;
   const float least = (x < low ? low : x) + above;
@@ -96,7 +93,7 @@ struct Reduced {
   double scale; // 2^n
   double tail;  // e^r - 1
 };
-/// e^x = scale * (1 + tail); x is clamped to where 2^n is a normal double.
+/// e^x = scale * (1 + tail); x is clamped to the range where 2^n is a normal double.
 TT_INLINE Reduced reduceExp(double x) {
   x = x < -708.0 ? -708.0 : x;
   x = x > 709.0 ? 709.0 : x;
@@ -160,7 +157,7 @@ TT_INLINE double asinAbs(double x) {
   return a > 0.5 ? pi / 2 - 2.0 * y : y;
 }
 
-/// erfc |x|, exact in its relative error down to the smallest f32.
+/// erfc |x|, accurate in its relative error down to the smallest f32.
 TT_INLINE double erfcAbs(double x) {
   constexpr double series[] = {0x1.20dd7ab461751p-2,  0x1.20dd0c4596c13p-2, 0x1.f981a9408351dp-3,  0x1.69d2dce01b225p-3,
                                0x1.43833a21c3e85p-4,  0x1.e5e26fd3a212cp-6, -0x1.b666ae98d7a86p-3, 0x1.c63a1364499f4p-2,
@@ -218,7 +215,7 @@ TT_INLINE float exp(float x) {
   const float n = t - shift;
   const float r = (c - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
   const float y = 1.0f + (r + r * r * horner(r, series));
-  // 2^n in two steps: n runs from -159 to 130, past what one exponent field holds.
+  // 2^n in two steps: n ranges from -159 to 130, beyond the range of one exponent field.
   const int32_t whole = static_cast<int32_t>(std::bit_cast<uint32_t>(t) << 10) >> 10;
   const int32_t half = whole >> 1;
   return y * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((whole - half + 127) << 23);

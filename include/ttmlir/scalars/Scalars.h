@@ -1,8 +1,8 @@
 //===- Scalars.h - functions of single numbers ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an elementwise op, or another function of the table, gives for one element of each operand. For compilers: the
-// kernels of the runtime compute the same expressions over vectors (ttmlir/scalars/Functions.h).
+// The value of an elementwise op, or of another function of the table, for one element of each operand. For compilers:
+// the kernels of the runtime compute the same expressions over vectors (ttmlir/scalars/Functions.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,8 +19,8 @@ struct Function {
   bool isExact;     // floats are those of IEEE 754, rounded once
   bool isOfNumbers; // there are no attributes
   Domain domain;
-  // Of `operands` numbers; nullptr where there is no such function. Of integers, the sign-extended and the
-  // zero-extended ones.
+  // A function of `operands` numbers; nullptr if there is none. Integers are the sign-extended and the zero-extended
+  // ones.
   float (*f)(const float *, const Attributes &);
   double (*d)(const double *, const Attributes &);
   int64_t (*i)(const int64_t *, const Attributes &);

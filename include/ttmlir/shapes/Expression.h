@@ -1,9 +1,8 @@
 //===- Expression.h - numbers that depend on sizes --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a number of a program follows from sizes that the program leaves open, and
-// from the dimensions of an op's operands. The compiler writes expressions into
-// files; the runtime evaluates them. Standard C++ only.
+// The dependence of a number of a program on the sizes that the program leaves open, and on the dimensions of an op's
+// operands. The compiler writes expressions into files; the runtime evaluates them. Standard C++ only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_SHAPES_EXPRESSION_H
@@ -17,7 +16,7 @@
 
 namespace tt::shapes {
 
-/// A part of an expression, which is a list of numbers: a term, then what it takes.
+/// A part of an expression, which is a list of numbers: a term, then its operands.
 enum class Term : int64_t {
   Constant = 0,  // a number
   Size = 1,      // the number of an open size
@@ -39,12 +38,13 @@ struct Known {
   std::span<const View> operands;
 };
 
-/// The value; nothing where the code is none, names what there is not, or has a value beyond 64 bits.
+/// The value; nothing if the code is invalid, names an unknown size or operand, or has a value beyond 64 bits.
 std::optional<int64_t> evaluate(CodeView code, const Known &known);
-/// The only open size that the expression depends on, if it is one and the expression has no dimensions of operands.
+/// The only open size on which the expression depends, if there is one and the expression has no dimensions of
+/// operands.
 std::optional<size_t> onlySize(CodeView code);
-/// The value of that size for which the expression has this value, among `least` to `most`; the expression does not
-/// fall where the size rises.
+/// The value of that size, from `least` to `most`, for which the expression has this value. The expression does not
+/// decrease as the size grows.
 std::optional<int64_t> solve(CodeView code, int64_t value, int64_t least, int64_t most);
 /// "4*batch + 1"; dimensions of operands are "operand 0 [1]". For messages.
 std::string toText(CodeView code, std::span<const std::string_view> names);

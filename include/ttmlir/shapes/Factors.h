@@ -1,9 +1,8 @@
 //===- Factors.h - how dimensions follow one another ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A factor is a dimension, or a part of one, that operands and results share:
-// it says which dimensions of an op are split together. Sharding, micro-batches,
-// local shapes and fracturing ask the same factors. The rules of families stand
+// A factor is a dimension, or a part of one, that operands and results share: it states which dimensions of an op are
+// split together. Sharding, micro-batches, local shapes and fracturing use the same factors. The rules of families are
 // here once; ops of any dialect describe themselves to them. Standard C++ only.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +17,7 @@
 namespace ttmlir::shapes {
 
 /// The action that splitting a factor requires: none, combine partial results, gather it before the op, or exchange
-/// data with neighbours.
+/// data with neighbors.
 enum class FactorKind : unsigned char { PassThrough, Reduction, NeedReplication, Permutation };
 
 struct FactorType {
@@ -31,8 +30,8 @@ inline constexpr FactorType kPassThrough{}, kReduction{FactorKind::Reduction},
     kNeedReplication{FactorKind::NeedReplication}, kPermutation{FactorKind::Permutation},
     kBlocked{FactorKind::PassThrough, true}, kBlockedReplication{FactorKind::NeedReplication, true};
 
-/// The factors that shardings propagate along: all; those along which no device needs data of others; these and the
-/// windows that the edges of neighbours complete.
+/// The factors along which shardings propagate: all; those along which no device needs data of others; or these and the
+/// windows that the edges of neighbors complete.
 enum class FactorMode : unsigned char { Full, Conservative, Edges };
 
 /// A dimension of no tensor, or a tensor without the factor.
@@ -45,8 +44,7 @@ public:
   struct Place {
     int64_t tensor, dim;
   };
-  /// An integer attribute with one number for each dimension of a tensor, which states sizes: it is divided where the
-  /// dimension is.
+  /// An integer attribute with one size for each dimension of a tensor. It is divided where the dimension is divided.
   struct SizeAttribute {
     std::string_view name;
     size_t tensor;
@@ -68,12 +66,12 @@ public:
   std::span<const Dimension> dimensions(size_t tensor) const { return places[tensor]; }
   std::span<const SizeAttribute> sizeAttributes() const { return attributes; }
 
-  /// Adds a factor that is the dimension `dims[i]` of tensor i; kNone where it does not occur.
+  /// Adds a factor that is dimension `dims[i]` of tensor i; kNone if tensor i lacks it.
   Factors &add(View dims, int64_t size, FactorType type = kPassThrough);
   Factors &add(std::initializer_list<int64_t> dims, int64_t size, FactorType type = kPassThrough) {
     return add(View(dims.begin(), dims.size()), size, type);
   }
-  /// Adds a factor at places; those that no tensor has are left out.
+  /// Adds a factor at these places; places that no tensor has are omitted.
   Factors &addAt(std::span<const Place> at, int64_t size, FactorType type = kPassThrough);
   Factors &addAt(std::initializer_list<Place> at, int64_t size, FactorType type = kPassThrough) {
     return addAt(std::span<const Place>(at.begin(), at.size()), size, type);
@@ -93,7 +91,8 @@ public:
     attributes.push_back({attribute, tensor});
     return *this;
   }
-  /// Gives factors of size 1, which nothing splits, to dimensions that none covers, and moves all out of here.
+  /// Gives factors of size 1, which nothing splits, to dimensions that no factor covers, and moves the factors out of
+  /// here.
   Factors finish();
 
 private:
@@ -111,19 +110,19 @@ private:
 // Families
 //===----------------------------------------------------------------------===//
 
-/// Operands and results of one shape; scalars next to them.
+/// Operands and results have one shape; scalars are allowed among operands.
 void elementwiseFactors(Factors &factors);
 /// NumPy's broadcasting of all operands, aligned at the last dimension.
 void broadcastFactors(Factors &factors);
-/// Dimension i of operand 0 is dimension `dims[i]` of the result, which repeats it where it has another size.
+/// Dimension i of operand 0 is dimension `dims[i]` of the result, which repeats it if its size differs.
 void broadcastFactors(Factors &factors, View dims);
 /// Dimension i of the result is dimension `order[i]` of the operand.
 void transposeFactors(Factors &factors, View order);
 /// The same elements, row-major. False for shapes without elements.
 bool reshapeFactors(Factors &factors);
-/// All tensors of one rank; dimensions in `dims` are of that type, and others pass.
+/// All tensors have one rank; dimensions in `dims` have that type, and others are pass-through.
 void alongFactors(Factors &factors, View dims, FactorType type);
-/// Operands, then results, of which some dimensions have other sizes: these are of that type.
+/// Operands, then results, some of whose dimensions have other sizes: these have that type.
 void resizeFactors(Factors &factors, FactorType type);
 /// Dimensions of a product of two operands: in pairs, summed over in pairs, and free ones in order.
 struct ProductDims {
@@ -134,8 +133,8 @@ void productFactors(Factors &factors, const ProductDims &dims);
 void reductionFactors(Factors &factors, size_t inputs, View dims, bool keepsDims);
 /// Builds the factors of a collective; the dimensions in `whole` are unsplit in operands and results.
 void collectiveFactors(Factors &factors, View whole);
-/// Operand 0 and the result of one shape; vectors next to them go with dimension `feature`. `others` is the type of the
-/// other dimensions.
+/// Operand 0 and the result have one shape; vectors among the operands follow dimension `feature`. `others` is the type
+/// of the other dimensions.
 void featureFactors(Factors &factors, size_t feature, FactorType others);
 
 } // namespace ttmlir::shapes

@@ -1,9 +1,8 @@
 //===- Rearrange.h - patterns of rearrange ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// "b h w c -> b (h w) c": the input's dimensions by name, and the result's. A
-// group in parentheses is one dimension, of the product of their sizes; `1` and
-// `()` are a dimension of size 1, and `...` stands for any number of dimensions.
+// "b h w c -> b (h w) c": the input's dimensions by name, and the result's. A group in parentheses is one dimension,
+// the product of its sizes; `1` and `()` are a dimension of size 1, and `...` stands for any number of dimensions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_SHAPES_REARRANGE_H

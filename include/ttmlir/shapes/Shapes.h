@@ -1,14 +1,12 @@
 //===- Shapes.h - the shape rules of all ops --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rule a family of ops, in TTIR and TTNN: what it demands of operands and
-// attributes, and the shapes of the results. Dialects (inference and verifiers),
-// the runtime (loader and calls) and the `ttnn` API ask the same rule. Standard
-// C++ only: no LLVM, nothing of the runtime.
+// One rule for each family of ops, in TTIR and TTNN: the requirements on operands and attributes, and the shapes of the
+// results. Dialects (inference and verifiers), the runtime (loader and calls) and the `ttnn` API use the same rule.
+// Standard C++ only: no LLVM, nothing of the runtime.
 //
-// Who asks describes an op as an `Op`: operands by the names of the dialect,
-// attributes by name, the declared results and the mesh where they are known.
-// A rule trusts nothing of what it is given.
+// The caller describes an op as an `Op`: operands by the names of the dialect, attributes by name, the declared results
+// and the mesh if they are known. A rule trusts nothing in this description.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_SHAPES_SHAPES_H
@@ -25,7 +23,7 @@ namespace tt::shapes {
 
 enum class Element : unsigned char { Float, Integer, Other };
 
-/// A value that an op takes. A variadic operand is as many of the same name.
+/// A value that an op takes. A variadic operand is several with the same name.
 struct Operand {
   enum class State : unsigned char { Absent, Present, Unusable }; // unusable: no tensor of static shape
   std::string_view name;
@@ -57,7 +55,7 @@ class Op {
 public:
   std::span<const Operand> operands;
   std::span<const View> declared; // shapes of the results, where they are declared
-  /// Sizes of the mesh, or nothing where it is not known.
+  /// Sizes of the mesh, or nothing if it is not known.
   virtual View mesh() const { return {}; }
 
   /// Returns an attribute by its name in the dialect; strings and symbols of enums are texts. Fields of configs have a
@@ -65,14 +63,14 @@ public:
   /// "composer_config.dims", "….mesh_shape_override", "flattened_compat_info.batch_size", …; and "value.shape" of a
   /// constant.
   virtual Attribute attribute(std::string_view name) const = 0;
-  /// The values of a small integer operand where they are at hand.
+  /// The values of a small integer operand if they are known.
   virtual std::optional<Sizes> values(std::string_view operand) const { return std::nullopt; }
 
   // For messages.
   virtual std::string text(View shape) const;
   /// "is 'tensor<2xf32>'"
   virtual std::string describe(const Operand &operand) const;
-  /// Returns the name of an operand or attribute in the source dialect, quoted where the text needs it.
+  /// Returns the name of an operand or attribute in the source dialect, quoted if the text needs it.
   virtual std::string quoted(std::string_view name) const { return "'" + std::string(name) + "'"; }
 
 protected:
@@ -95,7 +93,7 @@ struct Rule {
 };
 
 using ::ttmlir::shapes::Factors;
-/// Fills in how dimensions follow one another, in an op that its shape rule accepts. False where nothing is known.
+/// Computes how dimensions are related, in an op that its shape rule accepts. Returns false if nothing is known.
 using FactorRule = bool (*)(const Op &op, Factors &factors);
 
 /// Finds a rule by the op's name; nullptr if there is none.
@@ -105,8 +103,8 @@ FactorRule findFactorRule(std::string_view name);
 /// All rules, sorted by name.
 std::span<const Rule> rules();
 
-/// The shapes of the results, or what is wrong. Where declared results are given that the rule leaves open (sizes that
-/// depend on a mesh that is not known, or on values), these are the results.
+/// The shapes of the results, or the error. Declared results provide sizes that the rule leaves open (they depend on an
+/// unknown mesh, or on values).
 std::optional<Failure> infer(const Rule &rule, const Op &op, Results &results);
 /// Returns the factors that relate dimensions of present operands and of declared results, if there are any.
 std::optional<Factors> inferFactors(std::string_view rule, const Op &op);

@@ -13,7 +13,7 @@
 
 namespace ttmlir::shapes {
 
-/// A list whose first `inlined` elements need no memory of their own.
+/// A list whose first `inlined` elements need no separate memory.
 template <class T, size_t inlined> class Small {
 public:
   Small() = default;

@@ -13,8 +13,8 @@ class MLIRContext;
 
 namespace mlir::tt {
 
-/// The op that takes the place of the StableHLO op of this name, "rule" where that depends on the op, and "" for an op
-/// that is not lowered. The dialects must be loaded.
+/// Returns the name of the op that replaces the StableHLO op of this name, "rule" if that depends on the op, and "" for
+/// an op that is not lowered. The dialects must be loaded.
 std::string stableHLOLowering(StringRef op, MLIRContext *context);
 
 } // namespace mlir::tt

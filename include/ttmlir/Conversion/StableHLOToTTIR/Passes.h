@@ -23,7 +23,7 @@ namespace mlir::tt {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Conversion/StableHLOToTTIR/Passes.h.inc"
 
-/// Takes the value that says to do without a part that is not here.
+/// Accepts the value that disables a part that this project does not have.
 struct AbsentPartParser : llvm::cl::parser<bool> {
   using parser::parser;
   /// Returns true after an error, which is reported.
@@ -38,7 +38,7 @@ struct StableHLOToTTIRPipelineOptions : ttcore::PipelineOptions<StableHLOToTTIRP
   Option<bool> arithDialectConversionsEnabled{*this, "enable-arith-to-stablehlo",
                                               llvm::cl::desc("Accept constant tensors of the arith dialect"),
                                               llvm::cl::init(true)};
-  // Other options of the guide's pipeline are known, so that a command line that says to do without is accepted.
+  // The other options of the guide's pipeline are accepted, so that a command line that disables them is valid.
   Option<bool> legalizeCompositeToCallEnabled{*this, "enable-composite-to-call",
                                               llvm::cl::desc("Call the decompositions of composites that have no op"),
                                               llvm::cl::init(true)};
@@ -46,7 +46,7 @@ struct StableHLOToTTIRPipelineOptions : ttcore::PipelineOptions<StableHLOToTTIRP
       *this, "enable-cpu-fallback", llvm::cl::desc("Only false: no op runs on the host"), llvm::cl::init(false)};
 };
 
-/// StableHLO, with meshes of the sdy dialect, to TTIR in a device module.
+/// Lowers StableHLO, with meshes of the sdy dialect, to TTIR in a device module.
 void createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOToTTIRPipelineOptions &options);
 
 /// Registers stablehlo-to-ttir-pipeline.

@@ -15,7 +15,7 @@ def ConvertArithToStableHLO : Pass<"convert-arith-to-stablehlo", "::mlir::func::
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
-// On modules: meshes are symbols and become an attribute of the module.
+// A pass on modules: meshes are symbols and become an attribute of the module.
 def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
   let summary = "Convert meshes to a module attribute and drop trivial shardings";
   let description = [{
@@ -47,7 +47,7 @@ def ConvertSdyToTTCore : Pass<"convert-sdy-to-ttcore", "::mlir::ModuleOp"> {
                            "::mlir::stablehlo::StablehloDialect"];
 }
 
-// On modules: the functions that are called are looked up.
+// A pass on modules: it looks up the called functions.
 def StableHLOInlineRegionCalls : Pass<"stablehlo-inline-region-calls", "::mlir::ModuleOp"> {
   let summary = "Inline the calls in regions of reductions, scatters, sorts and maps";
   let description = [{
@@ -59,7 +59,7 @@ def StableHLOInlineRegionCalls : Pass<"stablehlo-inline-region-calls", "::mlir::
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect", "::mlir::func::FuncDialect"];
 }
 
-// On modules: signatures and calls change together.
+// A pass on modules: signatures and calls change together.
 def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
   let summary = "Replace tokens by empty tensors";
   let description = [{
@@ -71,7 +71,7 @@ def StableHLOEraseTokens : Pass<"stablehlo-erase-tokens", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
-// On modules: signatures and calls change together.
+// A pass on modules: signatures and calls change together.
 def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conversion", "::mlir::ModuleOp"> {
   let summary = "Represent complex tensors by real tensors";
   let description = [{
@@ -82,7 +82,7 @@ def StableHLOComplexDataTypeConversion : Pass<"stablehlo-complex-data-type-conve
   let dependentDialects = ["::mlir::chlo::ChloDialect", "::mlir::stablehlo::StablehloDialect"];
 }
 
-// On modules: signatures and calls change together.
+// A pass on modules: signatures and calls change together.
 def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::mlir::ModuleOp"> {
   let summary = "Represent quantized tensors by integers, and expand their arithmetic";
   let description = [{
@@ -98,7 +98,7 @@ def StableHLOLegalizeQuantToMath : Pass<"stablehlo-legalize-quant-to-math", "::m
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
 }
 
-// On modules: signatures and calls change together.
+// A pass on modules: signatures and calls change together.
 def StableHLOLegalizeSmallFloats : Pass<"stablehlo-legalize-small-floats", "::mlir::ModuleOp"> {
   let summary = "Represent floats of 4, 6 and 8 bits by f32, and round results";
   let description = [{
@@ -190,7 +190,7 @@ def LegalizeStableHLOCompositeToTTIR : Pass<"legalize-stablehlo-composite-to-tti
                            "::mlir::tt::ttir::TTIRDialect"];
 }
 
-// On modules: regions become functions.
+// A pass on modules: regions become functions.
 def OutlineStableHLOControlFlow : Pass<"outline-stablehlo-control-flow", "::mlir::ModuleOp"> {
   let summary = "Outline the regions of loops and branches to functions";
   let description = [{

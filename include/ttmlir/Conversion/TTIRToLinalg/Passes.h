@@ -26,14 +26,14 @@ struct LinalgToLLVMPipelineOptions : ttcore::PipelineOptions<LinalgToLLVMPipelin
 /// Lowers linalg on tensors to the LLVM dialect, in a module of functions for the host.
 void createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options);
 void registerLinalgToLLVMPipeline();
-/// Lowers TTIR in `ttcore.cpu_module` to the LLVM dialect, and replaces the calls that a program has of ops of the
-/// host; `manager` belongs to the module that contains both.
+/// Lowers TTIR in `ttcore.cpu_module` to the LLVM dialect, and replaces the calls of ops of the host in programs.
+/// `manager` belongs to the module that contains both.
 void addHostPasses(OpPassManager &manager);
 
-/// Adds the dialects of MLIR that native code goes through, and how they become buffers.
+/// Adds the MLIR dialects that native code is lowered through, and their bufferization interfaces.
 void registerHostDialects(DialectRegistry &registry);
 
-/// Dialects whose ops the chip lacks, and the host computes.
+/// The dialects of ops that the chip lacks and the host computes.
 inline constexpr llvm::StringLiteral hostDialects[] = {"arith", "linalg", "math", "scf", "tensor"};
 
 /// The suffix of a native function's name. The function takes a pointer to the pointers of operands and results.

@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules: moves ops to another module.
+// A pass on modules: moves ops to another module.
 def CPUHoistManuallyTaggedOpsTransform : Pass<"cpu-hoist-manually-tagged", "::mlir::ModuleOp"> {
   let summary = "Move tagged ops to functions of the host";
   let description = [{
@@ -41,7 +41,7 @@ def CPUHoistManuallyTaggedOpsTransform : Pass<"cpu-hoist-manually-tagged", "::ml
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
-// On modules: moves ops to another module.
+// A pass on modules: moves ops to another module.
 def CPUHoistConstEvalTransform : Pass<"cpu-hoist-const-eval", "::mlir::ModuleOp"> {
   let summary = "Evaluate constant subgraphs on the host";
   let description = [{
@@ -76,7 +76,7 @@ def CPUHoistConstEvalTransform : Pass<"cpu-hoist-const-eval", "::mlir::ModuleOp"
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttir::TTIRDialect"];
 }
 
-// On modules: moves ops to another module.
+// A pass on modules: moves ops to another module.
 def CPUHoistFallback : Pass<"cpu-hoist-fallback", "::mlir::ModuleOp"> {
   let summary = "Move ops that the chip lacks to functions of the host";
   let description = [{
@@ -141,7 +141,7 @@ def LowerCPUHoistedCalls : Pass<"ttir-lower-cpu-hoisted-calls", "::mlir::ModuleO
   let dependentDialects = ["::mlir::tt::debug::DebugDialect"];
 }
 
-// On modules: changes the types of functions and of what calls them.
+// A pass on modules: changes the types of functions and of their calls.
 def ConvertTTIRToLinalg : Pass<"convert-ttir-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower TTIR to linalg on tensors";
   let description = [{

@@ -17,8 +17,8 @@ namespace mlir::tt {
 #include "ttmlir/Conversion/TTIRToTTNN/Passes.h.inc"
 
 namespace ttnn {
-/// The op that takes the place of the TTIR op of this name ("ttir.div"), "rule" where that depends on the op, and ""
-/// for an op that is not lowered. The dialects must be loaded.
+/// Returns the name of the op that replaces the TTIR op of this name ("ttir.div"), "rule" if that depends on the op,
+/// and "" for an op that is not lowered. The dialects must be loaded.
 std::string ttirLowering(StringRef op, MLIRContext *context);
 } // namespace ttnn
 

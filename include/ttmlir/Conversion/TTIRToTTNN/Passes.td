@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules: names what is left outside of functions, too.
+// A pass on modules: also reports ops outside of functions.
 def ConvertTTIRToTTNN : Pass<"convert-ttir-to-ttnn", "::mlir::ModuleOp"> {
   let summary = "Lower TTIR to calls of the TTNN library";
   let description = [{

@@ -96,7 +96,7 @@ def TTNNLoadInputTensors : Pass<"ttnn-load-input-tensors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// On modules: functions and what makes their inputs change together.
+// A pass on modules: functions change together with the code that creates their inputs.
 def TTNNTuplifyTensors : Pass<"ttnn-tuplify-tensors", "::mlir::ModuleOp"> {
   let summary = "Pass the inputs and results of programs as tuples";
   let description = [{
@@ -127,7 +127,7 @@ def TTNNTuplifyTensors : Pass<"ttnn-tuplify-tensors", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// On modules: names of functions.
+// A pass on modules: renames functions.
 def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir::ModuleOp"> {
   let summary = "Pass the device to programs as an argument";
   let description = [{
@@ -149,7 +149,7 @@ def TTNNPrepareModuleForExport : Pass<"ttnn-prepare-module-for-export", "::mlir:
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// On modules: which functions callers run.
+// A pass on modules: finds the functions that callers run.
 def TTNNSplitForwardFuncArgsByType : Pass<"ttnn-split-forward-func-args-by-type", "::mlir::ModuleOp"> {
   let summary = "Pass the weights of programs as a second tuple";
   let description = [{
@@ -205,7 +205,7 @@ def TTNNFileSplit : Pass<"ttnn-file-split", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::emitc::EmitCDialect", "::mlir::tt::emitpy::EmitPyDialect"];
 }
 
-// On modules: adds an attribute of the module.
+// A pass on modules: adds an attribute of the module.
 def CaptureMeshShape : Pass<"capture-mesh-shape", "::mlir::ModuleOp"> {
   let summary = "Record the shape of the mesh on the module";
   let description = [{
@@ -269,7 +269,7 @@ def ConvertTTNNToEmitPy : ConvertTTNN<"convert-ttnn-to-emitpy"> {
   let dependentDialects = ["::mlir::tt::emitpy::EmitPyDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// Of programs in Python, as `convert-ttnn-to-emitpy` makes them.
+// For programs in Python, as `convert-ttnn-to-emitpy` produces them.
 class EmitPyNothingToDo<string argument, string why, string text> : Pass<argument> {
   let summary = "Nothing to do: " # why;
   let description = text # " Programs stay as they are.\n";

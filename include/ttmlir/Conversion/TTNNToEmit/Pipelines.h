@@ -7,7 +7,7 @@
 
 namespace mlir::tt {
 
-/// Options of the conversions of TTNN to a language; `withoutMain` has another name for each.
+/// The options of the conversions from TTNN to a language; `withoutMain` has a different name in each.
 struct EmitPipelineOptions {
   EmitPipelineOptions(ttcore::DescribedOptions &owner, StringRef withoutMain)
       : withoutMain(owner, withoutMain, llvm::cl::desc("Omit main: another program loads this one"),
@@ -40,7 +40,7 @@ struct EmitPipelineOptions {
   ttcore::DescribedOptions::Option<bool> recoverStructure;
 };
 
-/// Python can be more than one file.
+/// A Python program can have several files.
 struct EmitPyPipelineOptions : EmitPipelineOptions {
   explicit EmitPyPipelineOptions(ttcore::DescribedOptions &owner)
       : EmitPipelineOptions(owner, "target-module"),

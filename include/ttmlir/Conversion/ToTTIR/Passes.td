@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules, as in the ecosystem: both name what is left outside of functions, too.
+// Passes on modules, as in the ecosystem: both also report ops outside of functions.
 def ConvertTosaToTTIR : Pass<"convert-tosa-to-ttir", "::mlir::ModuleOp"> {
   let summary = "Convert TOSA to TTIR";
   let description = [{

@@ -7,7 +7,7 @@
 
 namespace mlir::tt {
 
-/// The types of the inputs that a kernel writes to. Roles are in, out or inout, one per input.
+/// The types of the inputs that a kernel writes. Roles are in, out or inout, one per input.
 inline LogicalResult writtenTypes(StringRef argRoles, ValueRange inputs, SmallVectorImpl<Type> &written,
                                   function_ref<LogicalResult(const Twine &)> emitError) {
   SmallVector<StringRef> roles;

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/Families/Base.td"
 
-// Writes into its first operand, a cache [batch, heads, positions, size].
+// Writes to its first operand, a cache [batch, heads, positions, size].
 class TT_CacheOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule>
     : Op<dialect, mnemonic, [MemoryEffects<[MemWrite]>, TT_WritesCache, TT_CheckShape<operands, rule>]> {
   let description = [{
@@ -78,7 +78,7 @@ def TTIR_ChunkedScaledDotProductAttentionOp : TT_PureOp<TTIR_Dialect, "chunked_s
     !con(TT_QueryKeyValue, TT_Paged, (ins AnyRankedTensor:$output)), (ins OptionalAttr<F32Attr>:$scale),
     "Attention of a chunk of positions to a paged cache.", "chunkedAttention", [TT_SumsProducts]>;
 
-// The values are the first `head_dim_v` elements of the keys, unless they are given.
+// Without given values, the first `head_dim_v` elements of the keys are the values.
 class TT_LatentAttentionOp<Dialect dialect, string mnemonic, dag operands, string text, string rule>
     : TT_PureOp<dialect, mnemonic,
                 !con((ins AnyRankedTensor:$query, AnyRankedTensor:$key, Optional<AnyRankedTensor>:$value), operands),

@@ -1,8 +1,8 @@
 //===- Collective.td - ops over the chips of a mesh ------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor type is what one chip holds, except on the full side of mesh_shard. `cluster_axis` is the axis of the mesh
-// along which chips exchange values: 0 for rows' direction, 1 for columns'.
+// A tensor type describes the part of one chip, except on the full side of mesh_shard. `cluster_axis` is the axis of
+// the mesh along which chips exchange values: 0 along a column of chips, 1 along a row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ class TT_CollectiveOp<Dialect dialect, string mnemonic, dag attributes, string t
   }];
 }
 
-// The size of the result depends on the mesh: where no mesh is known, it is the declared one.
+// The size of the result depends on the mesh. If no mesh is known, it is the declared one.
 class TT_AllGatherOp<Dialect dialect, dag extra = (ins)>
     : TT_CollectiveOp<dialect, "all_gather", !con((ins SI32Attr:$all_gather_dim, UI32Attr:$cluster_axis), extra),
                       "The tensors of the chips along `cluster_axis` one after another, on each of them.", "allGather",

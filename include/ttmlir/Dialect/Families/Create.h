@@ -7,8 +7,8 @@
 
 namespace mlir::tt {
 
-/// Equals `ConcreteOp::create(builder, location, arguments...)` for any of the op's `build` functions. One template
-/// instead of the two functions that mlir-tblgen generates in addition to each of these (tools/opgen/split.py).
+/// Equals `ConcreteOp::create(builder, location, arguments...)` for any of the op's `build` functions. This one
+/// template replaces the two functions that mlir-tblgen generates for each of them (tools/opgen/split.py).
 template <class ConcreteOp, class... Arguments>
 ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...arguments) {
   OperationState state(location, ConcreteOp::getOperationName());
@@ -16,7 +16,7 @@ ConcreteOp createOp(OpBuilder &builder, Location location, Arguments &&...argume
   return cast<ConcreteOp>(builder.create(state));
 }
 
-/// Likewise at the builder's own location.
+/// The same at the builder's own location.
 template <class ConcreteOp, class... Arguments>
   requires(!std::is_convertible_v<std::tuple_element_t<0, std::tuple<Arguments..., void *>>, Location>)
 ConcreteOp createOp(ImplicitLocOpBuilder &builder, Arguments &&...arguments) {
@@ -24,8 +24,8 @@ ConcreteOp createOp(ImplicitLocOpBuilder &builder, Arguments &&...arguments) {
                               std::forward<Arguments>(arguments)...);
 }
 
-/// `RegisteredOperationName::insert`, which would make a `std::unique_ptr` of a type of its own for each op: 6 % of
-/// what compiling the op takes.
+/// Replaces `RegisteredOperationName::insert`, which would instantiate a `std::unique_ptr` of its own type for each op:
+/// 6 % of the time that compiling the op takes.
 template <class ConcreteOp> void registerOp(Dialect &dialect) {
   RegisteredOperationName::insert(
       std::unique_ptr<OperationName::Impl>(new RegisteredOperationName::Model<ConcreteOp>(&dialect)),

@@ -10,7 +10,7 @@
 
 include "ttmlir/Dialect/Families/Base.td"
 
-// A tensor of its own: removed when unused, never merged with that of an equal op.
+// A tensor of its own: removed when unused, never merged with the result of an equal op.
 def TT_FreshTensor : Res<AnyRankedTensor, "", [MemAlloc]>;
 
 class TT_CreationOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
@@ -47,7 +47,7 @@ def TTIR_RandOp : Op<TTIR_Dialect, "rand",
   let results = (outs TT_FreshTensor:$result);
 }
 
-// The other dimensions of the result repeat the sequence, so their number is the declared result's choice.
+// The other dimensions of the result repeat the sequence, so the declared result determines them.
 def TTIR_ArangeOp : Op<TTIR_Dialect, "arange", [
     Pure, TT_Creates,
     TT_InferShape<(ins), "arangeAlong", "f32">]> {

@@ -13,21 +13,21 @@ struct Movement {
   SmallVector<int64_t> from, to; // shapes
   SmallVector<int64_t> order;    // dimension i of the result is dimension order[i]; empty for a change of shape
 
-  /// A permute that moves no values past each other is a change of shape.
+  /// A permute that keeps the order of all dimensions larger than 1 is a reshape.
   static Movement permutation(ArrayRef<int64_t> from, ArrayRef<int64_t> order);
   static Movement reshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to);
 
   bool isPermutation() const { return !order.empty(); }
   bool isIdentity() const;
   Movement inverse() const;
-  /// This movement and then `next`; nothing if that takes two ops.
+  /// This movement followed by `next`; nothing if that requires two ops.
   std::optional<Movement> then(const Movement &next) const;
-  /// Whether both have the same order of dimensions, whatever their sizes, or the same change of shape.
+  /// Whether both have the same order of dimensions, for any sizes, or the same change of shape.
   bool isLike(const Movement &other) const;
 };
 
-/// A dialect's ops that move: `PermuteOp`, `TransposeOp`, `ReshapeOp`, and `movement(op)` of those that only it has,
-/// and `agree(from, to)`: values of these types are stored alike.
+/// The data movement ops of a dialect: `PermuteOp`, `TransposeOp`, `ReshapeOp`, `movement(op)` for the ops that only
+/// this dialect has, and `agree(from, to)`: whether values of these types are stored alike.
 template <class Ops> std::optional<Movement> movementOf(Operation *op) {
   if (!op)
     return std::nullopt;
@@ -54,7 +54,7 @@ template <class Ops> std::optional<Movement> movementOf(Operation *op) {
   return Movement::permutation(from.getShape(), order);
 }
 
-/// The op that does a movement, which is no identity.
+/// Creates the op for a movement that is not an identity.
 template <class Ops>
 Operation *createMovement(OpBuilder &builder, Location loc, const Movement &movement, Value value, Type type) {
   if (movement.isPermutation())

@@ -1,9 +1,9 @@
 //===- FactorsInterface.h - how dimensions of an op follow ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops of all dialects say how the dimensions of their results follow those of
-// their operands (ttmlir/shapes/Factors.h). Rows declare it: TTIR and TTNN by
-// their shape rule (TT_InferShape), other dialects by TT_Factors.
+// Ops of all dialects state how the dimensions of their results follow those of their operands
+// (ttmlir/shapes/Factors.h). Rows declare it: TTIR and TTNN by their shape rule (TT_InferShape), other dialects by
+// TT_Factors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_FAMILIES_FACTORSINTERFACE_H
@@ -42,13 +42,13 @@ struct FactorsInterfaceTraits {
 };
 } // namespace detail
 
-/// An op whose dimensions follow one another by factors.
+/// An op whose dimensions are related by factors.
 class FactorsOpInterface : public OpInterface<FactorsOpInterface, detail::FactorsInterfaceTraits> {
 public:
   using OpInterface::OpInterface;
   template <class ConcreteOp> struct Trait : OpInterface::Trait<ConcreteOp> {};
 
-  /// The factors, or nothing where they or sizes are not known. Values that are drawn depend on their place.
+  /// The factors, or nothing if they or the sizes are not known. Random values depend on their position.
   std::optional<Factors> getFactors(FactorMode mode = FactorMode::Full) {
     auto isOpen = [](Type type) {
       auto shaped = dyn_cast<ShapedType>(type);
@@ -61,7 +61,7 @@ public:
   }
 };
 
-/// The tensors of an op, without factors. Values that are no tensors have no dimensions.
+/// The tensors of an op, without factors. Values that are not tensors have no dimensions.
 inline Factors tensorsOf(Operation *op) {
   auto shapesOf = [](TypeRange types) {
     return llvm::map_to_vector<4>(types, [](Type type) {
@@ -87,7 +87,7 @@ inline std::optional<Factors> resizeFactors(Operation *op, FactorMode) {
   return factors.finish();
 }
 
-/// Whether every result element is computed of the operand elements at the same place, and of scalars.
+/// Whether every result element is computed from the operand elements at the same position, and from scalars.
 inline bool isPointwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<trait::Pointwise>();
 }

@@ -19,7 +19,7 @@ inline bool hasQuantized(TypeRange types) {
   return llvm::any_of(types, [](Type type) { return bool(quantizedOf(type)); });
 }
 
-/// `tensor<4x!quant.uniform<i8:f32, 0.5>>` -> `tensor<4xf32>`; other types as they are.
+/// `tensor<4x!quant.uniform<i8:f32, 0.5>>` -> `tensor<4xf32>`; other types are unchanged.
 inline Type expressedType(Type type) {
   quant::QuantizedType quantized = quantizedOf(type);
   return quantized ? cast<RankedTensorType>(type).clone(quantized.getExpressedType()) : type;

@@ -6,7 +6,7 @@
 
 include "ttmlir/Dialect/Families/Base.td"
 
-// Reduces the dimensions of `dim_arg`, all without it; `keep_dim` leaves them with size 1.
+// Reduces the dimensions of `dim_arg`, or all if it is absent; `keep_dim` keeps them with size 1.
 class TT_ReductionOp<Dialect dialect, string mnemonic, string text, dag extra = (ins), list<Trait> traits = []>
     : TT_PureOp<dialect, mnemonic, TT_Unary, !con((ins BoolAttr:$keep_dim, OptionalAttr<I32ArrayAttr>:$dim_arg), extra),
                 text, "reduction", !listconcat([TT_ReductionTrait], traits)> {

@@ -46,7 +46,7 @@ def TTIR_SparseMatmulOp : TT_SparseMatmulOp<TTIR_Dialect>;
 // Experts on the devices of a mesh
 //===----------------------------------------------------------------------===//
 
-// expert_mapping [1, 1, experts, devices] is 1 where a device, counted row by row over the mesh, has an expert, else 0.
+// expert_mapping [1, 1, experts, devices] is 1 if a device, counted row by row over the mesh, has an expert, else 0.
 // Tokens are split over the `num_devices` devices along `cluster_axis`. A device's experts are numbered in their order.
 defvar TT_Dispatched = (ins AnyRankedTensor:$input_tensor, AnyRankedTensor:$expert_indices);
 defvar TT_AlongAxis = (ins I64Attr:$num_devices, I64Attr:$cluster_axis);
@@ -97,8 +97,8 @@ defm MoeExpertTokenRemap : TT_Both<"moe_expert_token_remap",
     (ins I64Attr:$reduction_size),
     "Scores and presence of a device's own experts.", "remapTokens", [TT_CollectiveTrait], "topk_tensor ui16">;
 
-// Experts that are computed and combined in one op. Operands are called as in the ecosystem, whose kernel brings tokens
-// into tiles first.
+// Experts that are computed and combined in one op. Operands have the names of the ecosystem, whose kernel first
+// converts tokens to tiles.
 defvar TT_FusedTokens = (ins AnyRankedTensor:$tilize_input_tensor, AnyRankedTensor:$tilize_expert_indices_tensor,
                              AnyRankedTensor:$tilize_expert_scores_tensor,
                              AnyRankedTensor:$tilize_expert_mapping_tensor);
@@ -130,8 +130,8 @@ def TTIR_MoeComputeOp : TT_MoeComputeOp<TTIR_Dialect,
          Optional<AnyRankedTensor>:$bias_1, Optional<AnyRankedTensor>:$bias_2),
     !con(TT_FusedSizes, TT_FusedActivation)>;
 
-// Ops of a fused kernel whose records of tokens are described in ways that contradict each other (docs/differences.md):
-// they are read and written, and refused by name where they would have to run.
+// Ops of a fused kernel whose token records have contradictory public descriptions (docs/differences.md). They are read
+// and written, and refused by name if they would have to run.
 defvar TT_FusedText = [{
     Read, checked and written; refused by name where it would have to run. moe_compute, or all_to_all_dispatch,
     moe_expert_token_remap, sparse_matmul and all_to_all_combine, compute the same.

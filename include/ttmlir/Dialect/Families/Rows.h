@@ -17,10 +17,10 @@ template <class ConcreteOp> class Row : public OpTrait::TraitBase<ConcreteOp, Ro
 /// Registers an op of this name and identity. Its hooks are those of `family`, the model of a class.
 void registerRow(Dialect &dialect, StringRef name, TypeID id, std::unique_ptr<OperationName::Impl> family);
 
-/// Registers ops that are equal to those of the class `Family` but for their names.
+/// Registers ops that equal those of the class `Family` except for their names.
 template <class Family> void registerRows(Dialect &dialect, ArrayRef<StringRef> names) {
   static_assert(std::is_same_v<typename Family::Properties, EmptyProperties>, "an op of a row has no attributes");
-  // One for each op and all contexts.
+  // One for each op, shared by all contexts.
   static const std::unique_ptr<SelfOwningTypeID[]> ids(new SelfOwningTypeID[names.size()]);
   for (size_t i = 0; i < names.size(); ++i)
     registerRow(dialect, names[i], ids[i].getTypeID(),

@@ -6,7 +6,7 @@
 
 include "mlir/IR/OpBase.td"
 
-/// Marks an op that no C++ names and that has no attributes. Marked ops that are equal but for their names share one
+/// Marks an op that no C++ names and that has no attributes. Marked ops that are equal except for their names share one
 /// class, in which each is a name (tools/opgen/split.py).
 def TT_Row : NativeOpTrait<"Row"> {
   let cppNamespace = "::mlir::tt::trait";

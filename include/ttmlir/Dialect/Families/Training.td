@@ -12,7 +12,7 @@ defvar TT_AdamWAttributes = (ins F32Attr:$lr, F32Attr:$beta1, F32Attr:$beta2, F3
                                  F32Attr:$epsilon, F32Attr:$weight_decay, TT_Bool<"false">:$stochastic_rounding);
 defvar TT_AdamWText = "A step of AdamW; `beta1_pow` and `beta2_pow` are the powers of beta1 and beta2 up to this step.";
 
-// TTIR's is pure, TTNN's writes what it changes in place.
+// TTIR's op is pure. TTNN's op writes its state in place.
 def TTIR_AdamWOp : TT_PureOp<TTIR_Dialect, "adamw", TT_AdamWOperands, TT_AdamWAttributes, TT_AdamWText, "adamw", [],
                              "param exp_avg exp_avg_sq max_exp_avg_sq"> {
   let description = [{

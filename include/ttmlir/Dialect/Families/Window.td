@@ -1,9 +1,9 @@
 //===- Window.td - convolution and pooling ---------------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR gives sizes as one number or an array, and padding as one number, [height, width] or [top, left, bottom, right].
-// TTNN gives padding as [height, width] or [top, bottom, left, right], and works on the flattened shape
-// 1 x 1 x (batch * height * width) x channels, so it carries batch, height, width and channels as attributes.
+// TTIR states sizes as one number or an array, and padding as one number, [height, width] or [top, left, bottom,
+// right]. TTNN states padding as [height, width] or [top, bottom, left, right], and works on the flattened shape 1 x 1
+// x (batch * height * width) x channels, so it has batch, height, width and channels as attributes.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,13 +1,11 @@
 //===- Shapes.h - shape rules of TTIR and TTNN -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules stand in ttmlir/shapes/Shapes.h, which knows no MLIR: this is how
-// ops of the dialects ask them, for inference and for verification. Element
-// types and encodings are the dialects' matter and are added here.
+// The rules are in ttmlir/shapes/Shapes.h, which does not depend on MLIR. Ops of the dialects query them here, for
+// inference and for verification. Element types and encodings belong to the dialects and are added here.
 //
-// Inference runs before any verifier, on whatever a parser or a Python program
-// hands over, so it trusts nothing but the number of operands and the presence
-// and kind of attributes, which it has checked.
+// Inference runs before any verifier, on anything that a parser or a Python program provides, so it trusts only the
+// number of operands and the presence and kind of attributes, which it has checked.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_SHAPES_SHAPES_H
@@ -27,22 +25,22 @@
 
 namespace mlir::tt::shapes {
 
-/// Signless attributes read as unsigned numbers; these are the numbers meant.
+/// Signless attributes are read as unsigned numbers; this returns the intended ones.
 inline int64_t signedInt(uint64_t value) { return static_cast<int64_t>(value); }
 inline int64_t signedInt(uint32_t value) { return static_cast<int32_t>(value); }
 inline int64_t signedInt(int32_t value) { return value; }
 inline int64_t signedInt(int64_t value) { return value; }
 inline int64_t signedInt(int8_t value) { return value; }
 
-/// Whether types are tensors or memrefs of pairwise the same shape.
+/// Whether types are tensors or memrefs of pairwise equal shapes.
 bool haveSameShapes(TypeRange a, TypeRange b);
 bool haveSameElementWidth(Value a, Value b);
 
 //===----------------------------------------------------------------------===//
-// What an op says of itself
+// The description of an op
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a field of a config attribute; of the attribute itself when `field` is empty.
+/// The numbers of a field of a config attribute, or of the attribute itself if `field` is empty.
 struct ConfigNumbers {
   bool isList;
   SmallVector<int64_t> values;
@@ -52,13 +50,13 @@ using ConfigReader = std::optional<ConfigNumbers> (*)(Attribute config, StringRe
 struct OpShapes {
   StringLiteral operands; // names, `?` behind an optional one and `*` behind a variadic one: "input weight bias?"
   StringLiteral rule;     // in lib/shapes
-  /// The element type of each result and, where the shape is the same, its encoding: the name of an operand, i32, f32,
-  /// or `@attribute`. Empty: all results follow the first operand. "shaped": likewise, and memrefs are accepted.
+  /// The element type of each result and, if the shape is the same, its encoding: the name of an operand, i32, f32, or
+  /// `@attribute`. If empty, all results follow the first operand. "shaped": the same, and memrefs are accepted.
   StringLiteral types;
   ConfigReader readConfig;
 };
 
-/// An op that is there, or one that is being built.
+/// An existing op, or one that is being built.
 struct Subject {
   MLIRContext *context;
   std::optional<Location> location;
@@ -71,24 +69,25 @@ struct Subject {
 
 /// Reports a number of operands that the names do not allow.
 LogicalResult checkArity(const OpShapes &shapes, const Subject &subject);
-/// Appends the types of the results, or reports what is wrong.
+/// Appends the types of the results, or reports the error.
 LogicalResult infer(const OpShapes &shapes, const Subject &subject, SmallVectorImpl<Type> &results);
-/// The op is as its rule wants it, and so are the shapes of its results.
+/// The op satisfies its rule, and so do the shapes of its results.
 LogicalResult verify(const OpShapes &shapes, const Subject &subject);
 /// Returns the factors of the op's dimensions, if it has any.
 std::optional<::ttmlir::shapes::Factors> inferFactors(const OpShapes &shapes, const Subject &subject);
 
-/// Calls what verifies an op's attributes; without a location, nothing is said of what is wrong.
+/// Calls the verifier of an op's attributes; without a location, errors are not reported.
 LogicalResult checkAttributes(MLIRContext *context, std::optional<Location> location,
                               llvm::function_ref<LogicalResult(Location)> verify);
 
 //===----------------------------------------------------------------------===//
-// What the generated callers need
+// Used by the generated callers
 //===----------------------------------------------------------------------===//
 
 template <class ConcreteOp> using PropertiesOf = typename ConcreteOp::template InferredProperties<ConcreteOp>;
 
-/// A number of values for each operand, where the op tells it; an op that should and has no properties has none.
+/// The number of values of each operand, if the op states it; an op that should have properties and lacks them has
+/// none.
 template <class ConcreteOp> std::optional<ArrayRef<int32_t>> segmentsOf(OpaqueProperties properties) {
   if constexpr (ConcreteOp::template hasTrait<OpTrait::AttrSizedOperandSegments>())
     return properties ? ArrayRef<int32_t>(properties.as<PropertiesOf<ConcreteOp> *>()->operandSegmentSizes)
@@ -110,8 +109,7 @@ template <class ConcreteOp>
 LogicalResult inferTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
                          DictionaryAttr attributes, OpaqueProperties given, RegionRange regions,
                          SmallVectorImpl<Type> &results) {
-  // An op that is being built has none of the defaults of attributes that were not given, and the adaptor relies on
-  // them.
+  // An op that is being built lacks the defaults of attributes that were not given, and the adaptor relies on them.
   PropertiesOf<ConcreteOp> properties{};
   if (given)
     properties = *given.as<PropertiesOf<ConcreteOp> *>();
@@ -122,7 +120,7 @@ LogicalResult inferTypes(MLIRContext *context, std::optional<Location> location,
   if (failed(checkArity(ConcreteOp::getOpShapes(), subject)))
     return failure();
   typename ConcreteOp::Adaptor adaptor(operands, attributes, OpaqueProperties(&properties), regions);
-  // Required attributes are there and every attribute is of its kind.
+  // Checks that required attributes are present and that every attribute is of its kind.
   if (failed(checkAttributes(context, location, [&](Location at) { return adaptor.verify(at); })))
     return failure();
   return infer(ConcreteOp::getOpShapes(), subject, results);

@@ -8,10 +8,10 @@
 namespace mlir::tt::emit {
 
 /// Prints a module of the emitc dialect as C++ by MLIR's own emitter, then gives variables the names that the module
-/// notes (see `namesAttr`), writes lists in place, and breaks long lines.
+/// states (see `namesAttr`), writes lists in place, and breaks long lines.
 LogicalResult translateToCpp(Operation *module, llvm::raw_ostream &os);
 
-/// Registers --mlir-to-cpp, which reads modules of `dialects` (those that it cannot print are refused by name).
+/// Registers --mlir-to-cpp, which reads modules of `dialects` and refuses by name those that it cannot print.
 void registerTranslateToCpp(void (*dialects)(DialectRegistry &));
 
 } // namespace mlir::tt::emit

@@ -8,14 +8,14 @@
 namespace mlir::tt::emit {
 
 /// Writes the constants of an emitted program (see `tensorFilesAttr`) into `folder`, which is created if there are any.
-/// A file is there whole or not at all.
+/// Each file is written completely or not at all.
 LogicalResult writeTensorFiles(Operation *module, llvm::StringRef folder);
 
 /// Adds --tensor-directory to the options of a tool.
 void registerTensorDirectoryOption();
 
-/// Likewise into the folder of ttmlir-translate's --tensor-directory. A program with constants and no folder for them
-/// is reported.
+/// The same for the folder of ttmlir-translate's --tensor-directory. A program that has constants and no folder is an
+/// error.
 LogicalResult writeTensorFilesOfOption(Operation *module);
 
 } // namespace mlir::tt::emit

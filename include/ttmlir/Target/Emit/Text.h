@@ -13,29 +13,29 @@ namespace mlir::tt::emit {
 
 enum class Language { Python, Cpp };
 
-/// Columns that no line of an emitted program exceeds where it can be broken.
+/// The line width that emitted programs keep where a line can be broken.
 inline constexpr size_t lineWidth = 120;
 inline constexpr size_t indentation = 4;
 
-/// Discardable attribute of an op of an emitted program: names wished for its results, strings. A function has them for
+/// Discardable attribute of an op of an emitted program: preferred names of its results, as strings. On a function: of
 /// its arguments.
 inline constexpr llvm::StringLiteral namesAttr = "ttnn.names";
 /// Discardable attribute of the module: values of the files next to the program, by file name.
 inline constexpr llvm::StringLiteral tensorFilesAttr = "ttnn.tensor_files";
 
-/// Words that must not name a variable: keywords, and what the language or the library gives a meaning.
+/// Words that must not name a variable: keywords, and names with a meaning in the language or the library.
 bool isReserved(Language language, llvm::StringRef word);
-/// `text` as an identifier: everything else becomes underscores. Empty when nothing is left.
+/// `text` as an identifier: other characters become underscores. Empty if nothing is left.
 std::string identifierOf(llvm::StringRef text);
 
-/// A number as both languages read it, with the fewest digits that mean this single (or double) precision value.
+/// A number as both languages read it, with the fewest digits that identify this single (or double) precision value.
 std::string floatText(double value, Language language, bool isSingle = true);
 
 /// Names of one scope, each given once.
 class NameScope {
 public:
   explicit NameScope(Language language, const NameScope *outer = nullptr) : language(language), outer(outer) {}
-  /// A name like `wish` that is free: with an underscore after a reserved word, or a number.
+  /// An unused name like `wish`: with an underscore after a reserved word, or a number.
   std::string give(llvm::StringRef wish);
   /// Takes a name that is given already.
   void reserve(llvm::StringRef name) { taken.insert(name); }
@@ -49,11 +49,11 @@ private:
 };
 
 /// Breaks one statement, given as a single line, into lines of at most `lineWidth` columns at `indent` spaces: the last
-/// brackets are opened, their contents go to a line of their own, or one item to a line when they are too long. Ends
-/// with a newline.
+/// brackets are opened, and their contents go to a line of their own, or to one line per item if they are too long.
+/// Ends with a newline.
 std::string wrapped(Language language, llvm::StringRef statement, size_t indent);
 
-/// Calls `word` for every identifier outside of strings and comments and puts what it returns in its place.
+/// Calls `word` for every identifier outside of strings and comments and replaces it by the result.
 std::string renamed(llvm::StringRef code, llvm::function_ref<llvm::StringRef(llvm::StringRef)> word);
 
 } // namespace mlir::tt::emit

@@ -8,8 +8,8 @@
 
 namespace mlir::tt::ttmetal {
 
-/// Writes a module of TTMetal programs as metal.fbs describes. Every function that is no kernel is a program. A failure
-/// has emitted an error, and nothing is written.
+/// Writes a module of TTMetal programs as metal.fbs describes. Every function that is not a kernel is a program. On
+/// failure, an error has been emitted and nothing is written.
 LogicalResult translateTTMetalToFlatbuffer(Operation *module, llvm::raw_ostream &os);
 
 /// The C++ of the kernels of a module, one after the other.

@@ -1,11 +1,9 @@
 //===- Api.h - the ops and functions of TTNN -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ODS says of the ops of ttnn and debug, and names, parameters and defaults
-// of the public functions, as tables: read by the compiler, which writes calls
-// and flatbuffers, and by the runtime, which takes them. Written by tools/opgen;
-// lib/Target/Api/Api.cpp holds them. Plain C++: nothing of LLVM, nothing of the
-// runtime.
+// Tables of the ops of ttnn and debug, as ODS describes them, and of names, parameters and defaults of the public
+// functions. The compiler, which writes calls and flatbuffers, and the runtime, which accepts them, read them. Written
+// by tools/opgen; lib/Target/Api/Api.cpp holds them. Plain C++ without LLVM or the runtime.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_TTNN_API_H
@@ -50,7 +48,7 @@ struct Operand {
   bool optional, variadic;
 };
 
-/// An op of the dialect. The device is none of its operands.
+/// An op of the dialect. The device is not one of its operands.
 struct Op {
   std::string_view name; // "ttnn.topk"
   std::span<const Operand> operands;
@@ -71,7 +69,7 @@ struct Op {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// The role of a parameter. A Value is an operand, or an attribute when the op has one of the name `ods`.
+/// The role of a parameter. A Value is an operand, or an attribute if the op has one of the name `ods`.
 enum class Role : unsigned char {
   Value,
   Device, // the device operand, which a program's flatbuffer does not record
@@ -88,11 +86,11 @@ struct Parameter {
   bool hasDefault = false;  // left out, it is defaultValue
   bool variadic = false;    // a list of tensors
   bool keywordOnly = false; // in Python
-  /// A call may leave it out.
+  /// A call may omit it.
   bool omissible() const { return optional || hasDefault; }
 };
 
-/// The data type of a result when the call does not say.
+/// The data type of a result if the call does not state it.
 struct DefaultType {
   enum class Rule : unsigned char {
     Plain, // that of a tensor, or one as ttcore.DataType prints it ("u32")
@@ -124,20 +122,20 @@ struct Function {
     return it == parameters.end() ? nullptr : &*it;
   }
   DefaultType defaultType(size_t result) const;
-  /// Whether results lie in DRAM when the call does not say, and not in the memory of the first tensor.
+  /// Whether results are in DRAM if the call does not state it, instead of in the memory of the first tensor.
   bool defaultsToDram() const {
     const Parameter *memory = find("memory_config");
     return memory && memory->defaultValue == "dram";
   }
-  /// The layout of results when the call does not say ("tile", "row_major"), the name of the tensor parameter that they
-  /// follow, or "": that of the first tensor.
+  /// The layout of results if the call does not state it: "tile", "row_major", the name of the tensor parameter that
+  /// they follow, or "" for the first tensor.
   std::string_view defaultLayout() const {
     const Parameter *layout = find("layout");
     return layout && layout->hasDefault ? layout->defaultValue : std::string_view();
   }
 };
 
-/// An enum or a struct that parameters are of.
+/// An enum or a struct that is the type of parameters.
 struct Enum {
   struct Case {
     std::string_view name, symbol; // public, and as the dialect prints it
@@ -150,7 +148,7 @@ struct Struct {
   struct Field {
     std::string_view name;       // of the dialect
     std::string_view publicName; // in Python
-    /// bool, int, float, string, ints, floats, or the type of an enum or struct; of one element where it is a list.
+    /// bool, int, float, string, ints, floats, or the type of an enum or struct; for a list, the type of one element.
     std::string_view kind;
     bool list, optional;
   };
@@ -165,7 +163,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::span<const Op> ops();
 /// Returns all functions. Functions of one public name are in the order in which a call tries them.
 std::span<const Function> functions();
-/// Returns all enums and configs, each after those that it consists of.
+/// Returns all enums and configs, each after those that it contains.
 std::span<const Enum> enums();
 std::span<const Struct> structs();
 

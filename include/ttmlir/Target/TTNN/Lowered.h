@@ -10,12 +10,12 @@ namespace mlir::tt {
 /// The output that a module is lowered for.
 enum class Written { Flatbuffer, Cpp, Python };
 
-/// Reports an op of a dialect that should be gone by now, and names the pipeline that takes it away. `stillTTNN`: the
-/// module is to be converted from TTNN to the language's dialect; else it is to be printed.
+/// Reports an op of a dialect that should be lowered by now, and names the pipeline that lowers it. `stillTTNN`: the
+/// module is about to be converted from TTNN to the language's dialect; else it is about to be printed.
 LogicalResult checkLowered(Operation *module, Written written, bool stillTTNN = false);
 
-/// Errors come without the op that they are at, which may be a module with all its weights; mlir-translate turns that
-/// on.
+/// Omits from diagnostics the op at which they are, which may be a module with all its weights; mlir-translate turns
+/// printing on.
 void keepDiagnosticsShort(Operation *module);
 
 } // namespace mlir::tt

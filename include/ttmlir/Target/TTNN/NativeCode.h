@@ -21,7 +21,7 @@ struct NativeCode {
   }
 };
 
-/// The code of the `ttcore.cpu_module` in `module`; nothing where there is none, or no function in it.
+/// The code of the `ttcore.cpu_module` in `module`; nothing if there is none, or if it has no function.
 FailureOr<std::optional<NativeCode>> compileHostFunctions(ModuleOp module);
 
 } // namespace mlir::tt::ttnn

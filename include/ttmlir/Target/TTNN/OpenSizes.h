@@ -1,9 +1,8 @@
 //===- OpenSizes.h - files that leave sizes open ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes work on static shapes. A program with open sizes is compiled at several
-// sample points. If the files differ only in numbers, and one expression of the
-// sizes gives each number at all points, the file is valid for other sizes.
+// Passes work on static shapes. A program with open sizes is compiled at several sample points. If the files differ
+// only in numbers, and one expression of the sizes yields each number at all points, the file is valid for other sizes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_TARGET_TTNN_OPENSIZES_H
@@ -24,7 +23,7 @@ struct OpenSize {
   int64_t least, most;
 };
 
-/// A number of a program that is, or may be, a quotient of sizes. More points tell which one it is: those that have all
+/// A number of a program that is, or may be, a quotient of sizes. More points decide which one it is: those with all
 /// remainders of the sizes modulo `period`. `place` names the op and the attribute.
 struct Quotient {
   int64_t period;
@@ -32,8 +31,8 @@ struct Quotient {
   std::string place;
 };
 
-/// A file, and its quotients, one for each period. `searches` says for how many numbers an expression was looked for:
-/// equal ones of equal operands count once.
+/// A file, and its quotients, one for each period. `searches` is the number of values for which an expression was
+/// searched: equal values of equal operands count once.
 struct OpenFile {
   std::string data;
   llvm::SmallVector<Quotient> quotients;

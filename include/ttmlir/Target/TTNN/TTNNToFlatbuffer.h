@@ -8,13 +8,11 @@
 
 namespace mlir::tt::ttnn {
 
-/// Writes a module of TTNN programs (or one with a device module that holds
-/// them) as binary.fbs describes. Every function with a body is a program. A
-/// failure has emitted an error, and nothing is written.
+/// Writes a module of TTNN programs (or one with a device module that holds them) as binary.fbs describes. Every
+/// function with a body is a program. On failure, an error has been emitted and nothing is written.
 LogicalResult translateTTNNToFlatbuffer(Operation *module, llvm::raw_ostream &os);
 
-/// Registers `--ttnn-to-flatbuffer`, which reads modules of `dialects` (those that it cannot write are refused by
-/// name).
+/// Registers `--ttnn-to-flatbuffer`, which reads modules of `dialects` and refuses by name those that it cannot write.
 void registerTTNNToFlatbuffer(void (*dialects)(DialectRegistry &));
 
 } // namespace mlir::tt::ttnn

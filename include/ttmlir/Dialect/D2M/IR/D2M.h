@@ -24,8 +24,8 @@ namespace mlir::tt::d2m {
 bool liesIn(Type type, ArrayRef<ttcore::MemorySpace> spaces);
 
 namespace detail {
-/// Fails for an op in the program of a thread of another type than `type`. Outside of a generic every op may stand, and
-/// within one whose threads are unified.
+/// Fails if the op is in the program of a thread of another type than `type`. Every op is allowed outside of a generic,
+/// and inside of one whose threads are unified.
 LogicalResult verifyThread(Operation *op, ThreadType type);
 } // namespace detail
 

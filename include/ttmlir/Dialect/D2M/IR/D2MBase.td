@@ -24,14 +24,14 @@ def D2M_Dialect : Dialect {
   }];
 }
 
-/// Ops that only a compute thread, or only a data movement thread, runs. Threads that are not split yet run both.
+/// Ops that run on a compute thread only, or on a data movement thread only. Threads that are not split yet run both.
 def D2M_GenericRegionComputeOpTrait : NativeOpTrait<"ComputeThreadOp"> {
   let cppNamespace = "::mlir::tt::d2m";
 }
 def D2M_GenericRegionDatamovementOpTrait : NativeOpTrait<"DatamovementThreadOp"> {
   let cppNamespace = "::mlir::tt::d2m";
 }
-/// Ops that fusion of elementwise generics leaves where they are.
+/// Ops that the fusion of elementwise generics does not move.
 def D2M_SkipOpEltwiseFusionTrait : NativeOpTrait<"SkipEltwiseFusion"> {
   let cppNamespace = "::mlir::tt::d2m";
 }

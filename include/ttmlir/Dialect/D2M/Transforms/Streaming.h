@@ -7,9 +7,9 @@
 
 namespace mlir::tt::d2m {
 
-/// Takes the blocks of an operand of a unified thread through a circular buffer in L1, which is allocated in front of
-/// the generic: loads a block before it is waited for, or stores one that is pushed. The circular buffer has two
-/// blocks of up to `blockBytes`, or one block.
+/// Routes the blocks of an operand of a unified thread through a circular buffer in L1, which is allocated before the
+/// generic: loads a block before the thread waits for it, or stores a pushed block. The circular buffer has two blocks
+/// of up to `blockBytes`, or one block.
 void streamOperand(GenericOp generic, unsigned operand, uint64_t blockBytes);
 
 } // namespace mlir::tt::d2m

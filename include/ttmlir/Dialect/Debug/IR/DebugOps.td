@@ -19,7 +19,7 @@ def Debug_Dialect : Dialect {
   let cppNamespace = "::mlir::tt::debug";
 }
 
-/// Ops that name something by a string, which is not empty.
+/// Ops that name something by a nonempty string.
 class Debug_Op<string mnemonic, list<Trait> traits, string text, dag names> : Op<Debug_Dialect, mnemonic, traits> {
   let summary = text;
   let description = text;
@@ -30,13 +30,13 @@ class Debug_Op<string mnemonic, list<Trait> traits, string text, dag names> : Op
   }], "");
 }
 
-/// Marks a value: the result is the operand.
+/// Marks a value. The result is the operand.
 class Debug_Mark<string mnemonic, string text, dag names = (ins)>
     : Debug_Op<mnemonic, [Pure, TT_MovesValues, SameOperandsAndResultType], text, names> {
   let results = (outs AnyRankedTensor:$result);
 }
 
-/// Does something at a place of the program, with the value as it is there.
+/// Has an effect at a point of the program, with the value at that point.
 class Debug_Effect<string mnemonic, string text, dag names = (ins)>
     : Debug_Op<mnemonic, [MemoryEffects<[MemWrite]>], text, names>;
 

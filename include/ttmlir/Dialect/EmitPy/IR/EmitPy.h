@@ -25,7 +25,7 @@
 #include "ttmlir/Dialect/EmitPy/IR/EmitPyOps.h.inc"
 
 namespace mlir::tt::emitpy {
-/// A name that Python takes: letters, digits and underscores, no digit first, no keyword.
+/// A valid Python name: letters, digits and underscores, not starting with a digit, not a keyword.
 bool isIdentifier(StringRef name);
 /// Whether `name` consists of identifiers with dots between them.
 bool isDottedName(StringRef name);

@@ -12,10 +12,10 @@
 
 namespace mlir::sdy {
 
-/// The most devices of a mesh: more than any system has, and few enough to list.
+/// The maximum number of devices of a mesh: more than any system has, and few enough to list.
 inline constexpr int64_t maxMeshDevices = 1 << 16;
 
-/// An axis of a mesh, by its place there, or a part of it: of the axis split as [pre, size, rest] the middle. The whole
+/// An axis of a mesh, by its index there, or a part of it: the middle of the axis split as [pre, size, rest]. The whole
 /// axis is the part with pre 1 and the size of the axis, and all relations below hold for it as for any other part.
 struct Axis {
   int32_t index = 0;
@@ -37,14 +37,14 @@ bool overlaps(Axis a, Axis b);
 bool canCoexist(Axis a, Axis b);
 std::optional<Axis> overlap(Axis a, Axis b);
 
-/// The front (the rest) of `a` that has nothing of `b`; nothing if there is none, or if the two cannot coexist.
+/// The front (the rest) of `a` that does not overlap `b`; nothing if it is empty, or if the two cannot coexist.
 std::optional<Axis> prefixWithout(Axis a, Axis b);
 std::optional<Axis> prefixWithout(Axis a, AxesRef others);
 std::optional<Axis> suffixWithout(Axis a, Axis b);
 
 std::optional<Axis> commonPrefix(Axis a, Axis b);
 Axes commonPrefix(AxesRef a, AxesRef b);
-/// `a` is the front of `of`, whose part at the last of `a` may be larger.
+/// Whether `a` is a prefix of `of`, whose part at the last axis of `a` may be larger.
 bool isPrefix(AxesRef a, AxesRef of);
 bool isStrictPrefix(AxesRef a, AxesRef of);
 
@@ -52,14 +52,14 @@ bool isStrictPrefix(AxesRef a, AxesRef of);
 bool canMerge(Axis a, Axis b);
 void addOrMerge(Axes &axes, Axis axis);
 void addOrMerge(Axes &axes, AxesRef added);
-/// Sorts in the order of the mesh and merges neighbours.
+/// Sorts in the order of the mesh and merges neighbors.
 void sortAndMerge(Axes &axes);
 
-/// The parts of `a` that no axis of `b` has, in the order of `a`.
+/// The parts of `a` that no axis of `b` contains, in the order of `a`.
 Axes difference(AxesRef a, AxesRef b);
 bool overlapsAny(Axis a, AxesRef others);
 
-/// The number of parts in which these split a dimension.
+/// The number of parts into which these axes split a dimension.
 int64_t product(AxesRef axes);
 
 } // namespace mlir::sdy

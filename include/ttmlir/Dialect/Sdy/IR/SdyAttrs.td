@@ -113,7 +113,7 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The mesh itself, or the one that the symbol stands for near `op`; null if there is none.
+    /// The mesh itself, or the one that the symbol refers to near `op`; null if there is none.
     MeshAttr getMesh(::mlir::Operation *op) const;
   }];
 }

@@ -138,7 +138,7 @@ def Sdy_NamedComputationOp
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// The same global tensor in another sharding, which one kind of communication brings about.
+/// The same global tensor in another sharding, produced by one kind of communication.
 class Sdy_Collective<string mnemonic, string text, dag before, string format, list<Trait> traits = []>
     : Sdy_Op<mnemonic, !listconcat(traits, [TT_ChangesSharding, SameOperandsAndResultType,
                                             DeclareOpInterfaceMethods<SymbolUserOpInterface>])> {

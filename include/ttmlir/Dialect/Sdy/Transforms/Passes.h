@@ -12,7 +12,7 @@
 
 namespace mlir::sdy {
 
-/// The strategy that decides between two shardings that exclude each other.
+/// The strategy that chooses between two shardings that exclude each other.
 enum class PropagationStrategy { Aggressive, Basic, BasicThenAggressive };
 
 #define GEN_PASS_DECL

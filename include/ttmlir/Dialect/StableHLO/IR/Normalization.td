@@ -8,7 +8,7 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_Feature : 1DTensorOf<[StableHLO_Float, StableHLO_Quantized]>;
 
-/// Tensors of the operand's shape, and vectors with a value for each index of `feature_index`.
+/// Tensors of the operand's shape, and vectors with one value for each index of `feature_index`.
 class StableHLO_BatchNorm<string mnemonic, string text, dag operands, string factors>
     : StableHLO_InferredOp<mnemonic, [Pure, TT_Factors<"::mlir::stablehlo::" # factors>]> {
   let summary = text;

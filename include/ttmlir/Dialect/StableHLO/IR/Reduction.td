@@ -13,7 +13,8 @@ def StableHLO_ReturnOp : StableHLO_Op<"return", [Pure, Terminator]> {
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
 }
 
-/// Several tensors of one shape and a start value for each, combined by the region, which takes two values per tensor.
+/// Several tensors of one shape and an initial value for each, combined by the region, which takes two values per
+/// tensor.
 class StableHLO_Reduction<string mnemonic, Trait factors>
     : StableHLO_InferredOp<mnemonic, [TT_AppliesRegion, factors, RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
                                       SingleBlockImplicitTerminator<"ReturnOp">],

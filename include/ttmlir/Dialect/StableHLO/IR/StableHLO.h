@@ -27,7 +27,7 @@ class PatternRewriter;
 
 namespace mlir::stablehlo {
 
-/// Element types that one op may mix: the same, or quantized ones that differ in scales and zero points only.
+/// Element types that one op may mix: equal ones, or quantized ones that differ only in scales and zero points.
 bool agreeingElements(Type a, Type b);
 /// Whether elements are quantized along a dimension, with a scale for each of its indices.
 bool hasQuantizedDimension(RankedTensorType type);
@@ -69,10 +69,10 @@ STABLEHLO_FACTORS(triangularSolve);
 
 class CustomCallOp;
 /// Whether parts of a call's results can be computed from parts of its operands, along its factors. Factors of other
-/// calls say only how shardings spread.
+/// calls only propagate shardings.
 bool isComputedInParts(CustomCallOp call);
 
-/// The results that an op declares are compatible with those its shape function infers.
+/// Whether the results that an op declares are compatible with those that its shape function infers.
 template <typename OpT> class InferredResults : public OpTrait::TraitBase<OpT, InferredResults> {
 public:
   static LogicalResult verifyTrait(Operation *op) {

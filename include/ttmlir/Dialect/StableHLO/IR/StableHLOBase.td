@@ -44,7 +44,7 @@ def StableHLO_Quantized : StableHLO_UniformQuantized<"UniformQuantizedType", "in
 def StableHLO_PerAxisQuantized
     : StableHLO_UniformQuantized<"UniformQuantizedPerAxisType", "integers quantized with a scale for each index">;
 
-/// Scales are of a dimension of the tensor, one for each of its indices.
+/// One scale for each index of a dimension of the tensor.
 def StableHLO_HasQuantizedDimension
     : CPred<"::mlir::stablehlo::hasQuantizedDimension(::mlir::cast<::mlir::RankedTensorType>($_self))">;
 class StableHLO_TensorOf<list<Type> elements> : RankedTensorOf<elements, [StableHLO_HasQuantizedDimension],
@@ -71,7 +71,7 @@ def StableHLO_SignedRealTensor : RankedTensorOf<[StableHLO_SInt, StableHLO_Float
 def StableHLO_QuantizedTensor : StableHLO_TensorOf<[StableHLO_Quantized, StableHLO_PerAxisQuantized]>;
 def StableHLO_QuantizableTensor
     : StableHLO_TensorOf<[StableHLO_Float, StableHLO_Quantized, StableHLO_PerAxisQuantized]>;
-/// Any but those with several scales, and with them.
+/// Any types except those with several scales, and including them.
 def StableHLO_Tensor
     : RankedTensorOf<[StableHLO_Float, StableHLO_Pred, StableHLO_Int, StableHLO_Complex, StableHLO_Quantized]>;
 def StableHLO_AnyTensor
@@ -92,7 +92,7 @@ def StableHLO_UI32ScalarTensor : 0DTensorOf<[UI32]>;
 def StableHLO_ShapeTensor : 1DTensorOf<[StableHLO_Int, Index]>;
 
 //===----------------------------------------------------------------------===//
-// Values that are no tensors
+// Values that are not tensors
 //===----------------------------------------------------------------------===//
 
 def StableHLO_Token : TypeDef<Stablehlo_Dialect, "Token"> {

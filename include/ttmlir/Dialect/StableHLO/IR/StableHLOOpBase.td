@@ -16,16 +16,16 @@ class StableHLO_Op<string mnemonic, list<Trait> traits = []> : Op<Stablehlo_Dial
   }];
 }
 
-/// Checks declared result types against the inferred ones. The interface's own check says a second time that something
-/// is wrong, so it is switched off (`refineReturnTypes`).
+/// Checks declared result types against the inferred ones. The interface's own check would report the same error a
+/// second time, so it is switched off (`refineReturnTypes`).
 def StableHLO_InferredResults : NativeOpTrait<"InferredResults"> {
   let cppNamespace = "::mlir::stablehlo";
 }
 
 /// An op with one shape function, `inferTypes(location, adaptor, types)`, written next to its family. Builders call it
 /// before any verifier, so operand count and attributes are checked first: the shape function may rely on them, and on
-/// nothing else. `compatible` says which declared results agree with an inferred one: `compatibleTypes`, or
-/// `compatibleShapes` where the element type is the author's choice.
+/// nothing else. `compatible` decides which declared results agree with an inferred one: `compatibleTypes`, or
+/// `compatibleShapes` if the author chooses the element type.
 class StableHLO_InferredOp<string mnemonic, list<Trait> traits = [], string compatible = "compatibleTypes">
     : StableHLO_Op<mnemonic, !listconcat([StableHLO_InferredResults, DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   let extraClassDeclaration = [{

@@ -8,7 +8,7 @@
 
 namespace mlir::stablehlo {
 
-/// How an op reads its operand along a dimension.
+/// The way in which an op reads its operand along a dimension.
 enum class WindowKind : uint8_t {
   Window,      // a result element is computed of a few that lie together: convolutions, reductions of windows
   Movement,    // nothing is computed, so that exchanging pays only where it is little: slices, pads
@@ -17,18 +17,18 @@ enum class WindowKind : uint8_t {
                // of a convolution's kernel
 };
 
-/// A dimension along which devices come by what they lack by exchanging with others.
+/// A dimension along which devices obtain missing elements by exchanging them with others.
 struct WindowedDim {
   int64_t operand, result; // of operand 0 (of all inputs), of results; of a contraction: of operand 1
-  /// Result element i is computed of `extent` places from i * stride - low on; every `dilation`-th place is an element
-  /// of the operand, those between and outside of it are padding. Of a contraction: element i of operand 1 meets them.
+  /// Result element i is computed from `extent` positions from i * stride - low on. Every `dilation`-th position is an
+  /// element of the operand; those between and outside are padding. In a contraction, they meet element i of operand 1.
   int64_t stride = 1, low = 0, extent = 1, dilation = 1;
   WindowKind kind = WindowKind::Window;
 };
 /// Returns the windowed dimensions of an op; none for an op that reads single elements only.
 SmallVector<WindowedDim, 2> getWindowedDims(Operation *op);
-/// The first of its operands have these dimensions: several inputs of a reduction, one of others, none where no op of
-/// the kind has windows.
+/// The number of leading operands with these dimensions: several for a reduction with several inputs, one for other
+/// ops, none for ops without windows.
 unsigned getNumWindowedOperands(Operation *op);
 
 /// The part of the operand that one of several equal parts of a result needs.
@@ -36,21 +36,22 @@ struct Footprint {
   SmallVector<int64_t> starts; // by part: the first element, which may be outside of the operand
   int64_t size;                // elements
   int64_t low, high;           // padding that the op still adds to them
-  /// The most that a part needs of the one before it and of the one after it; below 0 if it needs less than it holds.
+  /// The most that a part needs of the previous part and of the next one; below 0 if it needs less than it holds.
   int64_t before, after;
 };
-/// Returns the footprint of a part. None if the sizes of the dimension, of operand and result, do not divide, if parts
-/// would need more than their neighbours hold, or if gathering is cheaper. A mirrored part needs only what it receives.
+/// Returns the footprint of a part. Returns none if the sizes of the dimension, of operand and result, do not divide,
+/// if parts would need more than their neighbors hold, or if gathering is cheaper. A mirrored part needs only what it
+/// receives.
 std::optional<Footprint> getFootprint(Operation *op, const WindowedDim &dim, int64_t parts);
 
 /// Whether windows follow one another from the first element to the last, so that each element is in one of them, or in
-/// a gap before the next.
+/// a gap before the next one.
 bool isCutByWindows(SelectAndScatterOp op, int64_t dim);
 
-/// The type of a factor along which an op looks at neighbours; `dim` is of operand 0.
+/// The type of a factor along which an op reads neighbors; `dim` belongs to operand 0.
 ::ttmlir::shapes::FactorType windowFactor(Operation *op, int64_t dim, ::ttmlir::shapes::FactorMode mode);
 
-/// Whether two devices could compute the op along the dimension of its operand by exchanging edges.
+/// Whether two devices could compute the op along this dimension of its operand by exchanging edges.
 bool mayExchangeEdges(Operation *op, int64_t operandDim);
 
 } // namespace mlir::stablehlo

@@ -10,7 +10,7 @@
 
 namespace mlir::tt::shlo {
 
-/// Returns the value of an integer of any type, nothing where it is none or does not fit in 64 bits.
+/// Returns the value of an integer of any type, or nothing if it is not an integer or does not fit in 64 bits.
 inline std::optional<int64_t> integerOf(Attribute attribute) {
   auto integer = dyn_cast_if_present<IntegerAttr>(attribute);
   if (!integer)
@@ -22,7 +22,7 @@ inline std::optional<int64_t> integerOf(Attribute attribute) {
 }
 
 /// A list of integers in one of the forms that front ends write: dense elements, a dense array, or an array of integer
-/// attributes. None for any other attribute, or where a number does not fit in 64 bits.
+/// attributes. Returns none for any other attribute, or if a number does not fit in 64 bits.
 inline std::optional<SmallVector<int64_t>> integersOf(Attribute attribute) {
   SmallVector<int64_t> values;
   if (auto dense = dyn_cast_if_present<DenseIntElementsAttr>(attribute)) {

@@ -1,7 +1,7 @@
 //===- Passes.td - passes on StableHLO for meshes ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// On modules: meshes are symbols of the module, and signatures change.
+// A pass on modules: meshes are symbols of the module, and signatures change.
 //
 //===----------------------------------------------------------------------===//
 

@@ -34,10 +34,10 @@ struct StableHLOPipelineOptions : ttcore::PipelineOptions<StableHLOPipelineOptio
       *this, "argument-types", llvm::cl::desc("Kinds of the arguments: main=input,parameter,constant;other=input")};
 };
 
-/// Annotated StableHLO to manual computations on what devices hold.
+/// Lowers annotated StableHLO to manual computations on the parts of devices.
 void createStableHLOPipeline(OpPassManager &manager, const StableHLOPipelineOptions &options);
 
-/// A module for many partitions, as JAX hands it over, to one manual computation on what devices hold.
+/// Lowers a module for many partitions, as JAX provides it, to one manual computation on the parts of devices.
 void createStableHLOSpmdPipeline(OpPassManager &manager);
 
 /// Registers stablehlo-pipeline and stablehlo-spmd-pipeline.

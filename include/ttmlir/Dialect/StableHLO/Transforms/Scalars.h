@@ -9,7 +9,7 @@
 
 namespace mlir::tt::shlo {
 
-/// The function that an elementwise op computes of operands of an element type, or null.
+/// The function that an elementwise op computes for operands of an element type, or null.
 const ::ttmlir::scalars::Function *scalarFunctionOf(Operation *op, Type element);
 
 /// Whether integers of an element type have no sign.

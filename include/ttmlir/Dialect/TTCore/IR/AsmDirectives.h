@@ -1,8 +1,7 @@
 //===- AsmDirectives.h - custom directives of attribute syntax --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsers and printers that the attribute formats of several dialects name:
-// `custom<DimensionList>` and its relatives.
+// Parsers and printers that the attribute formats of several dialects use: `custom<DimensionList>` and related ones.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTCORE_IR_ASMDIRECTIVES_H
@@ -21,7 +20,7 @@ inline void printDimensionList(AsmPrinter &printer, ArrayRef<int64_t> dimensions
   llvm::interleave(dimensions, printer, "x");
 }
 
-/// A dimension list of as many entries as there are parameters.
+/// A dimension list with as many entries as there are parameters.
 template <class... Ints> ParseResult parseVargDimensionList(AsmParser &parser, Ints &...values) {
   SmallVector<int64_t> dimensions;
   llvm::SMLoc where = parser.getCurrentLocation();
@@ -37,7 +36,7 @@ template <class... Ints> void printVargDimensionList(AsmPrinter &printer, Ints..
   printDimensionList(printer, ArrayRef<int64_t>{static_cast<int64_t>(values)...});
 }
 
-/// (0,3): two integers as a coordinate; `make` turns them into the attribute.
+/// (0,3): two integers as a coordinate; `make` converts them to the attribute.
 template <class Make> ParseResult parseBracketedPair(AsmParser &parser, Make make) {
   int64_t first, second;
   if (parser.parseLParen() || parser.parseInteger(first) || parser.parseComma() || parser.parseInteger(second) ||

@@ -7,11 +7,11 @@
 
 namespace mlir::tt::ttcore {
 
-/// `loc` without what passes keep in it for themselves, the numbers of source ops; a name that is a file and a line, as
-/// the builder writes it, becomes that place.
+/// `loc` without the numbers of source ops that passes store in it. A name that is a file and a line, as the builder
+/// writes it, becomes that file location.
 Location readableLocation(Location loc);
 
-/// Diagnostics of a context name readable locations from now on.
+/// From now on, diagnostics of a context show readable locations.
 void makeDiagnosticsReadable(MLIRContext *context);
 
 } // namespace mlir::tt::ttcore

@@ -30,7 +30,7 @@
 
 namespace mlir::tt::ttcore {
 
-/// Names under which other dialects' IR carries TTCore attributes.
+/// The names under which IR of other dialects carries TTCore attributes.
 inline constexpr llvm::StringLiteral meshesName = "ttcore.meshes";
 inline constexpr llvm::StringLiteral systemDescName = "ttcore.system_desc";
 inline constexpr llvm::StringLiteral argumentTypeName = "ttcore.argument_type";
@@ -43,18 +43,18 @@ inline constexpr llvm::StringLiteral defaultDeviceName = "default_device";
 /// Chips of a mesh at most.
 inline constexpr int64_t maxMeshSize = 1024;
 
-/// The format in which a device holds values of a builtin element type
-/// (i64 as si32, f64 as f32, i1 as bool); nothing if there is none.
+/// The format in which a device holds values of a builtin element type (i64 as si32, f64 as f32, i1 as bool); nothing
+/// if there is none.
 std::optional<DataType> elementTypeToDataType(Type elementType);
 /// The builtin type that holds values of a format without loss.
 Type dataTypeToElementType(MLIRContext *context, DataType dataType);
-/// Bytes of one 32x32 tile of a format, exponents of block formats included.
+/// Bytes of one 32x32 tile of a format, including exponents of block formats.
 uint64_t tileBytes(DataType dataType);
 /// Whether values share exponents.
 bool isBlockFormat(DataType dataType);
 
-/// The mesh of `op`'s module: the default device's, else the first of
-/// `ttcore.meshes` on an enclosing module; nothing if neither is there.
+/// The mesh of `op`'s module: the default device's, else the first of `ttcore.meshes` on an enclosing module; nothing
+/// if there is neither.
 std::optional<llvm::SmallVector<int64_t>> lookupMeshShape(Operation *op);
 /// The device op that `op` runs on, or null.
 DeviceOp lookupDevice(Operation *op, llvm::StringRef name = defaultDeviceName);

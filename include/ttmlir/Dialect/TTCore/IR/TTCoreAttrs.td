@@ -176,7 +176,7 @@ def TTCore_DeviceAttr : TTCore_Attr<"Device", "device"> {
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The device of a system: its first chip's grid, and the mesh requested.
+    /// The device of a system: its first chip's grid, and the requested mesh.
     static DeviceAttr get(SystemDescAttr systemDesc, ArrayRef<int64_t> meshShape,
                           ArrayRef<Topology> meshTopology = {});
   }];
@@ -270,7 +270,7 @@ def TTCore_ShardLayoutAttr : TTCore_Attr<"ShardLayout", "shard", [MemRefLayoutAt
   let parameters = (ins ArrayRefParameter<"int64_t">:$stride, "uint32_t":$buffers);
   let assemblyFormat = "`<` custom<DimensionList>($stride) `,` $buffers `>`";
   let extraClassDeclaration = [{
-    /// Returns the layout of dense rows of elements with one buffer; `shape` is that of one part.
+    /// Returns the layout of dense rows of elements with one buffer; `shape` is the shape of one part.
     static ShardLayoutAttr dense(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
     /// The grid, and the bytes into a core's part.
     ::mlir::AffineMap getAffineMap() const;

@@ -22,7 +22,7 @@ def TTCore_TileType : TypeDef<TTCore_Dialect, "Tile", [MemRefElementTypeInterfac
   let extraClassDeclaration = [{
     int64_t getHeight() const { return getShape()[0]; }
     int64_t getWidth() const { return getShape()[1]; }
-    /// Bytes of one tile, exponents of block formats included.
+    /// Bytes of one tile, including exponents of block formats.
     uint64_t getSizeBytes() const;
     /// The builtin type that holds values of this format without loss.
     Type getElementType() const;

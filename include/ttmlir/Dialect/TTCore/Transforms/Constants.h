@@ -11,8 +11,8 @@
 
 namespace mlir::tt::ttcore {
 
-/// The kind of a function: "const_eval" marks one whose results are evaluated once and kept, the others one that
-/// callers run, on the device or on the host.
+/// The kind of a function: "const_eval" marks one whose results are evaluated once and kept; the others are called by
+/// users, on the device or on the host.
 inline constexpr llvm::StringLiteral functionTypeName = "tt.function_type";
 inline constexpr llvm::StringLiteral constEvalType = "const_eval";
 inline constexpr llvm::StringLiteral forwardDeviceType = "forward_device";
@@ -27,44 +27,44 @@ inline constexpr llvm::StringLiteral traceExecuteType = "trace_execute";
 
 /// On an argument: ops write keys and values to it.
 inline constexpr llvm::StringLiteral kvCacheName = "ttcore.kv_cache";
-/// On an argument, or an op that has a weight: the format in which it is stored, for example "bfp_bf8".
+/// On an argument, or on an op that has a weight: the format in which it is stored, for example "bfp_bf8".
 inline constexpr llvm::StringLiteral weightDtypeName = "ttcore.weight_dtype";
-/// The format that an attribute of this name stands for; else an error, after what `error` begins.
+/// Returns the format that an attribute of this name specifies; otherwise an error that begins with `error`.
 FailureOr<DataType> weightDtypeOf(Attribute attribute, llvm::function_ref<InFlightDiagnostic()> error);
 /// On an op: how its kernels compute on the chip, a #ttnn.device_compute_kernel_config.
 inline constexpr llvm::StringLiteral computeConfigName = "ttcore.compute_config";
-/// On an op: a label, or several. The first op of a function that has a label begins an epoch (ttir-number-epochs).
+/// On an op: one label or several. The first op of a function with a label begins an epoch (ttir-number-epochs).
 inline constexpr llvm::StringLiteral epochBreakName = "ttcore.epoch_break";
 /// On an op: the number of its epoch in the function. Ops of different epochs are not fused.
 inline constexpr llvm::StringLiteral epochName = "ttcore.epoch";
-/// On an op: a name. The op is fused only with ops that have the same name.
+/// On an op: a name. The op is fused only with ops of the same name.
 inline constexpr llvm::StringLiteral fusionGroupName = "ttcore.fusion_group";
 /// On an op: the #ttcore.grid of cores that it computes on (ttnn-requested-grids).
 inline constexpr llvm::StringLiteral gridName = "ttcore.grid";
-/// The grid that an op requests, of rows and columns of at least 1; null where it requests none, failure after an
-/// error.
+/// The grid that an op requests, with at least 1 row and 1 column; null if it requests none, failure after an error.
 FailureOr<GridAttr> requestedGrid(Operation *op);
-/// The attributes that request something of an op, and hold for the ops that it is lowered to or fused into.
+/// The attributes that request something of an op. They also apply to the ops that it is lowered to or fused into.
 inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName, gridName};
 
 /// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and do not
 /// request different epochs or grids.
 bool mayFuse(Operation *lhs, Operation *rhs);
-/// Whether a product may do what `op` does with its result: as `mayFuse`, but `op` may have no config.
+/// Whether a product may include what `op` does with its result: as `mayFuse`, but `op` may have no config.
 bool mayJoin(Operation *op, Operation *product);
 bool hasRequests(Operation *op);
 void passRequestsOn(Operation *from, Operation *to);
-/// Passes on the requests, and the format of the weight.
+/// Propagates the requests, and the format of the weight.
 void passAnnotationsOn(Operation *from, Operation *to);
 
-/// Whether `value` is a function's argument that `ttcore.argument_type` calls a parameter or a constant.
+/// Whether `value` is an argument of a function that `ttcore.argument_type` marks as a parameter or a constant.
 bool isConstantArgument(Value value);
-/// Whether `op` makes a tensor that is the same in every run, of nothing but its attributes.
+/// Whether `op` creates a tensor that is the same in every run, from its attributes alone.
 bool isConstantCreation(Operation *op);
-/// Whether some op, other than those that free it or look at it, may change `value` in place.
+/// Whether some op, other than those that free it or inspect it, may change `value` in place.
 bool mayBeWritten(Value value);
 
-/// Asks of many values whether they are computed from constants and constant arguments alone, each answered once.
+/// Determines for many values whether they are computed from constants and constant arguments alone, once for each
+/// value.
 class ConstantAnalysis {
 public:
   bool isConstant(Value value);

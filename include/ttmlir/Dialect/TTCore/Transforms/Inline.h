@@ -7,11 +7,11 @@
 
 namespace mlir::tt::ttcore {
 
-/// A chain of calls longer than this is taken for a mistake: every call adds its location to those of inlined ops.
+/// A longer chain of calls is treated as a mistake: every call adds its location to those of inlined ops.
 inline constexpr unsigned maxCallDepth = 1000;
 
-/// Puts a copy of the body of `callee`, which has one block, in the place of `call`, and erases the call. The copies,
-/// which are returned, have the call's location around theirs.
+/// Replaces `call` by a copy of the body of `callee`, which has one block, and erases the call. The returned copies
+/// have the call's location around their own.
 SmallVector<Operation *> inlineCall(func::CallOp call, func::FuncOp callee);
 
 } // namespace mlir::tt::ttcore

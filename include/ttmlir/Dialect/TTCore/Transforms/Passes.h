@@ -17,11 +17,11 @@ namespace mlir::tt::ttcore {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/TTCore/Transforms/Passes.h.inc"
 
-/// The rows and columns of a mesh of two axes or less; of more axes, these.
+/// The rows and columns of a mesh of at most two axes; for more axes, their sizes.
 SmallVector<int64_t> rowsAndColumns(ArrayRef<int64_t> meshShape);
 
-/// Refuses modules inside of `root` whose functions would stay as they are; `isFlat`: also those of device modules and
-/// host modules.
+/// Refuses modules inside of `root` whose functions would stay unchanged; `isFlat`: also functions of device modules
+/// and host modules.
 LogicalResult checkModules(ModuleOp root, bool isFlat = false);
 
 } // namespace mlir::tt::ttcore

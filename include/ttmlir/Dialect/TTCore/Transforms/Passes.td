@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules: adds an attribute of the module and a symbol.
+// A pass on modules: adds an attribute of the module and a symbol.
 def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"> {
   let summary = "Register the system descriptor and the default device";
   let description = [{
@@ -39,12 +39,12 @@ def TTCoreRegisterDevicePass : Pass<"ttcore-register-device", "::mlir::ModuleOp"
            "File with a #ttcore.system_desc attribute in text form">,
     ListOption<"meshShape", "mesh-shape", "int64_t", "Rows and columns of the mesh">,
     Option<"pipelineStages", "pipeline-stages", "int64_t", "1", "Stages that the mesh is for, of which the program is one">,
-    // Lists of enums do not parse: LLVM's list option asks a parser that knows no values.
+    // LLVM's list option cannot parse lists of enums: its parser knows no values.
     ListOption<"meshTopology", "mesh-topology", "std::string", "Links of each mesh axis: ring, linear or disabled">
   ];
 }
 
-// On modules: moves functions to another module.
+// A pass on modules: moves functions to another module.
 def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::ModuleOp"> {
   let summary = "Wrap the module's ops in a device module";
   let description = [{
@@ -70,7 +70,7 @@ def TTCoreWrapDeviceModulePass : Pass<"ttcore-wrap-device-module", "::mlir::Modu
   let dependentDialects = ["::mlir::tt::ttcore::TTCoreDialect"];
 }
 
-// On modules: moves functions to another module.
+// A pass on modules: moves functions to another module.
 def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::ModuleOp"> {
   let summary = "Unwrap a device module";
   let description = [{
@@ -78,7 +78,7 @@ def TTCoreUnwrapDeviceModulePass : Pass<"ttcore-unwrap-device-module", "::mlir::
   }];
 }
 
-// On modules: looks at those inside.
+// A pass on modules: inspects the modules inside.
 def TTCoreCheckModules : Pass<"ttcore-check-modules", "::mlir::ModuleOp"> {
   let summary = "Check that every function is one that a pipeline lowers";
   let description = [{
@@ -90,7 +90,7 @@ def TTCoreCheckModules : Pass<"ttcore-check-modules", "::mlir::ModuleOp"> {
   let options = [Option<"isFlat", "flat", "bool", "false", "Device modules and host modules are errors, too">];
 }
 
-// On modules: its option names functions, all of which must exist.
+// A pass on modules: its option names functions, all of which must exist.
 def TTPopulateArgumentTypes : Pass<"tt-populate-argument-types", "::mlir::ModuleOp"> {
   let summary = "Annotate function arguments with their types";
   let description = [{
@@ -142,7 +142,7 @@ def ConstEvalHoistTransform : Pass<"const-eval-hoist-transform", "::mlir::Module
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttcore::TTCoreDialect"];
 }
 
-// On modules: a function is the host's or the device's by the module that it lies in.
+// A pass on modules: the enclosing module determines whether a function is the host's or the device's.
 def TTCoreMarkFunctionsAsForwardPass : Pass<"ttcore-mark-functions-as-forward", "::mlir::ModuleOp"> {
   let summary = "Mark the functions that callers run";
   let description = [{

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The options of a pipeline are members of a struct. Each member describes itself here: its name, default, help, and
-// the values that it takes. Every entrance reads these descriptions, and checks values by them.
+// accepted values. Every entrance reads these descriptions, and checks values against them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PIPELINEOPTIONS_H
@@ -39,7 +39,7 @@ struct OptionValues {
   static OptionValues integer(int64_t least, int64_t most, StringRef expected = {});
   static OptionValues choice(std::vector<Choice> choices, StringRef reason = {});
 
-  /// Returns the canonical form of a value, or nothing for one that is not taken.
+  /// Returns the canonical form of a value, or nothing if it is refused.
   std::optional<std::string> canonical(StringRef value) const;
 };
 
@@ -111,7 +111,7 @@ private:
                             ParserTraits<Parser>::values(option, option.getParser())});
   }
 
-  /// A value as it is written.
+  /// The text form of a value.
   template <class T, class Parser> static std::string text(Parser &parser, const T &value) {
     if constexpr (std::is_base_of_v<llvm::cl::generic_parser_base, Parser>)
       return parser.findArgStrForValue(value).value_or("").str();
@@ -143,7 +143,7 @@ struct PipelineDescription {
   std::vector<OptionDescription> options; // by name
 };
 
-/// Keeps a pipeline; its options are described when somebody asks.
+/// Registers a pipeline; its options are described on demand.
 void addPipelineDescription(StringRef name, StringRef help, std::function<std::vector<OptionDescription>()> options);
 
 /// Returns the description of a registered pipeline, or null.

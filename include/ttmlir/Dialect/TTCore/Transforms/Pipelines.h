@@ -14,11 +14,11 @@ namespace mlir::tt::ttcore {
 /// The nested modules that a pipeline lowers.
 enum class Inside { Device, None };
 
-/// A pipeline without options refuses any that is given.
+/// A pipeline without options refuses every option.
 struct NoOptions : PipelineOptions<NoOptions> {};
 
-/// Registers a pipeline by name. It begins with ttcore-check-modules: no function is left as it is without an error.
-/// Its options are described for every entrance (PipelineOptions.h).
+/// Registers a pipeline by name. It begins with ttcore-check-modules, which reports functions that would stay
+/// unchanged. Its options are described for every entrance (PipelineOptions.h).
 template <class Options = NoOptions, class Build>
 void registerPipeline(StringRef name, StringRef text, Inside inside, Build build) {
   addPipelineDescription(name, text, [] { return Options().described().vec(); });

@@ -1,7 +1,8 @@
 //===- PlacedOps.h - epochs and cores of ops --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where ttnn-place-epochs places an op. Flatbuffers keep these attributes for reports; the runtime ignores them.
+// The place that ttnn-place-epochs assigns to an op. Flatbuffers keep these attributes for reports; the runtime ignores
+// them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_PLACEDOPS_H
@@ -15,7 +16,7 @@ namespace mlir::tt::ttcore {
 inline constexpr llvm::StringLiteral placedEpochName = "ttcore.placed_epoch";
 /// The first row and column, and numbers of rows and columns.
 inline constexpr llvm::StringLiteral placedCoresName = "ttcore.placed_cores";
-/// True where rows and columns of the op's grid are exchanged; else absent.
+/// True if rows and columns of the op's grid are exchanged; else absent.
 inline constexpr llvm::StringLiteral placedTransposedName = "ttcore.placed_transposed";
 inline constexpr llvm::StringLiteral placedCyclesName = "ttcore.placed_cycles";
 /// Bytes of circular buffers and of shards of the result on each core.

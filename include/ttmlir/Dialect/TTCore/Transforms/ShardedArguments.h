@@ -9,8 +9,8 @@
 
 namespace mlir::tt::ttcore {
 
-/// Attribute of an argument that comes in shards, whose type is that of one: array<i64: ...>, the dimension that each
-/// axis of the mesh splits, -1 for none.
+/// The attribute of an argument that arrives in shards and has the type of one shard: array<i64: ...>, the dimension
+/// that each axis of the mesh splits, -1 for none.
 inline constexpr llvm::StringLiteral shardDimsName = "ttcore.shard_dims";
 
 /// Returns the attribute that marks the type of a tensor that is distributed over the mesh of the module around `op`.

@@ -1,8 +1,7 @@
 //===- Stages.h - functions that run as stages ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that passes and the writer of flatbuffers agree on. docs/stages.md has
-// the way of a module.
+// Names that passes and the writer of flatbuffers share. docs/stages.md describes how a module is divided.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_TTCORE_TRANSFORMS_STAGES_H

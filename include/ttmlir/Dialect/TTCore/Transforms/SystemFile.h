@@ -8,7 +8,7 @@
 namespace mlir::tt::ttcore {
 
 /// The system that a file describes, with at least one chip: a #ttcore.system_desc as the compiler prints it, or the
-/// JSON that the runtime stores of the machine it has. Errors go to `emitError` and name the file.
+/// JSON that the runtime writes for the current machine. Errors are passed to `emitError` and name the file.
 FailureOr<SystemDescAttr> readSystemFile(StringRef path, MLIRContext *context,
                                          function_ref<InFlightDiagnostic()> emitError);
 

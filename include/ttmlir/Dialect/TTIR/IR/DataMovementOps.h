@@ -23,7 +23,7 @@ struct DataMovementOps {
 };
 
 inline std::optional<Movement> movementOf(Operation *op) { return tt::movementOf<DataMovementOps>(op); }
-/// The moved value; the value itself if it stays as it is.
+/// The moved value; the value itself if it is unchanged.
 inline Value move(OpBuilder &builder, Location loc, const Movement &movement, Value value) {
   if (movement.isIdentity())
     return value;

@@ -17,7 +17,7 @@ include "ttmlir/Dialect/Families/Training.td"
 include "ttmlir/Dialect/Families/Window.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
-// Result types follow from operands; what is declared is compared by the op's own verifier.
+// Result types follow from operands; the op's own verifier compares the declared ones.
 def TTIR_InferWritten : DeclareOpInterfaceMethods<InferTypeOpInterface, ["refineReturnTypes"]>;
 
 def TTIR_ToLayoutOp : Op<TTIR_Dialect, "to_layout", [

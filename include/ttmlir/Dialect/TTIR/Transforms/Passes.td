@@ -6,7 +6,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// On modules: numbers go through all functions.
+// A pass on modules: numbers run through all functions.
 def TTIRNumberOps : Pass<"ttir-number-ops", "::mlir::ModuleOp"> {
   let summary = "Number the ops of the source module";
   let description = [{
@@ -46,7 +46,7 @@ def TTIRNumberEpochs : Pass<"ttir-number-epochs", "::mlir::func::FuncOp"> {
   }];
 }
 
-// On modules: it calls other functions.
+// A pass on modules: it calls other functions.
 def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Replace composites by calls of their decompositions";
   let description = [{
@@ -65,7 +65,7 @@ def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleO
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
-// On modules: moves ops from function to function.
+// A pass on modules: moves ops from function to function.
 def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
   let summary = "Inline calls";
   let description = [{
@@ -97,7 +97,7 @@ def TTIRInlineFunctions : Pass<"ttir-inline-functions", "::mlir::ModuleOp"> {
                         "Ops that all functions with calls may have when these are inlined">];
 }
 
-// On modules: warns once, and callers see the signatures that change.
+// A pass on modules: warns once, and callers see the changed signatures.
 def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::mlir::ModuleOp"> {
   let summary = "Legalize element types to the data formats of the chip";
   let description = [{
@@ -123,7 +123,7 @@ def TTIRElementTypeNormalization : Pass<"ttir-element-type-normalization", "::ml
   let dependentDialects = ["::mlir::tt::ttir::TTIRDialect"];
 }
 
-// On modules: calls are cast to the signatures of other functions.
+// A pass on modules: calls are cast to the signatures of other functions.
 def TTIRGlobalDataFormatConversion : Pass<"ttir-global-data-format-conversion", "::mlir::ModuleOp"> {
   let summary = "Convert computations to one float format";
   let description = [{
@@ -201,7 +201,7 @@ def TTIRHoistConstants : Pass<"ttir-hoist-constants", "::mlir::ModuleOp"> {
   let options = [Option<"minBytes", "min-bytes", "int64_t", "4096", "Size from which constants are hoisted">];
 }
 
-// On modules: the public functions of one are cut alike.
+// A pass on modules: the public functions of a module are cut alike.
 def TTIRMicroBatches : Pass<"ttir-micro-batches", "::mlir::ModuleOp"> {
   let summary = "Divide the batch of functions into micro-batches";
   let description = [{
@@ -340,7 +340,7 @@ def TTIRMultiDeviceTensorAnnotation : TTIRNothingToDo<"ttir-multi-device-tensor-
     "`mesh_shard` says in TTIR what is in parts; the layouts of TTNN carry the mesh from there.">;
 
 //===----------------------------------------------------------------------===//
-// What is known of arguments
+// Facts about arguments
 //===----------------------------------------------------------------------===//
 
 def TTIRInferKVCacheArgumentTypes : Pass<"ttir-infer-kv-cache-argument-types"> {

@@ -20,24 +20,22 @@
 
 namespace mlir::tt::ttmetal {
 
-/// An upper bound of elements, above the capacity of any memory of a device; byte counts of smaller buffers do not
-/// overflow.
+/// An upper bound of elements, above the capacity of any device memory; byte counts of smaller buffers do not overflow.
 inline constexpr int64_t mostElements = int64_t(1) << 40;
-/// Whether sizes are known, fit into 32 bits, and make no more elements than those.
+/// Whether sizes are known, fit into 32 bits, and do not multiply to more elements than that.
 bool isCountable(ShapedType type);
 
-/// A buffer of the device: what each core of a grid has of it.
+/// A device buffer: the part that each core of a grid has.
 struct DeviceBuffer {
   ArrayRef<int64_t> grid, shard; // rows and columns; of elements or tiles
   Type element;                  // a scalar, or a !ttcore.tile
-  /// Bytes of one element or tile; of what a core has; of a page, which holds a tile's elements.
+  /// Bytes of one element or tile, of the part of a core, and of a page, which holds a tile's elements.
   uint64_t elementBytes() const;
   uint64_t shardBytes() const;
   uint64_t pageBytes() const;
   ttcore::DataType dataType() const;
 
-  /// Returns the buffer, or nullopt for a type that is not one: 4 dimensions, a #ttcore.shard layout, in a memory of
-  /// the device.
+  /// Returns the buffer, or nullopt for a type that is not one: 4 dimensions, a #ttcore.shard layout, in device memory.
   static std::optional<DeviceBuffer> of(Type type);
 };
 inline bool isDeviceBuffer(Type type) { return DeviceBuffer::of(type).has_value(); }

@@ -39,23 +39,22 @@ void registerTTNNOps(Dialect &dialect);
 
 namespace mlir::tt::ttnn {
 
-/// Rows and columns of the tile that tiled tensors are padded to.
+/// Rows and columns of the tile to which tiled tensors are padded.
 inline constexpr int64_t tileHeight = 32, tileWidth = 32;
 
-/// The map of a tensor's dimensions to the rows and columns it is stored in:
-/// all but the last dimension become rows. With `layout` tile, the second-last
-/// dimension is padded to the tile first, so that no tile spans two matrices.
+/// The map of a tensor's dimensions to the rows and columns in which it is stored: all but the last dimension become
+/// rows. With layout `tile`, the second-last dimension is padded to the tile first, so that no tile spans two matrices.
 AffineMap collapseToMatrix(MLIRContext *context, ArrayRef<int64_t> shape, Layout layout);
 
-/// Height and width of the matrix that `collapseToMatrix` maps to; nothing if
-/// they do not fit into 64 bits or a dimension is dynamic.
+/// Height and width of the matrix that `collapseToMatrix` maps to; nothing if they do not fit into 64 bits or a
+/// dimension is dynamic.
 std::optional<std::array<int64_t, 2>> collapsedShape(ArrayRef<int64_t> shape, Layout layout);
 
-/// The data type of a tensor: its layout's, else that of its element type;
-/// nothing if no data format holds the element type.
+/// The data type of a tensor: that of its layout, else that of its element type; nothing if no data format holds the
+/// element type.
 std::optional<ttcore::DataType> getDataType(RankedTensorType type);
 
-/// `type` with another encoding; the element type follows its data type.
+/// `type` with another encoding; the element type follows the encoding's data type.
 RankedTensorType withLayout(RankedTensorType type, TTNNLayoutAttr layout);
 
 } // namespace mlir::tt::ttnn

@@ -29,7 +29,7 @@ class TTNN_Attr<string name, string attrMnemonic, list<Trait> traits = []> : Att
   let mnemonic = attrMnemonic;
 }
 
-// An integer of at least 0: to MLIR's own parser, -1 of an unsigned type is its greatest number.
+// An integer of at least 0. MLIR's own parser reads -1 of an unsigned type as its greatest number.
 class TTNN_Unsigned<string type> : AttrParameter<type, ""> {
   let parser = "parseUnsigned<" # type # ">($_parser)";
 }

@@ -46,7 +46,7 @@ def TTNN_CoreRuntimeArgsAttr : TTNN_Attr<"CoreRuntimeArgs", "core_runtime_args">
 // Kernels
 //===----------------------------------------------------------------------===//
 
-// A kernel: what it is (`own` parameters, printed by `head`), then its compile-time, common and per-core arguments.
+// A kernel: its own parameters (`own`, printed by `head`), then its compile-time, common and per-core arguments.
 class TTNN_KernelAttr<string name, string attrMnemonic, string text, dag own, string head>
     : TTNN_Attr<name, attrMnemonic> {
   let summary = text;

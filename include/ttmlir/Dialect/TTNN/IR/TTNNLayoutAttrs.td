@@ -123,13 +123,13 @@ def TTNN_TTNNLayoutAttr : TTNN_Attr<"TTNNLayout", "ttnn_layout",
     BufferType getBufferType() const;
     bool isOnDevice() const { return getBufferType() != BufferType::SystemMemory; }
     bool isSharded() const;
-    /// Returns the shape of one shard, in elements: a multiple of the tile when tiled.
+    /// Returns the shape of one shard, in elements: a multiple of the tile if tiled.
     SmallVector<int64_t> getShardShape() const;
-    /// Bytes of one shard, padding and shared exponents included.
+    /// Bytes of one shard, including padding and shared exponents.
     uint64_t getShardBytes() const;
 
-    /// This layout with one thing changed, for a tensor of `tensorShape`. A change of format or order keeps grid and
-    /// memory; a change of memory gives an interleaved layout.
+    /// This layout with one property changed, for a tensor of `tensorShape`. A change of format or order keeps grid and
+    /// memory; a change of memory returns an interleaved layout.
     TTNNLayoutAttr withDataType(::mlir::tt::ttcore::DataType dataType) const;
     TTNNLayoutAttr withLayout(ArrayRef<int64_t> tensorShape, Layout layout) const;
     TTNNLayoutAttr withBufferType(ArrayRef<int64_t> tensorShape, BufferType buffer) const;

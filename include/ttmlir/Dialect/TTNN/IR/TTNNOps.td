@@ -1,8 +1,8 @@
 //===- TTNNOps.td - the ops of the TTNN dialect ----------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that TTIR has alike are rows of include/ttmlir/Dialect/Families; those with operands or attributes of TTNN's own
-// are in the files of this folder.
+// Ops that TTIR has in the same form are rows of include/ttmlir/Dialect/Families. Ops with operands or attributes that
+// only TTNN has are in this folder.
 //
 //===----------------------------------------------------------------------===//
 

@@ -76,8 +76,8 @@ def TTNN_DistributedRMSNormOp : TTNN_DistributedNormOp<"distributed_rms_norm",
          TTNN_NormProgramConfig),
     "rms_norm of input + residual over a last dimension that lies on the chips along `cluster_axis`.">;
 
-// A norm of rows that are cut over chips, in steps: sums of each row's part, which are gathered, then the part itself.
-// Sums lie in the first column of a tile each, those of the squares first.
+// A norm of rows that are split over chips, in steps: sums of each chip's part of the rows, which are gathered, then
+// the norm of the part. Sums are in the first column of a tile each, and those of the squares come first.
 class TTNN_PreAllGatherOp<string mnemonic, dag more, dag attributes, string rule, string text,
                           list<Trait> traits = []>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, more),

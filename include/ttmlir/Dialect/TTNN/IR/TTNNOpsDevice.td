@@ -21,7 +21,7 @@ def TTNN_GetDeviceOp : Op<TTNN_Dialect, "get_device", [Pure, TT_RunsOnce]> {
   let hasVerifier = 1;
 }
 
-// The values stay, their place or order changes: the result's encoding says to what.
+// The values stay; their memory or order changes as the result's encoding states.
 class TTNN_LayoutOp<string mnemonic, string text, dag device = (ins), list<Trait> traits = []>
     : TT_PureOp<TTNN_Dialect, mnemonic, !con(TT_Unary, device), (ins), text, "same",
                 !listconcat([TT_MovesValues], traits)> {
@@ -159,7 +159,7 @@ def TTNN_CaptureOrExecuteTraceOp : Op<TTNN_Dialect, "capture_or_execute_trace", 
                        FlatSymbolRefAttr:$capture_callee, FlatSymbolRefAttr:$execute_callee);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let extraClassDeclaration = [{
-    /// The function that is recorded: what the capture calls. Null, after an error, where there is none.
+    /// The recorded function, which the capture calls. Returns null, after an error, if there is none.
     ::mlir::FunctionOpInterface lookupTraced(::mlir::SymbolTableCollection &symbols);
   }];
 }

@@ -21,7 +21,7 @@ defvar TTNN_ConvConfig = (ins TT_DType:$dtype, OptionalAttr<TTNN_Conv2dConfigAtt
                               OptionalAttr<TTNN_DeviceComputeKernelConfig>:$compute_config,
                               OptionalAttr<TTNN_Conv2dSliceConfigAttr>:$conv2d_slice_config);
 
-// The bias may be left out, the device not, so that three operands are never ambiguous.
+// The bias is optional and the device is not, so three operands are never ambiguous.
 class TTNN_ConvOp<string mnemonic, dag extra, string text, string rule>
     : TT_PureOp<TTNN_Dialect, mnemonic, TTNN_ConvOperands,
                 !con(TTNN_ConvInput, extra, (ins DenseI32ArrayAttr:$dilation, I32Attr:$groups), TTNN_ConvConfig), text, rule,
@@ -72,7 +72,7 @@ def TTNN_PrepareConv3dWeightsOp : TT_PureOp<TTNN_Dialect, "prepare_conv3d_weight
     "block of all), in each the places of the window, at each place the channels; filled up with zeros to `alignment`.",
     "prepareVolumes", [TT_MovesValues, TT_FillsValues]>;
 
-// The result is in the order that the convolution reads fastest; its shape is the library's.
+// The result has the order that the convolution reads fastest; the library determines its shape.
 class TTNN_PrepareOp<string mnemonic, string operand, dag format, dag window, dag bias, dag extra, string text>
     : Op<TTNN_Dialect, mnemonic, [
           Pure, TT_MovesValues, TT_FillsValues,

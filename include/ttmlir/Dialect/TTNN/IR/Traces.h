@@ -7,12 +7,12 @@
 
 namespace mlir::tt::ttnn {
 
-/// Whether programs record commands by themselves: outside of the functions that capture_or_execute_trace names.
+/// Whether programs record commands themselves, outside of the functions that capture_or_execute_trace names.
 bool hasTraces(ModuleOp module);
 
-/// Puts what stands between begin_trace_capture and end_trace_capture where the recording is executed, as often as it
-/// is: recording executes nothing, and who reads a recorded value reads that of the last execution before. Fails, with
-/// an error, where a recording leaves its program or a value is read before there is one.
+/// Moves the ops between begin_trace_capture and end_trace_capture to each execution of the recording. Recording
+/// executes nothing, and a reader of a recorded value reads that of the last execution before. Fails, with an error, if
+/// a recording leaves its program or a value is read before its first execution.
 LogicalResult replayTraces(ModuleOp module);
 
 } // namespace mlir::tt::ttnn

@@ -9,8 +9,8 @@
 
 namespace mlir::tt::ttnn {
 
-/// The result of the `ttnn.get_device` at the head of the function around `op`, which is created if there is none; null
-/// if the module has no `ttcore.device`, of which `refuse` is told: "needs a device but ...".
+/// The result of the `ttnn.get_device` at the head of the function around `op`, which is created if there is none.
+/// Returns null, and calls `refuse` with "needs a device but ...", if the module has no `ttcore.device`.
 Value getOrCreateDevice(OpBuilder &builder, Operation *op, function_ref<void(const Twine &)> refuse);
 
 } // namespace mlir::tt::ttnn

@@ -14,7 +14,7 @@ defvar TTNN_RequestedLayouts = [
          "Operands whose layout is changed before the op: NAME=0:1,...">
 ];
 
-// On modules: looks at the chip.
+// A pass on modules: reads the chip.
 def TTNNRequestedGrids : Pass<"ttnn-requested-grids", "::mlir::ModuleOp"> {
   let summary = "Compute ops on the grids of cores that are requested";
   let description = [{
@@ -43,7 +43,7 @@ def TTNNRequestedGrids : Pass<"ttnn-requested-grids", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// On modules: looks at the chip, and reports once.
+// A pass on modules: reads the chip, and reports once.
 def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagation", "::mlir::ModuleOp"> {
   let summary = "Choose layouts of results by estimated time";
   let description = [{
@@ -95,7 +95,7 @@ def TTNNGreedyMemoryLayoutPropagation : Pass<"ttnn-greedy-memory-layout-propagat
   ] # TTNN_RequestedLayouts;
 }
 
-// On modules: looks at the chip, and at functions that are called.
+// A pass on modules: reads the chip, and called functions.
 def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mlir::ModuleOp"> {
   let summary = "Spill tensors from L1 to DRAM";
   let description = [{
@@ -133,7 +133,7 @@ def TTNNGreedyL1SpillManagement : Pass<"ttnn-greedy-l1-spill-management", "::mli
   ] # TTNN_RequestedLayouts;
 }
 
-// On modules: looks at the chip, and counts over all functions.
+// A pass on modules: reads the chip, and counts over all functions.
 def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fallback", "::mlir::ModuleOp"> {
   let summary = "Revert layouts and configs that a chip would refuse";
   let description = [{
@@ -160,7 +160,7 @@ def TTNNOperationValidationAndFallback : Pass<"ttnn-operation-validation-and-fal
   ] # TTNN_RequestedLayouts;
 }
 
-// On modules: looks at the chip.
+// A pass on modules: reads the chip.
 def TTNNPlaceEpochs : Pass<"ttnn-place-epochs", "::mlir::ModuleOp"> {
   let summary = "Divide programs into epochs, and place the ops of each on cores";
   let description = [{

@@ -9,7 +9,7 @@
 
 namespace mlir::tt::ttnn {
 
-/// A switch that can also be left as each op has it.
+/// A switch that can also be left to each op.
 enum class OptionalSwitch { Off, On, Undefined };
 
 /// 1 or more.
@@ -19,14 +19,14 @@ struct Count {
   int64_t value;
 };
 
-/// Above 0, and 1 at most.
+/// Above 0 and at most 1.
 struct Share {
   Share(float value = 1) : value(value) {}
   operator float() const { return value; }
   float value;
 };
 
-/// The data type that `format`, which is not None, stands for.
+/// The data type of `format`, which is not None.
 inline ttcore::DataType toDataType(BFPDtype format) {
   return format == BFPDtype::BFP_BFloat8 ? ttcore::DataType::BFP_BFloat8 : ttcore::DataType::BFP_BFloat4;
 }

@@ -155,7 +155,7 @@ def TTNNSetComputeKernelConfig : Pass<"ttnn-set-compute-kernel-config"> {
   ];
 }
 
-// On modules: compares ops of all functions.
+// A pass on modules: compares ops of all functions.
 def TTNNUniqueLocations : Pass<"ttnn-unique-locations", "::mlir::ModuleOp"> {
   let summary = "Check that no two ops have the same location";
   let description = [{
@@ -347,7 +347,7 @@ def TTNNTraceHoistTransform : Pass<"ttnn-trace-hoist-transform", "::mlir::Module
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
 
-// On modules: one file for all functions.
+// A pass on modules: one file for all functions.
 def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp"> {
   let summary = "Write metrics of the programs to a file";
   let description = [{
@@ -379,7 +379,7 @@ include "ttmlir/Dialect/TTNN/Transforms/OptimizerPasses.td"
 // Nothing to do on the simulated chip
 //===----------------------------------------------------------------------===//
 
-// On modules: changes the types of functions and of what they call.
+// A pass on modules: changes the types of functions and of their calls.
 def TTNNConstEvalInputsToSystemMemory : Pass<"ttnn-force-const-eval-to-system-memory", "::mlir::ModuleOp"> {
   let summary = "Keep inputs of const-eval functions in host memory";
   let description = [{
@@ -413,7 +413,7 @@ def TTNNConstEvalInputsToSystemMemory : Pass<"ttnn-force-const-eval-to-system-me
   }];
 }
 
-// On modules: it calls other functions.
+// A pass on modules: it calls other functions.
 def TTNNResolveComposites : Pass<"ttnn-resolve-composites", "::mlir::ModuleOp"> {
   let summary = "Replace composites by ops, or by calls of their decompositions";
   let description = [{

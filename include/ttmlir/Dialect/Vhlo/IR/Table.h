@@ -21,11 +21,11 @@ struct Version {
 
   static constexpr Version current() { return {1, 20, 0}; }
   static constexpr Version minimum() { return {0, 9, 0}; }
-  /// `1.16.2`; nothing where the text is no version.
+  /// `1.16.2`; nothing if the text is not a version.
   static std::optional<Version> parse(StringRef text);
-  /// A version that can be written, or what is wrong.
+  /// A version that can be written, or the error.
   static FailureOr<Version> parseTarget(StringRef text, function_ref<void(const Twine &)> error);
-  /// Without its patch number, which changes nothing of what may be in a file.
+  /// Without its patch number, which does not change what a file may contain.
   Version withoutPatch() const { return {majorNumber, minorNumber, 0}; }
   std::string str() const {
     return std::to_string(majorNumber) + '.' + std::to_string(minorNumber) + '.' + std::to_string(patchNumber);
@@ -65,8 +65,8 @@ struct Field {
   Kind kind;
 };
 
-/// A row of Attributes.def or Types.def: code in a file, mnemonic, first version, `name:kind` of each field in the
-/// order of the file, names of the values of an enum.
+/// A row of Attributes.def or Types.def: code in a file, mnemonic, first version, `name:kind` of each field in file
+/// order, names of the values of an enum.
 struct DataRow {
   uint64_t code;
   StringRef mnemonic;
@@ -117,8 +117,8 @@ struct Inherent {
   StringRef whole; // what a part is of
 };
 
-/// A row of Ops.def: name, first and last version ("" for no last one), the StableHLO op ("" for one that a later
-/// version replaced), and the attributes in alphabetical order, as `name`, form and `=default`.
+/// A row of Ops.def: name, first and last version ("" if there is no last one), the StableHLO op ("" if a later version
+/// replaced it), and the attributes in alphabetical order, as `name`, form and `=default`.
 struct OpRow {
   StringRef name;
   Version since;
@@ -140,7 +140,7 @@ ArrayRef<DataRow> typeRows();
 const OpRow *findOp(StringRef name);
 /// The row of `base_vN`, or null.
 const OpRow *findOp(StringRef base, unsigned number);
-/// The row that an op of another dialect is written by, or null.
+/// The row that writes an op of another dialect, or null.
 const OpRow *findOpFor(StringRef stablehlo);
 const DataRow *findAttribute(StringRef mnemonic);
 const DataRow *findAttribute(uint64_t code);

@@ -36,7 +36,7 @@ struct VhloAttrStorage;
 struct VhloTypeStorage;
 } // namespace detail
 
-/// An attribute of the dialect: a row, and what its fields hold.
+/// An attribute of the dialect: a row, and the values of its fields.
 class VhloAttr : public Attribute::AttrBase<VhloAttr, Attribute, detail::VhloAttrStorage> {
 public:
   using Base::Base;
@@ -62,7 +62,7 @@ public:
   bool is(StringRef mnemonic) const { return row().mnemonic == mnemonic; }
 };
 
-/// The format of the numbers of a type that is one of a float, and the width of one that is one of an integer.
+/// The format of a type of floats, and the width of a type of integers.
 const llvm::fltSemantics *floatFormat(Type type);
 std::optional<unsigned> integerWidth(Type type);
 /// The builtin type of a VHLO type of numbers, or null.

@@ -19,7 +19,7 @@ namespace mlir::vhlo {
 #define GEN_PASS_REGISTRATION
 #include "ttmlir/Dialect/Vhlo/Transforms/Passes.h.inc"
 
-/// Run the conversions of the passes of the same names. A module is left between the dialects when one fails.
+/// Run the conversions of the passes of the same names. If one fails, the module is left between the dialects.
 LogicalResult legalizeToStableHLO(ModuleOp module);
 LogicalResult legalizeToVhlo(ModuleOp module, bool allowOtherDialects);
 LogicalResult convertToVersion(ModuleOp module, const Version &target);

@@ -13,17 +13,17 @@
 
 namespace mlir::vhlo {
 
-/// Whether bytes begin as those of a portable artefact: bytecode whose producer is StableHLO.
+/// Whether bytes begin like a portable artifact: bytecode whose producer is StableHLO.
 bool isPortableArtifact(StringRef bytes);
 
-/// The version that an artefact names, or nothing for other bytes.
+/// The version that an artifact states, or nothing for other bytes.
 std::optional<Version> portableArtifactVersion(StringRef bytes);
 
-/// The StableHLO module of a portable artefact. Null after an error, which is emitted on the context. Loads the
-/// dialects that it needs; those of the artefact must be registered.
+/// The StableHLO module of a portable artifact. Returns null after an error, which is emitted on the context. Loads the
+/// dialects that it needs; those of the artifact must be registered.
 OwningOpRef<ModuleOp> deserializePortableArtifact(StringRef bytes, MLIRContext *context);
 
-/// The portable artefact of a StableHLO module, which stays as it is. `version` is MAJOR.MINOR.PATCH.
+/// The portable artifact of a StableHLO module, which is not changed. `version` is MAJOR.MINOR.PATCH.
 FailureOr<std::string> serializePortableArtifact(ModuleOp module, StringRef version);
 
 } // namespace mlir::vhlo
