@@ -12,10 +12,10 @@ namespace mlir::tt {
 /// The reasons why patterns refused the ops that a conversion left.
 using Refusals = DenseMap<Operation *, std::string>;
 
-/// A pattern for an op that is never lowered has this label, for `loweringOf`.
+/// The label of a pattern for an op that is never lowered, for `loweringOf`.
 inline constexpr StringLiteral neverMatches = "never matches";
 
-/// Says why an op is not lowered. The rewriter's own function of this name keeps it to itself in release builds of
+/// Records why an op is not lowered. The rewriter's own function of this name discards the reason in release builds of
 /// MLIR.
 template <class Reason>
 LogicalResult notifyMatchFailure(ConversionPatternRewriter &rewriter, Operation *op, Reason &&reason) {
@@ -44,19 +44,19 @@ private:
   std::string reason;
 };
 
-/// Applies the patterns to the ops below `root` that are not legal, and says why those that are left were refused.
+/// Applies the patterns to the ops below `root` that are not legal, and reports why the remaining ones were refused.
 ///
-/// No op is marked illegal, because the driver stops at the first such op that no pattern takes, where every one is to
-/// be named; and nothing is folded on the way.
+/// No op is marked illegal, because the driver stops at the first such op that no pattern takes, and every one is to be
+/// reported; nothing is folded on the way.
 ///
-/// Patterns look before they create: nothing is rolled back, which costs the driver half. Replacing an op by one takes
-/// it 0.75 us (1.4 us and more with rollback, 0.2 us in a bare walk; MLIR 22.1, chains of 600 to 24,000 ops, CPU time),
-/// of about 20 us that the whole compilation of an op takes.
+/// Patterns check before they create: nothing is rolled back, which would cost half of the driver's time. Replacing an
+/// op by one takes it 0.75 us (1.4 us and more with rollback, 0.2 us in a bare walk; MLIR 22.1, chains of 600 to 24,000
+/// ops, CPU time), of about 20 us that the whole compilation of an op takes.
 ///
-/// `rollback`: a pattern whose ops are not lowered is undone. Where ops are lowered to ops that the same patterns
-/// lower, a pattern cannot look at all that it will create.
+/// `rollback`: a pattern whose ops are not lowered is undone. If ops are lowered to ops that the same patterns lower, a
+/// pattern cannot check everything that it will create.
 ///
-/// `inherited`: attributes of another dialect that an op has from the op that it replaces.
+/// `inherited`: attributes of another dialect that an op inherits from the op that it replaces.
 inline Refusals convertAll(Operation *root, const ConversionTarget &target, const FrozenRewritePatternSet &patterns,
                            ArrayRef<StringLiteral> inherited = {}, bool rollback = false) {
   struct Listener : RewriterBase::Listener {
@@ -88,13 +88,13 @@ inline Refusals convertAll(Operation *root, const ConversionTarget &target, cons
   config.allowPatternRollback = rollback;
   config.buildMaterializations = false;
   config.foldingMode = DialectConversionFoldingMode::Never;
-  // Only an op that is marked illegal lets it fail.
+  // Only an op that is marked illegal makes it fail.
   (void)applyPartialConversion(root, target, patterns, config);
   return std::move(listener.refusals);
 }
 
-/// The op that the patterns make of the op of this name, "rule" where that depends on the op, "" for an op that is not
-/// lowered, and nothing where no pattern is for this op. A pattern tells by the ops that it says to generate, or by a
+/// The op that the patterns produce for the op of this name, "rule" if that depends on the op, "" for an op that is not
+/// lowered, and nothing if no pattern handles this op. A pattern states this by the ops that it generates, or by a
 /// label.
 inline std::optional<std::string> loweringOf(StringRef op, RewritePatternSet &patterns) {
   for (std::unique_ptr<RewritePattern> &pattern : patterns.getNativePatterns()) {

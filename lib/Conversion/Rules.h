@@ -12,8 +12,8 @@
 
 namespace mlir::tt {
 
-/// The lowering of ops of one name, by a function over `Lowering`, which is one op being lowered. into: the op that
-/// replaces them, "rule" where that depends on the op, and empty where they are always refused.
+/// The lowering of ops of one name, by a function over `Lowering`, which represents one op being lowered. into: the op
+/// that replaces them, "rule" if that depends on the op, and empty if they are always refused.
 template <class Lowering> struct LoweringRule {
   LoweringRule() = default;
   template <class Lower>

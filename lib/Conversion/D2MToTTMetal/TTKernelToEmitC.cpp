@@ -18,7 +18,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Returns the function that an op calls: that of its name, with few exceptions.
+/// Returns the function that an op calls: the one of its name, with few exceptions.
 static std::string calleeOf(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (name.consume_front("experimental."))
@@ -59,7 +59,7 @@ static StringRef broadcastOf(ttkernel::BcastType type) {
 }
 
 namespace {
-/// An op is a call of the function of its name.
+/// An op becomes a call of the function of its name.
 struct CallPattern : ConversionPattern {
   CallPattern(const TypeConverter &types, MLIRContext *context)
       : ConversionPattern(types, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -103,7 +103,7 @@ struct CallPattern : ConversionPattern {
         })
         .Case([&](ttkernel::FillTileOp fill) {
           const APFloat value = fill.getValue();
-          // Kernels include no header that has names for these.
+          // Kernels include no header with names for these.
           if (value.isFinite())
             arguments.push_back(fill.getValueAttr());
           else if (value.isNaN())

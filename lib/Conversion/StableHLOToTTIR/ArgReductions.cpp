@@ -1,9 +1,8 @@
 //===- ArgReductions.cpp - where the greatest or smallest element is ------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// StableHLO reduces pairs of a value and its position. There are many ways to
-// write the region, so it is not compared with any: it is computed for pairs
-// of numbers, and told by what it gives.
+// StableHLO reduces pairs of a value and its position. There are many ways to write the region, so it is not compared
+// with any form: it is evaluated for pairs of numbers, and identified by its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +28,7 @@ using namespace mlir::tt::hlo;
 // What a region computes
 //===----------------------------------------------------------------------===//
 
-/// The number of an op of scalars; nothing for an op that is no function of numbers.
+/// Evaluates an op on scalars; nothing for an op that is not a function of numbers.
 static std::optional<double> evaluate(Operation *op, ArrayRef<double> x) {
   if (x.empty())
     return std::nullopt;
@@ -108,7 +107,7 @@ static int directionOf(Block &body) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
-/// Whether a tensor counts along a dimension, from 0. What makes it is StableHLO, or TTIR already.
+/// Whether a tensor counts along a dimension, from 0. Its producer is StableHLO, or TTIR already.
 static bool counts(Value value, int64_t dimension) {
   if (auto iota = value.getDefiningOp<stablehlo::IotaOp>())
     return static_cast<int64_t>(iota.getIotaDimension()) == dimension;
@@ -136,7 +135,7 @@ static bool counts(Value value, int64_t dimension) {
          static_cast<int64_t>(range.getArangeDimension()) == dimension;
 }
 
-/// Whether no element is behind this one: an infinity, or the least or greatest integer.
+/// Whether no element comes after this one: an infinity, or the least or greatest integer.
 static bool isLast(Value init, bool greatest) {
   Attribute value = splatValue(init);
   if (auto attr = dyn_cast_if_present<FloatAttr>(value))
@@ -178,7 +177,7 @@ struct LowerArgReduce : OpConversionPattern<stablehlo::ReduceOp> {
     Value input = adaptor.getInputs().front(), ordered = input;
     RankedTensorType type = typeOf(input), positions = typeOf(op.getResult(1));
     ArrayAttr dimensions = rewriter.getI32ArrayAttr(narrow(op.getDimensions()));
-    // The smallest is the greatest of -x; of integers, of ~x, which -x is not of the least.
+    // The smallest is the greatest of -x; for integers, of ~x, because -x of the least integer is not representable.
     if (direction < 0)
       ordered = isa<FloatType>(type.getElementType()) ? make<ttir::NegOp>(builder, type, input)
                                                       : make<ttir::BitwiseNotOp>(builder, type, input);

@@ -1,10 +1,9 @@
 //===- ControlFlow.cpp - regions of StableHLO to functions ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program on the device has no regions: what a loop or a branch does becomes
-// a function, and the op one of ttcore that names it. What a region uses of its
-// surroundings becomes an operand; small constants are cloned inside, where
-// folders and fusions see them.
+// A program on the device has no regions: the body of a loop or a branch becomes a function, and the op becomes one of
+// ttcore that names it. Values that a region captures become operands; small constants are cloned inside, where folders
+// and fusions see them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,14 +36,14 @@ struct OutlineControlFlow : tt::impl::OutlineStableHLOControlFlowBase<OutlineCon
     symbols = &table;
     bool changed = false;
     for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      // Regions of regions first, which are then ops without regions.
+      // Nested regions first, whose ops then have no regions.
       SmallVector<Operation *> found;
       function.walk([&](Operation *op) {
         if (isControlFlow(op))
           found.push_back(op);
       });
       for (Operation *op : found) {
-        // The regions of reductions and sorts are not run as programs; their lowerings say what they take.
+        // The regions of reductions and sorts do not run as programs; their lowerings say which ones they accept.
         Operation *parent = op->getParentOp();
         while (!isa<func::FuncOp>(parent) && !isControlFlow(parent))
           parent = parent->getParentOp();
@@ -80,7 +79,7 @@ private:
     loop->erase();
   }
 
-  /// Makes captures of values that a loop carries unchanged, and drops unused values.
+  /// Turns values that a loop carries unchanged into captures, and drops unused values.
   static stablehlo::WhileOp withoutInvariants(stablehlo::WhileOp loop) {
     Block &cond = loop.getCond().front(), &body = loop.getBody().front();
     Operation *terminator = body.getTerminator();
@@ -148,7 +147,7 @@ private:
            (elements.isSplat() || elements.getNumElements() <= maxRepeated);
   }
 
-  /// Values of outside that the regions use.
+  /// Outside values that the regions use.
   static SetVector<Value> capturesOf(ArrayRef<Region *> regions) {
     SetVector<Value> captures;
     for (Region *region : regions) {

@@ -15,9 +15,9 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// A convolution over one to three dimensions; Expand/Convolutions.cpp brings other forms to these. One of a dilated
-/// input is a transposed convolution, whose windows are laid over the result: its kernel is the other way round, and
-/// what padding is missing for a whole window is cut off.
+/// A convolution over one to three dimensions; Expand/Convolutions.cpp converts other forms to these. A convolution of
+/// a dilated input is a transposed convolution, whose windows are placed over the result: its kernel is reversed, and
+/// the padding that a whole window lacks is cut off.
 class Convolution {
 public:
   Convolution(ConversionPatternRewriter &rewriter, stablehlo::ConvolutionOp op)
@@ -39,7 +39,7 @@ public:
       return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     kernel = makeKernel(builder, kernel);
-    // The result has its dimensions where the input has them; `toResult` moves them to where they belong.
+    // The result has the input's order of dimensions; `toResult` permutes them.
     SmallVector<int64_t> toResult(rank + 2), shape(rank + 2);
     toResult[dims.getOutputBatchDimension()] = dims.getInputBatchDimension();
     toResult[dims.getOutputFeatureDimension()] = dims.getInputFeatureDimension();
@@ -56,7 +56,7 @@ private:
     return llvm::all_of(steps, [](int64_t step) { return step == 1; });
   }
 
-  /// An attribute that may be absent, and then is 1 everywhere.
+  /// An attribute that may be absent, which means 1 everywhere.
   SmallVector<int64_t> orOnes(std::optional<ArrayRef<int64_t>> attr) const {
     return attr ? SmallVector<int64_t>(*attr) : SmallVector<int64_t>(rank, 1);
   }
@@ -99,7 +99,7 @@ private:
       kernel = ttir::ReverseOp::create(builder, kernel.getType(), kernel, turned);
     if (!transposed || groups == 1)
       return kernel;
-    // Within each group the channels change places. The input has as many as there are then.
+    // The channels change places within each group. The input has as many channels as the result would have.
     SmallVector<int64_t> apart = {groups, shape[0] / groups}, places = {0, 2, 1},
                          joined = {groups * shape[1], apart[1]};
     for (int64_t d = 1; d < rank + 2; ++d)
@@ -111,7 +111,7 @@ private:
     return reshape(builder, permute(builder, reshape(builder, kernel, apart), places), joined);
   }
 
-  /// Padding as a transposed convolution has it: what is cut off the full result; beyond that, `extra` behind it.
+  /// Padding as a transposed convolution has it: the amount cut off the full result; beyond that, `extra` after it.
   LogicalResult cutPadding() {
     ArrayRef<int64_t> kernel = typeOf(op.getRhs()).getShape();
     for (int64_t d = 0; d < rank; ++d) {
@@ -130,7 +130,7 @@ private:
 
   Value makeOp(ImplicitLocOpBuilder &builder, RankedTensorType type, Value input, Value kernel) const {
     auto array = [&](ArrayRef<int64_t> values) { return builder.getDenseI32ArrayAttr(narrow(values)); };
-    // All paddings before the dimensions, then those behind them.
+    // All paddings before the dimensions, then those after them.
     SmallVector<int64_t> sides;
     for (int64_t side : {0, 1})
       for (int64_t d = 0; d < rank; ++d)

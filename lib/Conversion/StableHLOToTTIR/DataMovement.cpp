@@ -61,7 +61,7 @@ static Value noElements(ImplicitLocOpBuilder &builder, RankedTensorType type) {
   return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, ArrayRef<Attribute>()));
 }
 
-/// Dimension i of the value goes to dimension `places[i]` of the result, all others are new.
+/// Dimension i of the value becomes dimension `places[i]` of the result; all others are new.
 static LogicalResult broadcastTo(ConversionPatternRewriter &rewriter, Operation *op, Value value,
                                  ArrayRef<int64_t> places) {
   ImplicitLocOpBuilder builder(op->getLoc(), rewriter);

@@ -17,7 +17,7 @@ using namespace mlir::tt::hlo;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The op `from` becomes `to`, of the same operands in the same order; where it computes with i1, it becomes `logical`.
+/// The op `from` becomes `to`, with the same operands in the same order; if it computes with i1, it becomes `logical`.
 struct Row {
   OperationName from, to, logical;
 };
@@ -45,8 +45,8 @@ private:
 };
 } // namespace
 
-/// The ops of StableHLO and CHLO that compute a function of numbers (TT_Computes) which is the name of an op of TTIR,
-/// but for those that have patterns of their own.
+/// The ops of StableHLO and CHLO that compute a function of numbers (TT_Computes) with the name of a TTIR op, except
+/// those that have their own patterns.
 static void addRows(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   llvm::StringSet<> lowered;
@@ -110,9 +110,9 @@ struct LowerClamp : OpConversionPattern<stablehlo::ClampOp> {
   }
 };
 
-/// StableHLO's remainder has the sign of the dividend, TTIR's that of the divisor. Of integers it is what truncating
-/// division leaves, also where that wraps around or divides by 0. Of floats it is taken of absolute values, where both
-/// agree, and gets its sign afterwards.
+/// StableHLO's remainder has the sign of the dividend, TTIR's that of the divisor. For integers it is the remainder of
+/// truncating division, also if that wraps around or divides by 0. For floats it is computed from absolute values,
+/// where both agree, and then gets its sign.
 struct LowerRemainder : OpConversionPattern<stablehlo::RemOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::RemOp op, OpAdaptor adaptor,
@@ -134,8 +134,8 @@ struct LowerRemainder : OpConversionPattern<stablehlo::RemOp> {
   }
 };
 
-/// Copies of the highest bit come in, also where it is no sign: an unsigned operand is shifted as the signed integer of
-/// its bits.
+/// Copies of the highest bit are shifted in, even if it is not a sign: an unsigned operand is shifted as the signed
+/// integer of its bits.
 struct LowerShiftRightArithmetic : OpConversionPattern<stablehlo::ShiftRightArithmeticOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::ShiftRightArithmeticOp op, OpAdaptor adaptor,
@@ -174,7 +174,7 @@ struct LowerConvert : OpConversionPattern<stablehlo::ConvertOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType from = typeOf(op.getOperand()), type = typeOf(op.getResult());
-    // A typecast would round to 0 or 1; here every value but 0 is true.
+    // A typecast would round to 0 or 1; here every nonzero value is true.
     if (type.getElementType().isInteger(1) && !from.getElementType().isInteger(1)) {
       Value zero = zeros(builder, from);
       return replace(rewriter, op, make<ttir::NotEqualOp>(builder, type, {adaptor.getOperand(), zero}));
@@ -203,7 +203,7 @@ void hlo::addElementwisePatterns(RewritePatternSet &patterns) {
     const OperationName name(to, context);
     patterns.add(std::make_unique<LowerByRow>(context, Row{OperationName(from, context), name, name}));
   };
-  // Named otherwise in TTIR than the function is.
+  // Functions whose name differs in TTIR.
   add(stablehlo::DivOp::getOperationName(), ttir::DivOp::getOperationName());
   add(stablehlo::PowOp::getOperationName(), ttir::PowOp::getOperationName());
   patterns

@@ -1,8 +1,8 @@
 //===- Formulas.cpp - functions computed from others ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rounding, which TTIR has no op for, is computed from what it has, in f32 where
-// the elements are narrower; and CHLO's other ops.
+// Rounding, for which TTIR has no op, is computed from other ops, in f32 if the elements are narrower; and the other
+// ops of CHLO.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// Values of one type, as in a formula.
+/// Values of one type, with the operators of a formula.
 class Formula {
 public:
   Formula(ImplicitLocOpBuilder &builder, RankedTensorType type) : builder(builder), type(type) {}
@@ -51,15 +51,15 @@ private:
   RankedTensorType type;
 };
 
-/// To the nearest integer: f32 from 2^23 on are integers, and below have their last place at 1 once 2^23 is added,
-/// which rounds halves to even.
+/// To the nearest integer: f32 numbers from 2^23 on are integers, and smaller ones have their last place at 1 after
+/// adding 2^23, which rounds halves to even.
 Value roundEven(Formula &f, Value x) {
   Value a = f.abs(x), whole = f.number(8388608);
   Value rounded = f.subtract(f.add(a, whole), whole);
   return f.where(f.isLess(a, whole), f.withSign(rounded, x), x);
 }
 
-/// Halves away from zero, which adding a half before cutting is not: 0.49999997 + 0.5 is 1 in f32.
+/// Halves away from zero. Adding a half before truncating is wrong: 0.49999997 + 0.5 is 1 in f32.
 Value roundAway(Formula &f, Value x) {
   Value a = f.abs(x), below = f.of<ttir::FloorOp>(a);
   Value rounded = f.where(f.isLess(f.subtract(a, below), f.number(0.5)), below, f.add(below, f.number(1)));
@@ -105,7 +105,7 @@ struct LowerTopK : OpConversionPattern<chlo::TopKOp> {
       rewriter.replaceOp(op, ttir::TopKOp::create(rewriter, op.getLoc(), op->getResultTypes(), x, k));
       return success();
     }
-    // TTIR's is PyTorch's: any NaN is the largest, and zeros are equal.
+    // TTIR has PyTorch's order: any NaN is the largest, and zeros are equal.
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     RankedTensorType type = typeOf(op->getResult(0));
     Type keys = type.clone(builder.getI32Type());

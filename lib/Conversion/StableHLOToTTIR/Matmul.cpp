@@ -10,7 +10,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// One operand, its dimensions by what becomes of them.
+/// One operand; its dimensions are grouped by their role in the product.
 struct Side {
   Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting)
       : value(value), type(typeOf(value)), batch(batch), contracting(contracting) {
@@ -32,7 +32,8 @@ struct Side {
            llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank() - dimensions.size(), type.getRank()));
   }
 
-  /// The operand as batches of matrices [batch..., rows, columns]; batch dimensions stay apart, the others are joined.
+  /// The operand as batches of matrices [batch..., rows, columns]; batch dimensions stay separate, the others are
+  /// joined.
   Value matrices(ImplicitLocOpBuilder &builder, ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) const {
     SmallVector<int64_t> permutation(batch);
     llvm::append_range(permutation, rows);
@@ -58,7 +59,7 @@ static LogicalResult lowerProduct(ConversionPatternRewriter &rewriter, Operation
   if (failed(checkNarrow(rewriter, op, {left.size(left.free), left.size(left.contracting), right.size(right.free)})))
     return failure();
   ImplicitLocOpBuilder builder(op->getLoc(), rewriter);
-  // A transposed operand is a flag of the matmul, if the dimensions are in that order already.
+  // A transposed operand is a flag of the matmul if its dimensions already have that order.
   bool transposeA = left.isLast(left.free), transposeB = right.isLast(right.contracting);
   Value a = transposeA ? left.matrices(builder, left.contracting, left.free)
                        : left.matrices(builder, left.free, left.contracting);

@@ -23,7 +23,7 @@ public:
   Features(ImplicitLocOpBuilder &builder, RankedTensorType type, int64_t dimension)
       : builder(builder), type(type), dimension(dimension) {}
 
-  /// A vector in the place of the features, to be broadcast.
+  /// A vector at the position of the features, to be broadcast.
   Value spread(Value vector) {
     SmallVector<int64_t> shape(type.getRank(), 1);
     shape[dimension] = type.getDimSize(dimension);

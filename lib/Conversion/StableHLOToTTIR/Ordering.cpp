@@ -1,11 +1,9 @@
 //===- Ordering.cpp - lowering of StableHLO sorts -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR sorts one tensor upwards or downwards, NaN behind all numbers and zeros
-// as equal, and says where the elements were. What a comparator compares in
-// their total order is sorted by their bits. A comparator of several keys is a
-// stable sort by the last key, then by the one before, and so on; other inputs
-// follow.
+// TTIR sorts one tensor in ascending or descending order, with NaN after all numbers and equal zeros, and returns the
+// original positions. Elements that a comparator compares in their total order are sorted by their bits. A comparator
+// of several keys is a stable sort by the last key, then by the one before, and so on; other inputs follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +55,8 @@ static bool isFloatConstant(Value value, llvm::function_ref<bool(const APFloat &
   return attr && matches(attr.getValue());
 }
 
-/// The argument that an operand of a comparison is, after what makes one zero and one NaN of all: `x == 0 ? 0 : x` and
-/// `x != x ? NaN : x`.
+/// The argument that an operand of a comparison is, after ops that make all zeros equal and all NaN equal: `x == 0 ? 0
+/// : x` and `x != x ? NaN : x`.
 static Compared comparedOf(Value value) {
   Compared compared;
   while (auto select = value.getDefiningOp<stablehlo::SelectOp>()) {
@@ -71,7 +69,7 @@ static Compared comparedOf(Value value) {
                        isFloatConstant(requested.getRhs(), isZero) && isFloatConstant(select.getOnTrue(), isZero);
     const bool nans = requested.getComparisonDirection() == ComparisonDirection::NE &&
                       requested.getLhs() == requested.getRhs() && isFloatConstant(select.getOnTrue(), isNaN);
-    // It asks about the value itself, or about what it was before.
+    // It tests the value itself, or its predecessor.
     BlockArgument argument = comparedOf(requested.getLhs()).argument;
     if ((!zeros && !nans) || !argument || argument != comparedOf(select.getOnFalse()).argument)
       return {};
@@ -83,8 +81,8 @@ static Compared comparedOf(Value value) {
   return compared;
 }
 
-/// The input whose elements a, b, in this order, a comparison compares, or nothing. Arguments of what is around the
-/// comparator are no elements.
+/// The input whose elements a, b, in this order, a comparison compares, or nothing. Arguments of regions around the
+/// comparator are not elements.
 static std::optional<Key> comparedInput(stablehlo::CompareOp compare, Block &comparator) {
   const Compared left = comparedOf(compare.getLhs()), right = comparedOf(compare.getRhs());
   BlockArgument a = left.argument, b = right.argument;

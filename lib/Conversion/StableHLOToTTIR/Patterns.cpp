@@ -74,7 +74,7 @@ Value hlo::withSign(ImplicitLocOpBuilder &builder, Value magnitude, Value sign) 
   Attribute element = builder.getFloatAttr(type.getElementType(), -0.0);
   Value minusZero = ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, element));
   Value isPositive = make<ttir::GreaterThanOp>(builder, type.clone(builder.getI1Type()), {sign, zeros(builder, type)});
-  // 0, -0 or NaN, as the sign is where it is not positive.
+  // 0, -0 or NaN, like the sign if it is not positive.
   Value nothing = make<ttir::MaximumOp>(builder, type, {sign, minusZero});
   Value other = make<ttir::SubtractOp>(builder, type, {nothing, magnitude});
   return make<ttir::WhereOp>(builder, type, {isPositive, magnitude, other});
@@ -88,7 +88,7 @@ SmallVector<int64_t> hlo::inverse(ArrayRef<int64_t> permutation) {
 }
 
 Attribute hlo::splatValue(Value value) {
-  // JAX broadcasts the number that a window begins with, to the same shape.
+  // JAX broadcasts the initial value of a window to the same shape.
   while (Operation *op = value.getDefiningOp()) {
     if (!movesOnlyOperands(op) || op->getNumOperands() != 1)
       break;

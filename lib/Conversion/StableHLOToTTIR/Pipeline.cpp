@@ -34,7 +34,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
     manager.addNestedPass<func::FuncOp>(createConvertArithToStableHLO());
   manager.addPass(createConvertSdyToTTCore());
   if (options.enableAggressiveSimplification) {
-    // Constants stay where they are and as many as they are: merging them saves nothing on the device.
+    // Constants are neither moved nor merged: that would save nothing on the device.
     GreedyRewriteConfig config;
     config.enableConstantCSE(false);
     manager.addPass(createCanonicalizerPass(config));
@@ -52,7 +52,7 @@ void tt::createStableHLOToTTIRPipeline(OpPassManager &manager, const StableHLOTo
   manager.addPass(ttcore::createTTCoreWrapDeviceModulePass());
 }
 
-/// Keeps functions that CHLO has a name for, as composites; the rest becomes StableHLO.
+/// Keeps functions that have a name in CHLO as composites; the rest becomes StableHLO.
 static void createChloPreSerializationPipeline(OpPassManager &manager) {
   shlo::StablehloWrapInCompositeOptions wrapped;
   wrapped.opNames = {"chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan", "chlo.atanh",

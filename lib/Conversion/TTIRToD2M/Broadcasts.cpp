@@ -1,10 +1,9 @@
 //===- Broadcasts.cpp - operands that are broadcast -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cores read the tiles of an operand that is broadcast where they are, and the
-// unpacker repeats a column, a row or a value within a tile. Only where rows of
-// the operand lie in other places of tiles than those of the result, the
-// operand is copied to the result's shape.
+// Cores read the tiles of a broadcast operand in place, and the unpacker repeats a column, a row or a value within a
+// tile. If rows of the operand are at other positions in tiles than those of the result, the operand is copied to the
+// result's shape instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ AffineMap tt::broadcastMap(ArrayRef<int64_t> from, ArrayRef<int64_t> to, MLIRCon
   return AffineMap::get(static_cast<unsigned>(from.size()), 0, indices, context);
 }
 
-/// The value of a buffer that a generic fills, or nothing.
+/// The value with which a generic fills a buffer, or nothing.
 static std::optional<FloatAttr> filledWith(Value tiled) {
   Value produced = producedBuffer(tiled);
   for (Operation *user : produced.getUsers()) {
@@ -46,7 +45,7 @@ static std::optional<FloatAttr> filledWith(Value tiled) {
   return std::nullopt;
 }
 
-/// The row of the operand's tiles from that of the result's, or null where rows lie differently in tiles.
+/// The tile row of the operand for that of the result, or null if rows have other positions in tiles.
 static AffineExpr tileRow(AffineExpr row, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   ArrayRef<int64_t> fromRows = from.drop_back(), toRows = to.drop_back();
   SmallVector<int64_t> padded(toRows.size() - fromRows.size(), 1);

@@ -58,7 +58,7 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
     int64_t used = most;
     while (count % used)
       --used;
-    // Parts that are padded, where whole ones would leave more than half of the cores without work.
+    // Padded parts, if whole ones would leave more than half of the cores without work.
     const bool isPadded = 2 * used < most;
     placed.grid.push_back(isPadded ? llvm::divideCeil(count, each) : used);
     placed.tiles.push_back(isPadded ? each : count / used);
@@ -71,7 +71,7 @@ FailureOr<Placement> tt::place(RankedTensorType type, ArrayRef<int64_t> workerGr
     return MemRefType::get(shape, element, ShardLayoutAttr::dense(context, shard, bytes), memory);
   };
   const auto tile = TileType::get(context, *dataType);
-  // As the host's values are: an i1 is a byte there, an i64 four; blocks are rows of bf16.
+  // As host values are stored: an i1 is a byte, an i64 four bytes; block formats are rows of bf16.
   Type element = dataTypeToElementType(context, *dataType);
   const auto tileElements = tileSize * tileSize;
   placed.tiled = buffer(placed.tiles, tile, tile.getSizeBytes());

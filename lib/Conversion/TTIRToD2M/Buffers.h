@@ -19,11 +19,12 @@ struct Placement {
   ttcore::TileType tile() const { return cast<ttcore::TileType>(tiled.getElementType()); }
 };
 
-/// Elements of a tensor as a matrix: the leading dimensions are rows. A tensor of rank 0 or 1 has one row.
+/// The elements of a tensor as a matrix: the leading dimensions are rows. A tensor of rank 0 or 1 has one row.
 std::pair<int64_t, int64_t> collapsed(ArrayRef<int64_t> shape);
 
-/// Parts as equal as can be: of each dimension the most cores that divide its tiles evenly, or, where these are less
-/// than half of the cores, parts of which the last one has tiles of padding. `reason` says why a type has no placement.
+/// Distributes parts as evenly as possible: for each dimension, the most cores that divide its tiles evenly or, if
+/// these are less than half of the cores, parts of which the last one has padding tiles. `reason` states why a type has
+/// no placement.
 FailureOr<Placement> place(RankedTensorType type, ArrayRef<int64_t> workerGrid, std::string &reason);
 
 } // namespace mlir::tt

@@ -81,7 +81,7 @@ static Tensor valueOf(ttir::SeluOp op, Expressions &e) {
 static Tensor valueOf(ttir::ClampTensorOp op, Expressions &e) {
   return e(op.getInput()).maximum(e(op.getMin())).minimum(e(op.getMax()));
 }
-/// The sign fills what is shifted in: of a negative number, the complement is shifted.
+/// The sign is shifted in: for a negative number, the complement is shifted.
 static Tensor valueOf(ttir::RightShiftOp op, Expressions &e) {
   RankedTensorType type = op.getType();
   const auto shifted = [&](Value value) {
@@ -141,7 +141,7 @@ static Tensor valueOf(ttir::LayerNormOp op, Expressions &e) {
   return scaledAndMoved(x, op.getWeight(), op.getBias(), e);
 }
 
-/// A value per channel, as a tensor of the rank of `x`.
+/// One value per channel, as a tensor of the rank of `x`.
 static Tensor perChannel(Tensor channels, Tensor x, int64_t dim) {
   SmallVector<int64_t> shape(x.rank(), 1);
   shape[dim] = x.shape()[dim];
@@ -236,7 +236,7 @@ static Tensor valueOf(ttir::IndexOp op, Expressions &e) {
   return e(op.getInput()).slice(op.getDim(), op.getBegin(), op.getEnd(), op.getStep());
 }
 
-/// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end.
+/// Runs of `length` from `begin`, one every `stride` elements, the last one cut at the end.
 static Tensor valueOf(ttir::IndexSelectOp op, Expressions &e) {
   Tensor x = e(op.getInput());
   const auto numberOf = [](IntegerAttr attribute) { return attribute.getValue().getSExtValue(); };
@@ -267,7 +267,7 @@ static Tensor valueOf(ttir::Upsample2dOp op, Expressions &e) {
   return x;
 }
 
-/// Query, key and value from one projection, or from one of queries and one of keys and values.
+/// Query, key and value from one projection, or from one for queries and one for keys and values.
 static SmallVector<Tensor> heads(ttir::SplitQueryKeyValueAndSplitHeadsOp op, Expressions &e, std::string &) {
   Tensor x = e(op.getInputTensor());
   const int64_t queries = op.getNumHeads(), pairs = op.getNumKvHeads().value_or(op.getNumHeads());
@@ -331,7 +331,7 @@ static Tensor valueOf(ttir::CumSumOp op, Expressions &e) {
   return sums.reshape(last.shape()).permute(order);
 }
 
-/// The products of twice as many elements in each step.
+/// Each step computes the products of twice as many elements.
 static Tensor valueOf(ttir::CumProdOp op, Expressions &e) {
   Tensor x = e(op.getInput()).wide();
   auto dim = static_cast<int64_t>(op.getDim());

@@ -10,14 +10,14 @@
 
 namespace mlir::tt {
 
-/// The values of an op's results in any element types, or none where `refusal` says why there are none.
+/// The values of an op's results in any element types, or none if `refusal` states the reason.
 template <class OpT> using ResultsOf = SmallVector<Tensor> (*)(OpT op, Expressions &e, std::string &refusal);
 
-/// The indices, after a check that each is a position of a dimension of `size` elements: otherwise the kernel fails
+/// The indices, after a check that each is a position in a dimension of `size` elements: otherwise the kernel fails
 /// with an error that names the op.
 Tensor checked(Tensor index, int64_t size, Operation *op);
 
-/// The rows of a table [rows, width] that indices [count] name, which are checked: [count, width].
+/// The rows of a table [rows, width] at the indices [count], which are checked: [count, width].
 Tensor rowsAt(Tensor table, Tensor index, Operation *op);
 
 /// The results of an op are the values of expressions, in the results' types.

@@ -41,7 +41,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// The shape that both are broadcast to; those of TTIR ops agree.
+/// The shape to which both are broadcast; those of TTIR ops agree.
 static SmallVector<int64_t> joined(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   SmallVector<int64_t> shape(a.size() < b.size() ? b : a);
   ArrayRef<int64_t> shorter = a.size() < b.size() ? a : b;

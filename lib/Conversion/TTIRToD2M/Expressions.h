@@ -1,8 +1,7 @@
 //===- Expressions.h - TTIR ops as expressions ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors with operators that create TTIR ops, so that the decomposition of an
-// op reads as its formula.
+// Tensors with operators that create TTIR ops, so that the decomposition of an op reads like its formula.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_EXPRESSIONS_H
@@ -46,7 +45,7 @@ struct Tensor {
   Tensor less(double number) const;
   Tensor equal(double number) const;
   Tensor notEqual(double number) const;
-  /// Elements of `yes` where this one's are not 0. All three are broadcast.
+  /// Elements of `yes` where this value is not 0. All three are broadcast.
   Tensor select(Tensor yes, Tensor no) const;
 
   Tensor abs() const;
@@ -78,7 +77,7 @@ class Expressions {
 public:
   Expressions(OpBuilder &builder, Location loc, const TileTypes &types) : builder(builder), loc(loc), types(types) {}
   Tensor operator()(Value value) { return {value, this}; }
-  /// A tensor of one value in the shape and type of another.
+  /// A splat tensor with the shape and type of another.
   Tensor full(double number, Tensor like);
   Tensor concat(ArrayRef<Tensor> parts, int64_t dim);
   /// Integers are exact up to 2^53.

@@ -45,7 +45,7 @@ static d2m::GenericOp createGeneric(OpBuilder &builder, Location loc, ValueRange
 
 static Type blockOf(Value cb) { return cast<d2m::CBType>(cb.getType()).getUnderlying(); }
 
-/// A loop over indices below `end`; the builder is left within.
+/// A loop over indices below `end`; leaves the builder inside it.
 static Value createLoop(OpBuilder &builder, Location loc, int64_t end) {
   const auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   Value from = index(0), to = index(end), step = index(1);

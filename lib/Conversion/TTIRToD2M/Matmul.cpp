@@ -18,14 +18,14 @@ using namespace mlir;
 using namespace mlir::tt;
 
 static constexpr int64_t tileSize = 32;
-/// Bytes of the L1 of a core that a product may take, and its circular buffers for operands at most.
+/// The bytes of a core's L1 that a product may use, and the maximum for its circular buffers of operands.
 static constexpr int64_t coreBytes = 1280 << 10, ringBytes = 512 << 10;
 static constexpr int64_t f32TileBytes = 4096;
 
 /// All dimensions but the last two.
 static ArrayRef<int64_t> batchOf(RankedTensorType type) { return type.getShape().drop_back(2); }
 
-/// The number of a matrix among those of an operand, from the number of the result's.
+/// The index of a matrix among those of an operand, from the index of the result's matrix.
 static AffineExpr batchExpr(AffineExpr number, ArrayRef<int64_t> result, ArrayRef<int64_t> operand) {
   AffineExpr batch = getAffineConstantExpr(0, number.getContext());
   int64_t behind = 1, stride = 1;
@@ -40,7 +40,7 @@ static AffineExpr batchExpr(AffineExpr number, ArrayRef<int64_t> result, ArrayRe
   return batch;
 }
 
-/// Whether all matrices of a batch are multiplied by one, so that their rows are those of one product.
+/// Whether all matrices of a batch are multiplied by the same matrix, so that their rows form one product.
 static bool isOneProduct(RankedTensorType a, RankedTensorType b, RankedTensorType out) {
   return ShapedType::getNumElements(batchOf(b)) == 1 &&
          ShapedType::getNumElements(batchOf(a)) == ShapedType::getNumElements(batchOf(out));
@@ -76,7 +76,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     int64_t blockRows = isFlat ? target.tiles[0] : std::gcd(target.tiles[0], rows);
     int64_t blockColumns = target.tiles[1];
     const auto tileBytes = static_cast<int64_t>(left.tile().getSizeBytes());
-    // What the parts of the operands and of the result leave of L1.
+    // The L1 that the parts of the operands and of the result leave.
     const auto partBytes = [](const Placement &placed) {
       return placed.tiles[0] * placed.tiles[1] * static_cast<int64_t>(placed.tile().getSizeBytes());
     };
@@ -84,7 +84,7 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
     if (room < ringBytes / 4) // then parts lie in DRAM
       room = coreBytes / 2;
     if ((blockRows + blockColumns) * inner * tileBytes > std::min(room, ringBytes)) {
-      // Sums of several blocks of K are kept in f32, of as many rows at a time as leave room for the operands.
+      // Sums of several blocks of K are kept in f32, for as many rows at a time as leave room for the operands.
       const auto sumBytes = [&] { return blockRows * blockColumns * f32TileBytes; };
       for (int64_t rowsThere = blockRows; sumBytes() > room / 2 && blockRows > 1;)
         do
@@ -130,9 +130,9 @@ struct LowerMatmul : TilePattern<ttir::MatmulOp> {
   }
 
 private:
-  /// The most tiles of K, of `bytes` each in both operands, for which circular buffers have room.
+  /// The largest number of tiles of K, of `bytes` each in both operands, for which circular buffers have room.
   static int64_t innerBlock(int64_t inner, int64_t bytes, int64_t room, int64_t buffers) {
-    // All of K is one block, and otherwise there is room for the next ones, too.
+    // Either all of K is one block, or there is room for the next blocks, too.
     const int64_t fitting = room / bytes;
     int64_t block = fitting >= inner ? inner : std::clamp<int64_t>(fitting / buffers, 1, inner);
     while (inner % block)
@@ -140,7 +140,7 @@ private:
     return block;
   }
 
-  /// A vector is a matrix of one row, or of one column; the result is without it.
+  /// A vector is a matrix of one row, or of one column; the result lacks this dimension.
   static void multiplyMatrices(ttir::MatmulOp op, ConversionPatternRewriter &rewriter) {
     Location loc = op.getLoc();
     RankedTensorType a = op.getA().getType(), b = op.getB().getType();
@@ -160,8 +160,8 @@ private:
     rewriter.replaceOp(op, reshaped(rewriter, loc, product, op.getType().getShape()));
   }
 
-  /// Makes a product of operands of whole tiles where the op has others: what is beyond K is zero, and matrices of a
-  /// batch begin with a tile.
+  /// Converts a product to one of whole tiles: elements beyond K are zero, and each matrix of a batch begins with a
+  /// tile.
   static bool alignOperands(ttir::MatmulOp op, ConversionPatternRewriter &rewriter) {
     Location loc = op.getLoc();
     Value a = op.getA(), b = op.getB();
@@ -192,7 +192,7 @@ struct LowerLinear : TilePattern<ttir::LinearOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(ttir::LinearOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
     RankedTensorType a = op.getA().getType(), b = op.getB().getType(), out = op.getType();
-    // A bias may have more dimensions, and more of one, than the product.
+    // A bias may have more dimensions than the product, or larger ones.
     SmallVector<int64_t> shape;
     const int64_t rank = std::max(a.getRank(), b.getRank());
     for (int64_t dim = rank; dim > 2; --dim)

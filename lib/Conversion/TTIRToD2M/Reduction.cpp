@@ -1,11 +1,10 @@
 //===- Reduction.cpp - reductions as generics -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A reduction is brought into one of two forms. Floats are reduced along the
-// last two dimensions by the matrix unit, which joins the elements of a tile.
-// Dimensions before these, integers and products are joined tile by tile,
-// element by element, after a permutation that brings what is reduced to the
-// front. What pads tiles has the value that changes nothing.
+// A reduction is brought into one of two forms. Floats are reduced along the last two dimensions by the matrix unit,
+// which reduces the elements of a tile. Earlier dimensions, integers and products are combined tile by tile, element by
+// element, after a permutation that moves the reduced dimensions to the front. The padding of tiles has the neutral
+// value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +62,7 @@ static Value reduce(OpBuilder &builder, Location loc, Value input, ArrayRef<int6
 }
 
 namespace {
-/// How a reduction joins values, and the value that joining does not change.
+/// The combining function of a reduction, and its neutral value.
 template <class OpT> struct Joining;
 template <> struct Joining<ttir::SumOp> {
   static constexpr double identity = 0;
@@ -123,7 +122,7 @@ template <class OpT> struct LowerReduction : TilePattern<OpT> {
     if (dims.size() == 1 && dims.front() == 0 && rank == 3 && from.getDimSize(1) % tileSize == 0)
       return accumulate(op, adaptor.getInput(), rewriter);
 
-    // First the dimensions before the last two, or all of them, as one in front.
+    // First the dimensions before the last two, or all of them, as one leading dimension.
     SmallVector<int64_t> first, then, kept, keptShape;
     for (int64_t dim : dims)
       (joinsTiles && isLast(dim) ? then : first).push_back(dim);
@@ -142,7 +141,7 @@ template <class OpT> struct LowerReduction : TilePattern<OpT> {
     input = reshaped(rewriter, loc, input, {count, rows, columns});
     Value result;
     if (rows < tileSize && count > 2 * tileSize) {
-      // Many of few rows: 32 of them are joined at the same time, and then to one.
+      // Many matrices of few rows: 32 rows are combined at the same time, and then to one.
       input = alignedTo(rewriter, loc, input, 0, identityOf(wide));
       const int64_t groups = llvm::divideCeil(count, tileSize);
       input = reshaped(rewriter, loc, input, {groups, tileSize * rows, columns});
@@ -171,7 +170,7 @@ private:
     return integer.isUnsigned() ? 0 : -std::ldexp(1.0, static_cast<int>(integer.getWidth()) - 1);
   }
 
-  /// [n, rows, columns], of whole tiles of rows, over n.
+  /// [n, rows, columns], of whole tiles of rows, reduced over n.
   LogicalResult accumulate(OpT op, Value tiled, ConversionPatternRewriter &rewriter) const {
     RankedTensorType from = op.getInput().getType(), to = op.getType();
     Location loc = op.getLoc();
@@ -228,7 +227,7 @@ private:
       rewriter.replaceOp(op, reshaped(rewriter, loc, result, to.getShape()));
       return success();
     }
-    // Whose rows are the first of their tiles: the result of each matrix is a row of tiles.
+    // Rows are the first of their tiles: the result of each matrix is a row of tiles.
     const bool isSparse = alongColumns && batch > 1;
     SmallVector<int64_t> shape = {alongColumns ? (isSparse ? batch * tileSize : 1) : batch * rows,
                                   alongRows ? 1 : columns};

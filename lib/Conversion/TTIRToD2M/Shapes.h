@@ -1,8 +1,7 @@
 //===- Shapes.h - TTIR ops that change shapes -------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Patterns bring operands into a form that cores compute with by ops of TTIR,
-// which the same conversion lowers.
+// Patterns convert operands by TTIR ops to a form with which cores compute; the same conversion lowers these ops.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOD2M_SHAPES_H
@@ -13,10 +12,10 @@
 
 namespace mlir::tt {
 
-/// The tensor with a dimension that is padded to whole tiles by a value.
+/// The tensor with one dimension padded to whole tiles by a value.
 Value alignedTo(OpBuilder &builder, Location loc, Value tensor, size_t dim, double fill = 0);
 
-/// The first elements of a tensor, of each dimension as many as `type` has, in its shape.
+/// The first elements of a tensor, in each dimension as many as `type` has, in its shape.
 Value firstOf(OpBuilder &builder, Location loc, Value tensor, RankedTensorType type);
 
 Value permuted(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> permutation);
@@ -26,7 +25,7 @@ Value swapLast(OpBuilder &builder, Location loc, Value tensor);
 
 Value reshaped(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> shape);
 
-/// The tensor in another element type; itself if it has this one.
+/// The tensor converted to an element type; itself if it already has it.
 Value castTo(OpBuilder &builder, Location loc, Value tensor, Type element);
 
 } // namespace mlir::tt

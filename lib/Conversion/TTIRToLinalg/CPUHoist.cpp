@@ -63,7 +63,7 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
         copy->setLoc(aside);
         func::ReturnOp::create(inside, aside, copy->getResults());
       }
-      // The value of the source's op is what comes last.
+      // The last op computes the value of the source op.
       const bool isCast = !llvm::equal(results, op->getResultTypes());
       auto call = Hoister::call(builder, isCast ? aside : op->getLoc(), function, results, operands);
       for (auto [from, to] : llvm::zip_equal(call.getResults(), op->getResults()))
@@ -73,7 +73,7 @@ struct HoistTagged : tt::impl::CPUHoistManuallyTaggedOpsTransformBase<HoistTagge
   }
 
 private:
-  /// Formats that the host has no type for are f32 there.
+  /// Formats without a host type are f32 there.
   static Type native(Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || hostElement(tensor.getElementType()))
@@ -126,7 +126,7 @@ struct HoistConstEval : tt::impl::CPUHoistConstEvalTransformBase<HoistConstEval>
   }
 
 private:
-  /// Puts the ops of a function where it is called.
+  /// Inlines the ops of a function at its call.
   void inlineAgain(func::FuncOp function) {
     SmallVector<ttcore::LoadCachedOp> calls;
     deviceModule(getOperation()).walk([&](ttcore::LoadCachedOp call) {

@@ -1,10 +1,10 @@
 //===- CPUHoistFallback.cpp - ops that the chip lacks, on the host --------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every op has a phase: that of its latest operand, and one more for an op of the chip whose operand the host makes. No
-// path leads from a phase to an earlier one, so ops of the host that have one phase and are connected can be one call:
-// what they read is there before, and nothing that reads them makes what they read. A phase later, too, is what reads a
-// value that is observed, and what follows an op with effects.
+// Every op has a phase: that of its latest operand, plus one for an op of the chip whose operand is computed on the
+// host. No path leads from a phase to an earlier one, so connected host ops of one phase can be one call: everything
+// that they read is computed before, and none of their users computes one of their operands. Users of an observed
+// value, and ops after an op with side effects, are also one phase later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ using namespace mlir::tt::host;
 static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func", "quant", "sdy",
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};
 
-/// A value that needs no operands: it is created where it is read.
+/// A value without operands: it is created where it is read.
 static bool isFree(Operation *op) { return isa<arith::ConstantOp, tensor::EmptyOp>(op) && op->getNumOperands() == 0; }
 
 //===----------------------------------------------------------------------===//
@@ -66,8 +66,7 @@ static std::string refusalOf(Type type) {
   return isKnown ? "" : "the host has no type for " + textOf(type);
 }
 
-/// Why the host does not compute an op and what is in its regions, empty where it does; `culprit` is the op that it is
-/// about.
+/// The reason why the host does not compute an op and its regions, empty if it does; `culprit` is the op concerned.
 static std::string refusalIn(Operation *outer, Operation *&culprit) {
   std::string refusal;
   outer->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -115,7 +114,7 @@ public:
     for (ArrayRef<Operation *> ops : parts)
       if (failed(HostRegion(ops, hoister, known, held, isForHost).outline()))
         return failure();
-    // What was computed here is not read any more.
+    // Values computed here that are no longer read.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if ((phases.contains(&op) && isForHost(&op)) || (isFree(&op) && op.use_empty())) {
         op.dropAllUses();
@@ -182,9 +181,9 @@ private:
     }
   }
 
-  /// Ops by their phases; within one those of the chip come first.
+  /// Ops by phase; within a phase, those of the chip come first.
   void sort() {
-    // With their places, so that equal ones keep their order.
+    // Paired with their positions, so that equal ones keep their order.
     SmallVector<std::pair<std::tuple<int64_t, bool, size_t>, Operation *>> ops;
     for (Operation &op : block.without_terminator())
       if (phases.contains(&op))
@@ -197,7 +196,7 @@ private:
       op->moveBefore(end);
   }
 
-  /// Ops of the host, by what can be one call.
+  /// Host ops, grouped by what can be one call.
   SmallVector<SmallVector<Operation *>> connected() {
     llvm::EquivalenceClasses<Operation *> classes;
     for (Operation &op : block.without_terminator()) {
@@ -279,7 +278,7 @@ private:
     StringRef dialect = op->getName().getDialectNamespace();
     if (dialect != "ttir")
       return llvm::is_contained(hostDialects, dialect);
-    // Without the option the conversion names it, with the reason that its pattern gives.
+    // Without the option, the conversion reports it, with the reason that its pattern gives.
     if (!enabled || !allRules().contains(op->getName().getStringRef()))
       return false;
     auto [found, isNew] = lowered.try_emplace(op->getName(), true);

@@ -35,7 +35,7 @@ static SmallVector<AffineExpr> identity(Lowering &lowering, int64_t rank) {
     places.push_back(lowering.dim(d));
   return places;
 }
-/// An op along one dimension: `place` of it is where an element comes from.
+/// An op along one dimension: `place` is the position from which an element is read.
 static LogicalResult along(Lowering &lowering, int64_t dim, llvm::function_ref<AffineExpr(AffineExpr)> place) {
   const int64_t rank = lowering.result().getRank();
   SmallVector<AffineExpr> places = identity(lowering, rank);
@@ -78,7 +78,7 @@ static LogicalResult transpose(Lowering &lowering) {
   return lowering.give(lowering.moved(lowering.operands[0], places, lowering.result().getShape()));
 }
 
-/// Repeats the input as often as it fits; what has size 1 is read at 0.
+/// Repeats the input as often as it fits; dimensions of size 1 are read at 0.
 static LogicalResult repeat(Lowering &lowering) {
   SmallVector<AffineExpr> places;
   for (auto [d, size] : llvm::enumerate(lowering.type(0).getShape()))
@@ -168,7 +168,7 @@ static LogicalResult pad(Lowering &lowering) {
   RankedTensorType result = lowering.result();
   if (result.getNumElements() == 0)
     return lowering.give(lowering.empty(result.getShape(), hostElement(result.getElementType())));
-  // What is taken away goes first.
+  // Negative padding is removed first.
   Value part = lowering.operands[0];
   SmallVector<int64_t> offsets, begins, shape(lowering.type(0).getShape());
   for (int64_t d = 0; d < result.getRank(); ++d) {
@@ -191,7 +191,7 @@ static LogicalResult pad(Lowering &lowering) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-/// Whether a resource has the bytes of its elements; MLIR does not look.
+/// Whether a resource has the bytes of its elements; MLIR does not check this.
 static bool isWhole(DenseResourceElementsAttr value) {
   AsmResourceBlob *blob = value.getRawHandle().getBlob();
   const unsigned width = value.getElementType().getIntOrFloatBitWidth();
@@ -206,7 +206,7 @@ static DenseElementsAttr elementsOf(ElementsAttr value) {
              : dyn_cast<DenseElementsAttr>(value);
 }
 
-/// The values in a type of another width: the chip's types are those of results, and values keep the source's.
+/// The values in a type of another width: the chip's types are those of results, and values keep those of the source.
 static ElementsAttr converted(ElementsAttr value, Type to) {
   Type from = value.getElementType();
   DenseElementsAttr dense = elementsOf(value);
@@ -235,7 +235,7 @@ static LogicalResult constant(Lowering &lowering) {
   else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     created = DenseResourceElementsAttr::get(type, resource.getRawHandle());
   else if (auto dense = dyn_cast<DenseElementsAttr>(value))
-    // The same bits; only the sign of the type goes.
+    // The same bits; only the signedness of the type is dropped.
     created = DenseElementsAttr::getFromRawBuffer(type, dense.getRawData());
   if (!created)
     return lowering.refuse("its elements are neither dense nor a resource of the result's kind");

@@ -41,7 +41,7 @@ static Value sigmoid(Scalars &s, Value x) {
 static Value divide(Scalars &s, Value x, Value y) {
   if (s.isFloat)
     return arith::DivFOp::create(s.b, s.loc, x, y);
-  // x / 0 is -1. The divisor of what is not taken must not be 0 either.
+  // x / 0 is -1. The divisor of the branch that is not taken must not be 0 either.
   Value isZero = s.equal(y, s.number(0));
   Value quotient = arith::DivSIOp::create(s.b, s.loc, x, s.select(isZero, s.number(1), y));
   return s.select(isZero, s.number(-1), quotient);
@@ -56,7 +56,7 @@ static Value remainder(Scalars &s, X x) {
   Value shifted = s.select(arith::AndIOp::create(s.b, s.loc, differ, s.isSet(rest)), s.add(rest, divisor), rest);
   return s.isFloat ? shifted : s.select(isZero, x[0], shifted);
 }
-/// Shifts 32 bits; a distance of 32 or more, or below 0, leaves nothing.
+/// Shifts 32 bits; a distance of 32 or more, or below 0, returns 0.
 template <class Op> static Value shift(Scalars &s, X x) {
   Value inside = arith::CmpIOp::create(s.b, s.loc, arith::CmpIPredicate::ult, x[1], s.number(32));
   Value bits = arith::AndIOp::create(s.b, s.loc, x[0], s.number(4294967295.0));
@@ -122,7 +122,7 @@ static const Row rows[] = {
     {"ttir.logical_not", O, [](Scalars &s, X x) { return s.truth(s.equal(x[0], s.number(0))); }},
     {"ttir.mish", F,
      [](Scalars &s, X x) {
-       // log1p(e^x) is x where e^x overflows.
+       // log1p(e^x) is x if e^x overflows.
        Value soft = call<math::Log1pOp>(s, call<math::ExpOp>(s, x));
        Value wide = s.select(s.less(s.number(60), x[0]), x[0], soft);
        return s.mul(x[0], call<math::TanhOp>(s, wide));

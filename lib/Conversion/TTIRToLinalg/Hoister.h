@@ -13,28 +13,28 @@ namespace mlir::tt::host {
 
 /// Marks what calls functions of the host.
 inline constexpr llvm::StringLiteral callName = "ttir.cpu_hoisted_call";
-/// The type of a function in the program of the device that says what one of the host takes and gives.
+/// The type of the declaration, in the device's program, of a function of the host.
 inline constexpr llvm::StringLiteral declarationType = "forward_cpu_declaration";
 
 /// Returns the module of the device's programs: the device module, if there is one.
 ModuleOp deviceModule(ModuleOp module);
 
-/// The value in another type of elements: by a typecast that is not an op of the source, unless `loc` says so.
+/// The value with another element type: by a typecast that is not an op of the source, unless `loc` states otherwise.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type type);
 
-/// Makes functions of the host, and what calls them.
+/// Creates functions of the host, and their calls.
 class Hoister {
 public:
   explicit Hoister(ModuleOp root) : root(root), device(deviceModule(root)), symbols(device), builder(root) {}
 
-  /// A function of the host that is called `name`, and more if that is taken, with its declaration for the device. The
-  /// two types may differ in the signs of integers.
+  /// A function of the host named `name`, with a suffix if that is taken, and its declaration for the device. The two
+  /// types may differ in the signedness of integers.
   func::FuncOp create(Location loc, const Twine &name, FunctionType declared, FunctionType own);
   func::FuncOp create(Location loc, const Twine &name, FunctionType type) { return create(loc, name, type, type); }
-  /// Takes back the function that was created last.
+  /// Removes the function that was created last.
   void erase(func::FuncOp function);
 
-  /// A call of a function as the device knows it.
+  /// A call of a function by its declaration on the device.
   static func::CallOp call(OpBuilder &builder, Location loc, func::FuncOp function, TypeRange results,
                            ValueRange operands);
 

@@ -1,8 +1,8 @@
 //===- HostArithmetic.cpp - what MLIR leaves undefined, defined -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine stops a process that divides by 0, and reads what lies behind a tensor. Programs of the chip do neither.
-// What MLIR makes of a maximum of zeros of both signs depends on the order of operands.
+// The host's CPU stops a process that divides by 0, and reads beyond a tensor. Programs of the chip do neither. In
+// MLIR, the maximum of zeros of both signs depends on the order of operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +62,8 @@ private:
         .Default(false);
   }
 
-  /// The minimum of IEEE 754-2019: each order of operands gives its second one where they are equal or one is NaN. The
-  /// bits of both are those of -0 for zeros of both signs, and all exponent bits of a NaN stay set.
+  /// The minimum of IEEE 754-2019: each order of operands returns its second one if they are equal or one is NaN. The
+  /// combined bits are those of -0 for zeros of both signs, and all exponent bits of a NaN stay set.
   static Value minimum(ImplicitLocOpBuilder &b, Value x, Value y) {
     Type type = x.getType(), bits = b.getIntegerType(type.getIntOrFloatBitWidth());
     auto lesser = [&](Value x, Value y) -> Value {
@@ -82,7 +82,7 @@ private:
     if (!isa<FloatType>(type))
       return false;
     ImplicitLocOpBuilder b(op->getLoc(), op);
-    // Only f32 and f64 have bits that every pass after this one knows.
+    // All later passes know the bits of f32 and f64 only.
     const bool isNarrow = type.getIntOrFloatBitWidth() < 32;
     auto wide = [&](Value value) -> Value {
       return isNarrow ? arith::ExtFOp::create(b, b.getF32Type(), value).getResult() : value;
@@ -96,7 +96,7 @@ private:
     return true;
   }
 
-  /// x / 0 is -1 and x rem 0 is x, as on the chip. The least number by -1 is itself, and leaves 0.
+  /// x / 0 is -1 and x rem 0 is x, as on the chip. The least number divided by -1 is itself, with remainder 0.
   static bool divide(Operation *op, bool isSigned) {
     Value divisor = op->getOperand(1);
     Type type = divisor.getType();
@@ -114,7 +114,7 @@ private:
     Value result = op->getResult(0), created = result;
     const SmallVector<OpOperand *> uses = llvm::map_to_vector(result.getUses(), [](OpOperand &use) { return &use; });
     b.setInsertionPointAfter(op);
-    // What the replaced divisor, 1, leaves of -1: nothing.
+    // The remainder of -1 by the replaced divisor, 1: nothing.
     if (isSigned && !isRest)
       created = arith::SelectOp::create(b, isLeast, arith::SubIOp::create(b, zero, x), created);
     created = arith::SelectOp::create(b, isZero, isRest ? x : least, created);
@@ -123,7 +123,7 @@ private:
     return true;
   }
 
-  /// An index becomes the nearest that there is.
+  /// An index is clamped to the valid range.
   static Value clamped(ImplicitLocOpBuilder &b, Value index, int64_t last) {
     Value low = arith::MaxSIOp::create(b, index, number(b, b.getIndexType(), 0));
     return arith::MinSIOp::create(b, low, number(b, b.getIndexType(), std::max<int64_t>(last, 0)));
@@ -137,7 +137,7 @@ private:
     if (!type.hasStaticShape())
       return false;
     ImplicitLocOpBuilder b(op->getLoc(), op);
-    // No place of a tensor without elements can be read or written.
+    // A tensor without elements has no position that can be read or written.
     if (type.getNumElements() == 0) {
       Value instead = isa<tensor::InsertOp>(op)
                           ? cast<tensor::InsertOp>(op).getDest()

@@ -18,7 +18,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Functions that the library has in f32 and f64.
+/// Functions of the library in f32 and f64.
 static constexpr StringLiteral ofLibrary[] = {
     "absf", "acos", "acosh", "asin", "asinh", "atan",  "atan2", "atanh", "cbrt",  "ceil",     "cos",
     "cosh", "erf",  "erfc",  "exp",  "exp2",  "expm1", "floor", "fma",   "log",   "log10",    "log1p",
@@ -30,7 +30,7 @@ static Value number(ImplicitLocOpBuilder &b, Type type, double value) {
   return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
 }
 template <class Op> static Value intrinsic(ImplicitLocOpBuilder &b, X x) {
-  // Neither the least number nor 0 is poison.
+  // Neither the least number nor 0 gives poison.
   return Op::create(b, x[0].getType(), x[0], /*is_poison=*/false);
 }
 template <arith::CmpFPredicate predicate> static Value sizeToInfinity(ImplicitLocOpBuilder &b, X x) {

@@ -50,7 +50,7 @@ using namespace mlir;
 using namespace mlir::tt;
 
 void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPipelineOptions &options) {
-  // What other dialects do to tensors, element by element, and by padding.
+  // Ops of other dialects on tensors, element by element, and padding.
   manager.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   manager.addPass(createConvertTensorToLinalgPass());
   manager.addNestedPass<func::FuncOp>(createDefineHostArithmetic());
@@ -62,7 +62,7 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   manager.addNestedPass<func::FuncOp>(arith::createArithEmulateUnsupportedFloats(emulate));
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
-  // Before anything makes one conversion of two: those from integers to bf16 no machine has.
+  // Runs before two conversions are merged: no CPU converts integers to bf16.
   manager.addPass(arith::createArithExpandOpsPass(expand));
   auto simplify = [&] {
     manager.addPass(createCanonicalizerPass());
@@ -73,7 +73,7 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
     manager.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
     simplify();
   }
-  // Results are written to buffers of the caller, and nothing else is.
+  // Results are written to buffers of the caller; nothing else is written.
   manager.addNestedPass<func::FuncOp>(createPrepareHostArguments());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
@@ -104,14 +104,14 @@ void tt::createLinalgToLLVMPipeline(OpPassManager &manager, const LinalgToLLVMPi
   functions.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(functions));
   manager.addPass(createConvertControlFlowToLLVMPass());
-  // First: it names the ops between whose types and LLVM's casts are left.
+  // Runs first: it names the ops between whose types and LLVM's types casts are left.
   manager.addPass(createLLVMEmitCallingConventionWrapperFuncs());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addNestedPass<LLVM::LLVMFuncOp>(createLLVMBFloatAsBits());
 }
 
 void tt::registerLinalgToLLVMPipeline() {
-  // By name, for pipelines as text.
+  // By name, for pipelines given as text.
   arith::registerArithEmulateUnsupportedFloatsPass();
   arith::registerArithExpandOpsPass();
   math::registerMathExtendToSupportedTypesPass();
@@ -120,7 +120,7 @@ void tt::registerLinalgToLLVMPipeline() {
   registerConvertElementwiseToLinalgPass();
   registerConvertLinalgToLoopsPass();
   registerLinalgElementwiseOpFusionPass();
-  // One by one: the header that declares registrations includes every dialect of MLIR.
+  // Registered one by one: the header that declares all registrations includes every dialect of MLIR.
   registerPass([] { return createArithToLLVMConversionPass(); });
   registerPass([] { return createConvertBufferizationToMemRefPass(); });
   registerPass([] { return createConvertControlFlowToLLVMPass(); });
@@ -213,7 +213,7 @@ struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWr
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>())) {
       std::string name = (function.getSymName() + hostWrapperSuffix).str();
-      // What the buffers need, malloc and such, the C library has.
+      // The C library has the functions that buffers need, such as malloc.
       if (function.isExternal() || function.getSymName().ends_with(hostWrapperSuffix) || module.lookupSymbol(name))
         continue;
       LLVM::LLVMFunctionType type = function.getFunctionType();
@@ -238,7 +238,7 @@ struct EmitWrappers : tt::impl::LLVMEmitCallingConventionWrapperFuncsBase<EmitWr
   }
 
 private:
-  /// Names what no pass had a lowering for.
+  /// Reports ops for which no pass had a lowering.
   static LogicalResult checkLowered(ModuleOp module) {
     WalkResult result = module.walk([&](Operation *op) {
       StringRef dialect = op->getName().getDialectNamespace();

@@ -56,7 +56,7 @@ Value Scalars::from(Value element, Type source) {
     Value wide = source.isF32() ? element : arith::ExtFOp::create(b, loc, b.getF32Type(), element).getResult();
     if (isFloat)
       return wide;
-    // Towards 0, and to the nearest number that there is; not a number is 0.
+    // Toward 0, clamped to the type's range; NaN becomes 0.
     Scalars floats(b, loc, true);
     Value low = floats.number(-0x1p62), high = floats.number(0x1p62);
     Value inside = floats.minimum(floats.maximum(wide, low), high);
@@ -81,7 +81,7 @@ Value Scalars::to(Value scalar, Type target) {
   Value whole = isFloat ? Scalars(b, loc, false).from(scalar, b.getF32Type()) : scalar;
   const unsigned width = target.getIntOrFloatBitWidth();
   if (isFloat && width < 64) {
-    // What a narrow type does not hold becomes the nearest number that it does.
+    // A value outside a narrow type's range is clamped to it.
     Scalars integers(b, loc, false);
     const bool isUnsigned = target.isUnsignedInteger();
     const double low = isUnsigned ? 0 : -double(int64_t(1) << (width - 1));
@@ -131,7 +131,7 @@ Value Lowering::generic(ValueRange ins, ArrayRef<AffineMap> maps, Value init, Ar
 
 Value Lowering::moved(Value input, ArrayRef<AffineExpr> map, ArrayRef<int64_t> shape) {
   Value init = empty(shape, cast<RankedTensorType>(input.getType()).getElementType());
-  // There is no place to ask for.
+  // There is no position to query.
   if (llvm::is_contained(shape, 0))
     return init;
   const unsigned rank = shape.size();
@@ -144,7 +144,7 @@ Value Lowering::reshaped(Value input, ArrayRef<int64_t> shape) {
   auto from = cast<RankedTensorType>(input.getType());
   if (from.getShape() == shape)
     return input;
-  // By way of one dimension. All of none are one element.
+  // Via one dimension. A tensor of rank 0 has one element.
   auto all = [](size_t rank) {
     SmallVector<ReassociationIndices> groups;
     if (rank)

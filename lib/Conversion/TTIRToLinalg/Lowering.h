@@ -33,19 +33,19 @@ public:
   Value truth(Value condition);
   Value isSet(Value x) { return invert(equal(x, number(0))); }
   Value invert(Value condition);
-  /// An element of a tensor as such a scalar. `source`: its type in TTIR, which says whether it has a sign.
+  /// An element of a tensor as such a scalar. `source`: its type in TTIR, which states its signedness.
   Value from(Value element, Type source);
-  /// The scalar as an element of `target`: rounded, wrapped, or for a bool whether it is not 0.
+  /// The scalar as an element of `target`: rounded, wrapped, or for a bool, whether it is not 0.
   Value to(Value scalar, Type target);
 
   OpBuilder &b;
   Location loc;
   const bool isFloat;
-  /// Attributes of the op, where its row names some.
+  /// Attributes of the op, if its row names some.
   double attributes[2] = {};
 };
 
-/// The type of elements in linalg, where integers have no sign; null for a type that the host does not have.
+/// The element type in linalg, where integers are signless; null for a type that the host lacks.
 Type hostElement(Type element);
 RankedTensorType hostType(Type type);
 
@@ -69,10 +69,10 @@ public:
   using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange)>;
   Value empty(ArrayRef<int64_t> shape, Type element);
   Value filled(ArrayRef<int64_t> shape, Type element, double value);
-  /// A linalg.generic over `ins` with one map each, and the result's.
+  /// A linalg.generic over `ins` with one map each, and the result's map.
   Value generic(ValueRange ins, ArrayRef<AffineMap> maps, Value init, ArrayRef<utils::IteratorType> iterators,
                 Body body);
-  /// A result whose element at some place is the operand's at the place that `map` says.
+  /// A result whose element at each position is the operand's element at the position that `map` computes.
   Value moved(Value input, ArrayRef<AffineExpr> map, ArrayRef<int64_t> shape);
   Value reshaped(Value input, ArrayRef<int64_t> shape);
   AffineExpr dim(unsigned index) { return b.getAffineDimExpr(index); }
@@ -88,7 +88,7 @@ using Rules = LoweringRules<Lowering>;
 void addElementwiseRules(Rules &rules);
 void addMovementRules(Rules &rules);
 void addReductionRules(Rules &rules);
-/// All of them, by the names of ops.
+/// All rules, by op name.
 const Rules &allRules();
 /// Returns why the host does not compute the op; empty if it does.
 std::string refusalOf(Operation *op);

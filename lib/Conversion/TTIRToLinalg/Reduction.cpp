@@ -18,7 +18,7 @@ using namespace mlir::tt::host;
 
 static constexpr auto parallel = utils::IteratorType::parallel;
 
-/// The sums as elements of the result's type, after `finish` of each.
+/// The sums as elements of the result's type, after `finish` is applied to each.
 static Value finished(Lowering &lowering, Value sums, bool isFloat,
                       llvm::function_ref<Value(Scalars &, Value)> finish = nullptr) {
   auto type = cast<RankedTensorType>(sums.getType());
@@ -114,7 +114,7 @@ static LogicalResult contract(Lowering &lowering, ArrayRef<AffineExpr> left, Arr
 static LogicalResult matmul(Lowering &lowering) {
   auto op = cast<ttir::MatmulOp>(lowering.op);
   ArrayRef<int64_t> a = lowering.type(0).getShape(), b = lowering.type(1).getShape();
-  // Batches, rows, columns, and what is summed over.
+  // Batches, rows, columns, and the reduction dimension.
   const size_t batches = std::max(a.size(), b.size()) - std::min<size_t>(2, std::max(a.size(), b.size()));
   SmallVector<int64_t> shape(batches, 1);
   auto places = [&](ArrayRef<int64_t> sizes, bool isTransposed, bool isLeft) {
@@ -142,7 +142,7 @@ static LogicalResult matmul(Lowering &lowering) {
   };
   shape.push_back(sizeAt(a, op.getTransposeA(), true));
   shape.push_back(sizeAt(b, op.getTransposeB(), false));
-  // A dimension that a vector does not have is 1, as the result says.
+  // A dimension that a vector lacks is 1, as in the result.
   return contract(lowering, left, right, shape, batches + 3);
 }
 

@@ -19,8 +19,8 @@ using namespace mlir::tt::host;
 // Types at the boundary
 //===----------------------------------------------------------------------===//
 
-/// The type in which a program holds elements of this type; null where it holds none. Types of the same width stay:
-/// what is signed is for others to say.
+/// The type in which a program holds elements of this type; null if there is none. Types of the same width stay;
+/// signedness is recorded elsewhere.
 static Type chipElement(Type element) {
   MLIRContext *context = element.getContext();
   if (isa<IndexType>(element))
@@ -32,7 +32,7 @@ static Type chipElement(Type element) {
   return held.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth() ? element : held;
 }
 
-/// The same without a sign, as the ops of arith have it.
+/// The same without signedness, as ops of arith require.
 static Type signless(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   return integer ? Type(IntegerType::get(element.getContext(), integer.getWidth())) : element;
@@ -43,7 +43,7 @@ static RankedTensorType tensorOf(Type type, Type element) {
   return RankedTensorType::get(tensor ? tensor.getShape() : ArrayRef<int64_t>(), element);
 }
 
-/// Elements of one type as those of another, which differ in width or kind; both without a sign.
+/// Converts elements between types of different width or kind; both are signless.
 static Value convertElements(OpBuilder &builder, Location loc, Value value, Type element, bool isUnsigned) {
   Type from = getElementTypeOrSelf(value.getType());
   if (from == element)
@@ -61,7 +61,7 @@ static Value convertElements(OpBuilder &builder, Location loc, Value value, Type
                     : arith::ExtSIOp::create(builder, loc, to, value).getResult();
 }
 
-/// The same bits under a type with, or without, a sign; the lowering to linalg takes it away.
+/// The same bits in a type with or without signedness; the lowering to linalg removes this op.
 static Value withSign(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
@@ -73,7 +73,7 @@ static bool isUnsigned(Type type) {
   return integer && integer.isUnsigned();
 }
 
-/// An argument of the function as the value of type `target` that it stands for.
+/// An argument of the function, converted to the value of type `target` that it represents.
 Value HostRegion::enter(Value argument, Type target) {
   Location loc = argument.getLoc();
   Type element = getElementTypeOrSelf(target);
@@ -168,7 +168,7 @@ func::FuncOp HostRegion::makeFunction(TypeRange declaredIns, TypeRange declaredO
     returned.push_back(leave(mapping.lookup(value), type));
   func::ReturnOp::create(builder, loc, returned);
 
-  // Equal ones, as layers of a model have them, are one.
+  // Equal functions, as from the layers of a model, are merged.
   const std::string symbol = function.getSymName().str();
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -200,7 +200,7 @@ LogicalResult HostRegion::outline() {
     Value there = held.lookup(value);
     operands.push_back(there ? there : castTo(builder, aside, value, type));
   }
-  // The value of the source's op is what comes last.
+  // The last op computes the value of the source op.
   const Type lastType = outs.back().getType();
   const bool isCast = isa<RankedTensorType>(lastType) && lastType != declaredOuts.back();
   auto call = Hoister::call(builder, isCast ? aside : last->getLoc(), function, declaredOuts, operands);

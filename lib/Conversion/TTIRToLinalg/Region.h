@@ -10,13 +10,13 @@
 
 namespace mlir::tt::host {
 
-/// Ops of one block, in order, that become a function and a call of it behind the last of them.
+/// Ops of one block, in order, that become a function and a call of it after the last of them.
 ///
 /// Operands and results are tensors of types that the chip holds: the function converts integers of other widths, f64
 /// and index, and passes scalars as tensors of rank 0.
 class HostRegion {
 public:
-  /// known: functions, by their text. held: the tensors of the program that stand for values of earlier regions; those
+  /// known: functions, by their text. held: the tensors of the program that represent values of earlier regions; those
   /// of this one are added. isForHost: which other ops of the block need nothing else.
   HostRegion(ArrayRef<Operation *> ops, Hoister &hoister, llvm::StringMap<func::FuncOp> &known,
              DenseMap<Value, Value> &held, function_ref<bool(Operation *)> isForHost)

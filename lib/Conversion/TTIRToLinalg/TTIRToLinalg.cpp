@@ -41,7 +41,7 @@ std::string host::refusalOf(Operation *op) {
       llvm::raw_string_ostream(text) << type;
       return text;
     }
-  // What is evaluated ahead asks before it is moved here.
+  // Constant evaluation asks before the op is moved here.
   if (auto power = dyn_cast<ttir::PowOp>(op); power && isa<IntegerType>(power.getType().getElementType()))
     return "powers of integers are not computed on the host";
   return "";
@@ -97,7 +97,7 @@ private:
     convert(function.getResultTypes(), results, "result");
     if (!ok)
       return failure();
-    // Rules ask for the types in TTIR, which say what has a sign: values keep theirs until all ops are lowered.
+    // Rules query the types in TTIR, which state signedness: values keep theirs until all ops are lowered.
     DenseMap<Value, Value> lowered;
     OpBuilder builder(&getContext());
     auto inLinalg = [&](Value value) {
@@ -121,7 +121,7 @@ private:
       for (OpResult result : op->getResults()) {
         if (result.use_empty())
           continue;
-        // Of an op of another dialect, or of the terminator.
+        // For an op of another dialect, or the terminator.
         Value created = lowered.lookup(result);
         builder.setInsertionPointAfter(op);
         result.replaceAllUsesWith(
@@ -133,7 +133,7 @@ private:
     return success();
   }
 
-  /// Nothing has a sign any more, so casts between types with and without one are nothing either.
+  /// All types are signless now, so casts between signed and signless types do nothing.
   static void removeSigns(func::FuncOp function, TypeRange inputs, TypeRange results) {
     function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
     SmallVector<UnrealizedConversionCastOp> casts;

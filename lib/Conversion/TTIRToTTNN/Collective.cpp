@@ -21,8 +21,7 @@ using namespace mlir::tt::ttnn;
 // Distribution
 //===----------------------------------------------------------------------===//
 
-/// The dimension that each axis of the mesh splits, -1 for none; fewer than two
-/// entries name the last axes.
+/// The dimension that each axis of the mesh splits, -1 for none; with fewer than two entries, those of the last axes.
 static FailureOr<SmallVector<int64_t>> splitDims(ttir::MeshShardOp shard, ArrayRef<int64_t> mesh,
                                                  ConversionPatternRewriter &rewriter) {
   SmallVector<int64_t> dims(shard.getShardDims());
@@ -61,9 +60,8 @@ static MeshMapperConfigAttr mapperFor(ArrayRef<int64_t> dims, Builder &builder) 
   return MeshMapperConfigAttr::get(context, placements, {});
 }
 
-/// An axis that splits nothing holds equal values: only its first device is
-/// read, which the override of the mesh shape says; its dimension is then any
-/// that no other axis has, or -1.
+/// Devices along an axis that splits nothing hold equal values: only the first one is read, as the override of the mesh
+/// shape states; its dimension is then any one that no other axis has, or -1.
 static MeshComposerConfigAttr composerFor(ArrayRef<int64_t> dims, ArrayRef<int64_t> mesh, int64_t rank,
                                           Builder &builder) {
   SmallVector<IntegerAttr> joined, devices;
@@ -124,7 +122,7 @@ struct LowerMeshShard : OpConversionPattern<ttir::MeshShardOp> {
 // Transfers from chip to chip
 //===----------------------------------------------------------------------===//
 
-/// Refuses chips that the mesh, which is returned, does not have; -1 stands for none.
+/// Refuses chips that the mesh lacks, and returns the mesh; -1 stands for none.
 static FailureOr<SmallVector<int64_t>> meshFor(Operation *op, DenseIntElementsAttr chips,
                                                ConversionPatternRewriter &rewriter) {
   ttcore::DeviceOp device = ttcore::lookupDevice(op);
@@ -173,8 +171,8 @@ struct LowerAllToAll : OpConversionPattern<ttir::AllToAllOp> {
   }
 };
 
-/// TTNN has no such op, and a tensor is sent to one chip after another, into one distributed tensor; what nothing was
-/// sent to is zero.
+/// TTNN has no such op: a tensor is sent to one chip after another, into one distributed tensor; the parts of chips
+/// that received nothing are zero.
 struct LowerCollectiveBroadcast : OpConversionPattern<ttir::CollectiveBroadcastOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::CollectiveBroadcastOp op, OpAdaptor adaptor,

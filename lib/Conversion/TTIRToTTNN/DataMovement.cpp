@@ -39,7 +39,7 @@ template <class OpT> struct LowerToReshape : OpConversionPattern<OpT> {
   }
 };
 
-/// A permute, and a reshape that makes one dimension of each group.
+/// A permute, and a reshape that merges each group into one dimension.
 struct LowerRearrange : OpConversionPattern<ttir::RearrangeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::RearrangeOp op, OpAdaptor adaptor,
@@ -48,7 +48,7 @@ struct LowerRearrange : OpConversionPattern<ttir::RearrangeOp> {
     const auto parsed = ::tt::shapes::rearrangement(std::string_view(op.getPattern()), shapeOf(adaptor.getInput()));
     Value value = adaptor.getInput();
     ArrayRef order(parsed.order.data(), parsed.order.size());
-    // Dimensions of size 1 come and go by the reshape alone.
+    // The reshape alone adds and removes dimensions of size 1.
     SmallVector<int64_t> moved(order);
     llvm::erase_if(moved, [&](int64_t dim) { return shapeOf(value)[dim] == 1; });
     if (!llvm::is_sorted(moved))
@@ -70,7 +70,7 @@ struct LowerEmpty : OpConversionPattern<ttir::EmptyOp> {
   }
 };
 
-/// The output operand says only where the result goes, and its type does.
+/// The output operand only states the placement of the result, as does the result type.
 struct LowerToLayout : OpConversionPattern<ttir::ToLayoutOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::ToLayoutOp op, OpAdaptor adaptor,
@@ -85,7 +85,7 @@ struct LowerToLayout : OpConversionPattern<ttir::ToLayoutOp> {
 struct LowerPad : OpConversionPattern<ttir::PadOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    // What is taken away goes first.
+    // Negative padding is removed first.
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     SmallVector<int32_t> padding(op.getPadding());
     Value value = adaptor.getInput();
@@ -100,7 +100,7 @@ struct LowerPad : OpConversionPattern<ttir::PadOp> {
       before = std::max(before, 0);
       after = std::max(after, 0);
     }
-    // What pads nothing may be the copy that a cache begins as; it folds where it is not.
+    // Padding by nothing may be the copy from which a cache starts; otherwise it folds.
     if (value != adaptor.getInput() && llvm::all_of(padding, [](int32_t size) { return size == 0; }) &&
         value.getType() == op.getType()) {
       rewriter.replaceOp(op, value);
@@ -112,7 +112,7 @@ struct LowerPad : OpConversionPattern<ttir::PadOp> {
   }
 };
 
-/// A product over several dimensions, one after the other; TTNN takes one, or all.
+/// A product over several dimensions, one after the other; TTNN takes one dimension, or all.
 struct LowerProdOfSeveral : OpConversionPattern<ttir::ProdOp> {
   explicit LowerProdOfSeveral(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(ttir::ProdOp op, OpAdaptor adaptor,
@@ -136,7 +136,8 @@ struct LowerProdOfSeveral : OpConversionPattern<ttir::ProdOp> {
   }
 };
 
-/// The position of the greatest value over several dimensions, in row-major order of these; TTNN takes one, or all.
+/// The position of the greatest value over several dimensions, in their row-major order; TTNN takes one dimension, or
+/// all.
 struct LowerArgMaxOfSeveral : OpConversionPattern<ttir::ArgMaxOp> {
   explicit LowerArgMaxOfSeveral(MLIRContext *context) : OpConversionPattern(context, /*benefit=*/2) {}
   LogicalResult matchAndRewrite(ttir::ArgMaxOp op, OpAdaptor adaptor,
@@ -151,7 +152,7 @@ struct LowerArgMaxOfSeveral : OpConversionPattern<ttir::ArgMaxOp> {
       const int64_t dim = cast<IntegerAttr>(attribute).getValue().getSExtValue();
       reduced[dim < 0 ? dim + rank : dim] = true;
     }
-    // They go last, and become one.
+    // They are moved last and merged.
     SmallVector<int64_t> order, joined, kept;
     int64_t count = 1;
     for (bool last : {false, true})
@@ -175,7 +176,7 @@ struct LowerArgMaxOfSeveral : OpConversionPattern<ttir::ArgMaxOp> {
   }
 };
 
-/// argmax and prod reduce one dimension, which is an integer of `width` bits, or all.
+/// argmax and prod reduce one dimension, given as an integer of `width` bits, or all.
 template <class From, class To, unsigned width> struct LowerOneDimReduction : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,

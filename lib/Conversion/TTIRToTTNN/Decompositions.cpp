@@ -1,7 +1,7 @@
 //===- Decompositions.cpp - decompositions of ops without a TTNN equivalent -===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of any dimensions, bits and truth values.
+// Products over any dimensions, bits and truth values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ using namespace mlir::tt::ttnn;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One side of a product: its dimensions by what becomes of them.
+/// One side of a product; its dimensions are grouped by their role.
 struct ProductSide {
   ProductSide(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracted)
       : value(value), shape(shapeOf(value)), batch(batch), contracted(contracted) {
@@ -62,7 +62,7 @@ struct ProductSide {
           return false;
     return true;
   }
-  /// [batch, rows, columns], or without the batch where there is none.
+  /// [batch, rows, columns], or [rows, columns] without a batch.
   Value matrices(ImplicitLocOpBuilder &builder, ArrayRef<int64_t> rows, ArrayRef<int64_t> columns) const {
     SmallVector<int64_t> order(batch);
     llvm::append_range(order, rows);
@@ -78,7 +78,7 @@ struct ProductSide {
   SmallVector<int64_t> free;
 };
 
-/// A matmul of matrices whose rows and columns are the free dimensions folded.
+/// A matmul of matrices whose rows and columns are the folded free dimensions.
 struct LowerDotGeneral : OpConversionPattern<ttir::DotGeneralOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::DotGeneralOp op, OpAdaptor adaptor,
@@ -86,7 +86,7 @@ struct LowerDotGeneral : OpConversionPattern<ttir::DotGeneralOp> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     ProductSide lhs(adaptor.getLhs(), op.getBatchDimsLhs(), op.getContractDimsLhs());
     ProductSide rhs(adaptor.getRhs(), op.getBatchDimsRhs(), op.getContractDimsRhs());
-    // What lies in memory as the transposed matrix is read so instead of being moved.
+    // A matrix that is stored transposed is read as such instead of being moved.
     bool transposeA = ProductSide::inOrder(lhs.batch, lhs.contracted, lhs.free);
     bool transposeB = ProductSide::inOrder(rhs.batch, rhs.free, rhs.contracted);
     Value a =
@@ -102,7 +102,7 @@ struct LowerDotGeneral : OpConversionPattern<ttir::DotGeneralOp> {
   }
 };
 
-/// TTNN's bias broadcasts to the product. One that the product broadcasts to is added afterwards.
+/// TTNN's bias broadcasts to the product. If the product broadcasts to the bias, the bias is added afterwards.
 struct LowerLinear : OpConversionPattern<ttir::LinearOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::LinearOp op, OpAdaptor adaptor,
@@ -142,7 +142,7 @@ static Value as(ImplicitLocOpBuilder &builder, Value value, ttcore::DataType typ
                             ttcore::DataTypeAttr::get(builder.getContext(), type));
 }
 
-/// value < 0 as f32; what is compared must be exact in f32 up to its sign.
+/// value < 0 as f32; the compared value must be exact in f32 up to its sign.
 static Value isNegative(ImplicitLocOpBuilder &builder, Value device, Value value, RankedTensorType type) {
   Value zero = scalar(builder, device, 0, shapeOf(value).size(), value);
   return make<LessThanOp>(builder, type, {as(builder, value, ttcore::DataType::Float32), zero});
@@ -188,7 +188,7 @@ struct LowerRightShift : OpConversionPattern<ttir::RightShiftOp> {
   }
 };
 
-/// The least, or largest, of 0 for false and 1 for true.
+/// The minimum, or maximum, of 0 for false and 1 for true.
 template <class From, class To> struct LowerTruth : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
@@ -199,7 +199,7 @@ template <class From, class To> struct LowerTruth : OpConversionPattern<From> {
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value x = adaptor.getInput();
     if (llvm::is_contained(shapeOf(x), 0)) {
-      // All of no elements are true, and none is; their extremes are infinities.
+      // Over no elements, `all` is true and `any` is false; their extremes are infinities.
       const float truth = std::is_same_v<From, ttir::ReduceAndOp> ? 1 : 0;
       rewriter.replaceOpWithNewOp<FullOp>(op, op.getType(), device,
                                           ShapeAttr::get(op.getContext(), shapeOf(op.getResult())),

@@ -1,8 +1,7 @@
 //===- Elementwise.cpp - decompositions of elementwise ops ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each is an equation of ops that TTNN has. What is computed on the way is
-// f32, so that the result is rounded once.
+// Each decomposition is an equation of TTNN ops. Intermediate values are f32, so the result is rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +37,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// Values of an equation in one unknown.
+/// The values of an equation in one unknown.
 class Equation {
 public:
   Equation(ImplicitLocOpBuilder &builder, Value unknown, Value device, RankedTensorType result)
@@ -50,7 +49,7 @@ public:
   template <class OpT> Value make(ValueRange operands) {
     return ttnn::make<OpT>(builder, typeLike(x, shapeOf(x), ttcore::DataType::Float32), operands);
   }
-  /// The last op of the equation makes the result's type.
+  /// The last op of the equation produces the result's type.
   template <class OpT> Value result(ValueRange operands) { return ttnn::make<OpT>(builder, resultType, operands); }
 
 private:
@@ -117,7 +116,7 @@ static Value geluByTanh(Equation &e, ttir::GeluOp) {
 }
 
 namespace {
-/// Front ends mark a gelu with `approximate`, "none" or "tanh", which the op itself does not have.
+/// Front ends mark a gelu with `approximate`, "none" or "tanh", which is not an attribute of the op itself.
 struct LowerGelu : LowerByEquation<ttir::GeluOp> {
   explicit LowerGelu(MLIRContext *context) : LowerByEquation(context, geluByTanh) {}
   LogicalResult matchAndRewrite(ttir::GeluOp op, OpAdaptor adaptor,

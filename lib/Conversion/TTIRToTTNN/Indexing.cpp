@@ -32,7 +32,8 @@ struct LowerIndex : OpConversionPattern<ttir::IndexOp> {
   }
 };
 
-/// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end; stride 0 means a single run.
+/// Runs of `length` from `begin`, one every `stride` elements, the last one cut at the end; stride 0 means a single
+/// run.
 struct LowerIndexSelect : OpConversionPattern<ttir::IndexSelectOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::IndexSelectOp op, OpAdaptor adaptor,
@@ -48,7 +49,7 @@ struct LowerIndexSelect : OpConversionPattern<ttir::IndexSelectOp> {
       rewriter.replaceOp(op, slice(builder, input, op.getType(), dim, begin, begin + length));
       return success();
     }
-    // The runs that have a whole stride are the first columns of a matrix with a row for each stride.
+    // The runs with a whole stride are the first columns of a matrix that has one row for each stride.
     const int64_t count = rest / stride, left = std::min(length, rest - count * stride);
     SmallVector<int64_t> strides(shape), matrix(shape), runs(shape), last(shape);
     strides[dim] = count * stride, runs[dim] = count * length, last[dim] = left;
@@ -70,7 +71,7 @@ struct LowerIndexSelect : OpConversionPattern<ttir::IndexSelectOp> {
   }
 };
 
-/// The rows of the dimension looked up in falling order.
+/// Looks up the rows of the dimension in descending order.
 struct LowerReverse : OpConversionPattern<ttir::ReverseOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::ReverseOp op, OpAdaptor adaptor,
@@ -103,7 +104,7 @@ struct LowerReverse : OpConversionPattern<ttir::ReverseOp> {
   }
 };
 
-/// A constant: shapes are known.
+/// A constant, because shapes are known.
 struct LowerGetDimensionSize : OpConversionPattern<ttir::GetDimensionSizeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::GetDimensionSizeOp op, OpAdaptor,

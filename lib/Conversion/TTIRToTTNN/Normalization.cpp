@@ -32,7 +32,7 @@ using namespace mlir::tt::ttnn;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// TTNN normalises the last dimension, which several are joined to.
+/// TTNN normalizes the last dimension, so several are merged into it.
 template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
@@ -60,7 +60,7 @@ template <class From, class To> struct LowerLastDimNorm : OpConversionPattern<Fr
   }
 };
 
-/// TTNN has the channels last.
+/// TTNN has channels last.
 struct LowerGroupNorm : OpConversionPattern<ttir::GroupNormOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::GroupNormOp op, OpAdaptor adaptor,
@@ -91,8 +91,7 @@ struct LowerGroupNorm : OpConversionPattern<ttir::GroupNormOp> {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A batch norm with its channels moved to dimension 1 of 4, where TTNN wants
-/// them, and back.
+/// A batch norm with its channels moved to dimension 1 of 4, as TTNN requires, and back.
 class Channels {
 public:
   Channels(ArrayRef<int64_t> shape, int64_t dimension) {
@@ -103,7 +102,7 @@ public:
     order.insert(order.begin() + std::min<int64_t>(1, rank - 1), channel);
     for (int64_t dim : order)
       ordered.push_back(shape[dim]);
-    // Extra dimensions of one value, or the inner ones folded.
+    // Adds dimensions of size 1, or folds the inner ones.
     folded = ordered;
     if (folded.size() == 1)
       folded.insert(folded.begin(), 1);
@@ -127,8 +126,8 @@ private:
   SmallVector<int64_t> order, ordered, folded;
 };
 
-/// The statistics that training returns: running ones moved towards those of
-/// the batch. They carry no source number, because the op's own result does.
+/// The statistics that training returns: running ones moved towards those of the batch. They have no source number,
+/// because the op's own result has it.
 class Statistics {
 public:
   Statistics(ImplicitLocOpBuilder &builder, Value device, Value input, const Channels &channels, double momentum)
@@ -179,8 +178,7 @@ struct LowerBatchNormInference : OpConversionPattern<ttir::BatchNormInferenceOp>
   }
 };
 
-/// The TTNN op would update running statistics in place; TTIR returns them, so
-/// separate ops compute them.
+/// The TTNN op would update running statistics in place; TTIR returns them, so separate ops compute them.
 struct LowerBatchNormTraining : OpConversionPattern<ttir::BatchNormTrainingOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::BatchNormTrainingOp op, OpAdaptor adaptor,
@@ -226,7 +224,7 @@ struct LowerDistributedLayerNorm : OpConversionPattern<ttir::DistributedLayerNor
   }
 };
 
-/// The buffer for statistics and the semaphore are the library's to make.
+/// The library creates the buffer for statistics and the semaphore.
 struct LowerDistributedRMSNorm : OpConversionPattern<ttir::DistributedRMSNormOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::DistributedRMSNormOp op, OpAdaptor adaptor,

@@ -1,8 +1,8 @@
 //===- Patterns.h - patterns that lower TTIR to TTNN ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Most ops become the TTNN op of their name, or differ in names only: rows of
-// one table (Rows.cpp). The rest are patterns, by family.
+// Most ops become the TTNN op of their name, or differ in names only: rows of one table (Rows.cpp). The rest have
+// patterns, by family.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_TTIRTOTTNN_PATTERNS_H
@@ -20,7 +20,7 @@ namespace mlir::tt::ttnn {
 inline RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 inline ArrayRef<int64_t> shapeOf(Value value) { return typeOf(value).getShape(); }
 
-/// A type of another shape, or data type, that lies where `like` lies.
+/// A type with another shape, or data type, and the placement of `like`.
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape);
 RankedTensorType typeLike(Value like, ArrayRef<int64_t> shape, ttcore::DataType dataType);
 /// The type in row-major order.
@@ -31,7 +31,7 @@ template <class OpT> Value make(ImplicitLocOpBuilder &builder, RankedTensorType 
   return OpT::create(builder, TypeRange(type), operands)->getResult(0);
 }
 
-// Each returns the value itself where there is nothing to do.
+// Each returns the value itself if there is nothing to do.
 Value reshape(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> shape);
 Value reshape(ImplicitLocOpBuilder &builder, Value value, RankedTensorType type);
 Value permute(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> permutation);
@@ -48,10 +48,10 @@ Value findDevice(ConversionPatternRewriter &rewriter, Operation *op);
 /// Returns the inverse of a permutation.
 SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation);
 
-/// The TTNN op of the name that a TTIR op has behind its dialect, or nothing.
+/// The TTNN op whose name equals a TTIR op's after the dialect, or nothing.
 std::optional<RegisteredOperationName> sameName(StringRef name, MLIRContext *context);
 
-/// The attributes of an op that say something to one that takes its place.
+/// The attributes of an op that are meaningful to its replacement.
 SmallVector<NamedAttribute> passedOn(Operation *op);
 
 void addRows(RewritePatternSet &patterns);

@@ -15,7 +15,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// TTNN's may have buffers for its results, which the runtime places by itself.
+/// TTNN's op can have buffers for its results, which the runtime places by itself.
 struct LowerDispatchMetadata : OpConversionPattern<ttir::AllToAllDispatchMetadataOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::AllToAllDispatchMetadataOp op, OpAdaptor adaptor,
@@ -28,7 +28,7 @@ struct LowerDispatchMetadata : OpConversionPattern<ttir::AllToAllDispatchMetadat
   }
 };
 
-/// TTNN's takes weights in the order of its kernel, which ops of their own bring them into.
+/// TTNN's op takes weights in the order of its kernel, which separate ops produce.
 struct LowerMoeCompute : OpConversionPattern<ttir::MoeComputeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::MoeComputeOp op, OpAdaptor adaptor,

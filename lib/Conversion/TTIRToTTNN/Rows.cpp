@@ -21,16 +21,16 @@ SmallVector<NamedAttribute> ttnn::passedOn(Operation *op) {
 }
 
 namespace {
-/// Attribute `from` of the TTIR op is `to` of the TTNN op, converted if need be; without `to` it is dropped, where
-/// there is a conversion only if that gives null.
+/// Attribute `from` of the TTIR op becomes `to` of the TTNN op, converted if needed. Without `to` it is dropped; with a
+/// conversion, only if that returns null.
 struct AttributeChange {
   StringRef from, to;
   Attribute (*convert)(Attribute) = nullptr;
 };
 
-/// Differences other than the name. `onDevice`: the TTNN op takes a device after its operands, where its result lies on
-/// one. `without`: an operand that
-/// it does not have, a tensor that TTIR names to take the result, with none or only single ones before it.
+/// Differences other than the name. `onDevice`: the TTNN op takes a device after its operands if its result is on one.
+/// `without`: an operand that the TTNN op lacks, a tensor that TTIR names as the destination of the result, with no
+/// operands or only single ones before it.
 struct Row {
   StringRef from, to;
   std::vector<AttributeChange> attributes = {};
@@ -44,7 +44,7 @@ Row row(std::vector<AttributeChange> attributes = {}, bool onDevice = false,
   return {From::getOperationName(), To::getOperationName(), std::move(attributes), onDevice, without};
 }
 
-/// Replaces an op by one of the same results; refuses attributes that this does not have.
+/// Replaces an op by one with the same results; refuses attributes that the new op lacks.
 LogicalResult replaceBy(OperationName to, Operation *op, ValueRange operands, ArrayRef<NamedAttribute> attributes,
                         ConversionPatternRewriter &rewriter) {
   SmallVector<NamedAttribute> kept;
@@ -115,8 +115,8 @@ private:
   OperationName to;
 };
 
-/// Every op that has no pattern of its own becomes the op of its name. A single pattern, not one per op: to make all of
-/// them would take a small program as long as its conversion.
+/// Every op without a pattern of its own becomes the op of its name. This is a single pattern, not one per op: creating
+/// all of them would take as long as converting a small program.
 class LowerByName : public ConversionPattern {
 public:
   LowerByName(MLIRContext *context, llvm::SmallDenseSet<OperationName> others)

@@ -34,7 +34,7 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
   addShapePatterns(patterns);
   addTrainingPatterns(patterns);
   addWindowPatterns(patterns);
-  // Those of ops that have none of the above.
+  // For ops that have none of the above.
   addRows(patterns);
   return patterns;
 }
@@ -49,7 +49,7 @@ std::string ttnn::ttirLowering(StringRef op, MLIRContext *context) {
   return from && to && llvm::all_of(from->getAttributeNames(), isKnown) ? to->getStringRef().str() : std::string();
 }
 
-/// The destination of a to_layout is only a type: such an empty tensor goes when no to_layout names it any more.
+/// The destination of a to_layout is only a type: such an empty tensor is erased when no to_layout names it any more.
 static bool isDestination(Operation *op) {
   return isa<ttir::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
            auto change = dyn_cast<ttir::ToLayoutOp>(use.getOwner());
@@ -73,7 +73,7 @@ struct ConvertTTIRToTTNN : mlir::tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTT
     ConversionTarget target(getContext());
     target.addLegalDialect<TTNNDialect, ttcore::TTCoreDialect, debug::DebugDialect>();
     target.addLegalOp<ModuleOp, func::FuncOp, func::ReturnOp>();
-    // What patterns take for granted; of all other ops of the dialect they decide.
+    // Conditions that patterns assume; they decide on all other ops of the dialect.
     target.addDynamicallyLegalDialect<ttir::TTIRDialect>([](Operation *op) -> std::optional<bool> {
       return !hasLayouts(op) || isDestination(op) ? std::optional(true) : std::nullopt;
     });
@@ -85,14 +85,14 @@ struct ConvertTTIRToTTNN : mlir::tt::impl::ConvertTTIRToTTNNBase<ConvertTTIRToTT
   }
 
 private:
-  /// Names every op that no program on the device can have.
+  /// Reports every op that a program on the device cannot contain.
   bool reportLeftOver(const ConversionTarget &target, const Refusals &refusals) {
     bool any = false;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      // What the host runs is none of it.
+      // Ops of the host are not part of it.
       if (isa<ttcore::CPUModuleOp>(op))
         return WalkResult::skip();
-      // One that is still used is that of a to_layout which is named itself.
+      // A remaining one belongs to a to_layout that is reported itself.
       if (isDestination(op)) {
         if (op->use_empty())
           op->erase();

@@ -12,7 +12,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// The TTNN op writes to its operands. TTIR's leaves them as they are, so it writes to copies, which are the results.
+/// The TTNN op writes to its operands. TTIR's op does not change them, so the TTNN op writes to copies, which are the
+/// results.
 struct LowerAdamW : OpConversionPattern<ttir::AdamWOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ttir::AdamWOp op, OpAdaptor adaptor,

@@ -1,9 +1,8 @@
 //===- Window.cpp - lowering of convolutions and pooling ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTNN slides windows over NHWC tensors whose first three dimensions are
-// flattened: 1 x 1 x (batch * height * width) x channels. It takes padding as
-// [top, bottom, left, right] where TTIR has [top, left, bottom, right].
+// TTNN slides windows over NHWC tensors whose first three dimensions are flattened: 1 x 1 x (batch * height * width) x
+// channels. It takes padding as [top, bottom, left, right]; TTIR has [top, left, bottom, right].
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,15 +46,14 @@ struct Image {
 };
 } // namespace
 
-/// One number stands for all.
+/// One number applies to all.
 static SmallVector<int32_t> ints(Attribute attr, size_t count) {
   if (auto array = dyn_cast<DenseI32ArrayAttr>(attr))
     return SmallVector<int32_t>(array.asArrayRef());
   return SmallVector<int32_t>(count, cast<IntegerAttr>(attr).getInt());
 }
 
-/// [top, bottom, left, right] of one number, [height, width] or [top, left,
-/// bottom, right].
+/// [top, bottom, left, right] from one number, [height, width] or [top, left, bottom, right].
 static SmallVector<int32_t> sidesOf(Attribute attr) {
   SmallVector<int32_t> sizes = ints(attr, 2);
   if (sizes.size() == 2)
@@ -78,8 +76,8 @@ static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> o
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// Weights in row-major order: as tiles, a kernel of 1 x 1 would take the memory of one of 32 x 32. Arguments come as
-/// they come.
+/// Weights in row-major order: as tiles, a 1 x 1 kernel would take the memory of a 32 x 32 one. Arguments keep their
+/// layout.
 static Value weightInRows(ImplicitLocOpBuilder &builder, ConversionPatternRewriter &rewriter, Value weight) {
   auto layout = TTNNLayoutAttr::of(weight.getType());
   Operation *producer = weight.getDefiningOp();
@@ -100,7 +98,7 @@ static Value flatBias(ImplicitLocOpBuilder &builder, Value bias, int64_t channel
   return bias ? reshape(builder, bias, ArrayRef<int64_t>{1, 1, 1, channels}) : Value();
 }
 
-/// The flat result in the order and shape of the op's.
+/// The flat result in the order and shape of the op's result.
 static Value unflatten(ImplicitLocOpBuilder &builder, Value value, ArrayRef<int64_t> ordered, ArrayRef<int64_t> order) {
   return permute(builder, reshape(builder, value, ordered), inverse(order));
 }
@@ -239,7 +237,7 @@ static LogicalResult checkPaddingMode(ConversionPatternRewriter &, ttir::ConvTra
 
 namespace {
 /// conv3d and conv_transpose3d, whose weights are [out, in / groups, depth, height, width] and [in, out / groups,
-/// depth, height, width]. They are in row-major order: a tile would take the memory of 32 channels for those of a
+/// depth, height, width]. They are in row-major order: a tile would take the memory of 32 channels for those of one
 /// pixel.
 template <class OpT> struct LowerVolumes : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;
@@ -263,7 +261,7 @@ template <class OpT> struct LowerVolumes : OpConversionPattern<OpT> {
     Value kernel = weightInRows(builder, rewriter, adaptor.getWeight());
     Value bias = adaptor.getBias() ? reshape(builder, adaptor.getBias(), ArrayRef<int64_t>{1, channels}) : Value();
 
-    // TTIR gives padding before the dimensions, then behind them; TTNN the two of each dimension.
+    // TTIR states padding before all dimensions, then after them; TTNN states both for each dimension.
     SmallVector<int32_t> padding = ints(op.getPadding(), 3);
     if (padding.size() == 6)
       padding = {padding[0], padding[3], padding[1], padding[4], padding[2], padding[5]};
@@ -282,13 +280,13 @@ template <class OpT> struct LowerVolumes : OpConversionPattern<OpT> {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How windows slide over height and width. sides: top, bottom, left, right.
+/// The way windows slide over height and width. sides: top, bottom, left, right.
 struct Sliding {
   SmallVector<int32_t> kernel, stride, dilation, sides;
 };
 } // namespace
 
-/// The results, of these types, of a pool of flat images. `op` says what else there is to say of it.
+/// The results, of these types, of a pool of flat images. `op` has the other attributes.
 template <class To, class From>
 static SmallVector<Value> slide(ImplicitLocOpBuilder &builder, From op, Value input, const Image &image,
                                 const Sliding &windows, TypeRange types) {
@@ -313,7 +311,7 @@ static SmallVector<Value> slide(ImplicitLocOpBuilder &builder, From op, Value in
 }
 
 namespace {
-/// Pools of NHWC images; those with indices have a second result of the shape of the first.
+/// Pools of NHWC images; those with indices have a second result with the shape of the first.
 template <class From, class To> struct LowerPool : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
@@ -337,7 +335,8 @@ template <class From, class To> struct LowerPool : OpConversionPattern<From> {
 };
 
 /// Pools of NDHWC volumes, as two pools of images: over the rows and columns of each slice, and then over slices, in an
-/// image with a row for each slice and a column for each place in it. Windows are boxes, so that their sizes multiply.
+/// image with one row for each slice and one column for each position in it. Windows are boxes, so their sizes
+/// multiply.
 template <class From, class To> struct LowerPool3d : OpConversionPattern<From> {
   using OpConversionPattern<From>::OpConversionPattern;
   LogicalResult matchAndRewrite(From op, typename From::Adaptor adaptor,
@@ -376,7 +375,7 @@ template <class From, class To> struct LowerPool3d : OpConversionPattern<From> {
   }
 
 private:
-  /// Returns, of the places in each slice, those of the chosen slice, counted over slices of `area` places.
+  /// Returns, from the positions in each slice, those of the chosen slice, counted over slices of `area` positions.
   static Value chosenPlaces(ImplicitLocOpBuilder &builder, Value device, Value places, Value chosen,
                             const Image &columns, const Image &result, int64_t area) {
     RankedTensorType beginType = typeLike(places, {columns.height});

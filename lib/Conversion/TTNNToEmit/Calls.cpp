@@ -37,7 +37,7 @@ std::string emit::nameOf(Location location) {
   auto named = dyn_cast<NameLoc>(inner);
   if (!named)
     return "";
-  // "model.py:31" says where the op was written, which is no name.
+  // "model.py:31" is where the op was written and not a name.
   StringRef name = named.getName(), line = name.rsplit(':').second;
   if (name.contains(':') && !line.empty() && llvm::all_of(line, llvm::isDigit))
     return "";
@@ -49,7 +49,7 @@ SmallVector<StringRef> emit::resultNames(Operation *op) {
   const api::Op *described = api::findOp({name.data(), name.size()});
   if (!described || described->results.size() < 2)
     return {};
-  // "result" is what the op computes, in addition to "result_indices".
+  // "result" is the computed value, in addition to "result_indices".
   return llvm::map_to_vector(described->results, [](std::string_view each) {
     StringRef result(each);
     result.consume_front("result_");
@@ -67,7 +67,7 @@ class CallBuilder {
 public:
   CallBuilder(Operation *op, const api::Function &row, const Syntax &syntax) : op(op), row(row), syntax(syntax) {}
   FailureOr<Call> run();
-  /// The public name of the parameter that takes a value; empty when none does.
+  /// The public name of the parameter that takes a value; empty if none does.
   StringRef parameterOf(Value value) {
     if (succeeded(matchOperands()))
       for (const auto &entry : tensors)
@@ -102,7 +102,7 @@ private:
 };
 } // namespace
 
-/// Tensors among the row's parameters are the op's operands in the same order.
+/// The tensors among the row's parameters are the op's operands in the same order.
 LogicalResult CallBuilder::matchOperands() {
   SmallVector<const api::Parameter *> requested;
   for (const api::Parameter &parameter : row.parameters)
@@ -121,14 +121,14 @@ LogicalResult CallBuilder::matchOperands() {
       if (group.empty() || !isDevice(group.front()))
         groups.push_back(std::move(group));
     }
-    // An absent device is a group as well; it stands behind the tensors.
+    // An absent device is a group as well; it comes after the tensors.
     while (groups.size() > requested.size() && groups.back().empty())
       groups.pop_back();
   } else if (requested.size() == 1 && requested.front()->variadic) {
     groups.emplace_back(llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice)));
   } else {
     auto count = llvm::count_if(op->getOperands(), std::not_fn(isDevice));
-    // Of the op's tensors one may be absent; ops with more of them have segments.
+    // One of the op's tensors may be absent; ops with more of them have segments.
     bool hasAbsent = static_cast<size_t>(count) < requested.size();
     auto values = llvm::make_filter_range(op->getOperands(), std::not_fn(isDevice));
     auto next = values.begin();
@@ -158,14 +158,14 @@ ttnn::TTNNLayoutAttr CallBuilder::firstTensor() const {
 }
 
 //===----------------------------------------------------------------------===//
-// What the library does when it is not told
+// Defaults of the library
 //===----------------------------------------------------------------------===//
 
 static bool isOnDevice(ttnn::TTNNLayoutAttr layout) {
   return layout && layout.getBufferType() != ttnn::BufferType::SystemMemory;
 }
 
-/// Where results lie: with the first tensor that is on a device, or in DRAM where the function says so.
+/// The memory of results: with the first tensor on a device, or in DRAM if the function states it.
 ttnn::BufferType CallBuilder::defaultBuffer() const {
   if (op->hasTrait<trait::GivesHostTensor>())
     return ttnn::BufferType::SystemMemory;
@@ -175,7 +175,7 @@ ttnn::BufferType CallBuilder::defaultBuffer() const {
   return givesDevice ? ttnn::BufferType::DRAM : ttnn::BufferType::SystemMemory;
 }
 
-/// The layout of results; nothing where operands decide that differ.
+/// The layout of results; nothing if it depends on operands that differ.
 std::optional<ttnn::Layout> CallBuilder::defaultLayout() const {
   StringRef word = ref(row.defaultLayout());
   if (auto found = tensors.find(word); found != tensors.end() && !found->second.empty())
@@ -192,7 +192,7 @@ std::optional<ttnn::Layout> CallBuilder::defaultLayout() const {
   return layout;
 }
 
-/// The type of a result, and whether that comes from a tensor ("") or from the row.
+/// The type of a result, and whether it comes from a tensor ("") or from the row.
 std::string CallBuilder::defaultType(unsigned result, ttcore::DataType &type) const {
   StringRef from = ref(row.defaultType(result).name);
   ttnn::TTNNLayoutAttr tensor = firstTensor();
@@ -211,12 +211,12 @@ std::string CallBuilder::defaultType(unsigned result, ttcore::DataType &type) co
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// Whether a block format lies in rows, which the library makes of nothing by itself.
+/// Whether a block format is row-major, which the library never produces by default.
 static bool isInRows(ttnn::TTNNLayoutAttr layout) {
   return layout.getLayout() == ttnn::Layout::RowMajor && ttcore::isBlockFormat(layout.getDataType());
 }
 
-/// dtype, memory_config or layout of the results, where it is not what the library makes by itself.
+/// dtype, memory_config or layout of the results, if it differs from the library's default.
 void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument) {
   SmallVector<std::string> given;
   SmallVector<ttcore::DataType> defaults;
@@ -229,7 +229,7 @@ void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument)
       defaultType(result.getResultNumber(), type);
       defaults.push_back(type);
       areAlike &= isPlain;
-      // Where the library derives a type, and where rows cannot have the format, the type is written.
+      // The type is written if the library would derive one, and if row-major layout cannot hold the format.
       differs |= type != layout.getDataType() || !isPlain || isInRows(layout);
       given.push_back(syntax.dataType(layout.getDataType()));
     } else if (name == "layout") {
@@ -244,12 +244,12 @@ void CallBuilder::addResult(StringRef name, bool isRequired, Argument &argument)
   if (!differs)
     return;
   argument.kind = Argument::Kind::Text;
-  // One type is that of the results that have the operand's; indices keep their own.
+  // The type applies to the results that have the operand's type; indices keep their own.
   const bool isOne = llvm::all_equal(given) && llvm::all_equal(defaults) && (areAlike || given.size() == 1);
   argument.text = isOne ? given.front() : syntax.list(given);
 }
 
-/// Returns the text of an argument that is left out.
+/// Returns the text of an omitted argument.
 static std::string defaultText(const api::Parameter &parameter, const api::Function &row, const Syntax &syntax) {
   if (!parameter.hasDefault)
     return syntax.none();
@@ -303,7 +303,7 @@ LogicalResult CallBuilder::add(const api::Parameter &parameter) {
       argument.kind = Argument::Kind::Text;
     break;
   }
-  // Tensors and a single required value go by their place, the rest by name.
+  // Tensors and a single required value are positional, the rest are keywords.
   bool isPlain = argument.kind == Argument::Kind::Tensor || argument.kind == Argument::Kind::Tensors ||
                  argument.kind == Argument::Kind::Device;
   auto isRequiredValue = [&](const api::Parameter &each) {
@@ -311,13 +311,13 @@ LogicalResult CallBuilder::add(const api::Parameter &parameter) {
   };
   bool isOnlyOne = isRequiredValue(parameter) && llvm::count_if(row.parameters, isRequiredValue) == 1;
   argument.isKeyword = keywords || parameter.keywordOnly || !(isPlain || isOnlyOne);
-  // Once one is left out or named, so must be those behind it.
+  // After an omitted or named argument, all further ones must be named.
   keywords |= argument.isKeyword || argument.kind == Argument::Kind::Left;
   call.arguments.push_back(std::move(argument));
   return success();
 }
 
-/// Ops that a fixed argument tells apart are one function, which has the parameters of all: those of the row with most.
+/// Ops that a fixed argument distinguishes are one function, with the parameters of the row that has most.
 static const api::Function &signatureOf(const api::Function &row) {
   auto isFixed = [](const api::Parameter &parameter) { return parameter.role == api::Role::Fixed; };
   const api::Function *fullest = &row;
@@ -337,7 +337,7 @@ FailureOr<Call> CallBuilder::run() {
     return failure();
   call.callee = syntax.path(ref(row.name));
 
-  // The device is named where nothing else says on which one the results lie.
+  // The device is stated if nothing else determines where the results are.
   bool fromHost = llvm::none_of(op->getOperands(),
                                 [](Value operand) { return isOnDevice(ttnn::TTNNLayoutAttr::of(operand.getType())); });
   bool toDevice = llvm::any_of(op->getResults(),
@@ -354,7 +354,7 @@ FailureOr<Call> CallBuilder::run() {
         return failure();
       continue;
     }
-    // One of another op under this name.
+    // Belongs to another op under this name.
     Argument left;
     left.name = ref(parameter.name);
     left.text = defaultText(parameter, signature, syntax);
@@ -374,7 +374,7 @@ FailureOr<Call> CallBuilder::run() {
 }
 
 std::string emit::nameByUse(Value value) {
-  // What only changes the form of a weight is no use of it.
+  // An op that only changes the form of a weight is not a use of it.
   for (unsigned steps = 0; steps < 8; ++steps) {
     auto isUse = [](Operation *user) { return !isa<ttnn::DeallocateOp>(user); };
     auto user = llvm::find_if(value.getUsers(), isUse);
@@ -409,7 +409,7 @@ FailureOr<Call> emit::callOf(Operation *op, const Syntax &syntax) {
   if (!row || !op->isRegistered())
     return op->emitError() << "'" << name << "' has no function in the TTNN library; a program cannot call it";
   FailureOr<Call> call = CallBuilder(op, *row, syntax).run();
-  // The library frees what is not held elsewhere, too; programs say just `deallocate(x)`.
+  // The library also frees tensors that nothing else holds; programs say just `deallocate(x)`.
   if (succeeded(call) && isa<ttnn::DeallocateOp>(op))
     call->arguments.truncate(1);
   return call;

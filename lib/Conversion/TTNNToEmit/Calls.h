@@ -20,7 +20,7 @@ struct Argument {
   Kind kind = Kind::Left;
   bool isKeyword = false; // Python gives it by name
   SmallVector<Value, 1> operands;
-  /// The expression; of what is left out, what may stand there.
+  /// The expression; for an omitted argument, what may be written there.
   std::string text;
 };
 
@@ -33,17 +33,17 @@ struct Call {
 };
 
 /// The call that does what an op of TTNN does, by the op's function (tools/opgen). An op without one, or with
-/// attributes that the library cannot be given, is reported.
+/// attributes that the library cannot take, is reported.
 FailureOr<Call> callOf(Operation *op, const Syntax &syntax);
 
-/// The name requested for an unnamed constant: its role in the op that uses it, "layer_norm_bias".
-/// Empty when that is not known.
+/// The name requested for an unnamed constant: its role in the op that uses it, "layer_norm_bias". Empty if it is not
+/// known.
 std::string nameByUse(Value value);
-/// Names of the results of ops that have several, each for its meaning; empty for other ops.
+/// Names for the results of ops with several results, by their meaning; empty for other ops.
 SmallVector<StringRef> resultNames(Operation *op);
 
-/// The name wished for the results of an op or for an argument: that of its location, or "" where it has only a place
-/// in a file.
+/// The preferred name for the results of an op or for an argument: that of its location, or "" if that is only a
+/// position in a file.
 std::string nameOf(Location location);
 
 } // namespace mlir::tt::emit

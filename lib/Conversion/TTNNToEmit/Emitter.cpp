@@ -31,7 +31,7 @@ using namespace mlir::tt::emit;
 
 bool Emitter::usesDevice(func::FuncOp function) const {
   return !function.getBody().getOps<ttnn::GetDeviceOp>().empty() ||
-         // Where results lie is said with the device.
+         // The placement of results is stated with the device.
          llvm::any_of(function.getBody().getOps(), [&](Operation &op) { return isNative(&op); }) ||
          // A tensor is read onto the device of the program.
          !function.getBody().getOps<ttnn::LoadTensorOp>().empty() ||
@@ -48,10 +48,10 @@ static SmallVector<StringRef> controlled(Operation *op) {
   return {};
 }
 
-/// A constant of one value with at least this many elements is created once and not in every run.
+/// A splat constant with at least this many elements is created once and not in every run.
 static constexpr int64_t cheapElements = 4096;
 
-/// Whether an op, here or in a function that is called, writes a value in place: it must be fresh in every run then.
+/// Whether an op, here or in a called function, writes a value in place: it must then be fresh in every run.
 static bool isWritten(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -63,8 +63,8 @@ static bool isWritten(Value value) {
   });
 }
 
-/// Constants that would be read from files, or filled, in every run, as results of a function that is called once. No
-/// function when there are none.
+/// Returns constants that would be read from files, or filled, in every run as results of a function that is called
+/// once. There is no function if there are no such constants.
 func::FuncOp Emitter::hoistConstants(func::FuncOp program) {
   SmallVector<ttnn::ConstantOp> constants;
   for (auto constant : program.getOps<ttnn::ConstantOp>()) {
@@ -119,7 +119,7 @@ LogicalResult Emitter::collect() {
       return function.emitOpError() << "has no body; a program cannot call it";
     if (!llvm::hasSingleElement(function.getBody()))
       return function.emitOpError() << "has " << llvm::range_size(function.getBody()) << " blocks; a program has one";
-    // The inputs of a program are named after what that became.
+    // The inputs of a program are named after the values that replace them.
     std::string name;
     SmallVector<unsigned> groups;
     if (auto program = function->getAttrOfType<StringAttr>(inputsOfAttr)) {
@@ -174,7 +174,7 @@ bool Emitter::readsTensors() {
   return any;
 }
 
-/// Results of a function that is called may need a device that only this function knows of; callees come first.
+/// Results of a called function may need a device that only this function knows; callees come first.
 void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
   auto find = [&](StringRef name) -> Function * {
     auto found = functions.find(name);
@@ -203,7 +203,7 @@ void Emitter::passDevices(ArrayRef<func::FuncOp> sources) {
 }
 
 LogicalResult Emitter::run() {
-  // Files, traces and tuples are ways to write what is a program without them, too.
+  // Files, traces and tuples are optional ways to write a program.
   FailureOr<bool> joined = joinFiles(module);
   if (failed(joined))
     return failure();
@@ -229,7 +229,7 @@ LogicalResult Emitter::run() {
     module.emitWarning() << "tensor-load-directory and tensor-load-file-prefix have no effect without "
                          << "load-input-tensors-from-disk";
   SmallVector<func::FuncOp> programs, sources;
-  // A function follows those that it runs.
+  // A function comes after those that it runs.
   DenseSet<Operation *> placed;
   std::function<void(func::FuncOp)> place = [&](func::FuncOp function) {
     if (!placed.insert(function).second)
@@ -243,7 +243,7 @@ LogicalResult Emitter::run() {
         if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && callee.isPrivate())
           place(callee);
     });
-    // What a loop reads in every turn is read once.
+    // Values that every iteration of a loop reads are read once.
     if (function.isPrivate() &&
         llvm::any_of(*SymbolTable::getSymbolUses(function, module),
                      [](SymbolTable::SymbolUse use) { return use.getUser()->hasTrait<trait::ControlsFlow>(); }))
@@ -260,14 +260,14 @@ LogicalResult Emitter::run() {
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
     if (!function->hasAttr(inputsOfAttr))
       place(function);
-  // Constants are called by what they are for, and so are their files.
+  // Constants are named by their purpose, and so are their files.
   module.walk([&](ttnn::ConstantOp constant) {
     if (isa<SplatElementsAttr>(constant.getValue()) || !nameOf(constant.getLoc()).empty())
       return;
     if (std::string name = nameByUse(constant->getResult(0)); !name.empty())
       constant->setLoc(NameLoc::get(builder.getStringAttr(name)));
   });
-  // Those that are called come first, programs with their inputs behind them.
+  // Called functions come first; each program is followed by its inputs.
   for (func::FuncOp program : programs) {
     if (program.isExternal())
       continue;
@@ -299,7 +299,7 @@ LogicalResult Emitter::run() {
     emitted.push_back(functions.find(program.getSymName())->second);
   finish(emitted);
 
-  // What was converted goes, and what says how the device is.
+  // Erases converted ops, and the descriptions of the device.
   for (func::FuncOp function : llvm::reverse(sources))
     function.erase();
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
@@ -346,7 +346,7 @@ SmallVector<std::string> Emitter::namesOf(Operation &op) const {
   if (SmallVector<StringRef> each = resultNames(&op); each.size() == op.getNumResults())
     return llvm::map_to_vector(
         each, [&](StringRef result) { return name.empty() ? result.str() : name + "_" + result.str(); });
-  // Values that are kept are weights of some form.
+  // Kept values are weights in some form.
   if (isa<ttcore::LoadCachedOp>(op) && name.empty())
     return llvm::map_to_vector(op.getResults(), [](OpResult result) {
       std::string use = nameByUse(result);
@@ -378,7 +378,7 @@ LogicalResult Emitter::convert(Operation &op) {
   FailureOr<Call> created = callOf(&op, syntax);
   if (failed(created))
     return failure();
-  // Inputs read from files are named relative to the program.
+  // Inputs that are read from files are named relative to the program.
   if (auto load = dyn_cast<ttnn::LoadTensorOp>(op); load && op.getParentOp()->hasAttr(inputsOfAttr))
     created->arguments.front().text = adjacentPath(load.getFilePath());
   SmallVector<SmallVector<Value, 1>> operands;
@@ -388,7 +388,7 @@ LogicalResult Emitter::convert(Operation &op) {
   return success();
 }
 
-/// The file of a constant, named by its op. Equal ones share it.
+/// The file of a constant, named by its op. Equal constants share it.
 std::string Emitter::fileOf(ttnn::ConstantOp op) {
   auto layout = ttnn::TTNNLayoutAttr::of(op->getResult(0).getType());
   auto dtype = ttcore::DataTypeAttr::get(op.getContext(), layout.getDataType());
@@ -413,7 +413,7 @@ LogicalResult Emitter::convertConstant(ttnn::ConstantOp op) {
   if (!layout)
     return op.emitOpError() << "result 0 is " << op->getResult(0).getType()
                             << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
-  // As the op that the library has for it, next to the constant, for the time of the conversion.
+  // As the library's op for it, next to the constant, during the conversion.
   OperationState state(op.getLoc(), "");
   state.addTypes(op->getResultTypes());
   state.addOperands(op->getOperands());

@@ -25,8 +25,8 @@ struct EmitOptions {
   bool splitFiles = false; // what is evaluated once is in a file of its own
 };
 
-/// Rewrites a module of TTNN programs into one of functions of a language's dialect. What the languages share is here;
-/// they say how a call, a function and a module look.
+/// Rewrites a module of TTNN programs into one of functions of a language's dialect. The common part of the languages
+/// is here; each language defines the form of a call, a function and a module.
 class Emitter {
 public:
   Emitter(ModuleOp module, Language language, const EmitOptions &options)
@@ -56,7 +56,7 @@ protected:
   /// Write the text before and after the functions. `programs` are the public functions.
   virtual void begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOnce) = 0;
   virtual void finish(ArrayRef<Function> programs) = 0;
-  /// Makes the function; the builder is put into its body. Returns its arguments.
+  /// Creates the function; the builder is moved into its body. Returns its arguments.
   virtual SmallVector<Value> beginFunction(const Function &function) = 0;
   virtual void endFunction(const Function &function, ArrayRef<Value> results, Location location) = 0;
   /// Builds a call with `count` results. `device` is the function's device argument, or null.
@@ -69,7 +69,7 @@ protected:
   virtual SmallVector<Value> callFunction(Location location, const Function &callee, ArrayRef<Value> operands,
                                           ArrayRef<std::string> names) = 0;
   /// A loop or a branch of functions of this module, which all take the device. `index` is the number of the branch,
-  /// null for a loop; of the operands of a loop, as many as there are results are carried.
+  /// null for a loop. A loop carries as many of its operands as it has results.
   virtual SmallVector<Value> callControl(Location location, Value index, ArrayRef<const Function *> callees,
                                          ArrayRef<Value> operands, Value device, unsigned count,
                                          ArrayRef<std::string> names) = 0;
@@ -78,7 +78,7 @@ protected:
   /// The expression for a file next to the program.
   virtual std::string adjacentPath(StringRef file) const = 0;
 
-  /// Whether functions that are evaluated in every run read constants, or code of the host, from files.
+  /// Whether functions that are evaluated in every run read constants, or host code, from files.
   bool readsTensors();
 
   ArrayAttr namesAttribute(ArrayRef<std::string> names) {

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::emit;
 
-/// Names of the files; in Python they are those of modules.
+/// Names of the files; in Python they are module names.
 static constexpr StringLiteral mainId = "main", onceId = "consteval";
 
 namespace {
@@ -30,12 +30,12 @@ struct FileSplit : tt::impl::TTNNFileSplitBase<FileSplit> {
     FailureOr<DenseSet<Operation *>> once = evaluatedOnce(module);
     if (failed(once))
       return signalPassFailure();
-    // Without functions there is nothing to put anywhere; they are in files already, perhaps.
+    // Without functions there is nothing to move; they may already be in files.
     if (functions.empty())
       return markAllAnalysesPreserved();
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     Block *main = addFile(builder, mainId), *other = once->empty() ? nullptr : addFile(builder, onceId);
-    // While all of them are in one table of symbols.
+    // While all of them are in one symbol table.
     SmallVector<func::FuncOp> imported;
     llvm::copy_if(functions, std::back_inserter(imported),
                   [&](func::FuncOp function) { return once->contains(function) && isEntry(function, module); });
@@ -120,7 +120,7 @@ FailureOr<bool> emit::joinFiles(ModuleOp module) {
   for (Operation *file : files)
     for (Operation &op : llvm::make_early_inc_range(file->getRegion(0).front())) {
       auto function = dyn_cast<func::FuncOp>(op);
-      // Of another file's function, or an import: the module has it.
+      // A function of another file, or an import: the module has it.
       if ((function && function.isExternal()) || isa<emitpy::ImportOp>(op)) {
         op.erase();
         continue;

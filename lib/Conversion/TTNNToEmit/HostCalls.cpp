@@ -10,13 +10,13 @@ using namespace mlir::tt::emit;
 /// The file of the host's functions, among those of constants.
 static constexpr StringLiteral hostFunctionsFile = "host_functions.so";
 
-/// Whether the op calls a function that the program brings along.
+/// Whether the op calls a function that is part of the program.
 bool Emitter::isNative(Operation *op) const {
   auto call = dyn_cast<debug::HostCallOp>(op);
   return call && native && native->functions.contains(call.getFunction());
 }
 
-/// A call says what its results are: no rule knows it.
+/// A call states its result types: no rule knows them.
 LogicalResult Emitter::convertHostCall(debug::HostCallOp op) {
   SmallVector<std::string> results;
   for (OpResult result : op->getResults()) {

@@ -68,8 +68,8 @@ std::string emit::argumentName(func::FuncOp function, BlockArgument argument) {
   return name.empty() ? "arg" + std::to_string(argument.getArgNumber()) : name;
 }
 
-/// The tensor that a program takes in shards, whole and on the host; null when it does not, with the dimension that
-/// each axis of the mesh splits.
+/// The tensor that a program takes in shards, whole and on the host; null if it does not, with the dimension that each
+/// axis of the mesh splits.
 static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, ArrayRef<int64_t> mesh,
                                 SmallVectorImpl<int64_t> &dims) {
   auto noted = program.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), ttcore::shardDimsName);
@@ -91,7 +91,7 @@ static RankedTensorType wholeOf(func::FuncOp program, BlockArgument argument, Ar
 }
 
 /// The input of a program: read from a file, random floats, or zeros of other types, which are valid indices and
-/// booleans. A sharded input is generated as one tensor and distributed.
+/// booleans. A sharded input is created as one tensor and distributed.
 Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, unsigned number,
                                 function_ref<Value()> meshDevice) {
   MLIRContext *context = builder.getContext();
@@ -128,7 +128,7 @@ Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, un
              layout && isa<FloatType>(type.getElementType()) &&
              ttnn::collapsedShape(first.getShape(), ttnn::Layout::Tile)) { // no device has a larger one
     auto seed = builder.getIntegerAttr(builder.getIntegerType(32, /*isSigned=*/false), number);
-    // Random numbers are drawn on a device.
+    // Random numbers are created on a device.
     if (whole)
       layout = layout.withMesh({}).withShape(whole.getShape());
     if (!layout.isOnDevice())
@@ -152,7 +152,7 @@ Value InputBuilder::createInput(func::FuncOp program, BlockArgument argument, un
               attribute("mapper_config", mapper));
 }
 
-/// A function of TTNN ops that makes inputs for a program.
+/// A function of TTNN ops that creates inputs for a program.
 func::FuncOp InputBuilder::create(func::FuncOp program) {
   builder.setInsertionPointAfter(program);
   SmallVector<Type> types;

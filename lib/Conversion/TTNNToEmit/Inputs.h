@@ -9,16 +9,17 @@
 
 namespace mlir::tt::emit {
 
-/// Marks functions that make the inputs of a program, with its name.
+/// Marks functions that create the inputs of a program, with its name.
 inline constexpr llvm::StringLiteral inputsOfAttr = "ttnn.inputs_of";
 
-/// Notes the shape of the mesh at a module.
+/// Records the shape of the mesh on a module.
 inline constexpr llvm::StringLiteral meshShapeAttr = "ttcore.device_mesh_shape";
-/// Rows and columns of the mesh that a module is for: its device's, else what is noted, else one device.
+/// Rows and columns of the mesh of a module: its device's, else the recorded one, else one device.
 SmallVector<int64_t> meshOf(ModuleOp module);
 /// Returns the name of an argument in a program.
 std::string argumentName(func::FuncOp function, BlockArgument argument);
-/// The functions that are marked as what callers run, or all public ones if none is; without those that make inputs.
+/// The functions that are marked as entry points, or all public ones if none is marked; without those that create
+/// inputs.
 SmallVector<func::FuncOp> programsOf(ModuleOp module);
 /// Inputs are tensors with layouts.
 LogicalResult checkArguments(func::FuncOp program);
@@ -34,8 +35,8 @@ public:
   InputBuilder(ModuleOp module, std::optional<InputFiles> files)
       : module(module), builder(module.getContext()), mesh(meshOf(module)), files(std::move(files)) {}
 
-  /// The function of TTNN ops that makes the inputs of a program, whose arguments are checked: that which the module
-  /// has, else a new one behind the program.
+  /// The function of TTNN ops that creates the inputs of a program, whose arguments are checked: the one in the module,
+  /// else a new one after the program.
   func::FuncOp functionOf(func::FuncOp program);
 
 private:

@@ -24,27 +24,27 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// The parts of a name: "encoder/layer_0/query" is query in layer_0 in encoder. Slashes come before dots, which then
-/// belong to names.
+/// The parts of a name: "encoder/layer_0/query" is query in layer_0 in encoder. Slashes separate before dots, which are
+/// then part of names.
 static SmallVector<std::string> split(StringRef name) {
   SmallVector<StringRef> parts;
   name.split(parts, name.contains('/') ? '/' : '.', -1, /*KeepEmpty=*/false);
   return llvm::map_to_vector(parts, [](StringRef part) { return part.str(); });
 }
 
-/// Ops that stay in the program, at its head: they are no work of a part.
+/// Ops that stay in the program, at its head: they belong to no part.
 static bool staysOutside(Operation *op) { return op->hasTrait<trait::RunsOnce>() || isa<ttnn::ConstantOp>(op); }
 
 static bool isWork(Operation *op) { return !isa<ttnn::DeallocateOp>(op); }
 
 namespace {
-/// An op, the parts it is in, and what it is called there.
+/// An op, the parts that contain it, and its name there.
 struct Entry {
   Operation *op;
   SmallVector<std::string> parts;
   std::string name;
 
-  /// Drops the names of the part at `depth` and of those around it, for a function of that part.
+  /// Drops the names of the part at `depth` and of enclosing ones, for a function of that part.
   void renameWithin(size_t depth) const {
     if (name.empty())
       return;
@@ -78,7 +78,7 @@ private:
       Entry entry{&op, split(emit::nameOf(op.getLoc())), ""};
       if (!entry.parts.empty())
         entry.name = entry.parts.pop_back_val();
-      // Who has no name goes with those before it; and a tensor is freed where it was last used, whatever it is called.
+      // An unnamed op belongs with those before it, and a tensor is freed where it was last used, whatever its name.
       if ((entry.name.empty() || !isWork(&op)) && !entries.empty())
         entry.parts = entries.back().parts;
       entries.push_back(std::move(entry));
@@ -86,7 +86,7 @@ private:
     makeParts(program, entries, 0, {});
   }
 
-  /// Moves values that depend on arguments and constants alone to the front; they are freed at the end.
+  /// Moves values that depend only on arguments and constants to the front; they are freed at the end.
   static void moveOutside(Block &body) {
     SmallVector<ttnn::DeallocateOp> frees(body.getOps<ttnn::DeallocateOp>());
     for (ttnn::DeallocateOp free : frees)
@@ -109,12 +109,12 @@ private:
     }
   }
 
-  /// Makes functions of runs of entries that are in one part at `depth`. `function` holds the entries.
+  /// Creates functions from runs of entries that are in one part at `depth`. `function` holds the entries.
   void makeParts(func::FuncOp function, ArrayRef<Entry> entries, size_t depth, SmallVector<std::string> path) {
     auto partAt = [](const Entry &entry, size_t at) {
       return at < entry.parts.size() ? StringRef(entry.parts[at]) : StringRef();
     };
-    // A part that everything is in says nothing.
+    // A part that contains everything carries no information.
     while (!entries.empty() && !partAt(entries.front(), depth).empty() &&
            llvm::all_of(entries, [&](const Entry &each) { return partAt(each, depth) == partAt(entries[0], depth); }))
       path.push_back(entries.front().parts[depth++]);
@@ -133,14 +133,14 @@ private:
     }
   }
 
-  /// Moves ops that stand together, with nothing but ops that stay between them, into a function. `moved` are the
-  /// entries of the function.
+  /// Moves ops that are adjacent, or separated only by ops that stay, into a function. `moved` are the entries of the
+  /// function.
   func::FuncOp outline(func::FuncOp function, ArrayRef<Entry> run, size_t depth, StringRef name, StringRef part,
                        SmallVectorImpl<Entry> &moved) {
     llvm::SmallPtrSet<Operation *, 16> inside;
     for (const Entry &entry : run)
       inside.insert(entry.op);
-    // What stays and stands between depends on the part, or the other way round: the part is no function.
+    // If an op that stays in between depends on the part, or the other way round, the part is not a function.
     for (Operation *op = run.front().op; op != run.back().op; op = op->getNextNode())
       if (!inside.contains(op))
         return {};
@@ -188,7 +188,7 @@ private:
       Value(output).replaceUsesWithIf(result, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
     builder.setInsertionPointToEnd(body);
     func::ReturnOp::create(builder, location, outputs.getArrayRef());
-    // Several results are called as what they are.
+    // Several results are named by their meaning.
     if (outputs.size() > 1) {
       SmallVector<Attribute> names;
       for (Value output : outputs) {
@@ -209,7 +209,7 @@ private:
       name = emit::nameByUse(value);
     if (name.empty())
       return UnknownLoc::get(builder.getContext());
-    // In its own part a value is called by its own name.
+    // Inside its own part, a value has its own name.
     SmallVector<std::string> parts = split(name);
     return NameLoc::get(builder.getStringAttr(parts.empty() ? name : parts.back()));
   }

@@ -17,7 +17,7 @@ namespace {
 struct RemoveDeadEmitCExpressions : tt::impl::RemoveDeadEmitCExpressionsBase<RemoveDeadEmitCExpressions> {
   void runOnOperation() override {
     bool changed = false;
-    // Backwards, so that what an unused expression reads is unused when it is met.
+    // Backwards, so that the operands of an unused expression are unused when they are visited.
     getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>([&](emitc::ExpressionOp expression) {
       if (!expression->use_empty() || expression.hasSideEffects())
         return;

@@ -30,7 +30,7 @@ static void updateType(func::FuncOp function) {
       FunctionType::get(function.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
-/// The functions that callers run, and those that make their inputs. What is called by others stays as it is.
+/// The entry points, and the functions that create their inputs. Functions that others call are not changed.
 static SmallVector<func::FuncOp> signaturesOf(ModuleOp module, bool withInputs) {
   SmallVector<func::FuncOp> programs = programsOf(module);
   llvm::erase_if(programs, [&](func::FuncOp each) { return !SymbolTable::symbolKnownUseEmpty(each, module); });
@@ -43,7 +43,7 @@ static SmallVector<func::FuncOp> signaturesOf(ModuleOp module, bool withInputs) 
   return programs;
 }
 
-/// Makes one argument of some, at the place of the first, or at the head if there are none.
+/// Merges some arguments into one, at the position of the first, or at the head if there are none.
 static void joinArguments(func::FuncOp function, ArrayRef<unsigned> numbers, StringRef name) {
   MLIRContext *context = function.getContext();
   OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
@@ -96,7 +96,7 @@ struct TuplifyTensors : tt::impl::TTNNTuplifyTensorsBase<TuplifyTensors> {
         OpBuilder builder(end);
         auto tuple = TupleType::get(&getContext(), end->getOperandTypes());
         Value results = ttcore::TupleOp::create(builder, end->getLoc(), tuple, end->getOperands());
-        // Notes on single results have no place at a tuple.
+        // Attributes of single results have no place on a tuple.
         function.removeResAttrsAttr();
         end->setOperands(results);
       }
@@ -112,7 +112,7 @@ struct PrepareModuleForExport : tt::impl::TTNNPrepareModuleForExportBase<Prepare
     for (func::FuncOp program : programs)
       if (program.getBody().hasOneBlock())
         takeDevice(program);
-    // What a program in C++ or Python is started by is called `main` itself.
+    // The entry point of a program in C++ or Python is named `main` itself.
     if (programs.size() != 1 || programs.front().getSymName() != "main" || module.lookupSymbol("forward"))
       return;
     for (auto function : module.getOps<func::FuncOp>())
@@ -122,7 +122,7 @@ struct PrepareModuleForExport : tt::impl::TTNNPrepareModuleForExportBase<Prepare
   }
 
 private:
-  /// The device is the last argument; what asks for it elsewhere gets that.
+  /// The device is the last argument; ops that obtain it elsewhere use this one.
   static void takeDevice(func::FuncOp program) {
     MLIRContext *context = program.getContext();
     if (!llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<ttnn::DeviceType>))
@@ -195,7 +195,7 @@ private:
 // For the conversions
 //===----------------------------------------------------------------------===//
 
-/// The elements of an argument as arguments in its place.
+/// The elements of an argument as separate arguments in its place.
 static LogicalResult flattenArgument(func::FuncOp function, unsigned number, TupleForm &form) {
   BlockArgument tuple = function.getArgument(number);
   auto types = cast<TupleType>(tuple.getType()).getTypes();

@@ -19,13 +19,14 @@ struct TupleForm {
   bool returnsTuple = false;
 };
 
-/// Attributes of the elements of a tuple, noted at the argument that is one.
+/// Attributes of the elements of a tuple, recorded on the argument that is one.
 inline constexpr llvm::StringLiteral elementsAttr = "ttnn.elements";
 
-/// Replaces tuples in the signatures of functions by their elements. Returns the forms that the functions had, by name.
+/// Replaces tuples in the signatures of functions by their elements. Returns the original forms of the functions, by
+/// name.
 FailureOr<llvm::StringMap<TupleForm>> flattenTuples(ModuleOp module);
 
-/// Makes calls of what traces record: programs in C++ and Python run it again each time.
+/// Replaces traces by calls of the recorded functions: programs in C++ and Python run them again each time.
 LogicalResult callTraced(ModuleOp module);
 
 /// Moves functions out of the files that `ttnn-file-split` has created. Returns whether there were any.

@@ -57,7 +57,7 @@ std::string Syntax::enumeration(StringRef type, StringRef symbol) const {
     for (const api::Enum::Case &each : row->cases)
       if (ref(each.symbol) == symbol)
         name = ref(each.name);
-  // Python has short names for the two that are everywhere.
+  // Python has short names for the two most common ones.
   if (isPython() && type == ttnn::enumName<ttcore::DataType>)
     return path(name.lower());
   if (isPython() && type == ttnn::enumName<ttnn::Layout>)
@@ -181,7 +181,7 @@ template <class T> struct IsArray<ArrayRef<T>> : std::true_type {};
 FailureOr<std::string> Syntax::structure(Attribute attr) const {
   SmallVector<std::string> fields;
   bool known = true;
-  // Sets of cores have other names in Python, and theirs is given although it may be empty.
+  // Sets of cores have other names in Python, and theirs is passed even if it is empty.
   const bool isSet = isPython() && isa<ttnn::CoreRangeSetAttr>(attr);
   const bool isUnnamed = isSet || (isPython() && isa<ttnn::CoreRangeAttr>(attr));
   auto add = [&](StringRef name, FailureOr<std::string> value) {

@@ -19,18 +19,18 @@ public:
   std::string list(llvm::ArrayRef<std::string> items) const;
   std::string dataType(ttcore::DataType type) const;
   std::string layout(ttnn::Layout layout) const;
-  /// A value of an enum, by the names under which a binary knows them: "ttcore.reduce_type", "sum".
+  /// A value of an enum, by the names that a binary has for it: "ttcore.reduce_type", "sum".
   std::string enumeration(llvm::StringRef type, llvm::StringRef symbol) const;
   /// Returns the memory of a tensor with this layout.
   std::string memory(ttnn::TTNNLayoutAttr layout) const;
   /// An object of a class of the library.
   std::string make(llvm::StringRef name, llvm::ArrayRef<std::string> fields) const;
-  /// A path from the library's name down: "ttnn.transformer.concatenate_heads".
+  /// A path from the library's name: "ttnn.transformer.concatenate_heads".
   std::string path(llvm::StringRef dotted) const;
 
-  /// Any attribute of a TTNN op; failure for one that the library cannot be given.
+  /// Any attribute of a TTNN op; failure for one that the library cannot take.
   FailureOr<std::string> attribute(Attribute attr) const;
-  /// The default of a parameter as tools/opgen/functions.py writes it; `type`: the enum that it is of, or "".
+  /// The default of a parameter as tools/opgen/functions.py states it; `type`: its enum, or "".
   std::string defaultValue(llvm::StringRef text, llvm::StringRef type) const;
 
   const Language language;
@@ -41,7 +41,7 @@ private:
   std::string field(llvm::StringRef name, llvm::StringRef value) const;
 };
 
-/// Whether a call without the argument gives the op this value.
+/// Whether a call without the argument has this value in the op.
 bool isDefault(Attribute attr, llvm::StringRef text);
 
 } // namespace mlir::tt::emit

@@ -62,7 +62,7 @@ SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
   SmallVector<std::string> names = function.arguments;
   SmallVector<Type> arguments(names.size(), type("ttnn::Tensor"));
   if (function.takesList()) {
-    // Who calls a program knows of one list.
+    // Callers of a program pass one list.
     names = {function.lists.size() == 1 ? function.lists.front().name : "inputs", "device"};
     arguments = {type("std::vector<ttnn::Tensor>"), Type()};
   }
@@ -90,7 +90,7 @@ SmallVector<Value> CppEmitter::beginFunction(const Function &function) {
   return values;
 }
 
-/// Tensors as one value; where it is used once, our translation writes it as `{a, b}` there.
+/// Tensors as one value; if it is used once, the translation writes it as `{a, b}` at the use.
 Value CppEmitter::list(Location location, ArrayRef<Value> values, StringRef name) {
   return emitc::CallOpaqueOp::create(builder, location, type(name), "ttnn::tensors", values).getResult(0);
 }
@@ -117,7 +117,7 @@ SmallVector<Value> CppEmitter::build(Location location, StringRef callee, ArrayR
 
 SmallVector<Value> CppEmitter::call(Location location, const Call &call, ArrayRef<SmallVector<Value, 1>> operands,
                                     Value device, unsigned count, ArrayRef<std::string> names) {
-  // C++ has no names of arguments: what stands before the last one that is given must be given.
+  // C++ has no named arguments: everything before the last given argument must be given.
   size_t last = call.arguments.size();
   while (last > 0 && call.arguments[last - 1].kind == Argument::Kind::Left)
     --last;
@@ -195,7 +195,7 @@ SmallVector<Value> CppEmitter::callFunction(Location location, const Function &c
 }
 
 void CppEmitter::finish(ArrayRef<Function> programs) {
-  // Who loads the program opens a mesh of this shape.
+  // The loader of the program opens a mesh of this shape.
   if (mesh[0] != 1 || mesh[1] != 1)
     verbatim("TTNN_MESH(" + Twine(mesh[0]) + ", " + Twine(mesh[1]) + ")");
   for (const Function &program : programs)

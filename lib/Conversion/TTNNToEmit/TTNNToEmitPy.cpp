@@ -47,12 +47,12 @@ private:
     return "ttnn.MeshShape(" + std::to_string(mesh[0]) + ", " + std::to_string(mesh[1]) + ")";
   }
 
-  /// The files of a program that is split; null otherwise.
+  /// The files of a split program; null otherwise.
   emitpy::FileOp mainFile, onceFile;
 };
 } // namespace
 
-/// Names of the files, which are those of Python modules.
+/// Names of the files, which are names of Python modules.
 static constexpr StringLiteral mainId = "main", onceId = "consteval";
 
 void PythonEmitter::beginFile(bool usesPath, bool hasTensorFiles) {
@@ -77,12 +77,12 @@ void PythonEmitter::begin(bool hasTensorFiles, ArrayRef<std::string> evaluatedOn
   }
   if (mainFile)
     builder.setInsertionPointToEnd(&mainFile.getBody().front());
-  // Constants that must be fresh in every run are read by the programs.
+  // Programs read the constants that must be fresh in every run.
   bool ownTensors = hasTensorFiles && (!isSplit || readsTensors());
   beginFile(ownTensors || options.loadInputs, ownTensors);
   if (isSplit)
     emitpy::ImportOp::create(builder, location, builder.getStringAttr(onceId), namesAttribute(evaluatedOnce));
-  // Who loads the program opens a mesh of this shape.
+  // The loader of the program opens a mesh of this shape.
   if (!isOneDevice())
     emitpy::GlobalOp::create(builder, location, "MESH_SHAPE", cast<emitpy::OpaqueAttr>(expression(meshShape())));
 }
@@ -105,7 +105,7 @@ SmallVector<Value> PythonEmitter::beginFunction(const Function &function) {
     results.assign(std::max<size_t>(function.groups.size(), 1), type("list[ttnn.Tensor]"));
   else
     results.assign(function.results, type("ttnn.Tensor"));
-  // The source is still there under its name; it goes when all are done.
+  // The source function still has its name; it is erased when all are done.
   auto created =
       func::FuncOp::create(builder, function.location, function.name, builder.getFunctionType(arguments, results));
   created->setAttr(namesAttr, namesAttribute(names));

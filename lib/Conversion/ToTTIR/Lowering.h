@@ -11,7 +11,7 @@
 
 namespace mlir::tt {
 
-/// Converts one op. Ops are visited in program order, so operands are in TTIR already.
+/// Converts one op. Ops are visited in program order, so operands are already in TTIR.
 class ToTTIR {
 public:
   ToTTIR(Operation *op, RewriterBase &b) : op(op), b(b) {}
@@ -25,12 +25,12 @@ public:
   RankedTensorType result() const { return cast<RankedTensorType>(op->getResult(0).getType()); }
   NamedAttribute named(StringRef name, Attribute value) { return b.getNamedAttr(name, value); }
 
-  /// An op of TTIR, by its name behind the dialect.
+  /// An op of TTIR, by its name after the dialect.
   Operation *make(StringRef name, TypeRange results, ValueRange operands, ArrayRef<NamedAttribute> attributes = {});
   Value makeOne(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes = {}) {
     return make(name, result, operands, attributes)->getResult(0);
   }
-  /// The op of this name in the place of the op, with its result types.
+  /// Replaces the op by one of this name, with its result types.
   LogicalResult replaceBy(StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes = {});
   LogicalResult replaceBy(ValueRange values);
 
@@ -43,8 +43,8 @@ using ToTTIRRules = LoweringRules<ToTTIR>;
 
 /// Whether TTIR has an op of this name.
 bool hasTTIROp(StringRef name, MLIRContext *context);
-/// Lowers every op of `dialect` below `root` by `lower`, and names those that are left. What is `dropped` is erased
-/// where nothing uses it any more.
+/// Lowers every op of `dialect` below `root` by `lower`, and reports the remaining ones. Ops in `dropped` are erased
+/// once they are unused.
 LogicalResult lowerAll(Operation *root, StringRef dialect, function_ref<LogicalResult(ToTTIR &)> lower,
                        function_ref<bool(Operation *)> dropped);
 

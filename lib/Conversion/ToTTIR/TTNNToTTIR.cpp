@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace mlir::tt;
 
 namespace {
-/// Attribute `from` of the TTNN op is `to` of the TTIR op, converted if need be.
+/// Attribute `from` of the TTNN op becomes `to` of the TTIR op, converted if needed.
 struct AttributeChange {
   StringLiteral from, to;
   Attribute (*convert)(Builder &, Attribute);
@@ -75,7 +75,7 @@ static ArrayRef<Row> rows() {
   return table;
 }
 
-/// How an op is computed, or where its result lies, which its type says as well.
+/// Attributes for how an op is computed, or where its result is, which the result type states as well.
 static bool saysHow(StringRef attribute) {
   static const llvm::StringSet<> names = {"compute_config", "matmul_program_config", "program_config", "memory_config",
                                           "dtype",          "output_dtype",          "sub_device_id",  "num_links",
@@ -107,7 +107,7 @@ static LogicalResult lowerPowScalar(ToTTIR &lowering) {
   return lowering.replaceBy("pow", {lowering.operand(0), exponent});
 }
 
-/// Makes an op; null, with the verifier's reason, where TTIR's says more or less than that of TTNN.
+/// Creates an op; null, with the verifier's reason, if TTIR's op accepts more or less than TTNN's.
 static Operation *makeValid(ToTTIR &lowering, StringRef name, ValueRange operands,
                             ArrayRef<NamedAttribute> attributes = {}) {
   Operation *created = lowering.make(name, lowering.op->getResultTypes(), operands, attributes);

@@ -21,7 +21,7 @@ using namespace mlir::tt;
 // Constants that ops are described by
 //===----------------------------------------------------------------------===//
 
-/// Sizes of a !tosa.shape, where they are constant.
+/// The sizes of a !tosa.shape if they are constant.
 static std::optional<SmallVector<int64_t>> sizesOf(Value value) {
   auto constant = value.getDefiningOp<tosa::ConstShapeOp>();
   if (!constant)
@@ -29,7 +29,7 @@ static std::optional<SmallVector<int64_t>> sizesOf(Value value) {
   return llvm::to_vector(cast<DenseIntElementsAttr>(constant.getValues()).getValues<int64_t>());
 }
 
-/// The one number of a constant, which is TTIR's by now.
+/// The number of a splat constant, which is TTIR by now.
 static TypedAttr numberOf(Value value) {
   auto constant = value.getDefiningOp<ttir::ConstantOp>();
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
@@ -52,7 +52,7 @@ static LogicalResult expectZeros(ToTTIR &t, unsigned first, StringRef what) {
   return success();
 }
 
-/// NaN that is passed over is not what TTIR's ops do.
+/// TTIR's ops do not ignore NaN.
 static LogicalResult expectNaNPropagated(ToTTIR &t) {
   auto mode = t.op->getAttrOfType<tosa::NanPropagationModeAttr>("nan_mode");
   if (mode && mode.getValue() == tosa::NanPropagationMode::IGNORE)
@@ -86,8 +86,8 @@ static LogicalResult lowerExtremum(ToTTIR &t, StringRef name) {
   return failed(expectNaNPropagated(t)) ? failure() : t.replaceBy(name, t.op->getOperands());
 }
 
-/// Floats become the nearest integers, halves the even one, and the nearest that the type has. TTIR's typecast drops
-/// the fraction, its quantisation by 1 does not.
+/// Floats become the nearest integers, ties to even, clamped to the type. TTIR's typecast truncates; its quantization
+/// by 1 does not.
 static LogicalResult lowerCast(ToTTIR &t) {
   auto integer = dyn_cast<IntegerType>(t.result().getElementType());
   if (!isa<FloatType>(t.type(0).getElementType()) || !integer || integer.getWidth() == 1)
@@ -113,7 +113,7 @@ static LogicalResult lowerCast(ToTTIR &t) {
   return whole == t.result() ? t.replaceBy(ValueRange(value)) : t.replaceBy("typecast", value);
 }
 
-/// Two operands, of the result's element type: products are as wide as TOSA says.
+/// Two operands, converted to the result's element type: products have the width that TOSA specifies.
 static std::array<Value, 2> widened(ToTTIR &t) {
   auto cast = [&](unsigned index) {
     RankedTensorType type = t.type(index).clone(t.result().getElementType());
@@ -248,7 +248,7 @@ static SmallVector<int32_t> numbersOf(ToTTIR &t, StringRef name) {
   return SmallVector<int32_t>(numbers.begin(), numbers.end());
 }
 
-/// Top, left, bottom, right of TOSA's top, bottom, left, right.
+/// [top, left, bottom, right] from TOSA's [top, bottom, left, right].
 static NamedAttribute paddingOf(ToTTIR &t) {
   SmallVector<int32_t> pad = numbersOf(t, "pad");
   return t.named("padding", t.b.getDenseI32ArrayAttr({pad[0], pad[2], pad[1], pad[3]}));
@@ -372,7 +372,7 @@ struct ConvertTosa : tt::impl::ConvertTosaToTTIRBase<ConvertTosa> {
       auto rule = rules().find(t.op->getName().stripDialect());
       return rule == rules().end() ? t.refuse("TTIR has no op for it") : rule->second(t);
     };
-    // What describes other ops; constants of numbers may be computed with, too.
+    // Ops that describe other ops; constants of numbers may also be used in computations.
     auto isShape = [](Operation *op) { return isa<tosa::ConstShapeOp>(op); };
     if (failed(lowerAll(getOperation(), "tosa", lower, isShape)))
       return signalPassFailure();

@@ -30,7 +30,7 @@ Attribute folds::splatOf(Value value) {
   Attribute constant;
   if (matchPattern(op, m_Constant(&constant)))
     return splatOf(constant);
-  // Where a device is an operand, ops are no constants to MLIR.
+  // If a device is an operand, ops are not constants to MLIR.
   if (!op->hasTrait<trait::Creation>())
     return {};
   StringRef name = op->getName().stripDialect();
@@ -53,7 +53,7 @@ bool folds::isNumber(Attribute splat, double number) {
                     : static_cast<double>(integer.getValue().getSExtValue()) == number;
 }
 
-/// A number as an element, or null if the type does not hold it but for rounding.
+/// A number as an element, or null if the type can hold it only after rounding.
 static Attribute elementOf(Type type, double number) {
   if (auto real = dyn_cast<FloatType>(type); real && real.getWidth() <= 32) {
     APFloat value(static_cast<float>(number));
@@ -91,7 +91,8 @@ DenseElementsAttr folds::filled(RankedTensorType type, double number) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// The element type of the constants of all operands, each of one value and as its operand declares it; else null.
+/// The element type of the constants of all operands, if each is a splat of the type that its operand declares; else
+/// null.
 static Type commonType(Operation *op, ArrayRef<Attribute> constants) {
   Type type;
   for (auto [operand, constant] : llvm::zip_equal(op->getOperands(), constants)) {
@@ -104,8 +105,8 @@ static Type commonType(Operation *op, ArrayRef<Attribute> constants) {
   return type;
 }
 
-/// The function of an op whose result is the same in f32 wherever IEEE 754 is followed, rounded once to the result's
-/// type, or the same modulo 2^width. What is approximated (exp, pow, ...) is left to the library.
+/// The function of an op whose f32 result is the same wherever IEEE 754 is followed, rounded once to the result's type,
+/// or the same modulo 2^width. Approximated functions (exp, pow, ...) are left to the library.
 static const scalars::Function *exactFunction(Operation *op) {
   StringRef name = op->getName().stripDialect();
   // Functions have the names of TTNN.
@@ -130,11 +131,11 @@ OpFoldResult folds::elementwise(Operation *op, ArrayRef<Attribute> constants) {
     if (!function->f || !function->isExact)
       return {};
     float value = function->f(x, {});
-    // The sign of a NaN depends on the order that a machine takes the operands in.
+    // The sign of a NaN depends on the order in which a CPU takes the operands.
     Attribute element = std::isnan(value) ? Attribute() : elementOf(to, value);
     return element ? OpFoldResult(DenseElementsAttr::get(type, element)) : OpFoldResult();
   }
-  // Single bits are not computed with; what is compared may become one.
+  // Single bits are not used in arithmetic; the result of a comparison may become one.
   const bool isQuotient = function->domain == scalars::Domain::Quotient && to != from;
   if (!function->i || from.isInteger(1) || isQuotient)
     return {};
@@ -162,7 +163,7 @@ SmallVector<int64_t> folds::rowMajor(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// The result's type, if constant, input and result agree about what an element is.
+/// The result's type, if constant, input and result agree on the element type.
 static RankedTensorType foldedType(DenseElementsAttr constant, Value input, Value result) {
   auto from = dyn_cast<RankedTensorType>(input.getType()), to = dyn_cast<RankedTensorType>(result.getType());
   return constant && from && to && to.hasStaticShape() && constant.getElementType() == from.getElementType() &&
@@ -172,7 +173,7 @@ static RankedTensorType foldedType(DenseElementsAttr constant, Value input, Valu
 }
 
 OpFoldResult folds::reshapeOf(Attribute constant, Value input, Value result) {
-  // Values of resources stay where they are.
+  // Values of resources are not moved.
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(constant);
       resource && resource.getElementType() == getElementTypeOrSelf(result.getType()) &&
       resource.getElementType() == getElementTypeOrSelf(input.getType()))

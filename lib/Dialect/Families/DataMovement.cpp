@@ -12,7 +12,7 @@ Movement Movement::reshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
 
 Movement Movement::permutation(ArrayRef<int64_t> from, ArrayRef<int64_t> order) {
   SmallVector<int64_t> to;
-  // Dimensions of one value may go anywhere; the others must stay in order for nothing to move.
+  // Dimensions of size 1 may move anywhere; the order of the others must stay for nothing to move.
   int64_t last = -1;
   bool moves = false;
   for (int64_t dim : order) {

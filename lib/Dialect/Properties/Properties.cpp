@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Names as people confuse them: `numeric_stable` and `numericStable` are one.
+/// Names that people confuse: `numeric_stable` and `numericStable` are equal.
 static std::string plain(StringRef name) {
   std::string letters;
   for (char letter : name)
@@ -50,7 +50,7 @@ LogicalResult Property::refuse(Attribute value, EmitError emitError) const {
   return failure();
 }
 
-/// Segment sizes have a name of older text, too.
+/// Segment sizes also have an older name.
 static const Property *propertyNamed(ArrayRef<Property> properties, StringRef name) {
   if (name == "operand_segment_sizes")
     name = "operandSegmentSizes";
@@ -59,9 +59,9 @@ static const Property *propertyNamed(ArrayRef<Property> properties, StringRef na
   return llvm::find_if(properties, [&](const Property &each) { return each.name == name; });
 }
 
-/// Whether the properties are those of an op that is being built: `dictionary` has all of its attributes then, also
-/// those that are attached to it. Generated builders pass no emitError; MLIR's C API, where it infers result types,
-/// passes one that says so.
+/// Whether the properties are those of an op that is being built: `dictionary` then has all of its attributes, also
+/// discardable ones. Generated builders pass no emitError; MLIR's C API, which infers result types, passes one that
+/// states it.
 static bool isBuilding(Property::EmitError emitError) {
   if (!emitError)
     return true;

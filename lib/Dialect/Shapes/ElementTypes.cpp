@@ -1,8 +1,8 @@
 //===- ElementTypes.cpp - element types that families of ops need ---------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Most ops convert their values to the element type of a declared result. Here
-// are those that cannot: positions are integers, quantized values have a scale.
+// Most ops convert their values to the element type of a declared result. These cannot: positions are integers, and
+// quantized values have a scale.
 //
 //===----------------------------------------------------------------------===//
 
@@ -112,7 +112,7 @@ static LogicalResult requantize(const Checked &op) {
                  succeeded(expectIntegers(op, op.result(0))));
 }
 
-/// A quantized type that fits the shape, of numbers of the type `expressed` (any if null).
+/// A quantized type that fits the shape, of numbers of the type `expressed` (any type if null).
 static LogicalResult expectQuantized(const Checked &op, const Part &part, Type expressed) {
   auto type = dyn_cast<quant::QuantizedType>(part.element());
   if (!type)

@@ -7,8 +7,8 @@
 
 namespace mlir::tt::shapes {
 
-/// Verifies the element types of operands and results by the op's shape rule, for rules where a declared type cannot be
-/// any other one. The op has the number of operands and results that its rule needs.
+/// Verifies the element types of operands and results by the op's shape rule, for rules that restrict the declared
+/// type. The op has the number of operands and results that its rule needs.
 LogicalResult verifyElementTypes(const OpShapes &shapes, const Subject &subject);
 
 } // namespace mlir::tt::shapes

@@ -38,7 +38,7 @@ template <class... Args> static LogicalResult error(const Subject &subject, Args
 }
 
 namespace {
-/// An operand of the op, which stands for none, one or more values.
+/// An operand of the op, which may have zero, one or more values.
 struct OperandName {
   StringRef name;
   char kind; // '1', '?' or '*'
@@ -159,7 +159,7 @@ public:
     const SmallVector<OperandName, 8> names = namesOf(shapes);
     size_t required = llvm::count_if(names, [](const OperandName &name) { return name.kind == '1'; }), next = 0;
     for (auto [i, name] : llvm::enumerate(names)) {
-      // At most one operand is of another number than 1 where the op does not tell numbers.
+      // If the op does not state numbers of values, at most one operand has a number other than 1.
       const size_t count = subject.segments ? (*subject.segments)[i]
                            : name.kind == '1'
                                ? 1

@@ -39,7 +39,7 @@ void tt::registerOptionalDialects(DialectRegistry &registry) {
       .insert<stablehlo::StablehloDialect, chlo::ChloDialect, vhlo::VhloDialect, sdy::SdyDialect, shape::ShapeDialect,
               d2m::D2MDialect, ttkernel::TTKernelDialect, ttmetal::TTMetalDialect, emitpy::EmitPyDialect>();
   registerHostDialects(registry);
-  // Passes that emit programs compile functions of the host, and may add nothing to the context by then.
+  // Passes that emit programs compile functions of the host, and can no longer add anything to the context.
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

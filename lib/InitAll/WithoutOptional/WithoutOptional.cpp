@@ -31,7 +31,7 @@ static InFlightDiagnostic missing(Operation *module, StringRef part) {
 
 namespace {
 
-/// Text of a dialect that is not here gets an error that says how to have it.
+/// Text in a missing dialect gets an error that states how to build it.
 class AbsentDialect : public Dialect {
 public:
   AbsentDialect(StringRef name, MLIRContext *context, TypeID id) : Dialect(name, context, id) {}

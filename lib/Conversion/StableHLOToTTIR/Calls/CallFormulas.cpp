@@ -28,7 +28,7 @@ static std::string textOf(ArrayRef<int64_t> shape) {
   return text;
 }
 
-/// Where column > row + start, of [1, 1, rows, columns].
+/// True where column > row + start, of [1, 1, rows, columns].
 static Value isLater(ImplicitLocOpBuilder &builder, int64_t rows, int64_t columns, int64_t start) {
   auto type = RankedTensorType::get({1, 1, rows, columns}, builder.getI32Type());
   auto counted = [&](int64_t dimension, int64_t from) -> Value {
@@ -48,7 +48,7 @@ static Value filled(ImplicitLocOpBuilder &builder, RankedTensorType type, double
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Attention whose values are the first features of the keys, where there are none.
+/// Attention whose values are the first features of the keys, if there are no values.
 Value hlo::makeFlashPrefill(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands,
                             const NamedAttrList &attributes, RankedTensorType type, std::string &problem) {
   Value query = operands.lookup("query"), key = operands.lookup("key"), value = operands.lookup("value");
@@ -95,7 +95,7 @@ Value hlo::makeFlashPrefill(ImplicitLocOpBuilder &builder, llvm::StringMap<Value
                                                    /*sliding_window_size=*/IntegerAttr());
 }
 
-/// Sums over heads of the positive scores of each position, by weights; later positions than the query's have -inf.
+/// Sums the positive scores of each position over heads, by weights; positions after the query's have -inf.
 Value hlo::makeIndexerScore(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands,
                             const NamedAttrList &attributes, RankedTensorType type, std::string &problem) {
   Value query = operands.lookup("query"), key = operands.lookup("key"), weights = operands.lookup("weights");
@@ -129,7 +129,7 @@ Value hlo::makeIndexerScore(ImplicitLocOpBuilder &builder, llvm::StringMap<Value
                   type.getElementType());
 }
 
-/// Adds the results of experts of other rows or columns of the mesh: they are zeros where an expert is absent.
+/// Adds the results of experts in other rows or columns of the mesh, which are zero where an expert is absent.
 Value hlo::makeCombine(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands, const NamedAttrList &attributes,
                        RankedTensorType type, std::string &problem) {
   Value mapping = operands.lookup("expert_mapping");

@@ -1,8 +1,8 @@
 //===- CustomCalls.cpp - ops of TTIR that front ends call by name ---------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch/XLA has no op for attention over a cache and its like: a custom call
-// `tt.NAME` stands for one, with attributes as text in `mhlo.frontend_attributes`.
+// PyTorch/XLA has no op for attention over a cache and similar operations: a custom call `tt.NAME` represents one, with
+// attributes as text in `mhlo.frontend_attributes`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// An operand of a call. Absent ones are optional by position (`?`), or said to be there by an attribute.
+/// An operand of a call. Absent ones are optional by position (`?`), or an attribute states that they are present.
 struct Given {
   StringRef name;
   StringRef when = ""; // "?", or the name of the attribute
@@ -234,7 +234,7 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
         return refuse(number.name + " is '" + *text + "'; expected " + kindName(number.kind));
       attributes.append(number.name, value);
     }
-    // No other op uses what is written in place.
+    // No other op uses a value that is written in place.
     if (row->writes && !op.getOperand(0).hasOneUse())
       return refuse("writes its first operand in place, which others use, too");
 
@@ -268,7 +268,7 @@ struct LowerCustomCall : OpConversionPattern<stablehlo::CustomCallOp> {
   }
 
 private:
-  /// Operands by name; which of them are there is said by attributes, or follows from their number.
+  /// Operands by name; attributes state which of them are present, or their number implies it.
   static LogicalResult nameOperands(const Row &row, ValueRange values,
                                     function_ref<std::optional<StringRef>(StringRef)> textOf,
                                     function_ref<LogicalResult(const Twine &)> refuse,

@@ -9,7 +9,7 @@
 
 namespace mlir::tt::hlo {
 
-/// Several ops, of the operands and attributes by name. Null, and why, where they do not fit.
+/// Creates several ops from operands and attributes by name. Returns null, and the reason, if they do not fit.
 using MakeCall = Value (*)(ImplicitLocOpBuilder &builder, llvm::StringMap<Value> &operands,
                            const NamedAttrList &attributes, RankedTensorType type, std::string &problem);
 

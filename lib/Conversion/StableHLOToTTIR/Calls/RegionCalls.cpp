@@ -15,7 +15,7 @@ namespace mlir::tt {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// A few calls in each of some functions make any number of ops.
+/// A few calls in each of some functions can create any number of ops.
 static constexpr size_t mostCalls = 10000;
 
 namespace {

@@ -19,14 +19,14 @@ struct Complex {
 
 /// The elementwise op of StableHLO or CHLO on complex operands, or nothing for an op that has no formula here.
 std::optional<Complex> complexFormula(Operation *op, ArrayRef<Complex> operands);
-/// The absolute value, which overflows only if it is too large itself.
+/// The absolute value, which overflows only if the result itself does.
 Expr modulus(Complex z);
 
-/// Transforms of so many elements are products with a matrix of as many rows.
+/// Transforms of this many elements are products with a matrix of as many rows.
 inline constexpr int64_t maxFourierLength = 4096;
 
 /// A discrete Fourier transform of the last dimensions, as matrix products. The imaginary part of a real operand is not
-/// looked at; that of a real result is not set.
+/// read, and that of a real result is not set.
 Complex fourier(stablehlo::FftType type, ArrayRef<int64_t> lengths, Complex x);
 
 } // namespace mlir::tt::hlo

@@ -13,7 +13,7 @@ static Expr expm1(Expr x) { return x.apply<stablehlo::Expm1Op>(); }
 static Expr angle(Complex z) { return atan2(z.im, z.re); }
 static Complex constant(Complex like, double re) { return {like.re.number(re), like.re.number(0)}; }
 
-/// R. Smith, "Algorithm 116: Complex division" (1962): the larger part of the divisor is divided by, so that its square
+/// R. Smith, "Algorithm 116: Complex division" (1962): divides by the larger part of the divisor, so that its square
 /// does not overflow.
 Complex hlo::operator/(Complex a, Complex b) {
   Expr isReal = abs(b.re) >= abs(b.im);
@@ -29,7 +29,7 @@ Expr hlo::modulus(Complex z) {
   Expr large = re.apply<stablehlo::MaxOp>(im), small = re.apply<stablehlo::MinOp>(im);
   Expr ratio = small / large;
   Expr value = large * sqrt(ratio * ratio + 1);
-  // 0 / 0 and infinity / infinity are no ratios.
+  // 0 / 0 and infinity / infinity are not ratios.
   value = (large == 0).select(large, value);
   return ((re == INFINITY) | (im == INFINITY)).select(large.number(INFINITY), value);
 }
@@ -68,7 +68,7 @@ static Complex timesI(Complex z) { return {-z.im, z.re}; }
 static Complex timesMinusI(Complex z) { return {z.im, -z.re}; }
 static Expr signedAs(Expr x, Expr sign) { return (sign < 0).select(-x, x); }
 
-/// W. Kahan, "Branch cuts for complex elementary functions" (1987): what asin and acos share.
+/// W. Kahan, "Branch cuts for complex elementary functions" (1987): the common part of asin and acos.
 static Complex arcKernel(Complex z) {
   Complex one = constant(z, 1), u = squareRoot(one - z), v = squareRoot(one + z);
   Expr im = u.re * v.im - u.im * v.re; // of conj(u) v

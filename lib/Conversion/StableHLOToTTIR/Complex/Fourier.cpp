@@ -72,7 +72,7 @@ Complex hlo::fourier(stablehlo::FftType type, ArrayRef<int64_t> lengths, Complex
   }
   if (type != stablehlo::FftType::IRFFT)
     return x;
-  // Each but the first and the middle one stands for its conjugate, too.
+  // Each but the first and the middle one also represents its conjugate.
   const int64_t half = n / 2 + 1;
   SmallVector<double> scales(half, 2.0 / static_cast<double>(n));
   scales.front() /= 2;

@@ -20,7 +20,7 @@ namespace {
 // Broadcasts
 //===----------------------------------------------------------------------===//
 
-/// The ops of CHLO whose operands broadcast have the name of an op whose operands do not, after this.
+/// The ops of CHLO whose operands broadcast are named like an op whose operands do not, after this prefix.
 constexpr StringLiteral broadcastPrefix = "chlo.broadcast_";
 
 class ExpandBroadcasting : public RewritePattern {
@@ -83,7 +83,7 @@ struct ExpandConstantLike : OpRewritePattern<chlo::ConstantLikeOp> {
 // Values passed on
 //===----------------------------------------------------------------------===//
 
-/// Custom calls that say something about their operand and give it as it is.
+/// Custom calls that describe their operand and return it unchanged.
 constexpr StringLiteral transparentCalls[] = {
     "Sharding",         "annotate_device_placement", "LayoutConstraint", "CreateBuffer", "Pin", "Unpin",
     "InspectSharding",  // of JAX: who runs the compiler tells what was found
@@ -132,8 +132,8 @@ struct ExpandCustomCall : OpRewritePattern<stablehlo::CustomCallOp> {
   }
 
 private:
-  /// A function of the process that runs the program, known by its name. What is called once for the whole mesh gets
-  /// the values of its first chip, which are those of all.
+  /// A function of the process that runs the program, known by its name. A function that is called once for the whole
+  /// mesh gets the values of its first chip, which all chips share.
   static LogicalResult callHost(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     auto function = op->getAttrOfType<StringAttr>("backend_config");
     if (!function || function.empty())
@@ -163,7 +163,7 @@ private:
       rewriter.replaceOpWithNewOp<chlo::TopKOp>(op, op->getResultTypes(), op->getOperand(0), *k);
       return success();
     }
-    // The least are the greatest where the order is turned: by the sign, or, for integers, by all bits.
+    // The least are the greatest if the order is reversed: by the sign, or, for integers, by all bits.
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     const bool isFloat = isa<FloatType>(operand.getElementType());
     auto turned = [&](Value value) {
@@ -176,8 +176,8 @@ private:
     return success();
   }
 
-  /// (values, positions, initial value, initial position): the largest, or smallest, along a dimension; exact ones are
-  /// as good as the approximate ones that are requested. The initial value says which: it is the last in the order.
+  /// (values, positions, initial value, initial position): the largest, or smallest, along a dimension; exact results
+  /// satisfy a request for approximate ones. The initial value tells which: it is the last in the order.
   static LogicalResult expandApproxTopK(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     DictionaryAttr config = dyn_cast_if_present<DictionaryAttr>(op->getAttr("mhlo.backend_config"));
     if (!config)
@@ -222,7 +222,7 @@ private:
   }
 };
 
-/// Nothing is moved between ops where that could be seen.
+/// Nothing is moved between ops if that could be observed.
 struct ExpandOptimizationBarrier : OpRewritePattern<stablehlo::OptimizationBarrierOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::OptimizationBarrierOp op, PatternRewriter &rewriter) const override {

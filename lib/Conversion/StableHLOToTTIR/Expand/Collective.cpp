@@ -1,9 +1,8 @@
 //===- Collective.cpp - what devices combine, by what they gather ---------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR combines by a few operations, along an axis of the mesh. Of any other
-// computation, and for groups that are no axis, each device gathers the values
-// of its group and combines them itself, in the order of the group.
+// TTIR combines by a few operations, along an axis of the mesh. For any other computation, and for groups that are not
+// an axis, each device gathers the values of its group and combines them itself, in the order of the group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +14,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// Whether this one is to be written by others: its channel and groups are right, and TTIR has no op for it.
+/// Whether this op is to be expressed by others: its channel and groups are valid, and TTIR has no op for it.
 template <class OpT> FailureOr<DeviceGroups> groupsToExpand(OpT op, bool ordered) {
   std::string ignored;
   FailureOr<DeviceGroups> groups = deviceGroups(op, op.getReplicaGroups(), ignored);

@@ -1,8 +1,8 @@
 //===- Convolution.cpp - forms of convolutions ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR convolves over one to three dimensions, with strides or, as a transposed
-// convolution over two or three, with a dilated input. Other forms become these.
+// TTIR convolves over one to three dimensions, with strides or, as a transposed convolution over two or three, with a
+// dilated input. Other forms are converted to these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,24 +15,24 @@ using namespace mlir::tt::hlo;
 using Sizes = SmallVector<int64_t>;
 
 namespace {
-/// Where the dimensions of an operand or a result are. first, second: batch and feature, of kernels output and input
-/// feature.
+/// The positions of the dimensions of an operand or a result. first, second: batch and feature; for kernels, output and
+/// input feature.
 struct Places {
   int64_t first, second;
   Sizes spatial;
 
-  /// Names a new dimension at `at`, which becomes the first spatial one.
+  /// Inserts a new dimension at `at`, which becomes the first spatial one.
   void insertSpatial(int64_t at) {
     forEach([&](int64_t &place) { place += place >= at; });
     spatial.insert(spatial.begin(), at);
   }
-  /// Forgets the first spatial dimension, which is taken out.
+  /// Removes the first spatial dimension.
   void eraseSpatial() {
     const int64_t gone = spatial.front();
     spatial.erase(spatial.begin());
     forEach([&](int64_t &place) { place -= place > gone; });
   }
-  /// Where a new dimension is put: before the spatial ones, or behind all.
+  /// The position of a new dimension: before the spatial ones, or after all.
   int64_t placeOfSpatial() const { return spatial.empty() ? 2 : spatial.front(); }
 
 private:
@@ -48,7 +48,7 @@ Sizes orOnes(std::optional<ArrayRef<int64_t>> attr, size_t count) { return attr 
 
 bool isAbove(int64_t size) { return size > 1; }
 
-/// A convolution to change and create again.
+/// A convolution to modify and create again.
 struct Form {
   Expr input, kernel;
   RankedTensorType type;
@@ -87,7 +87,7 @@ struct Form {
   int64_t size(size_t d) const { return input.size(of.spatial[d]); }
   int64_t window(size_t d) const { return kernel.size(ofKernel.spatial[d]); }
   int64_t positions(size_t d) const { return type.getDimSize(ofResult.spatial[d]); }
-  /// Elements that a dilated window spans, but one.
+  /// The span of a dilated window in elements, minus one.
   int64_t reach(size_t d) const { return dilation[d] * (window(d) - 1); }
   int64_t spreadSize(size_t d) const { return spread[d] * (size(d) - 1) + 1; }
 
@@ -135,7 +135,7 @@ static bool turnKernel(Form &form) {
   return any;
 }
 
-/// Steps that are never taken are 1: between elements of which there is one.
+/// Steps that are never taken become 1: those between elements of which there is only one.
 static bool dropSteps(Form &form) {
   bool any = false;
   auto drop = [&](int64_t &step, int64_t count) {
@@ -148,7 +148,7 @@ static bool dropSteps(Form &form) {
     drop(form.spread[d], form.size(d));
     drop(form.dilation[d], form.window(d));
   }
-  // Strides matter under a dilated input only. Other positions that there is room for then are not computed.
+  // Strides matter only under a dilated input. They skip other positions for which there is room.
   if (llvm::any_of(form.spread, isAbove))
     for (size_t d = 0; d < form.rank; ++d)
       if (drop(form.stride[d], form.positions(d)))
@@ -156,7 +156,7 @@ static bool dropSteps(Form &form) {
   return any;
 }
 
-/// Cuts negative padding off the input first: whole elements, of which a dilated input leaves some zeros.
+/// First cuts negative padding off the input: whole elements, of which a dilated input leaves some zeros.
 static bool cutPadding(Form &form) {
   const Sizes shape(form.input.shape());
   Sizes starts(shape.size(), 0), limits(shape), ones(shape.size(), 1);
@@ -204,7 +204,7 @@ static bool moveBatchGroups(Form &form) {
 // Dilated inputs
 //===----------------------------------------------------------------------===//
 
-/// An input that is dilated under a window with strides has its zeros in memory.
+/// An input that is dilated under a strided window has its zeros in memory.
 static bool fillSpread(Form &form) {
   if (llvm::none_of(form.spread, isAbove) || llvm::none_of(form.stride, isAbove))
     return false;
@@ -243,7 +243,7 @@ static std::optional<Expr> zerosBefore(Form &form) {
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// A dimension of size 1 more, where there is none, and where a sequence is dilated.
+/// One more dimension of size 1, if there is none, or if a sequence is dilated.
 static std::optional<Expr> withSpatial(Form &form) {
   if (form.rank > 1 || (form.rank == 1 && llvm::none_of(form.spread, isAbove)))
     return std::nullopt;
@@ -267,7 +267,7 @@ static std::optional<Expr> withSpatial(Form &form) {
   return form.make().reshape(shape);
 }
 
-/// Unrolls the first of more than three dimensions: for each place of the window a convolution over the other
+/// Unrolls the first of more than three dimensions: for each position of the window, a convolution over the other
 /// dimensions of the slices that it meets, which are images of the batch.
 static std::optional<Expr> writtenOut(Form &form) {
   if (form.rank <= 3)
@@ -280,7 +280,7 @@ static std::optional<Expr> writtenOut(Form &form) {
   between[at] = form.spread[0] - 1;
   Expr input = form.input.pad(form.zero(form.input.element()), before, after, between), kernel = form.kernel;
 
-  // The dimension goes before the batch, [..., positions, batch, ...], and into it.
+  // The dimension moves before the batch, [..., positions, batch, ...], and is merged with it.
   const RankedTensorType whole = form.type;
   const int64_t batch = form.of.first, resultAt = form.ofResult.spatial.front(), resultBatch = form.ofResult.first;
   auto nextToBatch = [](int64_t rank, int64_t moved, int64_t batch) {
@@ -336,7 +336,7 @@ static std::optional<Expr> writtenOut(Form &form) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One step at a time; what it makes is looked at again.
+/// Takes one step at a time; the created ops are matched again.
 struct ExpandConvolution : OpRewritePattern<stablehlo::ConvolutionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, PatternRewriter &rewriter) const override {

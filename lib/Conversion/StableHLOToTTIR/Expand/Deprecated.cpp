@@ -109,7 +109,7 @@ struct ExpandUnaryEinsum : OpRewritePattern<stablehlo::UnaryEinsumOp> {
   }
 };
 
-/// Batches of both tensors are batching dimensions of a gather.
+/// Batch dimensions of both tensors are batching dimensions of a gather.
 struct ExpandTorchIndexSelect : OpRewritePattern<stablehlo::TorchIndexSelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::TorchIndexSelectOp op, PatternRewriter &rewriter) const override {
@@ -133,7 +133,7 @@ struct ExpandTorchIndexSelect : OpRewritePattern<stablehlo::TorchIndexSelectOp> 
 };
 
 //===----------------------------------------------------------------------===//
-// Ops that are a case of another
+// Ops that are special cases of another
 //===----------------------------------------------------------------------===//
 
 struct ExpandBroadcast : OpRewritePattern<stablehlo::BroadcastOp> {

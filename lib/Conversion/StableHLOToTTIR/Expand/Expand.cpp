@@ -85,7 +85,7 @@ SmallVector<Expr> hlo::applyRegion(Block &body, ArrayRef<Expr> arguments) {
   IRMapping mapping;
   for (auto [argument, value] : llvm::zip_equal(body.getArguments(), arguments))
     mapping.map(argument, value.value());
-  // A value of outside is a scalar for all elements.
+  // A value from outside is a scalar for all elements.
   auto inside = [&](Value value) {
     if (Value known = mapping.lookupOrNull(value))
       return known;
@@ -135,7 +135,7 @@ void hlo::addExpansions(RewritePatternSet &patterns) {
   addWindowExpansions(patterns);
 }
 
-/// Returns whether a tensor has a known shape and elements that are numbers; another pass turns quantized elements into
+/// Returns whether a tensor has a known shape and numeric elements; another pass converts quantized elements to
 /// integers.
 static bool isStatic(Type type) {
   auto tensor = dyn_cast<ShapedType>(type);
@@ -155,14 +155,14 @@ struct ExpandStableHLO : tt::impl::ExpandStableHLOBase<ExpandStableHLO> {
   }
 
   void runOnOperation() override {
-    // Few programs have such ops; the others are only looked at.
+    // Few programs have such ops; the others are only scanned.
     SmallVector<Operation *> found;
-    // Functions are expanded side by side: the name says which numbers are this one's.
+    // Functions are expanded in parallel: the name tells which numbers belong to this one.
     uint32_t random = static_cast<uint32_t>(llvm::xxh3_64bits(getOperation().getSymName()));
     getOperation()->walk([&](Operation *op) {
       if (isa<stablehlo::RngOp>(op))
         op->setAttr(rngNumberAttr, IntegerAttr::get(IntegerType::get(op->getContext(), 64), random++));
-      // The conversion names what has a computed shape.
+      // The conversion reports the remaining ops.
       if (roots.contains(op->getName()) && llvm::all_of(op->getOperandTypes(), isStatic) &&
           llvm::all_of(op->getResultTypes(), isStatic))
         found.push_back(op);

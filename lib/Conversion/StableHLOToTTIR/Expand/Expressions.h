@@ -1,8 +1,8 @@
 //===- Expressions.h - formulas of StableHLO ops ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that others express are written as formulas: `(x & 1) == 0`. Numbers take
-// the type of the tensor operand.
+// Ops that are expressed by others are written as formulas: `(x & 1) == 0`. Numbers take the type of the tensor
+// operand.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_EXPRESSIONS_H
@@ -27,7 +27,7 @@ public:
   int64_t size(int64_t dimension) const { return type().getDimSize(dimension); }
   bool isFloat() const { return isa<FloatType>(element()); }
 
-  /// A number of this element type, in this shape.
+  /// A number of this element type, with this shape.
   Expr number(double value) const {
     if (auto complex = dyn_cast<ComplexType>(element()); complex && isa<FloatType>(complex.getElementType())) {
       Attribute parts[] = {builder->getFloatAttr(complex.getElementType(), value),
@@ -81,7 +81,7 @@ public:
   friend Expr operator==(Expr a, double b) { return a == a.number(b); }
   friend Expr operator!=(Expr a, double b) { return a != a.number(b); }
 
-  /// This one a condition: one of two values of it.
+  /// Selects one of two values by this condition.
   Expr select(Expr onTrue, Expr onFalse) const {
     return create<stablehlo::SelectOp>(onTrue.type(), tensor, onTrue.tensor, onFalse.tensor);
   }
@@ -98,20 +98,20 @@ public:
   Expr reshape(ArrayRef<int64_t> to) const {
     return to == shape() ? *this : create<stablehlo::ReshapeOp>(type().clone(to), tensor);
   }
-  /// This one's dimensions become `dimensions` of the new shape.
+  /// This value's dimensions become `dimensions` of the new shape.
   Expr broadcast(ArrayRef<int64_t> to, ArrayRef<int64_t> dimensions) const {
     return create<stablehlo::BroadcastInDimOp>(type().clone(to), tensor, dimensions);
   }
-  /// A scalar in a shape.
+  /// A scalar broadcast to a shape.
   Expr spread(ArrayRef<int64_t> to) const { return broadcast(to, {}); }
   Expr slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) const;
   /// A slice of one dimension.
   Expr slice(int64_t dimension, int64_t start, int64_t limit, int64_t stride = 1) const;
   Expr concat(ArrayRef<Expr> others, int64_t dimension) const;
   Expr transpose(ArrayRef<int64_t> permutation) const;
-  /// Edges of `low` and `high` elements, and `interior` ones between; negative edges cut off.
+  /// Pads with `low` and `high` elements at the edges and `interior` ones between; negative edges are cut off.
   Expr pad(Expr with, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) const;
-  /// Each element is its index in a dimension.
+  /// Each element is its index along a dimension.
   static Expr iota(ImplicitLocOpBuilder &builder, RankedTensorType type, int64_t dimension) {
     return {builder, stablehlo::IotaOp::create(builder, type, static_cast<uint64_t>(dimension))};
   }
@@ -125,7 +125,8 @@ private:
   Value tensor;
 };
 
-/// The ops of a region of scalars on tensors, element by element. `isElementwise` has said that it is possible.
+/// Applies the ops of a region of scalars to tensors, element by element. `isElementwise` has returned that this is
+/// possible.
 SmallVector<Expr> applyRegion(Block &body, ArrayRef<Expr> arguments);
 bool isElementwise(Region &region);
 
@@ -140,13 +141,13 @@ inline Expr pow(Expr x, Expr y) { return x.apply<stablehlo::PowOp>(y); }
 inline Expr sin(Expr x) { return x.apply<stablehlo::SineOp>(); }
 inline Expr sqrt(Expr x) { return x.apply<stablehlo::SqrtOp>(); }
 
-/// A number from 0 on with the sign of another one, that of -0 included; NaN where either is.
+/// A nonnegative number with the sign of another one, including that of -0; NaN if either is NaN.
 inline Expr withSign(Expr magnitude, Expr sign) {
-  // The maximum is 0, -0 or NaN, as the sign is where it is not positive.
+  // The maximum is 0, -0 or NaN, like the sign if it is not positive.
   return (sign > 0).select(magnitude, sign.apply<stablehlo::MaxOp>(sign.number(-0.0)) - magnitude);
 }
 
-// Over a dimension, which stays with size 1: of numbers, of floats, and of i32.
+// Along a dimension, which stays with size 1: of numbers, of floats, and of i32.
 Expr sum(Expr x, int64_t dimension);
 Expr greatest(Expr x, int64_t dimension);
 Expr least(Expr x, int64_t dimension);
@@ -157,7 +158,7 @@ Expr matrixProduct(Expr a, Expr b);
 /// Backwards along these dimensions.
 Expr reversed(Expr x, ArrayRef<int64_t> dimensions);
 
-/// The number of each element's row (-2) or column (-1).
+/// The index of each element's row (-2) or column (-1).
 inline Expr position(Expr x, int64_t fromEnd) {
   ImplicitLocOpBuilder &builder = x.build();
   return Expr::iota(builder, x.type().clone(builder.getI32Type()), x.rank() + fromEnd);
@@ -174,16 +175,16 @@ inline Expr transposed(Expr x) {
   return x.transpose(order);
 }
 
-/// Returns whether the call says something about its operands and gives them as they are.
+/// Returns whether the call only describes its operands and returns them unchanged.
 bool passesOn(stablehlo::CustomCallOp op);
 
-/// Returns `potrf` for `lapack_spotrf_ffi`, also with d, c and z, and nothing for other calls.
+/// Returns `potrf` for `lapack_spotrf_ffi`, likewise with d, c and z, and nothing for other calls.
 StringRef lapackFunction(StringRef target);
 inline bool isLapack(StringRef target) { return target.starts_with("lapack_"); }
-/// Returns why a call of LAPACK is left, and what to do.
+/// Returns why a call of LAPACK is left, and what the user can do.
 std::string lapackRefusal(StringRef target);
 
-/// `start`, changed by `step(values)` while `goesOn(values)`, a scalar, holds.
+/// Iterates from `start` with `step(values)` while `goesOn(values)`, a scalar, holds.
 template <class F, class G> SmallVector<Expr> repeatedWhile(ArrayRef<Expr> start, F goesOn, G step) {
   ImplicitLocOpBuilder &builder = start.front().build();
   const auto values = [](ArrayRef<Expr> all) {
@@ -204,7 +205,7 @@ template <class F, class G> SmallVector<Expr> repeatedWhile(ArrayRef<Expr> start
   return all(loop->getResults());
 }
 
-/// `start`, changed `turns` times by `step(number, values)`.
+/// Iterates from `start` with `step(number, values)`, `turns` times.
 template <class F> SmallVector<Expr> repeated(ArrayRef<Expr> start, int64_t turns, F step) {
   ImplicitLocOpBuilder &builder = start.front().build();
   auto counter = RankedTensorType::get({}, builder.getI32Type());
@@ -233,7 +234,7 @@ bool isKnownReduction(stablehlo::ReduceOp op);
 bool isKnownReduction(stablehlo::ReduceWindowOp op);
 bool isArgReduction(stablehlo::ReduceOp op);
 
-/// Tells the ops of a module that make random numbers from each other.
+/// Distinguishes the ops of a module that create random numbers.
 inline constexpr llvm::StringLiteral rngNumberAttr = "tt.rng_number";
 
 /// Adds all of the following, for the ops that they expand.
@@ -254,7 +255,7 @@ void addTenstorrentExpansions(RewritePatternSet &patterns);
 void addTridiagonalExpansions(RewritePatternSet &patterns);
 void addWindowExpansions(RewritePatternSet &patterns);
 
-/// Expands, in StableHLO, the functions of CHLO that TTIR has ops for; the lowering keeps these as ops.
+/// Expands, in StableHLO, the functions of CHLO that have TTIR ops; the lowering keeps these as ops.
 void addChloExpansions(RewritePatternSet &patterns);
 
 } // namespace mlir::tt::hlo

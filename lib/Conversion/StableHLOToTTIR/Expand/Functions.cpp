@@ -1,7 +1,7 @@
 //===- Functions.cpp - elementwise functions of CHLO ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// In f32 where the elements are narrower.
+// Computed in f32 if the elements are narrower.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ constexpr static double largeSquare = 1.8446742e19;
 // Hyperbolic functions
 //===----------------------------------------------------------------------===//
 
-/// e^x and e^-x, halved in the exponent, so that they are finite as long as the result is.
+/// e^x and e^-x, halved in the exponent, so that they are finite whenever the result is.
 static Expr hyperbolicCosine(Expr x) { return exp(x - ln2) + exp(-ln2 - x); }
 
 static Expr hyperbolicSine(Expr x) {
@@ -59,7 +59,7 @@ static Expr polynomial(Expr x, ArrayRef<double> highestLast) {
   return sum;
 }
 
-/// Up to 1: erf(x) / x, an even function; interpolated in the Chebyshev nodes of x^2 to 4e-11.
+/// Up to 1: erf(x) / x, an even function, interpolated at the Chebyshev nodes of x^2 to 4e-11.
 static Expr nearErf(Expr x) {
   constexpr double coefficients[] = {1.128379167,   -0.3761263848,    0.1128378262,    -0.02686543831,
                                      0.00522105341, -0.0008484396519, 0.0001126825367, -9.67359017e-06};
@@ -72,7 +72,7 @@ static Expr farErfc(Expr x) {
   constexpr double coefficients[] = {1.237512621,   -0.1402406982, 0.003586826634, 0.0822817631,   -0.1088336699,
                                      0.09222563795, -0.0585014606, 0.02886230788,  -0.01006930992, 0.0006019092249};
   Expr t = (x - 3.75) / (x + 3.75);
-  // The square in two parts: its rounding error would be one of the result's exponent.
+  // The square in two parts: its rounding error would be multiplied by the exponential.
   Expr high = x;
   if (x.element().isF32()) {
     Type bits = x.build().getIntegerType(32, /*isSigned=*/false);
@@ -90,7 +90,7 @@ static Expr errorFunction(Expr x) {
 
 static Expr complementaryError(Expr x) {
   Expr a = abs(x), far = farErfc(a.apply<stablehlo::MinOp>(a.number(10.2)));
-  // e^-(10.2^2) is no f32 any more.
+  // e^-(10.2^2) is below the f32 range.
   far = (a > 10.2).select(a.number(0), far);
   Expr result = (a < 0.5).select(1 - nearErf(x), (x < 0).select(2 - far, far));
   return (x != x).select(x, result);
@@ -180,7 +180,7 @@ struct ExpandConj : OpRewritePattern<chlo::ConjOp> {
   }
 };
 
-/// The first k of a stable sort downwards, and where they were.
+/// The first k of a stable descending sort, and their positions.
 struct ExpandTopK : OpRewritePattern<chlo::TopKOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(chlo::TopKOp op, PatternRewriter &rewriter) const override {

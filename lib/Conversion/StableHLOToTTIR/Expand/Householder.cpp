@@ -1,9 +1,8 @@
 //===- Householder.cpp - factorizations by reflections --------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// QR with and without pivots, Hessenberg and tridiagonal forms (G. Golub, C. Van
-// Loan, "Matrix Computations", 5.2, 5.4.1, 7.4.2 and 8.3.1), stored as LAPACK
-// does: reflectors, whose first element is 1, below the diagonal or the first
+// QR with and without pivots, Hessenberg and tridiagonal forms (G. Golub, C. Van Loan, "Matrix Computations", 5.2,
+// 5.4.1, 7.4.2 and 8.3.1), stored as in LAPACK: reflectors, whose first element is 1, below the diagonal or the first
 // subdiagonal, and their factors.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +14,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// The reflection I - tau v v*, whose adjoint makes zeros of the elements of a column [..., m, 1] after a place.
+/// The reflection I - tau v v*, whose adjoint sets the elements of a column [..., m, 1] after a position to zero.
 class Reflector {
 public:
   Reflector(Expr x, Expr place) : v(x), tau(x), column(x) {
@@ -74,7 +73,7 @@ static Expr noFactors(Expr matrix, int64_t count) {
   return zero.reshape({}).spread(shape);
 }
 
-/// Exchanges a column, whose number is a scalar, with one that each matrix chooses.
+/// Exchanges a column, whose index is a scalar, with one that each matrix chooses.
 static Expr exchanged(Expr x, Expr number, Expr chosen) {
   const int64_t column = x.rank() - 1;
   Expr columns = position(x, -1), isChosen = columns == like(chosen, columns);
@@ -82,7 +81,8 @@ static Expr exchanged(Expr x, Expr number, Expr chosen) {
   return (columns == number.spread(columns.shape())).select(like(second, x), isChosen.select(like(first, x), x));
 }
 
-/// Returns the column from a number on with the greatest norm, of those that must lead if there are any, [..., 1, 1].
+/// Returns the column with the greatest norm, from an index on, [..., 1, 1]; among the columns that must lead, if there
+/// are any.
 static Expr choosePivot(Expr a, Expr leads, Expr number) {
   const int64_t row = a.rank() - 2, column = a.rank() - 1;
   Expr rows = position(a, -2), squares = squaredMagnitude(a);
@@ -95,8 +95,8 @@ static Expr choosePivot(Expr a, Expr leads, Expr number) {
   return (best == best.number(columns.size(column))).select(number.spread(best.shape()), best); // all are NaN
 }
 
-/// Returns R, with the reflectors below it. `order`, [..., 1, n], has 1 for columns that must come first, and then says
-/// which column, from 1, came to each place.
+/// Returns R, with the reflectors below it. `order`, [..., 1, n], has 1 for columns that must come first, and
+/// afterwards states which column, counted from 1, moved to each position.
 static Packed factor(Expr a, Expr *order) {
   const int64_t row = a.rank() - 2, column = a.rank() - 1, count = std::min(a.size(row), a.size(column));
   SmallVector<Expr> start = {a, noFactors(a, count)};
@@ -135,7 +135,7 @@ static Expr product(Packed packed) {
   });
 }
 
-/// Returns a similar matrix whose elements below the first subdiagonal are zero, with the reflectors there.
+/// Returns a similar matrix whose elements below the first subdiagonal are zero, with the reflectors in their place.
 static Packed hessenberg(Expr a) {
   const int64_t column = a.rank() - 1, count = a.size(column) - 1;
   Expr none = noFactors(a, count);
@@ -217,7 +217,7 @@ struct ExpandReflections : OpRewritePattern<stablehlo::CustomCallOp> {
   }
 
 private:
-  /// Whether the first operand is a matrix, and the first result its factorization.
+  /// Whether the first operand is a matrix and the first result its factorization.
   static bool fits(stablehlo::CustomCallOp op, unsigned operands, unsigned results) {
     return op.getNumOperands() == operands && op.getNumResults() == results && isNumeric(op->getOperand(0), 2) &&
            op->getResult(0).getType() == op->getOperand(0).getType();
@@ -249,7 +249,7 @@ private:
     return success();
   }
 
-  /// (matrix, columns that lead) -> (R with reflectors, the order of columns, factors)
+  /// (matrix, columns that must lead) -> (R with reflectors, the order of columns, factors)
   static LogicalResult expandPivotedQr(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     if (!fits(op, 2, 3) || !isVector(op->getOperand(1), op->getOperand(0), sizeOf(op, 1)) ||
         op->getOperand(1).getType() != op->getResult(1).getType() ||
@@ -303,7 +303,7 @@ private:
     return success();
   }
 
-  /// (Hermitian matrix, of which a triangle is read) -> (reflectors, diagonal, the one next to it, factors, 0)
+  /// (Hermitian matrix, of which one triangle is read) -> (reflectors, diagonal, subdiagonal, factors, 0)
   static LogicalResult expandTridiagonal(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
     const int64_t size = fits(op, 1, 5) ? sizeOf(op, 1) : -1, edges = std::max<int64_t>(size - 1, 0);

@@ -1,9 +1,8 @@
 //===- Lapack.cpp - functions of LAPACK that JAX calls on the CPU ---------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// JAX that lowers for the CPU writes `lapack_spotrf_ffi` and the like, where it
-// writes ops for other platforms. Those that reflect columns are in
-// Householder.cpp, and tridiagonal systems in Tridiagonal.cpp.
+// When JAX lowers for the CPU, it writes `lapack_spotrf_ffi` and similar calls where it writes ops for other platforms.
+// Calls that reflect columns are in Householder.cpp, and tridiagonal systems in Tridiagonal.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +61,7 @@ private:
            llvm::all_of(op->getOperandTypes(), isFloats) && isFloats(op->getResult(0).getType());
   }
 
-  /// (matrix) -> (factor, 0 or what is wrong). A factor that is not there is NaN.
+  /// (matrix) -> (factor, 0 or an error code). A factor that does not exist is NaN.
   static LogicalResult expandCholesky(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
     if (!areMatrices(op, 1, 2) || (triangle != 'L' && triangle != 'U'))
@@ -75,8 +74,7 @@ private:
     return success();
   }
 
-  /// The number, from 1, of the first row where a condition of [..., m, n] holds on the diagonal; 0 if it holds
-  /// nowhere.
+  /// The index, from 1, of the first row where a condition of [..., m, n] holds on the diagonal; 0 if it holds nowhere.
   static Value firstOnDiagonal(Expr matrix, Expr condition, RankedTensorType type) {
     ImplicitLocOpBuilder &builder = matrix.build();
     if (matrix.type().getNumElements() == 0)
@@ -88,8 +86,8 @@ private:
     return (first > most).select(first.number(0), first).convert(type.getElementType()).value();
   }
 
-  /// (matrix) -> (both factors in one, the rows that were exchanged, the first pivot that is 0). Rows with the largest
-  /// pivot come first (Golub and Van Loan, 3.4.1).
+  /// (matrix) -> (both factors in one, the exchanged rows, the index of the first pivot that is 0). Rows with the
+  /// largest pivot come first (Golub and Van Loan, 3.4.1).
   static LogicalResult expandLu(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     if (!areFloats(op, 1, 3) || typeOf(op->getOperand(0)).getNumElements() == 0)
       return rewriter.notifyMatchFailure(op, "expected a matrix with elements, and three results");
@@ -112,7 +110,7 @@ private:
       };
       Expr pivot = like(partAt(pivots, column, j), x), under = exchange(x, pivot, partAt(others, column, j));
       Expr factors = (pivot == 0).select(under, under / pivot);
-      // Columns that are done keep what is to be divided by their pivot.
+      // Finished columns keep the elements that are to be divided by their pivot.
       Expr rest = (position(pivots, -1) > j.spread(pivots.shape())).select(pivots, pivots.number(0));
       Expr swapped = exchange(matrix, pivots, others), left = swapped - like(factors, matrix) * like(rest, matrix);
       SmallVector<int64_t> one(words.getShape());
@@ -129,7 +127,8 @@ private:
     return success();
   }
 
-  /// (rows that getrf exchanged, [..., k]) -> [..., m, m]: the matrix whose product with both factors is the given one.
+  /// (rows that getrf exchanged, [..., k]) -> [..., m, m]: the matrix whose product with both factors is the original
+  /// matrix.
   static LogicalResult expandPermutation(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     RankedTensorType from = op.getNumOperands() == 1 ? typeOf(op->getOperand(0)) : RankedTensorType(),
                      type = op.getNumResults() == 1 ? typeOf(op->getResult(0)) : RankedTensorType();
@@ -156,15 +155,16 @@ private:
     return success();
   }
 
-  /// Jacobi's method: row i of the upper half of a matrix turns with row i of the lower one, all pairs at once. Then
-  /// rows go to the seats of the next round of a tournament, in which every row meets every other one (Brent and Luk,
-  /// 1985).
+  /// Jacobi's method: row i of the upper half of a matrix is rotated with row i of the lower half, all pairs at once.
+  /// Then rows move to the seats of the next round of a tournament, in which every row meets every other one (Brent and
+  /// Luk, 1985).
   class Rotation {
   public:
     static constexpr double tiny = 0x1p-25;  // of what it is added to
     static constexpr double mostSweeps = 20; // convergence is quadratic: 6 to 10 suffice
 
-    /// [..., half, 1]: what stands for each of two rows, and for both; that becomes 0, where it matters.
+    /// [..., half, 1]: the diagonal elements of each of two rows, and the element of both, which becomes 0 where it
+    /// matters.
     Rotation(Expr p, Expr q, Expr both, Expr matters) : row(p.rank() - 2) {
       Expr length = magnitude(both), divisor = matters.select(length, length.number(1));
       Expr ratio = (q - p) / (divisor * 2), one = ratio.number(1);
@@ -172,11 +172,11 @@ private:
       tangent = matters.select(tangent, tangent.number(0));
       Expr cosine = (tangent * tangent + 1).apply<stablehlo::RsqrtOp>(), turn = tangent * cosine;
       Expr sine = scaled(both, turn / divisor);
-      // The cosine without 1: rounding in what a small angle changes is smaller than in the product with a cosine.
+      // The cosine minus 1: the rounding error in a small angle's change is smaller than in the product with a cosine.
       Expr less = -(turn * turn) / (cosine + 1);
       parts = {less.concat({less}, row), (-sine).concat({conjugated(sine)}, row), tangent * length};
     }
-    /// Returns the amount by which the first of two numbers on the diagonal falls, and the second one grows.
+    /// Returns the amount by which the first of two diagonal numbers decreases and the second one increases.
     Expr change() const { return parts[2]; }
     Expr turned(Expr rows) const {
       Expr others = lower(rows).concat({upper(rows)}, row);
@@ -188,7 +188,7 @@ private:
       const int64_t row = rows.rank() - 2, size = rows.size(row);
       return rows.slice(row, size / 2, size);
     }
-    /// The seats of the next round: the first row stays, the others go round.
+    /// The seats of the next round: the first row stays, the others rotate.
     static Expr seated(Expr rows) {
       const int64_t row = rows.rank() - 2, size = rows.size(row), half = size / 2;
       auto part = [&](int64_t from, int64_t to) { return rows.slice(row, from, to); };
@@ -233,8 +233,8 @@ private:
     return state;
   }
 
-  /// (Hermitian matrix, of which a triangle is read) -> (vectors, values in ascending order, 0, or 1 if one is NaN).
-  /// The diagonal is held on its own: it changes by less than a product would round off.
+  /// (Hermitian matrix, of which one triangle is read) -> (vectors, values in ascending order, 0, or 1 if one is NaN).
+  /// The diagonal is stored separately: it changes by less than a product would round off.
   static LogicalResult expandEigenvalues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char triangle = letterOf(op, "uplo");
     if (!areMatrices(op, 1, 3) || (triangle != 'L' && triangle != 'U'))
@@ -256,7 +256,7 @@ private:
     Expr full = padded(divided(matrix, like(scale, matrix)), size, size); // a row of zeros does not turn
     Expr start = realPart(full), isDiagonal = position(full, -2) == position(full, -1);
     Expr eye = isDiagonal.select(start.number(1), start.number(0)), pairs = Rotation::upper(eye).slice(column, 0, half);
-    // After a round, 0 where those meet that have met in it: rows and columns of one seat.
+    // A mask that is 0, after a round, where rows and columns meet that were paired in it: those of one seat.
     SmallVector<int64_t> line(full.shape());
     line.back() = 1;
     Expr seats = Expr::iota(builder, full.type().clone(line, builder.getI32Type()), row);
@@ -280,7 +280,7 @@ private:
     Expr v = adjoint(found[2].slice(row, 0, n).slice(column, 0, n));
     values = values * like(scale, values);
     auto [sorted, order] = ascending(values);
-    // A column for each place.
+    // One column for each position.
     Expr isHere = (position(v, -2) == like(order, v)).convert(values.element());
     v = isComplex(v) ? complexNumber(matrixProduct(realPart(v), isHere), matrixProduct(imaginaryPart(v), isHere))
                      : matrixProduct(v, isHere);
@@ -293,8 +293,8 @@ private:
   }
 
   /// (matrix) -> (itself, values in descending order, left vectors, right ones as rows, 0). One-sided Jacobi: columns
-  /// rotate until they are orthogonal (Golub and Van Loan, 8.6.3). The left vectors are then those of a QR
-  /// factorization, which has them also where a value is 0, and as many as are requested.
+  /// rotate until they are orthogonal (Golub and Van Loan, 8.6.3). The left vectors are those of a QR factorization,
+  /// which exist even if a value is 0, and as many as are requested.
   static LogicalResult expandSingularValues(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
     const char mode = letterOf(op, "mode");
     if (!areFloats(op, 1, 5) || (mode != 'S' && mode != 'A' && mode != 'N') ||

@@ -30,12 +30,12 @@ namespace {
 // Complex numbers
 //===----------------------------------------------------------------------===//
 
-/// Sums and products are what StableHLO has for complex numbers.
+/// StableHLO has sums and products of complex numbers.
 bool isArithmetic(Operation *op) {
   return isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MulOp, stablehlo::DivOp, stablehlo::NegOp>(op);
 }
 
-/// A function of complex numbers, by its parts.
+/// A function of complex numbers, computed from their parts.
 struct ExpandComplexMath : RewritePattern {
   ExpandComplexMath(MLIRContext *context, bool onlyChlo)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), onlyChlo(onlyChlo) {}
@@ -90,7 +90,7 @@ struct ExpandOldTan : OpRewritePattern<stablehlo::TanOp> {
   }
 };
 
-/// Indices with their own positions in batches before them, so that no dimension need be one of batches.
+/// Indices preceded by their own positions in batches, so that no dimension needs to be a batching dimension.
 Value withBatches(ImplicitLocOpBuilder &builder, Value indices, ArrayRef<int64_t> batches, int64_t &vectorDim) {
   Expr given(builder, indices);
   SmallVector<int64_t> shape(given.shape());
@@ -114,7 +114,7 @@ SmallVector<int64_t> joined(ArrayRef<int64_t> a, ArrayRef<int64_t> b, bool isSor
   return both;
 }
 
-/// Batching dimensions came with 1.1.0.
+/// Batching dimensions were introduced in 1.1.0.
 struct ExpandGatherBatches : OpRewritePattern<stablehlo::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::GatherOp op, PatternRewriter &rewriter) const override {
@@ -168,7 +168,7 @@ LogicalResult apply(Operation *root, const FrozenRewritePatternSet &patterns) {
   return applyPatternsGreedily(root, patterns, config);
 }
 
-/// Names the ops that are left, of which there should be none.
+/// Reports the remaining ops, of which there should be none.
 template <class F> LogicalResult refuseLeft(Operation *root, F isLeft, StringRef why) {
   bool any = false;
   root->walk([&](Operation *op) {

@@ -54,7 +54,7 @@ Expr hlo::matrixProduct(Expr a, Expr b) {
   shape.back() = b.shape().back();
   auto numbers =
       stablehlo::DotDimensionNumbersAttr::get(builder.getContext(), batch, batch, {a.rank() - 1}, {b.rank() - 2});
-  // Factorizations lose more than rounding where their products do.
+  // Factorizations lose more than rounding if their products do.
   SmallVector<Attribute> precision(2,
                                    stablehlo::PrecisionAttr::get(builder.getContext(), stablehlo::Precision::HIGHEST));
   return {builder, stablehlo::DotGeneralOp::create(builder, a.type().clone(shape), a.value(), b.value(), numbers,
@@ -71,8 +71,8 @@ namespace {
 // Triangular matrices
 //===----------------------------------------------------------------------===//
 
-/// Column by column: what a column explains is taken off the rest (the outer product form of Cholesky's method; G.
-/// Golub, C. Van Loan, "Matrix Computations", 4.2.5). Only one triangle is read.
+/// Column by column: the contribution of a column is subtracted from the rest (the outer product form of Cholesky's
+/// method; G. Golub, C. Van Loan, "Matrix Computations", 4.2.5). Only one triangle is read.
 struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CholeskyOp op, PatternRewriter &rewriter) const override {
@@ -90,7 +90,7 @@ struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
     if (isComplex(a)) // the imaginary part of the diagonal is not read
       a = (position(a, -2) == position(a, -1)).select(asElementOf(realPart(a), a), a);
     const int64_t n = a.size(a.rank() - 1), row = a.rank() - 2, column = a.rank() - 1;
-    // The factor's columns stand where those of the matrix were; the rest is what is still to be explained.
+    // The factor's columns replace those of the matrix; the rest is the remaining matrix.
     Expr factor = repeated(a, n, [&](Expr j, Expr rest) {
       Expr zero = rest.number(0), rows = position(rest, -2), columns = position(rest, -1);
       Expr at = j.spread(rest.shape());
@@ -116,8 +116,8 @@ struct ExpandCholesky : OpRewritePattern<stablehlo::CholeskyOp> {
 
 constexpr int64_t mostHalved = 128; // rows, each of which takes two ops
 
-/// The solution of a lower or an upper triangular system: one half of the unknowns, and then the other without what the
-/// first one gives.
+/// The solution of a lower or an upper triangular system: one half of the unknowns, then the other half after
+/// subtracting the contribution of the first.
 Expr solveByHalves(Expr a, Expr b, bool lower, bool isUnit) {
   const int64_t row = a.rank() - 2, column = a.rank() - 1, n = a.size(column), half = n / 2;
   if (n == 1)
@@ -134,7 +134,7 @@ Expr solveByHalves(Expr a, Expr b, bool lower, bool isUnit) {
   return lower ? one.concat({other}, row) : other.concat({one}, row);
 }
 
-/// Forward substitution; every other case is turned into it. Small systems are solved by halves.
+/// Forward substitution; every other case is reduced to it. Small systems are solved by halves.
 struct ExpandTriangularSolve : OpRewritePattern<stablehlo::TriangularSolveOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::TriangularSolveOp op, PatternRewriter &rewriter) const override {

@@ -1,9 +1,8 @@
 //===- Matrices.h - formulas of real and complex matrices -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A factorization is written once for real and complex elements: `conjugated`
-// of a real matrix is the matrix. Vectors keep two dimensions, [..., m, 1] or
-// [..., 1, n]; scalars of a batch are [..., 1, 1].
+// A factorization is written once for real and complex elements: `conjugated` of a real matrix is the matrix itself.
+// Vectors keep two dimensions, [..., m, 1] or [..., 1, n]; scalars of a batch are [..., 1, 1].
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_CONVERSION_STABLEHLOTOTTIR_EXPAND_MATRICES_H
@@ -17,7 +16,7 @@ namespace mlir::tt::hlo {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Returns a letter that a function of LAPACK takes, such as `uplo = 76 : ui8`; 0 if the call does not have it.
+/// Returns a letter that a function of LAPACK takes, such as `uplo = 76 : ui8`; 0 if the call lacks it.
 char letterOf(stablehlo::CustomCallOp op, StringRef name);
 
 /// Returns whether a value is a tensor of at least `rank` dimensions with elements of the computed kinds: floats, or
@@ -36,7 +35,8 @@ Value zerosLike(ImplicitLocOpBuilder &builder, Value value);
 
 inline bool isComplex(Expr x) { return isa<ComplexType>(x.element()); }
 
-/// Returns the numbers with the element type of another tensor: f64 and bf16 as f32, also as parts of complex numbers.
+/// Returns the numbers with the element type of another tensor; f64 and bf16 become f32, also as parts of complex
+/// numbers.
 Expr inSinglePrecision(Expr x);
 /// Returns the numbers with the element type of a result, which may be complex.
 Expr withElements(Expr x, Type element);
@@ -66,18 +66,18 @@ inline Expr adjoint(Expr x) { return transposed(conjugated(x)); }
 Expr columnAt(Expr matrix, Expr number);
 Expr rowAt(Expr matrix, Expr number);
 
-/// Returns the part of size 1 of a dimension that begins at a scalar.
+/// Returns the slice of size 1 along a dimension that begins at a scalar.
 Expr partAt(Expr x, int64_t dimension, Expr at);
 /// Returns the tensor with another part of size 1.
 Expr withPart(Expr x, Expr part, int64_t dimension, Expr at);
 
-/// Returns the matrix with zeros in further rows and columns.
+/// Returns the matrix extended by rows and columns of zeros.
 Expr padded(Expr x, int64_t rows, int64_t columns);
 
-/// Returns the last dimension in ascending order, and where each number was.
+/// Returns the last dimension in ascending order, and the original position of each number.
 std::pair<Expr, Expr> ascending(Expr x);
 
-/// Returns the Hermitian matrix of which a triangle is read.
+/// Returns the Hermitian matrix, of which one triangle is read.
 Expr hermitian(Expr matrix, bool lower);
 
 } // namespace mlir::tt::hlo

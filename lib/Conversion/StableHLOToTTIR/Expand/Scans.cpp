@@ -14,7 +14,7 @@ namespace {
 // chlo.scan
 //===----------------------------------------------------------------------===//
 
-/// A loop that reads a slice of each input and writes one of each output.
+/// A loop that reads a slice of each input and writes a slice of each output.
 struct ExpandScan : OpRewritePattern<chlo::ScanOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(chlo::ScanOp op, PatternRewriter &rewriter) const override {
@@ -153,7 +153,7 @@ struct ExpandRaggedDot : OpRewritePattern<chlo::RaggedDotOp> {
     }
     auto dimensions = stablehlo::DotDimensionNumbersAttr::get(
         getContext(), lhsBatching, numbers.getRhsBatchingDimensions(), lhsContracting, rhsContracting);
-    // dot_general puts batches before the group.
+    // dot_general places batch dimensions before the group.
     RankedTensorType type = typeOf(op.getResult());
     SmallVector<int64_t> shape(type.getShape()), order = llvm::to_vector(llvm::seq(type.getRank()));
     const auto batches = static_cast<int64_t>(batching.size());

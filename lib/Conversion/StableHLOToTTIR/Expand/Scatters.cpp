@@ -27,9 +27,9 @@ static Expr largest(Expr x) {
 }
 
 namespace {
-/// A function of each element that an index names, as often as it is named: `x.at[i].apply(f)`. How often is a scatter
-/// of ones, and so many times the function is applied where elements are left. A function that takes updates, too, is
-/// applied to one update after the other, where several may name an element.
+/// A function that is applied to each element that an index names, as often as it is named: `x.at[i].apply(f)`. A
+/// scatter of ones counts how often, and the function is applied that many times while elements are left. A function
+/// that also takes updates is applied to one update after the other if several may name an element.
 struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ScatterOp op, PatternRewriter &rewriter) const override {
@@ -38,7 +38,7 @@ struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
       return failure();
     Block &body = region.front();
     const bool takesUpdate = !body.getArgument(1).use_empty();
-    // One op of both, or one of them, has a form of its own (of complex numbers: a sum).
+    // An op of both arguments, or of one of them, has its own form (for complex numbers: a sum).
     const bool isComplex = isa<ComplexType>(typeOf(op.getInputs().front()).getElementType());
     const bool hasForm = llvm::hasNItemsOrLess(body.without_terminator(), 1) &&
                          (!isComplex || llvm::all_of(body.without_terminator(), llvm::IsaPred<stablehlo::AddOp>));
@@ -78,7 +78,7 @@ struct ExpandScatter : OpRewritePattern<stablehlo::ScatterOp> {
   }
 
 private:
-  /// The same with batches as one more number of each index.
+  /// The same with batches as an additional number of each index.
   static Value withoutBatching(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op) {
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
     Expr indices(builder, op.getScatterIndices());
@@ -109,7 +109,7 @@ private:
     return created->getResult(0);
   }
 
-  /// Each update by a scatter of its own, which has no other for the same element.
+  /// Each update is a scatter of its own, in which no other update has the same element.
   static Expr oneByOne(ImplicitLocOpBuilder &builder, stablehlo::ScatterOp op) {
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
     Expr indices(builder, op.getScatterIndices()), updates(builder, op.getUpdates().front());
@@ -181,7 +181,7 @@ private:
 } // namespace
 
 namespace {
-/// A gather of one slice at a known place, as JAX writes `x[1:]` of a symbolic size.
+/// A gather of one slice at a known position, as JAX writes `x[1:]` for a symbolic size.
 struct ExpandGatherOfSlice : OpRewritePattern<stablehlo::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::GatherOp op, PatternRewriter &rewriter) const override {

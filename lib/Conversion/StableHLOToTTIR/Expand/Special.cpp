@@ -1,7 +1,7 @@
 //===- Special.cpp - special functions of CHLO ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// In f32, narrower types too.
+// Computed in f32 for narrower types, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ static Expr logGamma(Expr x) {
     sum = sum + coefficient / (z + static_cast<double>(i + 1));
   Expr t = z + gPlusHalf, logT = log1p(z / gPlusHalf) + std::log(gPlusHalf);
   Expr value = ((z + 0.5) - t / logT) * logT + log(sum) + 0.5 * std::log(2 * pi);
-  // Reflection; the sine has the period of the fraction, and is most exact near 0.
+  // Reflection; the sine has the period of the fraction and is most accurate near 0.
   Expr fraction = abs(x) - floor(abs(x));
   Expr reduced = (fraction > 0.5).select(1 - fraction, fraction);
   Expr sine = log(sin(reduced * pi));
@@ -94,7 +94,7 @@ static Expr zeta(Expr x, Expr q) {
     factor = factor * ((x + k) / at) * ((x + (k + 1)) / at);
   }
   Expr zero = q.number(0), isWhole = q == floor(q);
-  // Below 0 the powers are real for whole exponents only; at whole numbers there is a pole.
+  // Below 0, powers are real for integer exponents only; at integers there is a pole.
   Expr isEven = (x * 0.5) == floor(x * 0.5);
   Expr pole = (isEven | (q == zero)).select(q.number(INFINITY), q.number(NAN));
   Expr result = ((q <= zero) & isWhole).select(pole, sum);

@@ -1,9 +1,8 @@
 //===- TenstorrentCalls.cpp - composites that TTIR has an op for ----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same name is a composite, or, where its sharding rule was needed, a custom
-// call with the composite's attributes. What an op does not compute exactly as
-// the composite says is left: a composite to its decomposition, a call refused.
+// The same name is a composite or, if its sharding rule was needed, a custom call with the composite's attributes. If
+// no op computes exactly what the composite specifies, a composite is left to its decomposition, and a call is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
 namespace {
-/// The results, or none where the op does not fit.
+/// The results, or none if the op does not fit.
 using Results = SmallVector<Value>;
 using Make = Results (*)(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes);
 
@@ -75,14 +74,14 @@ template <class OpT> Results makeNorm(ImplicitLocOpBuilder &builder, Operation *
               ->getResult(0)};
 }
 
-/// Normalizes rows that are split over the devices along an axis of the mesh; each device gives its part. Accepts a
+/// Normalizes rows that are split over the devices along an axis of the mesh; each device returns its part. Accepts a
 /// call only: a composite would have no decomposition without collectives.
 Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto axis = attributes.getAs<IntegerAttr>("cluster_axis");
   const unsigned count = op->getNumOperands();
   if (!isa<stablehlo::CustomCallOp>(op) || !axis || count < 1 || count > 3)
     return {};
-  // The op says which numbers it takes; those that it cannot hold must not be taken for others.
+  // The op states which numbers it takes; numbers that it cannot hold must not be replaced by others.
   if (!axis.getValue().isIntN(32))
     return {};
   return {ttir::DistributedRMSNormOp::create(builder, op->getResult(0).getType(), op->getOperand(0),
@@ -93,7 +92,7 @@ Results makeDistributedRMSNorm(ImplicitLocOpBuilder &builder, Operation *op, Dic
               ->getResult(0)};
 }
 
-/// A dimension that an attribute names, counted from the front; nothing where the tensor does not have it.
+/// A dimension that an attribute names, counted from the front; nothing if the tensor does not have it.
 std::optional<int64_t> dimensionOf(RankedTensorType type, IntegerAttr given, int64_t otherwise) {
   const std::optional<int64_t> value = given ? shlo::integerOf(given) : otherwise;
   if (!value || *value < -type.getRank() || *value >= type.getRank())
@@ -101,7 +100,7 @@ std::optional<int64_t> dimensionOf(RankedTensorType type, IntegerAttr given, int
   return *value + (*value < 0 ? type.getRank() : 0);
 }
 
-/// The greatest or least, in order, along a dimension; with `only`, one of values and positions.
+/// The greatest or least elements, in order, along a dimension; with `only`, either values or positions.
 template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   const std::optional<int64_t> k = shlo::integerOf(attributes.get("k"));
   if (op->getNumOperands() != 1 || op->getNumResults() != (only < 0 ? 2 : 1))
@@ -112,7 +111,7 @@ template <int only> Results makeTopK(ImplicitLocOpBuilder &builder, Operation *o
     return {};
   SmallVector<int64_t> shape(type.getShape());
   shape[*dim] = *k;
-  // In the order of PyTorch, whose op this was, and not in that of chlo.
+  // In PyTorch's order, because this was an op of PyTorch, and not in chlo's.
   auto top = ttir::TopKOp::create(builder, TypeRange({type.clone(shape), type.clone(shape, builder.getI32Type())}),
                                   op->getOperand(0), static_cast<int32_t>(*k), static_cast<int32_t>(*dim),
                                   flag(attributes, "largest", true), flag(attributes, "sorted", false));
@@ -139,7 +138,7 @@ Results makeArgMax(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr 
   return {Expr(builder, position).convert(type.getElementType()).value()};
 }
 
-/// The values at the positions that the second operand has along a dimension.
+/// The values at the positions of the second operand along a dimension.
 Results makeGather(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   auto given = attributes.getAs<IntegerAttr>("dim");
   if (op->getNumOperands() != 2 || !given)
@@ -175,7 +174,7 @@ Results makeGroupNorm(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAt
   return {Expr(builder, normal).reshape(type.getShape()).value()};
 }
 
-/// Values between two constants, others in every run.
+/// Values between two constants, different in every run.
 Results makeUniform(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr) {
   if (op->getNumOperands() < 2)
     return {};
@@ -239,7 +238,7 @@ Results sameWith(ImplicitLocOpBuilder &builder, StringRef name, Operation *op, c
   return llvm::to_vector_of<Value>(builder.create(state)->getResults());
 }
 
-/// A step of an optimizer: all operands but the gradient are results, too.
+/// A step of an optimizer: all operands but the gradient are also results.
 Results makeAdamW(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes) {
   const unsigned count = op->getNumOperands();
   if (count < 4 || count > 5 || op->getNumResults() != count - 1)
@@ -254,7 +253,7 @@ Results makeAdamW(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr a
   return sameWith(builder, "ttir.adamw", op, translated);
 }
 
-/// Attention of a training step, or its gradients. `own`: operands without a mask, which only mask_type 2 has.
+/// Attention of a training step, or its gradients. `own`: operands other than the mask, which only mask_type 2 has.
 Results makeTraining(ImplicitLocOpBuilder &builder, Operation *op, DictionaryAttr attributes, StringRef name,
                      unsigned own, int64_t maskType) {
   if (auto given = attributes.getAs<IntegerAttr>("mask_type"))

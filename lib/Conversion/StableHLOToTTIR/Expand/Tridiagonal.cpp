@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-/// Returns whether operands are three diagonals of as many elements as there are right sides, [..., n, k].
+/// Returns whether operands are three diagonals with as many elements as the right sides have rows, [..., n, k].
 static bool areSystems(stablehlo::CustomCallOp op) {
   if (op.getNumOperands() != 4 || !isNumeric(op->getOperand(3), 2) || typeOf(op->getOperand(3)).getNumElements() == 0)
     return false;
@@ -22,7 +22,7 @@ static bool areSystems(stablehlo::CustomCallOp op) {
 // Regular systems
 //===----------------------------------------------------------------------===//
 
-/// (below, diagonal, above, right sides) -> (the same, solutions, 0). By a QR factorization of the whole matrix,
+/// (below, diagonal, above, right sides) -> (the same, solutions, 0). Uses a QR factorization of the whole matrix,
 /// which needs no exchange of rows.
 static LogicalResult expandRegular(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
   if (op.getNumResults() != 5 || !areSystems(op))
@@ -70,8 +70,8 @@ static Expr any(Expr condition) {
   return x.reshape({}) > 0;
 }
 
-/// Eliminates what is below the diagonal, as LAPACK's `lagtf`: with pivots, of rows scaled by their size. Returns the
-/// three diagonals of the upper factor, [..., n, 1], and the right sides after the same steps.
+/// Eliminates the subdiagonal, as LAPACK's `lagtf` does: with pivots, for rows scaled by their size. Returns the three
+/// diagonals of the upper factor, [..., n, 1], and the right sides after the same steps.
 static std::array<Expr, 4> eliminate(Expr below, Expr main, Expr above, Expr b) {
   const int64_t row = b.rank() - 2, n = b.size(row);
   Expr rows = position(above, -2);
@@ -129,7 +129,7 @@ static Expr dividedByPivot(Expr right, Expr pivot, Expr by) {
   return scaled(right, like(scale, right)) * like(inverse, right);
 }
 
-/// (below, diagonal, above, right sides) -> (solutions). Tiny pivots grow by the order of the rounding error.
+/// (below, diagonal, above, right sides) -> (solutions). Tiny pivots are increased to the order of the rounding error.
 static LogicalResult expandSingular(stablehlo::CustomCallOp op, PatternRewriter &rewriter) {
   if (op.getNumResults() == 1 && op.getNumOperands() == 4 && isNumeric(op->getOperand(3), 2) &&
       typeOf(op->getOperand(3)).getNumElements() == 0) {

@@ -1,9 +1,8 @@
 //===- Window.cpp - reductions and windows by slices ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a region combines need not have a name in TTIR: halves of a tensor are
-// combined element by element until one is left, and the elements of a window
-// are slices of the tensor.
+// The combination of a region need not have a name in TTIR: halves of a tensor are combined element by element until
+// one is left, and the elements of a window are slices of the tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +39,7 @@ static void replaceWith(PatternRewriter &rewriter, Operation *op, ArrayRef<Expr>
   rewriter.replaceOp(op, values);
 }
 
-/// Regions of this op work on the elements as they are, without a wider type.
+/// Regions of this op work on the elements directly, without a wider type.
 static bool keepsTypes(ValueRange inputs, Block &body) {
   return llvm::all_of(llvm::zip(inputs, body.getArguments()), [](auto pair) {
     return typeOf(std::get<0>(pair)).getElementType() == typeOf(std::get<1>(pair)).getElementType();
@@ -53,7 +52,7 @@ struct ExpandReduce : OpRewritePattern<stablehlo::ReduceOp> {
   LogicalResult matchAndRewrite(stablehlo::ReduceOp op, PatternRewriter &rewriter) const override {
     Block &body = op.getBody().front();
     RankedTensorType type = typeOf(op.getInputs().front());
-    // Of no elements, any reduction is its initial values.
+    // A reduction of no elements returns its initial values.
     const bool ofNothing = llvm::any_of(op.getDimensions(), [&](int64_t d) { return type.getDimSize(d) == 0; });
     if (!ofNothing && (isKnownReduction(op) || isArgReduction(op) || !isElementwise(op.getBody()) ||
                        !keepsTypes(op.getInputs(), body)))
@@ -81,7 +80,7 @@ struct ExpandReduce : OpRewritePattern<stablehlo::ReduceOp> {
     }
     Exprs values =
         mapped(exprsOf(builder, op.getInputs()), [&](Expr input) { return input.transpose(order).reshape(flat); });
-    // Neighbours stay neighbours: the region need not be commutative.
+    // Neighbors stay neighbors: the region need not be commutative.
     while (count > 1) {
       auto half = [&](Expr value, int64_t from) { return value.slice(last, from, count / 2 * 2, 2); };
       Exprs both = combine(body, mapped(values, [&](Expr v) { return half(v, 0); }),
@@ -150,12 +149,13 @@ struct ExpandReduceWindow : OpRewritePattern<stablehlo::ReduceWindowOp> {
   }
 
 private:
-  /// Windows of `size` elements, `dilation` apart: windows of 1, 2, 4, ... are combined to those of the size.
+  /// Windows of `size` elements, `dilation` apart: windows of 1, 2, 4, ... are combined to that size.
   static Exprs reduceDimension(Block &body, Exprs values, int64_t dimension, int64_t size, int64_t dilation,
                                int64_t stride) {
     const int64_t extent = values.front().size(dimension);
     const int64_t positions = extent - (size - 1) * dilation;
-    // `some`: windows of `done` elements that begin at the positions; `powers`: of `power` elements, wherever they fit.
+    // `some`: windows of `done` elements that begin at the positions; `powers`: windows of `power` elements, wherever
+    // they fit.
     std::optional<Exprs> some;
     Exprs powers = values;
     for (int64_t done = 0, power = 1; power <= size; power *= 2) {
@@ -177,8 +177,8 @@ private:
   }
 };
 
-/// Each window's elements are slices of the operand; which is selected is known for all windows at once. The source
-/// goes back to the places of the slices.
+/// The elements of windows are slices of the operand; the selection is computed for all windows at once. The source is
+/// added back at the positions of the slices.
 struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> {
   using OpRewritePattern::OpRewritePattern;
   static constexpr int64_t maxElements = 1024;
@@ -203,7 +203,7 @@ struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> 
     Type index = builder.getI32Type();
     Expr zero = operand.number(0).slice(none, ones, ones).reshape({});
     Expr padded = operand.pad(zero, low, high, none);
-    // What was added at the edges is never selected.
+    // Elements that were added at the edges are never selected.
     const bool hasEdges =
         llvm::any_of(low, [](int64_t n) { return n > 0; }) || llvm::any_of(high, [](int64_t n) { return n > 0; });
     Expr inside = operand.number(0).convert(index);
@@ -237,7 +237,7 @@ struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> 
       where = keep.select(*where, number);
     }
 
-    // Back to where they came from, in the padded shape.
+    // Moves elements back to their origin, in the padded shape.
     Expr result = init.spread(padded.shape());
     const bool adds = isa_and_present<stablehlo::AddOp>(onlyOp(op.getScatter()));
     for (int64_t k = 0; k < elements; ++k) {
@@ -272,7 +272,7 @@ struct ExpandSelectAndScatter : OpRewritePattern<stablehlo::SelectAndScatterOp> 
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// Expands the parts that ttir.pad lacks: interior padding, cut edges, and a computed value.
+/// Expands the kinds of padding that ttir.pad lacks: interior padding, cut edges, and a computed value.
 struct ExpandPad : OpRewritePattern<stablehlo::PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::PadOp op, PatternRewriter &rewriter) const override {
@@ -296,7 +296,7 @@ struct ExpandPad : OpRewritePattern<stablehlo::PadOp> {
     for (int64_t d = 0; d < result.rank(); ++d) {
       if (interior[d] == 0 || result.size(d) == 1)
         continue;
-      // [n] -> [n, 1] -> [n, 1 + interior] -> [n * (1 + interior)], without what follows the last
+      // [n] -> [n, 1] -> [n, 1 + interior] -> [n * (1 + interior)], without the elements after the last one
       SmallVector<int64_t> split(result.shape()), between;
       split.insert(split.begin() + d + 1, 1);
       between = split;

@@ -1,9 +1,8 @@
 //===- ManualComputations.cpp - what devices hold of tensors --------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor is cut along whole axes of the mesh by `ttir.mesh_shard`, which cuts
-// by rows of devices first. In any other order, and inside of another
-// computation, each device takes its parts one axis after another.
+// `ttir.mesh_shard` splits a tensor along whole axes of the mesh, by rows of devices first. In any other order, and
+// inside of another computation, each device takes its parts one axis after another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +52,7 @@ struct Split {
 };
 } // namespace
 
-/// The place of an axis among rows and columns; a mesh of one axis is one row.
+/// The place of an axis among rows and columns; a mesh with one axis is one row.
 static unsigned placeOf(sdy::MeshAttr mesh, StringRef name) {
   unsigned place = 0;
   for (sdy::MeshAxisAttr axis : mesh.getAxes()) {
@@ -84,7 +83,7 @@ static LogicalResult append(SmallVector<unsigned> &to, ArrayRef<sdy::AxisRefAttr
   return success();
 }
 
-/// Along manual axes; that nothing is split along others has been checked. Partial values come and go where the caller
+/// Along manual axes; it was checked that nothing is split along others. Partial values are converted where the caller
 /// has a tensor for each device.
 static FailureOr<Split> splitOf(sdy::TensorShardingAttr sharding, sdy::ManualComputationOp op, sdy::MeshAttr mesh,
                                 bool presharded) {
@@ -130,7 +129,7 @@ static Value gather(ImplicitLocOpBuilder &builder, Value value, const Split &spl
   return value;
 }
 
-/// Whether the caller hands over an argument, or takes a result, as one tensor per device.
+/// Whether the caller provides an argument, or takes a result, as one tensor per device.
 static bool isPresharded(Attribute status) {
   auto attr = dyn_cast_if_present<ttcore::ShardStatusAttr>(status);
   return attr && attr.getValue() == ttcore::ShardStatus::Presharded;
@@ -173,7 +172,7 @@ bool hlo::comesInParts(ModuleOp module) {
   return any;
 }
 
-/// Parts of each dimension of `whole`, of which a device has `part`.
+/// The number of parts of each dimension of `whole`, of which a device has `part`.
 static SmallVector<int64_t> countsOf(Type whole, Type part) {
   SmallVector<int64_t> counts;
   for (auto [all, own] :
@@ -182,12 +181,12 @@ static SmallVector<int64_t> countsOf(Type whole, Type part) {
   return counts;
 }
 
-/// Without a split, the mesh is no grid.
+/// Without a split, the mesh is not a grid.
 static SmallVector<int64_t> shardDimsOf(const FailureOr<Split> &split) {
   return succeeded(split) ? split->shardDims() : SmallVector<int64_t>{-1, -1};
 }
 
-/// Exchanges the parts of a value that the caller has in any order of axes.
+/// Exchanges the parts of a value that the caller has, in any order of axes.
 static Value exchange(ImplicitLocOpBuilder &builder, Value value, Type type, ttcore::MeshShardDirection direction,
                       const FailureOr<Split> &split) {
   const bool isFull = direction == ttcore::MeshShardDirection::FullToShard;
@@ -217,7 +216,7 @@ LogicalResult hlo::lowerManualComputation(RewriterBase &rewriter, sdy::ManualCom
         presharded && !isGrid(mesh) ? FailureOr<Split>(failure()) : splitOf(sharding, op, mesh, presharded);
     if (presharded) {
       local.push_back(exchange(builder, operand, type, MeshShardDirection::FullToShard, split));
-      // The op is gone where nothing uses the argument, and it comes in shards all the same.
+      // If nothing uses the argument, the op is gone, but the argument still arrives in shards.
       noteShardDims(cast<BlockArgument>(operand), shardDimsOf(split));
       continue;
     }
@@ -283,7 +282,7 @@ LogicalResult hlo::lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp 
   sdy::MeshAttr mesh = sharding ? sharding.getMesh(op) : sdy::MeshAttr();
   if (!mesh || op.getNumOperands() != 1 || op.getNumResults() != 1 || !isGrid(mesh))
     return success(); // its decomposition is called
-  // Without a list of the axes by which it slices, its operand is whole.
+  // Without a list of the axes by which it slices, its operand is replicated.
   auto lists = attributes.getAs<sdy::ListOfAxisRefListsAttr>("slicing_axes");
   SmallVector<ArrayRef<sdy::AxisRefAttr>> perDim;
   for (auto [dim, axes] : llvm::enumerate(sharding.getDimShardings()))

@@ -8,20 +8,20 @@
 
 namespace mlir::tt::hlo {
 
-/// Puts the region of a manual computation in its place, between ops that distribute its operands over the mesh and
-/// aggregate its results.
+/// Replaces a manual computation by its region, between ops that distribute its operands over the mesh and aggregate
+/// its results.
 LogicalResult lowerManualComputation(RewriterBase &rewriter, sdy::ManualComputationOp op);
 
-/// Whether devices lie in rows and columns as their numbers say.
+/// Whether devices are arranged in rows and columns in the order of their numbers.
 bool isGrid(sdy::MeshAttr mesh);
 
-/// Whether the callers of all public functions hand over arguments, and take results, as one tensor per device.
+/// Whether the callers of all public functions provide arguments, and take results, as one tensor per device.
 bool comesInParts(ModuleOp module);
 
-/// Makes `ttir.mesh_partition` of the composite `sdy.all_slice`, where it slices along whole axes.
+/// Converts the composite `sdy.all_slice` to `ttir.mesh_partition` if it slices along whole axes.
 LogicalResult lowerAllSlice(RewriterBase &rewriter, stablehlo::CompositeOp op);
 
-/// Writes the groups of collectives that are named by axes of a mesh as numbers of devices.
+/// Writes the groups of collectives that are named by mesh axes as numbers of devices.
 LogicalResult numberReplicaGroups(Operation *op);
 
 } // namespace mlir::tt::hlo

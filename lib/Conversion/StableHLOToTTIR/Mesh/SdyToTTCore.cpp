@@ -22,7 +22,7 @@ static bool isSdy(StringRef name) { return name.starts_with("sdy."); }
 // Shardings
 //===----------------------------------------------------------------------===//
 
-/// The axes along which the tensors of `op` are what one device holds.
+/// The axes along which the tensors of `op` are the part of one device.
 static SmallVector<StringAttr> manualAxes(Operation *op) {
   SmallVector<StringAttr> axes;
   for (; op; op = op->getParentOp())
@@ -39,13 +39,13 @@ static bool splits(ArrayRef<sdy::AxisRefAttr> axes, sdy::MeshAttr mesh, ArrayRef
   });
 }
 
-/// Reports everything in the attributes of `op`, those of function arguments included, by which a device would hold
-/// less than a whole tensor, or partial values, or would exchange them with others.
+/// Reports every attribute of `op`, including those of function arguments, by which a device would hold less than a
+/// whole tensor, or partial values, or would exchange them with others.
 static LogicalResult checkNothingIsSplit(Operation *op) {
   LogicalResult result = success();
   sdy::MeshAttr mesh;
   SmallVector<sdy::AxisRefAttr> listed;
-  // Inside of a manual computation a sharding speaks of the other axes only.
+  // Inside of a manual computation, a sharding describes the other axes only.
   const SmallVector<StringAttr> manual = manualAxes(op);
   AttrTypeWalker walker;
   walker.addWalk([&](sdy::TensorShardingAttr sharding) {
@@ -70,7 +70,7 @@ static LogicalResult checkNothingIsSplit(Operation *op) {
   return result;
 }
 
-/// Removes what is left of the dialect on ops, arguments and results.
+/// Removes the rest of the dialect from ops, arguments and results.
 static void removeAttributes(Operation *op) {
   for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
     if (isSdy(attribute.getName()))
@@ -88,7 +88,7 @@ static void removeAttributes(Operation *op) {
         function.removeResultAttr(index, attribute.getName());
 }
 
-/// Replaces an op by what it is on one device: its operands, its constant, or the ops of its region.
+/// Replaces an op by its equivalent on one device: its operands, its constant, or the ops of its region.
 static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
   rewriter.setInsertionPoint(op);
   if (auto manual = dyn_cast<sdy::ManualComputationOp>(op))
@@ -111,8 +111,8 @@ static LogicalResult lower(RewriterBase &rewriter, Operation *op) {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// Rows and columns of a mesh. Where `inParts` says that only the caller splits tensors, devices in another order
-/// or along more axes are one row, whose collectives name them.
+/// Rows and columns of a mesh. If `inParts` states that only the caller splits tensors, devices in another order or
+/// along more axes are one row, and their collectives name them.
 static FailureOr<SmallVector<int64_t>> meshShape(sdy::MeshOp op, bool inParts) {
   sdy::MeshAttr mesh = op.getMesh();
   if (!hlo::isGrid(mesh) && (inParts || mesh.getTotalSize() == 1))

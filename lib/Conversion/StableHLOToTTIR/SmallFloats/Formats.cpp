@@ -1,9 +1,9 @@
 //===- Formats.cpp - floats of 4, 6 and 8 bits in f32 ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// f32 has the values of all these formats. Its bits are rounded as integers, so
-// that every device gives the same; what lies below the normal numbers of a format
-// is rounded by adding a number whose last bit weighs as much as the format's.
+// f32 holds the values of all these formats. Its bits are rounded as integers, so that every device computes the same;
+// numbers below the normal range of a format are rounded by adding a number whose last bit has the weight of the
+// format's last bit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,12 +35,12 @@ struct Format {
     largest = code(most);
   }
 
-  /// f32 has so many more bits in its mantissa.
+  /// The number of additional mantissa bits of f32.
   int gone() const { return 23 - mantissa; }
-  /// Added to the bits of an exponent of the format, at the place of f32's.
+  /// Added to the exponent bits of the format, in f32's position.
   uint32_t bias() const { return static_cast<uint32_t>(leastExponent + 126); }
   uint32_t leastNormal() const { return static_cast<uint32_t>(leastExponent + 127) << 23; }
-  /// Its last bit weighs as much as that of numbers that are not normal.
+  /// Its last bit has the weight of that of subnormal numbers.
   float magic() const { return std::ldexp(1.0F, leastExponent - mantissa + 23); }
   uint32_t codeSign() const { return uint32_t(1) << (width - 1); }
   /// The NaN is where others have -0.
@@ -64,12 +64,12 @@ FloatType hlo::smallFloatOf(Type type) {
 static Type word(Expr x) { return x.build().getIntegerType(32, false); }
 static Expr floats(Expr bits) { return bits.bitcast(Type(bits.build().getF32Type())); }
 
-/// Powers of two, and NaN: half of a power up is a power up. The least, 2^-127, is not normal in f32.
+/// Powers of two, and NaN: half of a power or more rounds up to the next. The least, 2^-127, is subnormal in f32.
 static Expr roundToPower(Expr bits) {
   Expr powers = (bits + 0x00400000) & 0xff800000;
   Expr rounded =
       (bits > 0x00bfffff).select(powers, (bits > 0x00400000).select(bits.number(0x00800000), bits.number(0x00400000)));
-  // As integers, those of NaN and of negative numbers are larger than those of infinity.
+  // As integers, the bits of NaN and of negative numbers are larger than those of infinity.
   Expr invalid = (bits >= infinityBits) | (rounded >= infinityBits) | (bits == 0);
   return floats(invalid.select(bits.number(quietBits), rounded));
 }
@@ -92,7 +92,7 @@ Expr hlo::roundTo(FloatType type, Expr x) {
   if (!format.hasMinusZero)
     sign = (rounded == 0).select(sign.number(0), sign);
   rounded = rounded | sign;
-  // Without a NaN it becomes -0, as in XLA.
+  // In a format without NaN, it becomes -0, as in XLA.
   if (!format.hasNaN)
     rounded = invalid.select(rounded.number(signBit), rounded);
   return floats(rounded);

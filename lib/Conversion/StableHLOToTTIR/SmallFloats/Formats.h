@@ -10,7 +10,7 @@ namespace mlir::tt::hlo {
 /// A float type of less than 16 bits; null for other types, and for tensors of them.
 FloatType smallFloatOf(Type type);
 
-/// The nearest value of `format`, an even one of two, for each element of an f32 tensor; of type f32.
+/// The nearest value of `format`, ties to even, for each element of an f32 tensor; the result is f32.
 Expr roundTo(FloatType format, Expr x);
 /// The bits of values that `format` has, f32 -> ui8, and back.
 Expr encode(FloatType format, Expr x);

@@ -13,14 +13,14 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::hlo;
 
-/// Ops whose results are elements of their operands, or values of the program that calls, branches or loops hand on.
+/// Ops whose results are elements of their operands, or values of the program that calls, branches or loops pass on.
 static bool onlyMoves(Operation *op) {
   auto call = dyn_cast<stablehlo::CustomCallOp>(op);
   return op->hasTrait<trait::MovesValues>() || isa<func::CallOp>(op) || op->hasTrait<trait::ForwardsValues>() ||
          op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call");
 }
 
-/// Ops whose regions say what is done with many elements: it is done in f32, and the end is rounded.
+/// Ops whose regions process many elements: they compute in f32, and the result is rounded.
 static bool accumulates(Operation *op) { return op->hasTrait<trait::AppliesRegion>() && !isa<stablehlo::MapOp>(op); }
 
 namespace {
@@ -54,7 +54,7 @@ private:
     return tensor ? Type(tensor.clone(f32)) : f32;
   }
 
-  /// The value is of type f32 from here on; the format is kept.
+  /// From here on, the value has type f32; the format is recorded.
   void hold(Value value) {
     if (FloatType format = smallFloatOf(value.getType())) {
       formats[value] = format;
@@ -82,7 +82,7 @@ private:
                                << " is not lowered; expected f32 or wider";
       if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op))
         return convertBits(builder, cast);
-      // No value differs from itself in a type without NaN: comparators of sorts say what they do with it.
+      // In a type without NaN, no value differs from itself: comparators of sorts state how they treat NaN.
       if (auto compare = dyn_cast<stablehlo::CompareOp>(op);
           compare && compare.getComparisonDirection() == stablehlo::ComparisonDirection::NE &&
           compare.getLhs() == compare.getRhs() &&
@@ -90,7 +90,7 @@ private:
         for (Operation *user : llvm::make_early_inc_range(compare->getUsers()))
           if (auto select = dyn_cast<stablehlo::SelectOp>(user); select && select.getPred() == compare.getResult())
             select.replaceAllUsesWith(select.getOnFalse());
-      // An op that its name stands for would not round between its steps.
+      // An op that replaces a composite by its name would not round between its steps.
       if (auto composite = dyn_cast<stablehlo::CompositeOp>(op)) {
         auto created =
             func::CallOp::create(builder, composite.getDecomposition(), op->getResultTypes(), op->getOperands());
@@ -110,7 +110,7 @@ private:
     if (auto cast = dyn_cast<stablehlo::ConvertOp>(op); cast &&
                                                         getElementTypeOrSelf(heldType(cast.getType())).isF32() &&
                                                         getElementTypeOrSelf(cast.getOperand()).isF32()) {
-      // These look at the format, which the result does not have.
+      // These read the format, which the result does not have.
       if (!smallFloatOf(cast.getType()) &&
           llvm::any_of(cast->getUsers(), llvm::IsaPred<stablehlo::BitcastConvertOp, chlo::NextAfterOp>))
         return success();

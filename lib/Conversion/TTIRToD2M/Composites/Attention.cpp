@@ -24,7 +24,7 @@ static double scaleOf(std::optional<llvm::APFloat> scale, Tensor query) {
   return scale ? scale->convertToDouble() : 1 / std::sqrt(static_cast<double>(query.shape().back()));
 }
 
-/// Heads of keys or values for all of their queries.
+/// Heads of keys or values, repeated for all of their queries.
 static Tensor headsLike(Tensor x, Tensor query) {
   const int64_t groups = query.shape()[1] / x.shape()[1];
   return groups == 1 ? x : x.repeatInterleave(1, groups);
@@ -35,7 +35,7 @@ static Tensor zeros(Tensor like, ArrayRef<int64_t> shape) {
   return like.e->constant(type, SmallVector<double>(type.getNumElements(), 0));
 }
 
-/// 0 where a row sees a column, else -inf: [1, 1, rows, columns].
+/// 0 where a row attends to a column, else -inf: [1, 1, rows, columns].
 static Tensor biasOf(Tensor like, int64_t rows, int64_t columns,
                      llvm::function_ref<bool(int64_t row, int64_t column)> sees) {
   SmallVector<double> values;
@@ -164,7 +164,7 @@ static SmallVector<Tensor> resultsOf(ttir::PagedFlashMultiLatentAttentionDecodeO
   return decoded(op, key, value, e, refusal);
 }
 
-/// Rows begin at a position that is known when the program runs.
+/// Rows begin at a position that is known at run time.
 static SmallVector<Tensor> resultsOf(ttir::ChunkedScaledDotProductAttentionOp op, Expressions &e,
                                      std::string &refusal) {
   Tensor query = e(op.getQuery()), table = e(op.getPageTable());
@@ -182,7 +182,7 @@ static SmallVector<Tensor> resultsOf(ttir::ChunkedScaledDotProductAttentionOp op
 // Training
 //===----------------------------------------------------------------------===//
 
-/// Scores of a step of training, with what hides keys added.
+/// The scores of a training step, plus the mask.
 template <class OpT> static Tensor scoresOf(OpT op, Expressions &e) {
   Tensor query = e(op.getQuery()), key = e(op.getKey());
   Tensor scores = query.matmul(headsLike(key, query), /*transposeB=*/true, /*wide=*/true) * scaleOf({}, query);

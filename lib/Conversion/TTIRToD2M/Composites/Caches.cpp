@@ -1,9 +1,8 @@
 //===- Caches.cpp - caches that ops write in place, as values -------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cache is written by a new value for its later users. Where it is an
-// argument, the last value is written to the host's tensor when the program
-// ends.
+// Writing to a cache creates a new value for later users. If the cache is an argument, the last value is written to the
+// host's tensor when the program ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +23,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// The numbers of a dimension, in the rank of a cache.
+/// The indices along a dimension, with the rank of a cache.
 static Tensor positionsOf(Tensor cache, int64_t dim) {
   SmallVector<int64_t> shape(4, 1);
   shape[dim] = cache.shape()[dim];

@@ -9,11 +9,11 @@
 
 namespace mlir::tt {
 
-/// On a return: the numbers of the arguments that its last operands are written to.
+/// On a return: the numbers of the arguments to which its last operands are written.
 inline constexpr llvm::StringLiteral writtenArgumentsName = "d2m.written_arguments";
 
-/// Replaces ops that write a cache by the values that it has afterwards. The last value of an argument becomes an
-/// operand of the return, behind the results.
+/// Replaces ops that write to a cache by the values that it has afterwards. The last value of an argument becomes an
+/// operand of the return, after the results.
 void makeCachesValues(func::FuncOp function, const TileTypes &types);
 
 } // namespace mlir::tt

@@ -50,7 +50,7 @@ static SmallVector<Tensor> resultsOf(ttir::AdamWOp op, Expressions &e, std::stri
   return results;
 }
 
-/// Normalized by the statistics of the batch, towards which the running ones move.
+/// Normalizes by the statistics of the batch and moves the running statistics towards them.
 static SmallVector<Tensor> resultsOf(ttir::BatchNormTrainingOp op, Expressions &e, std::string &refusal) {
   Tensor x = e(op.getOperand()).wide();
   const auto channels = static_cast<int64_t>(op.getDimension());

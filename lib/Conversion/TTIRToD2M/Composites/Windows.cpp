@@ -1,10 +1,9 @@
 //===- Windows.cpp - convolutions and pools as ops on shifted inputs ------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For each place of the window there is a slice of the padded input that has
-// this place of all windows. A pool joins the slices; a convolution is the
-// product of the slices side by side and the weights. A transposed convolution
-// is one of the input with zeros between its elements and the kernel reversed.
+// For each position of the window, there is a slice of the padded input with this position of all windows. A pool joins
+// the slices; a convolution is the product of the concatenated slices and the weights. A transposed convolution is a
+// convolution of the input with zeros between its elements and the reversed kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +32,7 @@ using namespace mlir::tt;
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Numbers for all of `count` dimensions, or one that is for each.
+/// Numbers for all of `count` dimensions, or one that applies to each.
 static SmallVector<int64_t> numbersOf(Attribute attribute, size_t count) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return SmallVector<int64_t>(count, integer.getInt());
@@ -58,7 +57,7 @@ struct Windows {
   SmallVector<int64_t> kernel, stride, dilation, sides, out;
 
   size_t count() const { return kernel.size(); }
-  /// Elements from the first to the last place of a window.
+  /// The number of elements from the first to the last position of a window.
   int64_t span(size_t dim) const { return (kernel[dim] - 1) * dilation[dim] + 1; }
 
   /// The slices, in row-major order of places.
@@ -66,7 +65,7 @@ struct Windows {
     SmallVector<int64_t> before(x.rank(), 0), after(x.rank(), 0);
     for (size_t dim = 0; dim < count(); ++dim) {
       before[dim + 1] = sides[dim];
-      // As much as the windows read, which is less than all where the last ones do not fit.
+      // The part that the windows read, which is less than the whole if the last ones do not fit.
       after[dim + 1] = (out[dim] - 1) * stride[dim] + span(dim) - x.shape()[dim + 1] - sides[dim];
     }
     SmallVector<Tensor> slices = {x.pad(before, after, fill)};
@@ -83,7 +82,7 @@ struct Windows {
     return slices;
   }
 
-  /// How many places of the window at a position of a dimension are within the input, or its padding.
+  /// The number of window positions, for a position of a dimension, that are within the input, or its padding.
   int64_t placesInside(size_t dim, int64_t position, int64_t size, bool withPadding) const {
     int64_t places = 0;
     const int64_t first = withPadding ? -sides[dim] : 0, end = size + (withPadding ? sides[count() + dim] : 0);
@@ -138,7 +137,7 @@ template <class OpT> static Tensor imagesOf(OpT op, Tensor input) {
   return input;
 }
 
-/// The sizes of the op's result: those of its type, or, where that is flattened, the number of whole windows.
+/// The sizes of the op's result: those of its type or, if that is flattened, the number of whole windows.
 template <class OpT>
 static SmallVector<int64_t> sizesOf(OpT op, Tensor images, const Windows &windows, ArrayRef<int64_t> more,
                                     RankedTensorType type) {
@@ -157,7 +156,7 @@ static SmallVector<int64_t> sizesOf(OpT op, Tensor images, const Windows &window
   return sizes;
 }
 
-/// Zeros between the elements of a dimension, so that they are `step` apart.
+/// Inserts zeros between the elements of a dimension, so that they are `step` apart.
 static Tensor spread(Tensor x, int64_t dim, int64_t step) {
   if (step == 1)
     return x;
@@ -170,7 +169,7 @@ static Tensor spread(Tensor x, int64_t dim, int64_t step) {
   return x.reshape(split).pad(none, after, 0).reshape(joined).slice(dim, 0, joined[dim] - step + 1, 1);
 }
 
-/// The outermost elements again, as many as there is padding.
+/// Repeats the outermost elements as padding.
 static Tensor replicated(Tensor x, ArrayRef<int64_t> sides) {
   const size_t count = sides.size() / 2;
   for (size_t i = 0; i < count; ++i) {
@@ -186,7 +185,7 @@ static Tensor replicated(Tensor x, ArrayRef<int64_t> sides) {
   return x;
 }
 
-/// The sums of products of slices and filters [places..., inputs, outputs], of each group of channels.
+/// The sums of products of slices and filters [positions..., inputs, outputs], for each group of channels.
 static Tensor convolved(Tensor x, const Windows &windows, ArrayRef<Tensor> filters, bool isReversed) {
   const auto groups = static_cast<int64_t>(filters.size());
   const int64_t channels = static_cast<int64_t>(windows.count()) + 1, inputs = x.shape().back() / groups;
@@ -208,7 +207,7 @@ static Tensor convolved(Tensor x, const Windows &windows, ArrayRef<Tensor> filte
   return result.reshape(shape);
 }
 
-/// The same of groups with one input each: sums of slices times rows of [places, outputs].
+/// The same for groups with one input each: sums of slices times rows of [positions, outputs].
 static Tensor convolvedByChannel(Tensor x, const Windows &windows, Tensor factors, bool isReversed) {
   const int64_t channels = static_cast<int64_t>(windows.count()) + 1, outputs = factors.shape().back();
   SmallVector<Tensor> slices = windows.of(x.repeatInterleave(channels, outputs / x.shape().back()), 0);
@@ -295,7 +294,7 @@ template <class OpT> static Windows poolOf(OpT op, Tensor x) {
   return windows;
 }
 
-/// Why an op has another form than these.
+/// The reason why an op has another form than these.
 template <class OpT> static bool isRefused(OpT op, std::string &refusal) {
   if (flattenedBy(op) && op.getCeilMode())
     refusal = "its images are flattened, and windows that are not whole count";
@@ -313,7 +312,7 @@ template <class OpT> static SmallVector<Tensor> greatest(OpT op, Expressions &e,
   return {most};
 }
 
-/// The first position of the greatest value; NaN is the greatest, the last of several.
+/// The first position of the greatest value; NaN is the greatest, and the last of several.
 template <class OpT> static SmallVector<Tensor> greatestWithIndices(OpT op, Expressions &e, std::string &refusal) {
   if (isRefused(op, refusal))
     return {};

@@ -19,7 +19,7 @@ using namespace mlir::chlo;
 #define GET_ATTRDEF_CLASSES
 #include "ttmlir/Dialect/Chlo/IR/ChloAttrs.cpp.inc"
 
-/// Others are written as text.
+/// Other attributes are written as text.
 static constexpr bytecode::Row<Attribute> bytecodeRows[] = {
     bytecode::enumRow<ComparisonDirectionAttr,
                       static_cast<std::optional<ComparisonDirection> (*)(uint32_t)>(symbolizeComparisonDirection)>(0),

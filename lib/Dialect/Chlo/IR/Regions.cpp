@@ -107,7 +107,7 @@ int64_t ScanOp::getScanSize() {
   return getScanDimSize() ? static_cast<int64_t>(*getScanDimSize()) : ShapedType::kDynamic;
 }
 
-/// A tensor without its dimension, or null.
+/// A tensor type without one dimension, or null.
 static RankedTensorType sliceOf(Type type, int64_t dimension) {
   auto tensor = cast<RankedTensorType>(type);
   if (dimension >= tensor.getRank())

@@ -27,7 +27,7 @@ LogicalResult d2m::detail::verifyThread(Operation *op, ThreadType type) {
     region = region->getParentRegion();
   if (!region)
     return success();
-  // Of a generic that is wrong itself, nothing is said of what it holds.
+  // If a generic itself is invalid, its contents are not reported.
   ArrayAttr threads = cast<GenericOp>(region->getParentOp()).getThreads();
   if (region->getRegionNumber() >= threads.size())
     return success();

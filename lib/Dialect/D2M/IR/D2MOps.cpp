@@ -27,7 +27,7 @@ static LogicalResult verifyResultsAreOutputs(Operation *op, ValueRange outputs) 
   return success();
 }
 
-/// A memory's address has one index per dimension of the grid, or one per dimension.
+/// An address has one index per dimension of the grid, or one per dimension.
 static LogicalResult verifyIndices(Operation *op, Value memory, size_t indices) {
   const int64_t rank = cast<ShapedType>(memory.getType()).getRank();
   const auto count = static_cast<int64_t>(indices);
@@ -172,7 +172,7 @@ LogicalResult WaitOp::verify() { return verifyBlock(*this, getCb().getType(), ge
 ParseResult RemoteLoadOp::parse(OpAsmParser &parser, OperationState &result) {
   using Operand = OpAsmParser::UnresolvedOperand;
   SmallVector<Operand> buffers, indices, cbs, starts, shapes, dims;
-  // The local buffer stands before the operand; an operand alone has none.
+  // The local buffer precedes the operand; a single operand has none.
   Operand memref;
   if (parser.parseOperand(memref))
     return failure();

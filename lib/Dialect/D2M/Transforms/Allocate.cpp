@@ -19,15 +19,15 @@ using namespace mlir::tt;
 using namespace mlir::tt::d2m;
 
 namespace {
-/// A buffer from the op that makes it to the last one that uses it, by their places in the function.
+/// The lifetime of a buffer: from the op that creates it to the last one that uses it, as positions in the function.
 struct Lifetime {
   memref::AllocOp alloc;
   Operation *lastUse;
   uint64_t bytes, address = 0;
 };
 
-/// A memory, whose banks have every buffer at one address: where buffers lie, from `begin` up to `end`, and what their
-/// addresses are multiples of.
+/// A memory whose banks have every buffer at the same address: buffers are between `begin` and `end`, and their
+/// addresses are multiples of the alignment.
 struct Range {
   uint64_t begin, end, alignment;
   uint64_t banks = 1; // in which the parts of cores lie in turn
@@ -93,7 +93,7 @@ private:
     return range;
   }
 
-  /// A buffer that has found no room, and those that live then.
+  /// A buffer for which there was no room, and those that are live then.
   struct Full {
     Lifetime next;
     SmallVector<Lifetime> live;
@@ -131,7 +131,7 @@ private:
     return ttmetal::isDeviceBuffer(alloc.getType()) && isInL1(alloc) && canLieInDram(alloc.getResult());
   }
 
-  /// Moves the largest of the buffers that live to DRAM, until there is room; or makes the blocks of a generic smaller.
+  /// Moves the largest live buffers to DRAM until there is room, or makes the blocks of a generic smaller.
   static bool makeRoom(Full &full, uint64_t blockBytes) {
     full.live.push_back(full.next);
     llvm::sort(full.live, [](const Lifetime &a, const Lifetime &b) {
@@ -162,11 +162,11 @@ private:
                               << " at this point";
   }
 
-  /// Adds the places of the buffers of a memory, or returns the first one for which there is no room.
+  /// Places the buffers of a memory, or returns the first one for which there is no room.
   static std::optional<Full> place(Block &block, const Range &range, llvm::function_ref<bool(memref::AllocOp)> isThere,
                                    SmallVectorImpl<Lifetime> &placed) {
     const size_t before = placed.size();
-    // Those that live, by address.
+    // Live buffers, by address.
     SmallVector<Lifetime> live;
     for (Operation &op : block) {
       if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
@@ -189,11 +189,11 @@ private:
     return std::nullopt;
   }
 
-  /// The op of the block that is, or holds, the last use; the op itself when there is none.
+  /// The op of the block that is, or contains, the last use; the op itself if there is none.
   static Operation *lastUseOf(Operation *buffer, Block &block) {
     Operation *last = buffer;
     for (Operation *user : buffer->getUsers()) {
-      // What reads a view reads the buffer.
+      // A reader of a view reads the buffer.
       Operation *at = isa<ViewLayoutOp>(user) ? lastUseOf(user, block) : block.findAncestorOpInBlock(*user);
       if (at && last->isBeforeInBlock(at))
         last = at;

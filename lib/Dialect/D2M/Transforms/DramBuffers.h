@@ -9,15 +9,15 @@
 
 namespace mlir::tt::d2m {
 
-/// Whether a buffer can lie in DRAM: generics use it block by block, or copy it.
+/// Whether a buffer can be in DRAM: generics use it block by block, or copy it.
 bool canLieInDram(Value buffer);
 
-/// Places a buffer in DRAM. Generics on it get circular buffers in L1, which are allocated in front of them: two blocks
-/// of up to `blockBytes`, or one block.
+/// Places a buffer in DRAM. Generics on it get circular buffers in L1, which are allocated before them: two blocks of
+/// up to `blockBytes`, or one block.
 void moveToDram(memref::AllocOp buffer, uint64_t blockBytes);
 
-/// Makes the blocks of an elementwise generic so small that those of all operands have `blockBytes`, if it is one whose
-/// blocks are larger. Returns whether it was.
+/// Shrinks the blocks of an elementwise generic so that those of all operands have `blockBytes`, if they are larger.
+/// Returns whether it did.
 bool splitBlocks(GenericOp generic, uint64_t blockBytes);
 
 } // namespace mlir::tt::d2m

@@ -16,7 +16,7 @@ bool d2m::readsRegisters(Operation &op) { return isTileOp(op) && !isa<TileBcastO
 
 bool d2m::isLoadedTile(Value tile) { return tile.getDefiningOp<memref::LoadOp>() != nullptr; }
 
-/// Whether no tile op after this one reads a tile from a register.
+/// Whether no later tile op reads a tile from a register.
 static bool isOver(Value tile, Operation *op) {
   return llvm::none_of(tile.getUsers(), [&](Operation *user) {
     return readsRegisters(*user) && user->getBlock() == op->getBlock() && op->isBeforeInBlock(user);
@@ -54,7 +54,7 @@ FailureOr<RegisterAssignment::Access> RegisterAssignment::assign(Operation *op,
       }
       access.read.push_back(held->second);
     }
-  // What is not read any more has left its register; an op of one operand works in it.
+  // An operand that is not read later has left its register; an op with one operand works in place.
   std::optional<int64_t> reused;
   for (auto [tile, slot] : llvm::to_vector(holds)) {
     if (!isOver(tile, op))

@@ -7,7 +7,7 @@
 
 namespace mlir::tt::d2m {
 
-/// Tiles of f32 that the registers hold while the packer has the other half.
+/// The number of f32 tiles that fit into the registers while the packer has the other half.
 inline constexpr int64_t registerCount = 4;
 
 /// Whether an op computes a tile from tiles.
@@ -19,7 +19,7 @@ bool readsRegisters(Operation &op);
 /// Whether a tile comes from a circular buffer, so that it can be copied to a register again.
 bool isLoadedTile(Value tile);
 
-/// Moves the ops that make a stored tile before its store, in the order in which the fewest tiles are live at a time
+/// Moves the ops that compute a stored tile before its store, in the order in which the fewest tiles are live at a time
 /// (Sethi and Ullman).
 void scheduleTiles(memref::StoreOp store);
 

@@ -10,7 +10,7 @@
 
 namespace mlir::tt::d2m {
 
-/// A generic that makes each tile of its output from tiles of its inputs at the same place, or from its streams.
+/// A generic that computes each tile of its output from tiles of its inputs at the same position, or from its streams.
 struct Elementwise {
   GenericOp generic;
   SmallVector<scf::ForOp> loops; // over the tiles of the output, outermost first
@@ -30,7 +30,7 @@ struct Elementwise {
 
   Value tile() { return store.getValueToStore(); }
 
-  /// The number of an input that is read tile by tile at the place of the output's tile, or nothing.
+  /// The number of an input that is read tile by tile at the position of the output's tile, or nothing.
   std::optional<unsigned> inputOf(Value buffer) {
     for (auto [number, input] : llvm::enumerate(generic.getInputs()))
       if (input == buffer)
@@ -38,7 +38,7 @@ struct Elementwise {
     return std::nullopt;
   }
 
-  /// Whether all that is read of an input is the tile at the output's place.
+  /// Whether only the tile at the output's position is read of an input.
   bool readsInPlace(unsigned input) {
     for (Operation *user : body().getArgument(input).getUsers()) {
       if (isa<PopOp>(user))

@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Whether an expression subtracts: simplification may leave a part of an index negative.
+/// Whether an expression subtracts: simplification may leave a term of an index negative.
 static bool mayBeNegative(AffineExpr expr) {
   bool found = false;
   expr.walk([&](AffineExpr part) {
@@ -29,7 +29,8 @@ static Value expand(OpBuilder &builder, Location loc, AffineExpr expr, ValueRang
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value lhs = expand(builder, loc, binary.getLHS(), dims), rhs = expand(builder, loc, binary.getRHS(), dims);
-  // Indices of kernels have no sign: a negative dividend is moved by multiples of the divisor, and the quotient back.
+  // Indices of kernels are unsigned: a negative dividend is shifted by multiples of the divisor, and the quotient
+  // shifted back.
   constexpr int64_t moved = int64_t(1) << 24;
   const bool isMoved = (expr.getKind() == AffineExprKind::Mod || expr.getKind() == AffineExprKind::FloorDiv) &&
                        mayBeNegative(binary.getLHS());
@@ -62,7 +63,7 @@ SmallVector<Value> d2m::expand(OpBuilder &builder, Location loc, AffineMap map, 
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 
 /// Within aligned runs of `length` values of a dimension, an expression is a multiple of `length` plus `step` times the
-/// place in the run where the step is 1, and one value where it is 0.
+/// position in the run if the step is 1, and one value if it is 0.
 namespace {
 struct Run {
   int64_t step = 0, length = unlimited;
@@ -93,7 +94,7 @@ static Run runOf(AffineExpr expr, unsigned dim) {
                                                                            : std::gcd(run.length, other.length);
     if (run.step + other.step == 0)
       return {0, length};
-    // What is added keeps the alignment as far as it is a multiple.
+    // An added term keeps the alignment as far as it is a multiple.
     AffineExpr base = run.step ? binary.getRHS() : binary.getLHS();
     return {1, multiple(length, base.getLargestKnownDivisor())};
   }

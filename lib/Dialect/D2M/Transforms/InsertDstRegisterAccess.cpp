@@ -52,7 +52,7 @@ private:
     Value result = op->getResult(0);
     auto store =
         memref::StoreOp::create(builder, op->getLoc(), result, registers(result.getType()), index(access->written));
-    // Uses by the ops to come load it themselves; other uses do here.
+    // Later users load it themselves; other uses load it here.
     Value loaded;
     for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
       if (use.getOwner() == store || readsRegisters(*use.getOwner()))
@@ -103,7 +103,7 @@ struct InsertDstRegisterAccess : d2m::impl::D2MInsertDstRegisterAccessUnschedule
         if (!llvm::any_of(*block, isTileOp) || !block->getOps<AcquireDstOp>().empty())
           return;
         Region *region = block->getParent();
-        // Loops of a section that has its registers are scheduled.
+        // Loops of a section with assigned registers are scheduled.
         for (; region->getParentOp() != generic; region = region->getParentRegion())
           if (!region->getParentOp()->getBlock()->getOps<AcquireDstOp>().empty())
             return;

@@ -30,7 +30,7 @@ struct LowerMulticastLoads : d2m::impl::D2MLowerMulticastLoadsBase<LowerMulticas
   }
 
 private:
-  /// The group of a core are those that differ in the dimensions of the grid that are not named; its first one reads.
+  /// The group of a core consists of those that differ in the grid dimensions that are not named; its first one reads.
   LogicalResult lower(RemoteLoadOp load) {
     auto generic = load->getParentOfType<GenericOp>();
     ArrayRef<int64_t> grid = generic ? generic.getGrid().getShape() : ArrayRef<int64_t>();

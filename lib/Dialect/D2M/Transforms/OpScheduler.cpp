@@ -22,7 +22,7 @@ struct OpScheduler : d2m::impl::D2MOpSchedulerBase<OpScheduler> {
     SmallVector<memref::StoreOp> stores;
     getOperation()->walk([&](GenericOp generic) {
       generic.walk([&](memref::StoreOp store) {
-        // A section that has its registers is scheduled.
+        // A section with assigned registers is scheduled.
         for (Operation *op = store; op != generic; op = op->getParentOp())
           if (!op->getBlock()->getOps<AcquireDstOp>().empty())
             return;

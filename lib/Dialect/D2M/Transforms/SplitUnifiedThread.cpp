@@ -25,10 +25,10 @@ static bool isOutput(GenericOp generic, Value cb) {
   return !isInput(generic, cb) && number < generic.getInputs().size() + generic.getOutputs().size();
 }
 
-/// Leaves the loads of every second circular buffer, beginning with the first for the mover of inputs, for the mover of
-/// outputs all stores, and the other side of what a thread does with the circular buffers of inputs (or of outputs): in
-/// the same loops, room for each block that it waits for, and a push; or a wait for each block that it pushes, and a
-/// pop.
+/// For the mover of inputs, keeps the loads of every second circular buffer, beginning with the first; for the mover of
+/// outputs, keeps all stores. Adds the opposite side of what a thread does with the circular buffers of inputs (or of
+/// outputs), in the same loops: a reservation for each block that it waits for, and a push; or a wait for each block
+/// that it pushes, and a pop.
 static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
   SmallVector<Operation *> ops;
   SmallVector<Value> loaded; // all loads to a circular buffer are of one mover, so that blocks keep their order
@@ -54,8 +54,8 @@ static void keepOtherSide(GenericOp generic, Region &region, bool inputs) {
       return;
     ops.push_back(op);
   });
-  // Users come after what they use, and what is in a loop before the loop: backwards, all uses are gone. Loops stay as
-  // far as something is left in them.
+  // Users come after their operands, and the body of a loop before the loop: in reverse order, all uses are gone. Loops
+  // stay if they still contain ops.
   for (Operation *op : llvm::reverse(ops))
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (loop.getBody()->without_terminator().empty())
@@ -102,7 +102,7 @@ private:
     const auto thread = [&](ThreadType type, int32_t core) -> Attribute {
       return ThreadAttr::get(context, type, SymbolRefAttr(), core);
     };
-    // Another op: the number of regions is fixed.
+    // A new op, because the number of regions is fixed.
     OpBuilder builder(generic);
     auto threads =
         GenericOp::create(builder, generic.getLoc(), generic.getResultTypes(), generic.getInputs(),

@@ -98,7 +98,7 @@ LogicalResult FileOp::verify() {
   return success();
 }
 
-/// Counts uses of operands in an argument; an error names an index without an operand.
+/// Counts uses of operands in an argument; an index without an operand is an error.
 static LogicalResult countUses(CallOpaqueOp op, Attribute argument, SmallVectorImpl<unsigned> &uses) {
   if (auto list = dyn_cast<ArrayAttr>(argument)) {
     for (Attribute item : list)

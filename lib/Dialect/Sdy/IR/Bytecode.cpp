@@ -1,7 +1,7 @@
 //===- Bytecode.cpp - Shardy attributes in bytecode -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// As JAX writes them with StableHLO, in portable artefacts too.
+// As JAX writes them with StableHLO, also in portable artifacts.
 
 #include "Bytecode.h"
 
@@ -13,7 +13,7 @@ using namespace mlir::bytecode;
 using namespace mlir::sdy;
 
 namespace {
-/// A priority: zero for none, else the number above a set bit.
+/// A priority: zero for none, else the number with a set bit below it.
 struct Priority {
   using Store = std::optional<int64_t>;
   static LogicalResult read(DialectBytecodeReader &reader, std::optional<Store> &into) {
@@ -85,7 +85,7 @@ template <Partial partial> static constexpr Row<Attribute> shardingRow(uint64_t 
           }};
 }
 
-/// Shardings of several values: one code where none has unreduced axes, another where one has.
+/// Shardings of several values: one code if none has unreduced axes, another if one has.
 template <bool hasUnreduced> static constexpr Row<Attribute> shardingsRow(uint64_t code) {
   Row<Attribute> row = attributeRow<&TensorShardingPerValueAttr::getShardings>(code);
   row.write = [](Attribute data, uint64_t code, DialectBytecodeWriter &writer) {

@@ -9,7 +9,7 @@
 #include <memory>
 
 namespace mlir::sdy {
-/// Lets the dialect's attributes be read from bytecode, and written.
+/// Allows the dialect's attributes to be read from bytecode, and written.
 std::unique_ptr<DialectInterface> makeBytecode(Dialect *dialect);
 } // namespace mlir::sdy
 

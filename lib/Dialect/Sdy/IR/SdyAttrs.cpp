@@ -109,7 +109,7 @@ Attribute DimensionShardingAttr::parse(AsmParser &parser, Type) {
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseEntry))
     return {};
-  // `p1` is one word to the lexer.
+  // `p1` is one token to the lexer.
   std::optional<int64_t> priority;
   SMLoc priorityLoc = parser.getCurrentLocation();
   StringRef word;

@@ -42,7 +42,7 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op, NamedAttribute
     auto checkRanks = [&](ArrayRef<TensorMappingAttr> mappings, TypeRange types, StringRef what) -> LogicalResult {
       for (auto [index, entry] : llvm::enumerate(llvm::zip_equal(mappings, types))) {
         auto [mapping, type] = entry;
-        // Tensors of portable artifacts are of types whose shape only VHLO knows.
+        // Types of tensors in portable artifacts have shapes that only VHLO knows.
         if (type.getDialect().getNamespace() == "vhlo")
           continue;
         auto shaped = dyn_cast<ShapedType>(type);

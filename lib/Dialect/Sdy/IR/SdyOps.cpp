@@ -17,7 +17,7 @@ using namespace mlir::sdy;
 // Constraints
 //===----------------------------------------------------------------------===//
 
-/// The one sharding of an op, for its one result.
+/// The one sharding of an op with one result.
 static LogicalResult verifyResult(Operation *op, StringRef name, TensorShardingAttr sharding,
                                   SymbolTableCollection &symbols) {
   auto emitError = [&] { return op->emitOpError() << name << ' '; };
@@ -115,7 +115,7 @@ static FailureOr<Type> localType(EmitError emitError, Type global, TensorShardin
   return Type(tensor.clone(shape));
 }
 
-/// The values outside the region, their shardings, and the values inside that are their local parts.
+/// The values outside the region, their shardings, and the inside values, which are their local parts.
 static LogicalResult verifyLocalValues(ManualComputationOp op, StringRef name, TensorShardingPerValueAttr shardings,
                                        TypeRange globals, TypeRange locals, SymbolTableCollection &symbols) {
   auto emitError = [&] { return op.emitOpError() << name << ' '; };

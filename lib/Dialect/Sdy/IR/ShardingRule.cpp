@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::sdy;
 
-// Factors are named by the letters i to z, and beyond by z_1, z_2, ...
+// Factors are named by the letters i to z, and after these z_1, z_2, ...
 static constexpr char kFirstLetter = 'i';
 static constexpr int64_t kLetters = 'z' - kFirstLetter + 1;
 
@@ -187,7 +187,7 @@ LogicalResult OpShardingRuleAttr::verify(function_ref<InFlightDiagnostic()> emit
   for (auto [factor, used] : llvm::enumerate(isUsed))
     if (!used)
       return emitError() << "op_sharding_rule: factor " << factorName(factor) << " has a size, but no tensor has it";
-  // A factor has one kind; whether propagation passes it is said apart.
+  // A factor has one kind; whether propagation passes it is stated separately.
   llvm::SmallDenseSet<int64_t> ofKinds, ofBlocked;
   if (failed(verifyFactors(emitError, reduction, sizes.size(), "reduction", ofKinds)))
     return failure();

@@ -38,7 +38,7 @@ LogicalResult sdy::verifyAxes(EmitError emitError, ArrayRef<AxisRefAttr> axes, M
       return emitError() << "names axis \"" << axis.getName() << "\", which mesh " << mesh << " does not have";
     Part part = {axis, 1, *size};
     if (SubAxisInfoAttr sub = axis.getSubAxisInfo()) {
-      // Compared by division, as the product may overflow.
+      // Compared by division, because the product may overflow.
       if (sub.getPreSize() > *size || sub.getSize() >= *size || *size / sub.getPreSize() < sub.getSize() ||
           *size % (sub.getPreSize() * sub.getSize()) != 0)
         return emitError() << "names part (" << sub.getPreSize() << ")" << sub.getSize() << " of axis \""
@@ -52,7 +52,7 @@ LogicalResult sdy::verifyAxes(EmitError emitError, ArrayRef<AxisRefAttr> axes, M
         continue;
       if (other.axis == axis || std::max(part.begin, other.begin) < std::min(part.end, other.end))
         return emitError() << "names axis \"" << axis.getName() << "\", or a part of it, twice";
-      // No order of devices along the axis has both parts.
+      // No order of devices along the axis contains both parts.
       if (!canCoexist({0, part.begin, part.end / part.begin}, {0, other.begin, other.end / other.begin}))
         return emitError() << "names parts " << other.axis << " and " << axis
                            << ", which no split of the axis has both";
@@ -77,7 +77,7 @@ LogicalResult sdy::verifySharding(EmitError emitError, TensorShardingAttr shardi
       if (a && b && major.getName() == minor.getName() && a.getPreSize() * a.getSize() == b.getPreSize())
         return emitError() << "names parts " << major << " and " << minor << " one after the other; expected one part";
     }
-  // A tensor that lies on a single device needs no dimensions.
+  // A tensor on a single device needs no dimensions.
   bool onOneDevice = mesh.getAxes().empty() && !mesh.getDeviceIds().empty() && sharding.getDimShardings().empty();
   auto shaped = dyn_cast<ShapedType>(type);
   if (onOneDevice || !shaped || !shaped.hasRank())

@@ -15,7 +15,7 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 FailureOr<MeshAttr> findMesh(EmitError emitError, TensorShardingAttr sharding, Operation *op,
                              SymbolTableCollection *symbols = nullptr);
 
-/// The sharding fits the mesh and the type: known axes, each used once, one entry per dimension.
+/// Verifies that the sharding fits the mesh and the type: known axes, each used once, one entry per dimension.
 LogicalResult verifySharding(EmitError emitError, TensorShardingAttr sharding, MeshAttr mesh, Type type);
 LogicalResult verifySharding(EmitError emitError, TensorShardingAttr sharding, Type type, Operation *op,
                              SymbolTableCollection *symbols = nullptr);
@@ -23,10 +23,10 @@ LogicalResult verifySharding(EmitError emitError, TensorShardingAttr sharding, T
 LogicalResult verifyShardings(EmitError emitError, TensorShardingPerValueAttr shardings, TypeRange types, Operation *op,
                               SymbolTableCollection *symbols = nullptr);
 
-/// Axes of the mesh, of which no part is named twice.
+/// Axes of the mesh, no part of which is named twice.
 LogicalResult verifyAxes(EmitError emitError, ArrayRef<AxisRefAttr> axes, MeshAttr mesh);
 
-/// The number of parts that an axis, or a part of it, splits a dimension into.
+/// The number of parts into which an axis, or a part of it, splits a dimension.
 int64_t getSize(AxisRefAttr axis, MeshAttr mesh);
 
 } // namespace mlir::sdy

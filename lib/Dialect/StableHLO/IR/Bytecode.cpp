@@ -1,8 +1,8 @@
 //===- Bytecode.cpp - StableHLO attributes and types in bytecode ----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// As other builds of StableHLO write a module as itself; nothing promises that they go on to. Files that stay readable
-// are those of VHLO.
+// As other builds of StableHLO write a module in their own dialect, without a promise of stability. Files that stay
+// readable are those of VHLO.
 
 #include "Bytecode.h"
 

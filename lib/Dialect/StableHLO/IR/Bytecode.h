@@ -9,7 +9,7 @@
 #include <memory>
 
 namespace mlir::stablehlo {
-/// Lets the dialect's attributes and types be read from bytecode, and written.
+/// Allows the dialect's attributes and types to be read from bytecode, and written.
 std::unique_ptr<DialectInterface> makeBytecode(Dialect *dialect);
 } // namespace mlir::stablehlo
 

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::stablehlo;
 
-/// Groups of devices: a matrix of device numbers, each at most once, filled up with -1.
+/// Groups of devices: a matrix of device numbers, each at most once, padded with -1.
 static LogicalResult checkGroups(Operation *op, Attribute groups, StringRef name, bool pairs = false) {
   auto numbers = dyn_cast<DenseIntElementsAttr>(groups);
   if (!numbers) // along axes of a mesh
@@ -35,7 +35,7 @@ static LogicalResult checkCount(Operation *op) {
   return success();
 }
 
-/// The result of an operand whose sizes change by `change(dimension, size)`.
+/// The result of an operand whose sizes are changed by `change(dimension, size)`.
 template <class F> static LogicalResult checkResults(Operation *op, F change) {
   for (auto [operand, result] : llvm::zip_equal(op->getOperandTypes(), op->getResultTypes())) {
     auto from = cast<RankedTensorType>(operand);
@@ -195,7 +195,7 @@ LogicalResult AsyncDoneOp::verify() {
   return success();
 }
 
-/// A layout lists the dimensions of a result from the fastest to the slowest; the token has none.
+/// A layout lists the dimensions of a result from the fastest to the slowest; tokens have none.
 LogicalResult InfeedOp::verify() {
   std::optional<ArrayAttr> layout = getLayout();
   if (!layout)

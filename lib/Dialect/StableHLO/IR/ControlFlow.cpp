@@ -63,7 +63,7 @@ LogicalResult MapOp::verifyRegions() {
                      Type(RankedTensorType::get({}, result.getElementType())));
 }
 
-/// Alike in both regions, whose scopes begin with the same names.
+/// The same in both regions, whose scopes begin with the same names.
 void WhileOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   for (BlockArgument argument : region.getArguments())
     setName(argument, "iterArg");

@@ -18,7 +18,7 @@ static std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ops with a result type of the author's choice
+// Ops whose result type the author chooses
 //===----------------------------------------------------------------------===//
 
 /// Bits of an element; a complex number has two parts.
@@ -30,7 +30,7 @@ static unsigned elementBits(Type element) {
   return element.getIntOrFloatBitWidth();
 }
 
-/// Elements that are moved stay what they are.
+/// Moved elements keep their type.
 static LogicalResult verifySameElements(Operation *op, RankedTensorType from, RankedTensorType to) {
   if (agreeingElements(from.getElementType(), to.getElementType()))
     return success();
@@ -143,7 +143,7 @@ LogicalResult ConcatenateOp::inferTypes(OptionalLoc loc, Adaptor adaptor, Result
   return success();
 }
 
-/// A block of `sizes`, whose start is given by one scalar of one type for each dimension of the operand.
+/// A block of `sizes`, whose start is given by one scalar for each dimension of the operand, all of one type.
 static LogicalResult checkBlock(OptionalLoc loc, StringRef op, RankedTensorType operand, ArrayRef<int64_t> sizes,
                                 ValueRange starts) {
   if (failed(checkLength(loc, op, "sizes", sizes.size(), operand.getRank())) ||

@@ -158,7 +158,7 @@ static RankedTensorType resolved(Value result, ArrayRef<int64_t> shape) {
 }
 
 LogicalResult DynamicBroadcastInDimOp::canonicalize(DynamicBroadcastInDimOp op, PatternRewriter &rewriter) {
-  // A static result says what the computed shape is.
+  // A static result type states the computed shape.
   if (!cast<RankedTensorType>(op.getType()).hasStaticShape() ||
       !cast<RankedTensorType>(op.getOperand().getType()).hasStaticShape())
     return failure();
@@ -195,7 +195,7 @@ LogicalResult DynamicPadOp::canonicalize(DynamicPadOp op, PatternRewriter &rewri
   return success();
 }
 
-/// A number of a vector as a scalar, computed from scalars where a few ops computed the vector.
+/// An element of a vector as a scalar, computed from scalars if a few ops computed the vector.
 static Value scalarOf(PatternRewriter &rewriter, Location loc, Value vector, int64_t index, unsigned ops = 8) {
   auto type = cast<RankedTensorType>(vector.getType());
   if (type.getRank() == 0)
@@ -229,7 +229,7 @@ static Value scalarOf(PatternRewriter &rewriter, Location loc, Value vector, int
   return ReshapeOp::create(rewriter, loc, scalar, part);
 }
 
-/// A slice of a known size whose start is computed: a block, and every so many of its elements.
+/// A slice of known size whose start is computed: a block, and every n-th of its elements.
 static LogicalResult sliceBlock(RealDynamicSliceOp op, ArrayRef<int64_t> strides, PatternRewriter &rewriter) {
   auto from = cast<RankedTensorType>(op.getOperand().getType()), to = cast<RankedTensorType>(op.getType());
   SmallVector<int64_t> block, none(strides.size(), 0);

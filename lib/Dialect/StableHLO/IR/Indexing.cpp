@@ -11,7 +11,7 @@ using namespace mlir::stablehlo;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The dimension numbers of a gather or scatter, with the names that the op has for them.
+/// The dimension numbers of a gather or scatter, with their names in the op.
 struct SliceDimensions {
   struct List {
     StringRef name;
@@ -52,8 +52,8 @@ static LogicalResult checkDisjoint(OptionalLoc loc, StringRef op, const SliceDim
   return success();
 }
 
-/// The dimension numbers fit the operand that has the slices, and the indices. Gives the sizes of the latter without
-/// that of the index vectors: with those of the slices, they are the sizes of the result or update.
+/// Verifies that the dimension numbers fit the operand that has the slices, and the indices. Returns the sizes of the
+/// indices without that of the index vectors: with the sizes of the slices, they are the sizes of the result or update.
 static FailureOr<SmallVector<int64_t>> checkSlices(OptionalLoc loc, StringRef op, const SliceDimensions &numbers,
                                                    RankedTensorType operand, RankedTensorType indices) {
   const int64_t rank = operand.getRank(), indexRank = indices.getRank();

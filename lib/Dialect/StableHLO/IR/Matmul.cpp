@@ -17,7 +17,7 @@ template <typename OpT> static LogicalResult checkPrecision(OpT op) {
 LogicalResult DotOp::verify() { return checkPrecision(*this); }
 LogicalResult DotGeneralOp::verify() { return checkPrecision(*this); }
 
-/// Pairs of dimensions, one of each operand, of the same size.
+/// Pairs of dimensions of equal size, one of each operand.
 static LogicalResult checkPairs(OptionalLoc loc, StringRef op, StringRef name, RankedTensorType lhs,
                                 RankedTensorType rhs, ArrayRef<int64_t> lhsDimensions,
                                 ArrayRef<int64_t> rhsDimensions) {

@@ -11,7 +11,7 @@ using namespace mlir::stablehlo;
 // Verification shared by reductions
 //===----------------------------------------------------------------------===//
 
-/// The tensors to reduce, all of one shape, each with a scalar of its element type to start from.
+/// The tensors to reduce, all of one shape, each with an initial scalar of its element type.
 static FailureOr<RankedTensorType> checkInputs(OptionalLoc loc, StringRef op, ValueRange operands) {
   if (operands.empty() || operands.size() % 2 != 0)
     return emitOptionalError(loc, op, ": has ", operands.size(),
@@ -80,7 +80,7 @@ LogicalResult ReduceOp::inferTypes(OptionalLoc loc, Adaptor adaptor, ResultTypes
   return success();
 }
 
-/// Sizes of windows that are an attribute are known.
+/// Window sizes given as an attribute are known.
 static LogicalResult checkWindowSizes(OptionalLoc loc, StringRef op, ArrayRef<int64_t> sizes, int64_t rank) {
   for (int64_t size : sizes)
     if (size <= 0)
@@ -113,7 +113,7 @@ LogicalResult ReduceWindowOp::inferTypes(OptionalLoc loc, Adaptor adaptor, Resul
 // Syntax of ReduceOp
 //===----------------------------------------------------------------------===//
 
-/// Whether an op of this name can stand after `applies`: all there is to say about it is its name.
+/// Whether an op of this name can follow `applies`: its name states everything about it.
 static bool canBeApplied(OperationName name) {
   std::optional<RegisteredOperationName> info = name.getRegisteredInfo();
   return info && name.getDialectNamespace() == StablehloDialect::getDialectNamespace() &&
@@ -121,7 +121,7 @@ static bool canBeApplied(OperationName name) {
          info->hasTrait<OpTrait::OneResult>() && info->hasTrait<OpTrait::ZeroRegions>();
 }
 
-/// The only op of a region that returns `op(%element, %partial)` and nothing else, or null.
+/// The only op of a region that just returns `op(%element, %partial)`, or null.
 static Operation *appliedOp(ReduceOp reduce) {
   Block &body = reduce.getBody().front();
   if (body.getNumArguments() != 2 || !llvm::hasNItems(body, 2))

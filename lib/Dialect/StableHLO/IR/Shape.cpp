@@ -83,7 +83,7 @@ FailureOr<RankedTensorType> stablehlo::mergeTypes(OptionalLoc loc, StringRef op,
   return RankedTensorType::get(shape, merged->getElementType(), merged->getEncoding());
 }
 
-/// The merged type of the operands, with the element type that `convert` makes of theirs.
+/// The merged type of the operands, with the element type that `convert` derives from theirs.
 static LogicalResult inferConverted(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types,
                                     function_ref<Type(Type)> convert) {
   FailureOr<RankedTensorType> merged = mergeTypes(loc, op, operands);
@@ -179,7 +179,7 @@ FailureOr<SmallVector<Window>> stablehlo::readWindows(OptionalLoc loc, StringRef
     if (failed(checkLength(loc, op, name, values->size(), rank)))
       return failure();
     for (auto [window, value] : llvm::zip_equal(windows, *values)) {
-      // The size of a window comes from a tensor and may not be known.
+      // The size of a window comes from a tensor and may be unknown.
       if (value <= 0 && !(field == &Window::size && ShapedType::isDynamic(value)))
         return emitOptionalError(loc, op, ": ", name, " contains ", value, "; expected positive numbers");
       window.*field = value;

@@ -9,16 +9,16 @@
 
 namespace mlir::stablehlo {
 
-/// Shape functions are called with values of any type and attributes of any content: everything here reports what does
-/// not fit, with the op's name, and never asserts.
+/// Shape functions are called with values of any type and attributes of any content: the functions here report errors,
+/// with the op's name, and never assert.
 using OptionalLoc = std::optional<Location>;
 using ResultTypes = SmallVectorImpl<Type>;
 
-/// Element types that agree, and sizes that are equal wherever both are known.
+/// Equal element types, and sizes that are equal wherever both are known.
 bool compatibleTypes(TypeRange inferred, TypeRange declared);
 /// Sizes that are equal wherever both are known.
 bool compatibleShapes(TypeRange inferred, TypeRange declared);
-/// Element types and sizes as for `compatibleTypes`; quantized elements are given by the integers that are stored.
+/// Element types and sizes as for `compatibleTypes`; quantized elements are represented by the stored integers.
 bool compatibleConstants(TypeRange inferred, TypeRange declared);
 
 /// Shape functions of the families of elementwise ops. The result has the shape of the operands and their element type,
@@ -27,7 +27,7 @@ LogicalResult inferElementwise(OptionalLoc loc, StringRef op, ValueRange operand
 LogicalResult inferRealElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
 /// or the complex type of their real one,
 LogicalResult inferComplexElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
-/// or the float type that their quantized one stands for,
+/// or the float type that their quantized one represents,
 LogicalResult inferExpressedElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
 /// or i1.
 LogicalResult inferPredElementwise(OptionalLoc loc, StringRef op, ValueRange operands, ResultTypes &types);
@@ -39,18 +39,18 @@ FailureOr<RankedTensorType> rankedOperand(OptionalLoc loc, StringRef op, ValueRa
 /// `operands[0]`.
 FailureOr<RankedTensorType> mergeTypes(OptionalLoc loc, StringRef op, ValueRange operands, size_t first = 0);
 
-/// Dimension numbers of a tensor of `rank`: inside it, and each at most once.
+/// Dimension numbers of a tensor of `rank`: within its rank, and each at most once.
 LogicalResult checkDimensions(OptionalLoc loc, StringRef op, StringRef name, ArrayRef<int64_t> dimensions,
                               int64_t rank);
 /// Checks that there is one number for each of `rank` dimensions.
 LogicalResult checkLength(OptionalLoc loc, StringRef op, StringRef name, size_t length, int64_t rank);
 
 /// The region of an op that combines elements of `tensors` tensors: it takes two scalars for every tensor (first the
-/// old values, then the new ones) and returns one, of the element types of the results.
+/// old values, then the new ones) and returns one, with the element types of the results.
 LogicalResult verifyCombiner(Operation *op, Block &body, size_t tensors);
 
-/// Checks that a result holds numbers of the operand's kind: floating-point, integer or complex ones. Their width may
-/// differ. Quantized elements are not compared.
+/// Checks that a result holds numbers of the operand's kind: floating-point, integer or complex. Widths may differ.
+/// Quantized elements are not compared.
 LogicalResult checkResultKind(Operation *op, Type operand, Type result);
 
 /// A window along one dimension; the defaults are those of absent attributes.
@@ -71,7 +71,7 @@ FailureOr<SmallVector<Window>> readWindows(OptionalLoc loc, StringRef op, ArrayR
 /// Returns the number of positions of the window along a dimension of `size` elements (dynamic: dynamic).
 FailureOr<int64_t> countWindows(OptionalLoc loc, StringRef op, size_t dimension, int64_t size, const Window &window);
 
-/// The number of operands that an op's traits ask for; accessors of an adaptor read past the end otherwise.
+/// The number of operands that an op's traits require; accessors of an adaptor would otherwise read past the end.
 LogicalResult reportOperandCount(Location loc, StringRef op, size_t found, size_t expected, bool atLeast);
 template <typename OpT> LogicalResult checkOperandCount(Location loc, size_t found) {
   auto exactly = [&](size_t expected) {

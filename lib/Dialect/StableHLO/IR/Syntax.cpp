@@ -269,7 +269,7 @@ void stablehlo::printPrecisionConfigAndAlgorithm(OpAsmPrinter &printer, Operatio
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// The dimensions of one tensor of a convolution: two with names, the others spatial.
+/// The dimensions of one tensor of a convolution: two named ones, the others spatial.
 namespace {
 struct ConvDimensions {
   int64_t first = -1;
@@ -278,7 +278,7 @@ struct ConvDimensions {
 };
 } // namespace
 
-/// Reads `[b, 0, 1, f]` where the names are given: every name once, and spatial numbers 0 to n - 1 once each.
+/// Parses `[b, 0, 1, f]` for the given names: every name once, and spatial numbers 0 to n - 1 once each.
 static ParseResult parseConvDimensions(AsmParser &parser, StringRef first, StringRef second, ConvDimensions &result) {
   SMLoc loc = parser.getCurrentLocation();
   SmallVector<std::pair<int64_t, int64_t>> spatial; // number, dimension

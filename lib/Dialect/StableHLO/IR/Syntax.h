@@ -12,8 +12,8 @@ namespace mlir::stablehlo {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Parses one type for all operands and the result, or a function type. `types` holds the operands' and then the
-/// result's.
+/// Parses one type for all operands and the result, or a function type. `types` receives the operands' types and then
+/// the result's.
 ParseResult parseSameType(OpAsmParser &parser, ArrayRef<Type *> types);
 void printSameType(OpAsmPrinter &printer, ArrayRef<Type> types);
 
@@ -64,7 +64,7 @@ ParseResult parsePrecisionConfigAndAlgorithm(OpAsmParser &parser, ArrayAttr &pre
 void printPrecisionConfigAndAlgorithm(OpAsmPrinter &printer, Operation *op, ArrayAttr precision,
                                       DotAlgorithmAttr algorithm);
 
-/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`; the body of a `conv` attribute, too.
+/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`; also the body of a `conv` attribute.
 FailureOr<ConvDimensionNumbersAttr> parseConvDimensions(AsmParser &parser);
 void printConvDimensions(AsmPrinter &printer, ConvDimensionNumbersAttr numbers);
 ParseResult parseConvolutionDimensions(OpAsmParser &parser, ConvDimensionNumbersAttr &numbers);

@@ -46,7 +46,7 @@ static LogicalResult makeTwoAxes(sdy::MeshOp op) {
   return success();
 }
 
-/// Puts what refers to a mesh without axes and devices, which is compatible with any, on the mesh of the module.
+/// Moves references to a mesh without axes and devices, which is compatible with any mesh, to the mesh of the module.
 static void replacePlaceholders(ModuleOp module, sdy::MeshOp mesh) {
   for (sdy::MeshOp other : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>())) {
     if (other == mesh || !other.getMesh().getAxes().empty() || !other.getMesh().getDeviceIds().empty())
@@ -65,7 +65,8 @@ static void replacePlaceholders(ModuleOp module, sdy::MeshOp mesh) {
   }
 }
 
-/// Calls that ask for a sharding become `sdy.sharding_constraint`; those at results of functions say it there.
+/// Calls that request a sharding become `sdy.sharding_constraint`; those on results of functions become attributes
+/// there.
 static LogicalResult convertConstraints(ModuleOp module, sdy::MeshOp mesh) {
   SmallVector<stablehlo::CustomCallOp> calls;
   module.walk([&](stablehlo::CustomCallOp call) {
@@ -208,7 +209,7 @@ private:
     return addMesh(module, {{"x", (*shape)[0]}, {"y", (*shape)[1]}});
   }
 
-  /// Outside of manual computations, what devices hold is said by these.
+  /// Outside of manual computations, these state what devices hold.
   static void dropSolved(ModuleOp module) {
     for (auto function : module.getOps<func::FuncOp>()) {
       bool manual = function.walk([](sdy::ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();

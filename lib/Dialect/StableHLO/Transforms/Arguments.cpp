@@ -35,7 +35,7 @@ struct ApplyArgumentShardStatus : shlo::impl::ApplyArgumentShardStatusBase<Apply
     const StringRef name = hasSdyAnnotations(getOperation()) ? shardingName : gspmdName;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-        // An existing status says what the caller does.
+        // An existing status states what the caller does.
         if (function.getArgAttr(i, ttcore::shardStatusName))
           continue;
         auto attr = status(context, !!function.getArgAttr(i, name));
@@ -105,7 +105,7 @@ private:
     }
     for (OpOperand &result : terminator->getOpOperands()) {
       auto sharding = function.getResultAttrOfType<sdy::TensorShardingAttr>(result.getOperandNumber(), shardingName);
-      // Without one, the result is what its value is.
+      // Without one, the result has the status of its value.
       if (!sharding)
         sharding = shardingOf(result.get());
       outs.push_back(sharding ? sharding : replicated(reference, result.get()));

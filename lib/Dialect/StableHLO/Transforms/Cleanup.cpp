@@ -44,8 +44,8 @@ struct DecomposeCustomCallTuples : shlo::impl::DecomposeCustomCallTuplesBase<Dec
   }
 
 private:
-  /// The tuple of the results of a call that gives them one by one, in the place of a call that gave a tuple; null
-  /// where more than elements of it is used.
+  /// The tuple of the results of a call with separate results, which replaces a call with a tuple as its result; null
+  /// if more than elements of it are used.
   static stablehlo::TupleOp split(stablehlo::CustomCallOp call) {
     auto type = cast<TupleType>(call.getResult(0).getType());
     if (!llvm::all_of(call->getUsers(), llvm::IsaPred<stablehlo::GetTupleElementOp>) ||
@@ -53,7 +53,7 @@ private:
       return {};
     OpBuilder builder(call);
     OperationState state(call.getLoc(), call->getName(), call->getOperands(), type.getTypes(), call->getAttrs());
-    // These are for the tuple as one result.
+    // These attributes describe the tuple as one result.
     for (StringRef name : {"sdy.sharding", "sdy.sharding_rule"})
       state.attributes.erase(name);
     Operation *created = builder.create(state);

@@ -69,7 +69,7 @@ struct SliceOfGather : OpRewritePattern<sdy::AllSliceOp> {
   }
 };
 
-/// Equal slices of what was reduced along their first axes are scattered instead. Axes that slice further stay.
+/// Equal slices of a reduced value along its first axes are scattered instead. Axes that slice further stay.
 struct ReduceThenSlice : OpRewritePattern<sdy::AllReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(sdy::AllReduceOp op, PatternRewriter &rewriter) const override {

@@ -56,7 +56,7 @@ struct FlattenOrConvertComposites : shlo::impl::FlattenOrConvertCompositesBase<F
     if (!isSharded(module))
       return markAllAnalysesPreserved();
     SymbolTable symbols(module);
-    // A decomposition may have composites, too, which come again when it is in place.
+    // A decomposition may contain composites, too, which are handled once it is inlined.
     for (unsigned depth = 0;; ++depth) {
       SmallVector<stablehlo::CompositeOp> found;
       for (auto function : module.getOps<func::FuncOp>())
@@ -128,7 +128,7 @@ private:
             position = static_cast<int64_t>(index);
         results.push_back(position);
       }
-      // Inner composites are groups when they come; the outer group is given up.
+      // Inner composites become groups when they are handled; the outer group is dropped.
       if (depth == 0) {
         copy->setAttr(groupName, builder.getStringAttr(group));
         if (first) {
@@ -170,13 +170,13 @@ struct ReoutlineComposite : shlo::impl::ReoutlineCompositeBase<ReoutlineComposit
   }
 
 private:
-  /// A place in a list that the other pass or the user wrote; -1 for none.
+  /// An index in a list that the other pass or the user wrote; -1 if it is absent.
   static int64_t placeAt(ArrayAttr places, size_t index) {
     auto place = places && index < places.size() ? dyn_cast<IntegerAttr>(places[index]) : IntegerAttr();
     return place && place.getType().isSignlessInteger(64) ? place.getInt() : -1;
   }
 
-  /// The ops of a group that still lie together, in a function that a composite of the original name calls.
+  /// The ops of a group that are still adjacent, in a function that a composite of the original name calls.
   static void outline(ArrayRef<Operation *> ops, SymbolTable &symbols) {
     Operation *seed = ops.front();
     auto name = seed->getAttrOfType<StringAttr>(origName);
@@ -186,7 +186,7 @@ private:
       if (op->getNextNode() != next)
         return;
     DenseSet<Operation *> members(ops.begin(), ops.end());
-    // Operands in the order of the composite's, others after; (place, value).
+    // Operands in the order of the composite, others after them; (index, value).
     SmallVector<std::pair<int64_t, Value>> captures, escapes;
     for (Operation *op : ops) {
       auto places = op->getAttrOfType<ArrayAttr>(operandsName);
@@ -218,7 +218,7 @@ private:
     }
     if (escapes.empty())
       return;
-    // Few values, and std::stable_sort takes a buffer in a way that is deprecated.
+    // Few values, and std::stable_sort allocates a buffer in a deprecated way.
     auto sort = [](SmallVectorImpl<std::pair<int64_t, Value>> &pairs) {
       for (size_t i = 1; i < pairs.size(); ++i)
         for (size_t j = i; j > 0 && pairs[j].first < pairs[j - 1].first; --j)

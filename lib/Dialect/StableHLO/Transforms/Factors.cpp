@@ -59,8 +59,8 @@ static bool isComputedInParts(Operation *op, const std::optional<Factors> &facto
   return factors && !op->hasTrait<trait::DependsOnPlace>();
 }
 
-/// The leading dimensions along which JAX says that a call may be computed in parts, if it says so: its rule has the
-/// other ones as factors of their own.
+/// The leading dimensions along which JAX allows computing a call in parts, if it does: the call's rule has the other
+/// ones as separate factors.
 static std::optional<int64_t> numBatchDims(Operation *op) {
   auto attributes = op->getAttrOfType<DictionaryAttr>("mhlo.frontend_attributes");
   auto text = attributes ? attributes.getAs<StringAttr>("num_batch_dims") : StringAttr();
@@ -83,7 +83,7 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
       whole.operand(1, dim);
     for (int64_t dim : dims.getOutputSpatialDimensions())
       whole.result(0, dim);
-    // Several groups lie one after another in the features.
+    // Several groups are one after another in the features.
     if (convolution.getBatchGroupCount() > 1) {
       whole.operand(0, dims.getInputBatchDimension());
       whole.operand(1, dims.getKernelOutputFeatureDimension());
@@ -112,7 +112,7 @@ SmallVector<SmallVector<int64_t>> shlo::wholeDims(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The number of more significant parts of an axis, and its own.
+/// The number of more significant parts of an axis, and the number of its own.
 struct Part {
   StringRef axis;
   int64_t before, size;

@@ -7,12 +7,12 @@
 
 namespace mlir::tt::shlo {
 
-/// The dimensions of the tensors of an op that must be whole, operands first, because each device would need elements
-/// that others hold. Which are windows, shifts and orders is said by the op itself.
+/// The dimensions of the tensors of an op that must be unsplit, operands first, because each device would need elements
+/// that others hold. The op itself states which of them are windows, shifts and orders.
 SmallVector<SmallVector<int64_t>> wholeDims(Operation *op);
 
-/// An error at `op`, if it has a sharding rule (`sdy.sharding_rule`) and its tensors are not split alike along its
-/// factors; `shardings` are those of operands, then results, null for whole ones.
+/// Emits an error at `op` if it has a sharding rule (`sdy.sharding_rule`) and its tensors are not split alike along its
+/// factors; `shardings` are those of operands, then results, null for replicated ones.
 LogicalResult checkFactors(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings, sdy::MeshAttr mesh);
 
 } // namespace mlir::tt::shlo

@@ -19,8 +19,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
 namespace {
-/// all_gather of the last dimension -> rms_norm of it -> each device keeps its part: the sums of squares are exchanged
-/// instead, a number for each row.
+/// all_gather of the last dimension -> rms_norm of it -> each device keeps its part: the devices exchange the sums of
+/// squares instead, one number for each row.
 struct FuseRMSNorm : OpRewritePattern<stablehlo::CustomCallOp> {
   FuseRMSNorm(MLIRContext *context, sdy::MeshAttr mesh) : OpRewritePattern(context), mesh(mesh) {}
 
@@ -47,7 +47,7 @@ struct FuseRMSNorm : OpRewritePattern<stablehlo::CustomCallOp> {
     }
     if (operands.empty() || slice->getResult(0).getType() != operands[0].getType())
       return rewriter.notifyMatchFailure(op, "the result's part is not the operand's");
-    // The chips of one mesh axis lie in a row.
+    // The chips of one mesh axis form a row.
     const int64_t clusterAxis = mesh.getAxes().size() == 1 ? 1 : *axis;
     NamedAttrList kept(attributes);
     kept.erase("normalized_shape");
@@ -62,7 +62,7 @@ struct FuseRMSNorm : OpRewritePattern<stablehlo::CustomCallOp> {
   }
 
 private:
-  /// The number of the mesh axis along which the last dimension is sliced, if that is all.
+  /// The number of the mesh axis along which the last dimension is sliced, if nothing else is sliced.
   std::optional<int64_t> onlyAxis(DictionaryAttr attributes) const {
     auto lists = attributes.getAs<sdy::ListOfAxisRefListsAttr>("slicing_axes");
     if (!lists || lists.getValue().empty() || lists.getValue().back().getValue().size() != 1 ||

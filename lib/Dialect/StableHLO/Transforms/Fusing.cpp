@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
-/// The one value that is concatenated with itself, or null; what is sharded stays as it is.
+/// The single value that is concatenated with itself, or null; sharded values are not changed.
 static Value repeated(stablehlo::ConcatenateOp op) {
   if (!op || op->hasAttr(shardingName) || op->getNumOperands() == 0 || !llvm::all_equal(op->getOperands()))
     return {};
@@ -41,7 +41,7 @@ static bool insertsOne(stablehlo::ReshapeOp op, int64_t dim) {
 }
 
 namespace {
-/// concatenate(x, x, ...), then a reshape that makes the copies a dimension of their own.
+/// concatenate(x, x, ...), then a reshape that gives the copies a dimension of their own.
 struct SplitCopies : OpRewritePattern<stablehlo::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ReshapeOp op, PatternRewriter &rewriter) const override {

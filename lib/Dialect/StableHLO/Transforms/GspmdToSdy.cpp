@@ -1,9 +1,8 @@
 //===- GspmdToSdy.cpp - annotations of GSPMD as shardings of Shardy -------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// GSPMD numbers the devices that hold each tile of a tensor. They are read as
-// positions in a mesh whose axes have prime sizes: along some of those each
-// dimension is split, one after another.
+// GSPMD numbers the devices that hold each tile of a tensor. The numbers are read as positions in a mesh whose axes
+// have prime sizes: each dimension is split along some of them, one after another.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +55,7 @@ int64_t product(ArrayRef<int64_t> numbers) {
   return result;
 }
 
-/// The numbers of a tensor of `sizes` that count up, with its dimensions in another order.
+/// The numbers of a tensor of `sizes` that counts up, with its dimensions permuted.
 SmallVector<int64_t> transposed(ArrayRef<int64_t> sizes, ArrayRef<int64_t> order) {
   SmallVector<int64_t> result;
   for (int64_t place = 0; place < product(sizes); ++place) {
@@ -74,7 +73,7 @@ SmallVector<int64_t> transposed(ArrayRef<int64_t> sizes, ArrayRef<int64_t> order
   return result;
 }
 
-/// Nothing where the text is of another form, or does not name `count` devices.
+/// Nothing if the text has another form, or does not name `count` devices.
 std::optional<Tiles> read(StringRef text, int64_t count) {
   Tiles tiles;
   if (text == "{replicated}")
@@ -219,10 +218,10 @@ private:
     return sdy::TensorShardingAttr::get(op->getContext(), mesh, dims, {}, {}, sdy::ReductionOp::SUM);
   }
 
-  /// The axes by which a dimension is split, the outermost first.
+  /// The axes by which a dimension is split, outermost first.
   LogicalResult axesOf(const Tiles &tiles, int64_t dim, SmallVectorImpl<bool> &used,
                        SmallVectorImpl<sdy::AxisRefAttr> &axes) const {
-    // Which tile of the dimension each device has.
+    // The tile of the dimension that each device has.
     SmallVector<int64_t> tileOf(count);
     const int64_t copies = count / product(tiles.dims), inner = product(ArrayRef(tiles.dims).drop_front(dim + 1));
     for (auto [place, device] : llvm::enumerate(tiles.devices))

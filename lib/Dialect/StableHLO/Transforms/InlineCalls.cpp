@@ -28,7 +28,7 @@ struct InlineCalls : shlo::impl::InlineCallsBase<InlineCalls> {
     SmallVector<sdy::NamedComputationOp> named;
     getOperation().walk([&](sdy::NamedComputationOp op) { named.push_back(op); });
     llvm::for_each(named, inlineNamed); // inner ones first
-    // What they tie is one value now.
+    // The values that they tie are one value now.
     getOperation().walk([](sdy::FuncDataFlowEdgeOp edge) {
       Value value = edge.getOperand();
       if (auto shardings = edge->getAttrOfType<sdy::TensorShardingPerValueAttr>("sdy.sharding")) {
@@ -76,7 +76,7 @@ private:
         continue;
       if (failed(inlineInto(callee, symbols)))
         return failure();
-      // A few calls on each level of a call graph make any number of ops.
+      // A few calls on each level of a call graph can create any number of ops.
       copied += done.lookup(callee);
       if (copied > mostOps)
         return function.emitOpError() << "is one of the functions that have more than " << mostOps

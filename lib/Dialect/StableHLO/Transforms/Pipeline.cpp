@@ -56,7 +56,7 @@ private:
     manager.addPass(createDecomposeCustomCallTuples());
     manager.addPass(createFlattenOrConvertComposites());
     manager.addPass(createRegisterUserShardingRule());
-    // Axes that split nothing would keep others away.
+    // Axes that split nothing would exclude others.
     manager.addPass(sdy::createSdyRemoveSizeOneAxes());
     // Each use of a constant is split its own way.
     manager.addPass(sdy::createSdyConstantOrScalarSplitter());
@@ -76,7 +76,7 @@ private:
     manager.addPass(createInsertReshardsForUnpropagatedOps());
     manager.addNestedPass<func::FuncOp>(
         sdy::createSdyInsertExplicitReshards({/*enableFullVersion=*/true, /*enableHaloExchange=*/true}));
-    // Arguments of functions have shardings, those of regions are found by edges only.
+    // Arguments of functions have shardings; those of regions are reached through edges only.
     manager.addNestedPass<func::FuncOp>(sdy::createSdyReshardToCollectives());
     manager.addPass(createShardyCCLCanonicalization());
     manager.addPass(createWrapUnderManualComputation());

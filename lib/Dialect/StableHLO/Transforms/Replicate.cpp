@@ -33,7 +33,7 @@ static sdy::TensorShardingAttr without(sdy::TensorShardingAttr sharding, ArrayRe
   return withAxes(sharding, lists);
 }
 
-/// The axes of each dimension up to the first that is not kept.
+/// The axes of each dimension up to the first one that is not kept.
 static sdy::TensorShardingAttr cut(sdy::TensorShardingAttr sharding,
                                    function_ref<bool(size_t dim, sdy::AxisRefAttr axis)> isKept) {
   AxisLists lists = axesOf(sharding);
@@ -89,8 +89,8 @@ struct ReplicateNonSplittableValues : shlo::impl::ReplicateNonSplittableValuesBa
   }
 
 private:
-  /// Shardings that were propagated need not divide; those of arguments and results that the caller exchanges in parts
-  /// are not changed, and are errors later.
+  /// Propagated shardings need not divide. Those of arguments and results that the caller exchanges in parts are not
+  /// changed, and are errors later.
   void makeDivisible(func::FuncOp function, sdy::MeshAttr mesh) const {
     auto bounded = [&](Type type, Attribute attribute, Attribute status) -> sdy::TensorShardingAttr {
       auto sharding = dyn_cast_if_present<sdy::TensorShardingAttr>(attribute);
@@ -121,7 +121,7 @@ private:
     });
   }
 
-  /// Along windows, edges of neighbours may be all that a device needs.
+  /// Along windows, edges of neighbors may be all that a device needs.
   static void leaveExchanged(Operation *op, sdy::MeshAttr mesh, MutableArrayRef<SmallVector<int64_t>> dims) {
     for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
       auto leave = [&](Value value, int64_t dim, SmallVector<int64_t> &whole) {

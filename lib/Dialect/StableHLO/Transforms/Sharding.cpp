@@ -22,7 +22,7 @@ bool shlo::isManual(sdy::ManualComputationOp op) {
   });
 }
 
-/// The computation takes arguments as they come, and results leave as it gives them.
+/// The computation takes arguments unchanged, and results leave it unchanged.
 static bool isAllOf(func::FuncOp function, sdy::ManualComputationOp op) {
   for (auto [operand, sharding] : llvm::zip_equal(op.getTensors(), op.getInShardings().getShardings()))
     if (auto argument = dyn_cast<BlockArgument>(operand))
@@ -31,7 +31,7 @@ static bool isAllOf(func::FuncOp function, sdy::ManualComputationOp op) {
         return false;
   for (OpResult result : op->getResults())
     for (OpOperand &use : result.getUses()) {
-      // Only an operand of the return has a number that is that of a result.
+      // Only an operand of the return has the number of a result.
       if (!isa<func::ReturnOp>(use.getOwner()))
         continue;
       auto own = function.getResultAttrOfType<sdy::TensorShardingAttr>(use.getOperandNumber(), shlo::shardingName);
@@ -53,7 +53,7 @@ bool shlo::isSolved(ModuleOp module) {
           return false;
         any = true;
       } else if (function.isPublic() && op.hasTrait<OpTrait::IsTerminator>()) {
-        // What leaves in parts is a computation's.
+        // A result in parts is that of a computation.
         for (OpOperand &result : op.getOpOperands()) {
           auto status = dyn_cast_if_present<ttcore::ShardStatusAttr>(
               function.getResultAttr(result.getOperandNumber(), ttcore::shardStatusName));
@@ -78,7 +78,7 @@ sdy::TensorShardingAttr shlo::insideOf(sdy::ManualComputationOp op, sdy::TensorS
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings()) {
     SmallVector<sdy::AxisRefAttr> axes;
     llvm::copy_if(dim.getAxes(), std::back_inserter(axes), isFree);
-    // Without axes, a closed one has nothing to order.
+    // Without axes, a closed dimension has no order.
     const bool isDone = dim.getIsClosed() && axes.empty();
     dims.push_back(sdy::DimensionShardingAttr::get(op.getContext(), axes, dim.getIsClosed(),
                                                    isDone ? std::nullopt : dim.getPriority()));
@@ -123,7 +123,7 @@ FailureOr<int64_t> shlo::partitionsOf(ModuleOp module) {
   auto count = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
   if (!count)
     return module.emitOpError() << "has no mhlo.num_partitions; expected the number of devices";
-  // Of any width; negative numbers are large ones without a sign.
+  // Of any width; negative numbers are large unsigned ones.
   if (count.getValue().isZero() || count.getValue().ugt(ttcore::maxMeshSize))
     return module.emitOpError() << "has mhlo.num_partitions "
                                 << llvm::toString(count.getValue(), 10, !count.getType().isUnsignedInteger())
@@ -134,10 +134,10 @@ FailureOr<int64_t> shlo::partitionsOf(ModuleOp module) {
 FailureOr<sdy::MeshOp> shlo::findMesh(ModuleOp module) {
   sdy::MeshOp found;
   for (auto mesh : module.getOps<sdy::MeshOp>()) {
-    // What lies on one device says so by a mesh without axes.
+    // A value on one device has a mesh without axes.
     if (mesh.getMesh().getAxes().empty() && !mesh.getMesh().getDeviceIds().empty())
       continue;
-    // One without axes and devices is compatible with any other.
+    // A mesh without axes and devices is compatible with any other.
     if (found && mesh.getMesh().getAxes().empty())
       continue;
     if (found && found.getMesh().getAxes().empty())
@@ -177,7 +177,7 @@ sdy::TensorShardingAttr shlo::shardingOf(Value value) {
       return function.getArgAttrOfType<sdy::TensorShardingAttr>(argument.getArgNumber(), shardingName);
     if (auto manual = dyn_cast<sdy::ManualComputationOp>(parent))
       return insideOf(manual, manual.getInShardings().getShardings()[argument.getArgNumber()]);
-    // What a loop carries is split as what it gives.
+    // A value that a loop carries is split like the loop's result.
     if (auto loop = dyn_cast<stablehlo::WhileOp>(parent))
       return shardingOf(loop->getResult(argument.getArgNumber()));
     return {};

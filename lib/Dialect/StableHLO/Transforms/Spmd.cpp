@@ -24,7 +24,7 @@ namespace {
 // prepare-spmd
 //===----------------------------------------------------------------------===//
 
-/// The axes of several meshes over the same devices, as axes of one.
+/// The axes of several meshes over the same devices, as axes of one mesh.
 class OneMesh {
 public:
   /// Errors are reported at the meshes.
@@ -60,7 +60,7 @@ public:
   FlatSymbolRefAttr name;
 
 private:
-  /// Sizes such that every axis of every mesh is some of them, one after another.
+  /// Sizes such that every axis of every mesh is a product of consecutive ones.
   static FailureOr<sdy::MeshAttr> common(ArrayRef<sdy::MeshOp> meshes, int64_t devices, MLIRContext *context) {
     SmallVector<int64_t> strides = {1, devices};
     sdy::MeshOp first = meshes.empty() ? sdy::MeshOp() : meshes.front();
@@ -128,7 +128,7 @@ private:
       llvm::append_range(all, op.getOutShardings().getShardings());
       SmallVector<StringAttr> axes;
       for (StringAttr axis : op.getManualAxes().getValue()) {
-        // An axis is of the first mesh that has it.
+        // An axis belongs to the first mesh that has it.
         SmallVector<StringAttr> found = {axis};
         for (sdy::TensorShardingAttr sharding : all)
           if (auto mesh = dyn_cast<FlatSymbolRefAttr>(sharding.getMeshOrRef()))

@@ -21,7 +21,7 @@ Attribute shlo::parseText(Operation *op, StringRef what, StringRef text) {
   std::string reason;
   Attribute result;
   {
-    // Positions in the string are of no use.
+    // Positions in the string are not useful.
     ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
       reason = diagnostic.str();
       return success();

@@ -12,11 +12,11 @@ inline constexpr StringLiteral xlaShardingName = "xla.sdy.sharding";
 inline constexpr StringLiteral xlaMeshesName = "xla.sdy.meshes";
 inline constexpr StringLiteral xlaRuleName = "xla.sdy.custom_sharding_rule";
 
-/// A sharding of a value on the mesh, whatever mesh it names. `mesh_idx_N` stands for its axis N. Errors are reported
-/// at `op`.
+/// A sharding of a value on the mesh, for any mesh that it names. `mesh_idx_N` stands for its axis N. Errors are
+/// reported at `op`.
 FailureOr<sdy::TensorShardingAttr> parseSharding(Operation *op, StringRef text, sdy::MeshOp mesh);
 
-/// Parses an attribute; an error at `op` that says what `what` should be.
+/// Parses an attribute; emits an error at `op` that states what `what` should be.
 Attribute parseText(Operation *op, StringRef what, StringRef text);
 
 } // namespace mlir::tt::shlo

@@ -45,7 +45,7 @@ void ttcore::makeDiagnosticsReadable(MLIRContext *context) {
     bool isReadable = loc == given.getLocation() && llvm::all_of(given.getNotes(), [](Diagnostic &note) {
                         return readableLocation(note.getLocation()) == note.getLocation();
                       });
-    // Left to the handlers behind this one, which print it or compare it.
+    // Left to the handlers after this one, which print it or compare it.
     if (isReadable)
       return failure();
     Diagnostic readable(loc, given.getSeverity());

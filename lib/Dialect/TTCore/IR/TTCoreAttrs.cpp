@@ -105,7 +105,7 @@ std::optional<DataType> ttcore::elementTypeToDataType(Type elementType) {
   auto integer = dyn_cast_or_null<IntegerType>(elementType);
   if (!integer)
     return std::nullopt;
-  // Integers without a sign in their name are signed, and the chip has no narrow signed ones.
+  // Integers without signedness in their name are signed, and the chip has no narrow signed ones.
   switch (integer.getWidth()) {
   case 1:
     return DataType::Bool;
@@ -181,7 +181,7 @@ LogicalResult MetalLayoutAttr::verify(function_ref<InFlightDiagnostic()> emitErr
   auto type = collapsedIntervals.getType();
   if (!type.getElementType().isInteger(64) || (type.getRank() == 2 && type.getDimSize(1) != 2))
     return emitError() << "collapsed_intervals is a tensor<Nx2xi64>, found " << type;
-  // Of dimensions in order; an end of -1 is the last one.
+  // Ranges of consecutive dimensions; an end of -1 is the last one.
   const auto rank = static_cast<int64_t>(logicalShape.size());
   const auto values = llvm::to_vector(collapsedIntervals.getValues<int64_t>());
   int64_t last = 0;
@@ -235,7 +235,7 @@ LogicalResult CoreRangeAttr::verify(function_ref<InFlightDiagnostic()> emitError
   return success();
 }
 
-/// More chips than this are taken for a mistake.
+/// A larger number of chips is treated as a mistake.
 
 static LogicalResult verifyMeshShape(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape) {
   int64_t chips = 1;

@@ -39,7 +39,7 @@ static LogicalResult verifyHoldsOneModule(Operation *op) {
 LogicalResult DeviceModuleOp::verify() { return verifyHoldsOneModule(*this); }
 LogicalResult CPUModuleOp::verify() { return verifyHoldsOneModule(*this); }
 
-/// Without the mark that chips have values of their own: what is computed from those gets it when layouts are assigned.
+/// Without the mark that chips have values of their own: values computed from those get it when layouts are assigned.
 static Type withoutMesh(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isa_and_nonnull<TensorMeshAttr>(tensor.getEncoding())
@@ -54,7 +54,7 @@ LogicalResult OptimizationBarrierOp::verify() {
   return success();
 }
 
-/// `found` of the op's `what`s against those of the function that it calls.
+/// Compares the op's `what`s with those of the function that it calls.
 static LogicalResult checkTypes(Operation *op, StringRef what, TypeRange found, StringRef callee,
                                 ArrayRef<Type> expected) {
   if (found.size() != expected.size())
@@ -73,7 +73,7 @@ static FunctionOpInterface lookupCallee(Operation *op, FlatSymbolRefAttr name, S
   return callee;
 }
 
-/// The function that the op calls takes `inputs` and returns `results`.
+/// Verifies that the function that the op calls takes `inputs` and returns `results`.
 static LogicalResult checkCallee(Operation *op, FlatSymbolRefAttr name, TypeRange inputs, TypeRange results,
                                  SymbolTableCollection &symbols) {
   FunctionOpInterface callee = lookupCallee(op, name, symbols);

@@ -1,8 +1,7 @@
 //===- TTCoreSystem.cpp - default systems and their devices ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The figures are those of the chips' public system descriptors, as the
-// ecosystem's IR carries them.
+// The figures are those of the chips' public system descriptors, as in the ecosystem's IR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,8 +71,8 @@ ChipDescAttr describe(MLIRContext *context, const ChipFigures &chip) {
       computeThreads, dataMovementThreads, {1, static_cast<int64_t>(chip.numDramChannels)}, workers, workers);
 }
 
-/// (d0, d1, d2)[grid y, grid x, shard y, shard x, page, base, element] ->
-/// (0, 0, channel, address): pages of a buffer go round the channels.
+/// (d0, d1, d2)[grid y, grid x, shard y, shard x, page, base, element] -> (0, 0, channel, address): pages of a buffer
+/// are distributed round-robin over the channels.
 AffineMap dramMap(MLIRContext *context, unsigned channels) {
   AffineExpr d0, d1, d2;
   bindDims(context, d0, d1, d2);

@@ -21,7 +21,7 @@ using namespace mlir::tt;
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 namespace {
-/// Ops that belong together, in program order, and what they have to do with the rest of their function.
+/// Ops that belong together, in program order, and their connections to the rest of their function.
 struct Subgraph {
   SmallVector<Operation *> ops;
   SetVector<Value> inputs, outputs;
@@ -46,9 +46,9 @@ struct ConstEvalHoist : ttcore::impl::ConstEvalHoistTransformBase<ConstEvalHoist
   }
 
 private:
-  /// Needs no tensor that differs from run to run, and makes one.
+  /// Needs no tensor that differs from run to run, and produces one.
   static bool isEvaluable(Operation *op, const DenseSet<Value> &constants, const ttcore::ObservedSources &observed) {
-    // Calls of what was hoisted before stay, and so do observed values.
+    // Calls of functions that were hoisted before stay, and so do observed values.
     if (op->getNumResults() == 0 || op->getNumRegions() != 0 || !isPure(op) || isa<SymbolUserOpInterface>(op) ||
         op->getName().getDialectNamespace() == "debug" || observed.contains(op))
       return false;
@@ -116,7 +116,8 @@ private:
                              builder.getFunctionType(typesOf(inputs), typesOf(outputs)));
     evaluation.setPrivate();
     evaluation->setAttr(ttcore::functionTypeName, builder.getStringAttr(ttcore::constEvalType));
-    // Behind all others, whose places in the binary stay. The symbol table finds another name if this one is taken.
+    // After all others, whose places in the binary do not change. The symbol table finds another name if this one is
+    // taken.
     symbols.insert(evaluation, getOperation().getBody()->end());
 
     Location where = ttcore::withoutSourceNumber(subgraph.ops.front()->getLoc());

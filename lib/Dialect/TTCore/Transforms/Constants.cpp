@@ -36,8 +36,7 @@ static bool haveSame(StringRef name, Operation *lhs, Operation *rhs) {
   return lhs->getDiscardableAttr(name) == rhs->getDiscardableAttr(name);
 }
 
-/// An op that requests nothing joins what its neighbours request: ops that passes create may have no number of an
-/// epoch.
+/// An op without requests joins its neighbors' requests: ops that passes create may have no epoch number.
 static bool mayShare(StringRef name, Operation *lhs, Operation *rhs) {
   Attribute left = lhs->getDiscardableAttr(name), right = rhs->getDiscardableAttr(name);
   return !left || !right || left == right;
@@ -87,7 +86,7 @@ void ttcore::passAnnotationsOn(Operation *from, Operation *to) {
 }
 
 bool ttcore::isConstantCreation(Operation *op) {
-  // Random and uninitialised tensors are not free of effects.
+  // Random and uninitialized tensors are not free of side effects.
   return op->hasTrait<trait::Creation>() && isMemoryEffectFree(op) &&
          llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>);
 }
@@ -101,7 +100,7 @@ bool ttcore::mayBeWritten(Value value) {
 bool ttcore::ConstantAnalysis::isConstant(Value value) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
-  // Values are looked at in the order of their definitions, by a stack of what waits for its operands.
+  // Values are visited in the order of their definitions, with a stack of values that wait for their operands.
   SmallVector<Value> stack = {value};
   while (!stack.empty()) {
     Value current = stack.back();

@@ -25,7 +25,7 @@ static StringAttr textOf(Location loc) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   LocationAttr(ttcore::withoutSourceNumber(loc)).print(stream);
-  // loc("name") as the flatbuffer has it.
+  // loc("name") as in the flatbuffer.
   StringRef inner = text;
   if (inner.consume_front("loc("))
     inner.consume_back(")");

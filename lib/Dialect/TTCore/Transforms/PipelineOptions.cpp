@@ -35,7 +35,7 @@ OptionValues OptionValues::choice(std::vector<Choice> choices, StringRef reason)
 }
 
 std::optional<std::string> OptionValues::canonical(StringRef value) const {
-  // As llvm::cl reads them. An option without a value is one that is on.
+  // As llvm::cl reads them. An option without a value is on.
   const auto boolean = [&]() -> std::optional<std::string> {
     if (value.empty() || value == "1" || value.equals_insensitive("true"))
       return "true";

@@ -20,7 +20,7 @@ static bool isBoolean(Value value) {
   Type element = elementOf(value);
   return element && element.isInteger(1);
 }
-/// Booleans are no numbers: 0 and 1 are exact in each format.
+/// Booleans are not places: 0 and 1 are exact in each format.
 static bool isInteger(Value value) { return isa_and_nonnull<IntegerType>(elementOf(value)) && !isBoolean(value); }
 
 static bool isMadeOfNothing(Value value) {
@@ -28,7 +28,7 @@ static bool isMadeOfNothing(Value value) {
   return op && op->hasTrait<trait::Creation>();
 }
 
-/// Ops of the families; calls and others take what they are given.
+/// Ops of the families; calls and others take their operands unchanged.
 static bool isOfAFamily(Operation *op) {
   return op->hasTrait<trait::CheckedShape>() || op->hasTrait<trait::Creation>();
 }
@@ -79,7 +79,7 @@ bool ttcore::Places::require(Operation *op) {
   return changed;
 }
 
-/// Whether the op computes a place of places, or asks for one.
+/// Whether the op computes a place from places, or requires one.
 bool ttcore::Places::goForward(Operation *op) {
   if (ops.contains(op) || op->hasTrait<trait::Creation>())
     return false;
@@ -108,7 +108,7 @@ bool ttcore::Places::goBackward(Operation *op) {
   if (ops.contains(op) || op->hasTrait<trait::Creation>() ||
       llvm::none_of(op->getResults(), [&](Value value) { return isPlace(value); }))
     return false;
-  // A product of data and weights is where narrow formats are for; one with places is not.
+  // Narrow formats are meant for products of data and weights, not for those with places.
   if (op->hasTrait<trait::Product>() && !readsPlaces(op))
     return false;
   return require(op);

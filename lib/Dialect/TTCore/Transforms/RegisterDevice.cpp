@@ -90,7 +90,7 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     return topology;
   }
 
-  /// Rows and columns; an error for what no mesh can be.
+  /// Rows and columns; an error if no mesh can have them.
   FailureOr<SmallVector<int64_t>> findMesh(ModuleOp module) {
     const SmallVector<int64_t> own = rowsAndColumns(lookupMeshShape(module).value_or(SmallVector<int64_t>()));
     const SmallVector<int64_t> given = rowsAndColumns(SmallVector<int64_t>(meshShape.begin(), meshShape.end()));
@@ -103,7 +103,7 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
       if (size <= 0 || size > maxMeshSize ||
           (mesh[0] <= maxMeshSize && mesh[1] <= maxMeshSize && mesh[0] * mesh[1] > maxMeshSize))
         return module.emitError() << "mesh " << spell(mesh) << " is not one of 1 to " << maxMeshSize << " chips";
-    // Collectives go along the axes of the mesh that the program was split for.
+    // Collectives run along the axes of the mesh for which the program was split.
     if (isGiven && own != mesh && ShapedType::getNumElements(own) > 1 && ShapedType::getNumElements(mesh) > 1 &&
         !module.lookupSymbol<DeviceOp>(defaultDeviceName)) {
       InFlightDiagnostic error = module.emitError() << "the module is for a mesh of " << spell(own) << ", but ";
@@ -115,8 +115,8 @@ struct RegisterDevice : ttcore::impl::TTCoreRegisterDevicePassBase<RegisterDevic
     return mesh;
   }
 
-  /// The part of a mesh that each of the stages has: that of the program, or as many columns, or rows, as there are for
-  /// it; all of it where it does not divide, which ttnn-pipeline-stages reports.
+  /// The part of a mesh for each stage: that of the program, or as many columns, or rows, as are available for it; all
+  /// of it if it does not divide, which ttnn-pipeline-stages reports.
   SmallVector<int64_t> meshOfStage(SmallVector<int64_t> whole, ArrayRef<int64_t> own) const {
     if (pipelineStages <= 1)
       return whole;

@@ -42,7 +42,7 @@ bool fromJSON(const llvm::json::Value &value, SystemFigures &system, llvm::json:
 }
 
 ChipDescAttr withFigures(ChipDescAttr chip, const ChipFigures &figures) {
-  // A chip with fewer channels than its architecture has lacks the last ones.
+  // A chip with fewer channels than its architecture lacks the last ones.
   auto ofChannels = [&](ArrayRef<CoreCoordAttr> cores) { return cores.take_front(figures.channels); };
   int64_t dramGrid[] = {1, figures.channels};
   return ChipDescAttr::get(
@@ -54,7 +54,7 @@ ChipDescAttr withFigures(ChipDescAttr chip, const ChipFigures &figures) {
       ofChannels(chip.getDramBankToLogicalWorkerNoc0()), ofChannels(chip.getDramBankToLogicalWorkerNoc1()));
 }
 
-/// A machine of chips that the compiler knows, with the figures that the file has for them.
+/// A machine of chips that the compiler knows, with the figures of the file.
 FailureOr<SystemDescAttr> fromFigures(const SystemFigures &system, MLIRContext *context,
                                       function_ref<InFlightDiagnostic(const Twine &)> fail) {
   if (system.chips.empty())
@@ -89,7 +89,7 @@ FailureOr<SystemDescAttr> ttcore::readSystemFile(StringRef path, MLIRContext *co
   auto fail = [&](const Twine &what) { return emitError() << "system-desc-path: '" << path << "' " << what; };
   StringRef text = file->getBuffer().trim();
   if (!text.starts_with("{")) {
-    // The parser's message shows the text, which may be anything.
+    // The parser's message prints the text, which may be anything.
     std::string message;
     Attribute parsed;
     {

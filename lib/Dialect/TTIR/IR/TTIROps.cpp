@@ -37,7 +37,7 @@ LogicalResult AllocOp::verify() {
 // Layouts
 //===----------------------------------------------------------------------===//
 
-/// The type of what is written to, if it is a value.
+/// The type of the written operand, if it is a value.
 LogicalResult ToLayoutOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                            SmallVectorImpl<Type> &results) {

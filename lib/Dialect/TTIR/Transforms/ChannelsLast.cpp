@@ -19,7 +19,7 @@ using namespace mlir::tt::ttir;
 static constexpr StringRef dims[] = {"batch_dim", "height_dim", "width_dim", "channel_dim"};
 
 namespace {
-/// A convolution of images whose channels come last, between permutes.
+/// A convolution of images with channels last, between permutes.
 template <class Op> struct MoveChannelsLast : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -41,7 +41,7 @@ template <class Op> struct MoveChannelsLast : OpRewritePattern<Op> {
     operands[0] = move(rewriter, own, Movement::permutation(input.getShape(), order), op.getInput());
     SmallVector<int64_t> ordered = Movement::permutation(result.getShape(), order).to;
     Movement back = Movement::permutation(ordered, inverse);
-    // The value of the source's op is the one in its own order.
+    // The value of the source op is the one in its own order.
     auto conv = Op::create(rewriter, back.isIdentity() ? loc : own, TypeRange(result.clone(ordered)),
                            ValueRange(operands), attrs.getAttrs());
     rewriter.replaceOp(op, move(rewriter, loc, back, conv));

@@ -67,8 +67,7 @@ struct ElementTypeNormalization : ttir::impl::TTIRElementTypeNormalizationBase<E
   }
 
 private:
-  /// Whether the type has no encoding of another dialect and no tiles: such types
-  /// stay as they are.
+  /// Whether the type has no encoding of another dialect and no tiles: such types are not changed.
   static bool isPlain(RankedTensorType type) {
     return !isa<ttcore::TileType>(type.getElementType()) &&
            (!type.getEncoding() || isa<ttcore::TensorMeshAttr>(type.getEncoding()));

@@ -37,14 +37,14 @@ struct GlobalDataFormatConversion : ttir::impl::TTIRGlobalDataFormatConversionBa
     element = ttcore::isBlockFormat(*dataType) ? Type(ttcore::TileType::get(&getContext(), *dataType))
                                                : ttcore::dataTypeToElementType(&getContext(), *dataType);
     getOperation().walk([&](func::FuncOp function) {
-      // Functions of the host keep the types that they were compiled for.
+      // Functions of the host keep the types for which they were compiled.
       if (!function.isExternal() && !function->getParentOfType<ttcore::CPUModuleOp>())
         convert(function);
     });
   }
 
 private:
-  /// `type` in the target format, or null if it is that or holds no floats.
+  /// `type` in the target format, or null if it already has it or holds no floats.
   RankedTensorType converted(Type type) const {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || tensor.getElementType() == element || !isa<FloatType, ttcore::TileType>(tensor.getElementType()))
@@ -57,7 +57,7 @@ private:
     auto isConverted = [&](Operation *op) {
       return op->getDialect() == op->getContext()->getLoadedDialect<ttir::TTIRDialect>() && !places.isComputedBy(op);
     };
-    // What each value was: calls, results of the function and places take it as that.
+    // The original type of each value, as calls, results of the function and places use it.
     llvm::DenseMap<Value, Type> original;
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {

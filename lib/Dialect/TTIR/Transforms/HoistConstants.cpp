@@ -23,7 +23,7 @@ struct HoistConstants : ttir::impl::TTIRHoistConstantsBase<HoistConstants> {
   using Base::Base;
 
   void runOnOperation() override {
-    // One constant may stand at several places.
+    // One constant may have several users.
     DenseMap<Attribute, Attribute> hoisted;
     getOperation().walk([&](ttir::ConstantOp constant) {
       auto value = dyn_cast<DenseIntOrFPElementsAttr>(constant.getValueAttr());

@@ -19,8 +19,8 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 namespace {
-/// An elementwise op reads what was broadcast for it, where another operand still gives the result its shape.
-/// For a pattern of a trait the driver looks at every registered op first, 0.4 ms a run: this one matches any op.
+/// An elementwise op reads a value before its broadcast if another operand still gives the result its shape. For a
+/// pattern of a trait, the driver first visits every registered op, 0.4 ms a run: this one matches any op.
 struct ReadBeforeBroadcast : RewritePattern {
   ReadBeforeBroadcast(MLIRContext *context, ttcore::FusionState &state)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), state(state) {}

@@ -76,8 +76,8 @@ private:
     return any;
   }
 
-  /// Puts a function and what it calls into `order`, callees first, so that what is inlined has no calls left. Chains
-  /// of calls may be longer than the stack is deep.
+  /// Adds a function and its callees to `order`, callees first, so that inlined bodies have no calls left. Chains of
+  /// calls may be longer than the stack is deep.
   LogicalResult visit(func::FuncOp root, SymbolTable &symbols) {
     if (infos[root].state == Info::Done)
       return success();
@@ -89,7 +89,7 @@ private:
         info.ops += op != function && !op->hasTrait<OpTrait::IsTerminator>();
         auto call = dyn_cast<func::CallOp>(op);
         auto callee = call ? symbols.lookup<func::FuncOp>(call.getCallee()) : func::FuncOp();
-        // What is only declared stays called; the conversion names it.
+        // Declarations stay called; the conversion reports them.
         if (callee && !callee.isExternal())
           info.calls.emplace_back(call, callee);
       });
@@ -115,7 +115,7 @@ private:
     return success();
   }
 
-  /// All that it calls is closed.
+  /// All of its callees are closed.
   void close(func::FuncOp function) {
     Info info = infos[function];
     for (auto [call, callee] : info.calls) {
@@ -136,7 +136,7 @@ private:
     return diagnostic << callee.getSymName();
   }
 
-  /// A few calls on each level of a call graph make any number of ops: that is said before memory runs out.
+  /// A few calls on each level of a call graph can create any number of ops: this is reported before memory runs out.
   LogicalResult checkSize() {
     uint64_t total = 0;
     func::FuncOp largest;

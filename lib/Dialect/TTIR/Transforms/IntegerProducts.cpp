@@ -1,8 +1,8 @@
 //===- IntegerProducts.cpp - products of dequantized tensors ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// (a - zero of a) * scale of a, times (b - zero of b) * scale of b: the scales are
-// taken out of the sums, which are then of integers.
+// (a - zero of a) * scale of a, times (b - zero of b) * scale of b: the scales are moved out of the sums, which are
+// then sums of integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,14 +37,14 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// Products from which integers are the faster way, rows and columns that fill vectors, and products of each sum.
+/// Numbers from which integers are faster: products, rows and columns that fill vectors, and products of each sum.
 static constexpr int64_t leastWork = 32 * 32 * 32, fewRows = 8, fewColumns = 8, fewValues = 16;
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
-/// A tensor of floats that stand for integers of 8 bits or less. whole: these less the zero point, in floats. zero:
-/// floats that are whole numbers, or null. Both parameters are as they are before they are broadcast.
+/// A tensor of floats that represent integers of 8 bits or less. whole: these minus the zero point, as floats. zero:
+/// floats that are integers, or null. Both parameters are as they were before they are broadcast.
 struct Dequantized {
   Value integers, whole, zero, scale;
   SmallVector<Operation *> ops; // that make the floats
@@ -57,7 +57,7 @@ static Value beforeBroadcast(Value value) {
   return value;
 }
 
-/// The largest size of an integer less its zero point: 255 where both are of one type of 8 bits, else up to 510.
+/// The largest absolute value of an integer minus its zero point: 255 if both have one type of 8 bits, else up to 510.
 static int64_t magnitude(const Dequantized &given) {
   if (!given.zero)
     return 255;
@@ -87,7 +87,7 @@ static bool isWhole(Attribute attr) {
   return integer && integer.getValue().abs().ule(255);
 }
 
-/// Whether the elements are integers of 8 bits or less, held in floats.
+/// Whether the elements are integers of 8 bits or less, stored as floats.
 static bool holdsIntegers(Value value) {
   value = beforeBroadcast(value);
   while (auto op = value.getDefiningOp<ReshapeOp>())
@@ -102,7 +102,7 @@ static bool holdsIntegers(Value value) {
   return false;
 }
 
-/// x of typecast(x), whose elements are narrow, or null.
+/// x of typecast(x), if its elements are narrow, or null.
 static Value castOf(Value value, Dequantized &found) {
   auto cast = value.getDefiningOp<TypecastOp>();
   if (!cast || !isNarrow(cast.getInput().getType()))
@@ -146,7 +146,7 @@ static SmallVector<int64_t> alignedShape(Value parameter, int64_t rank) {
 }
 
 namespace {
-/// Makes the ops of one product. The last one of them has the location of the product itself.
+/// Creates the ops of one product. The last one of them has the location of the product itself.
 class ProductBuilder {
 public:
   explicit ProductBuilder(Operation *op)
@@ -170,7 +170,7 @@ public:
     return MultiplyOp::create(builder, loc, TypeRange(tensorOf(a).clone(*shape)), ValueRange{a, b});
   }
   RankedTensorType integerResult() { return result.clone(builder.getI32Type()); }
-  /// Replaces the product by sums that are scaled; bias: or null.
+  /// Replaces the product by scaled sums; bias: or null.
   void finish(Value sums, Value scale, Value bias) {
     Value floats = cast(sums, builder.getF32Type());
     Location last = op->getLoc();
@@ -188,7 +188,7 @@ public:
 };
 } // namespace
 
-/// The parameter of a matrix, [..., rows, 1] or [..., 1, columns], of a transposed one the other way.
+/// The parameter of a matrix, [..., rows, 1] or [..., 1, columns]; of a transposed one, the other way.
 static Value ofMatrix(ProductBuilder &b, Value parameter, int64_t rank, bool transposed) {
   SmallVector<int64_t> shape = alignedShape(parameter, rank);
   if (transposed)

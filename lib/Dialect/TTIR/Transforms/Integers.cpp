@@ -47,7 +47,7 @@ unsigned ttir::narrowWidth(Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The range of a result of integers: that of its own type, or of the 32 bits that 64 become.
+/// The range of a result of integers: that of its own type, or of the 32 bits that replace 64.
 struct Range {
   int64_t low, high;
 
@@ -73,7 +73,7 @@ static LogicalResult refuse(Operation *op, Number value, const Twine &where, con
   return diagnostic << "; expected " << range.low << " to " << range.high;
 }
 
-/// Every value of `bytes`, which are those of integers of type T, or one for all.
+/// Every value of `bytes`, which are integers of type T, or one for all.
 template <class T> static LogicalResult checkValues(Operation *op, ArrayRef<char> bytes, const Range &range) {
   for (size_t i = 0; i < bytes.size() / sizeof(T); ++i) {
     T value;
@@ -94,7 +94,7 @@ static LogicalResult checkElements(Operation *op, ElementsAttr elements, const R
   if (auto dense = dyn_cast<DenseIntOrFPElementsAttr>(elements)) {
     bytes = dense.getRawData();
   } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
-    // One without data is reported when the data is needed.
+    // A resource without data is reported when the data is needed.
     if (const AsmResourceBlob *blob = resource.getRawHandle().getBlob())
       bytes = blob->getData();
   }
@@ -170,7 +170,7 @@ bool ttir::has64BitResults(Operation *op) {
 // Narrow integers
 //===----------------------------------------------------------------------===//
 
-/// Ops whose results are in the range of a narrow type when their operands are. All others are wrapped.
+/// Ops whose results are in the range of a narrow type if their operands are. All others are wrapped.
 static bool staysInRange(Operation *op) {
   if (op->hasTrait<trait::Creation>())
     return !op->hasTrait<trait::DrawsValues>(); // their values are checked
@@ -248,7 +248,7 @@ Value NarrowIntegers::constant(Value like, int64_t number) {
   return known;
 }
 
-/// x mod 2^n, and of signed numbers (that xor 2^(n-1)) - 2^(n-1): the lower n bits, with copies of the highest of them
+/// x mod 2^n; for signed numbers (that xor 2^(n-1)) - 2^(n-1): the lower n bits, with copies of the highest of them
 /// above.
 Value NarrowIntegers::wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width,
                               bool isUnsigned) {
@@ -264,7 +264,7 @@ Value NarrowIntegers::wrapped(OpBuilder &builder, Location loc, Location last, V
 
 void NarrowIntegers::wrapResults(const Entry &entry) {
   Operation *op = entry.op;
-  // The value that the source has is the wrapped one.
+  // The value of the source op is the wrapped one.
   Location last = op->getLoc(), loc = ttcore::withoutSourceNumber(last);
   op->setLoc(loc);
   OpBuilder builder(op);
@@ -298,8 +298,8 @@ void NarrowIntegers::wrapResults(const Entry &entry) {
   }
 }
 
-/// Shifts 64 bits of which the upper 32 are copies of the sign: the first 31 steps bring in copies of it, steps beyond
-/// 32 zeros. A negative distance is a large one.
+/// Shifts 64 bits whose upper 32 are copies of the sign: the first 31 steps shift in copies of it, and steps beyond 32
+/// zeros. A negative distance is a large one.
 void NarrowIntegers::rewriteWideShift(Operation *op) {
   Location last = op->getLoc(), loc = ttcore::withoutSourceNumber(last);
   OpBuilder builder(op);

@@ -1,10 +1,9 @@
 //===- Integers.h - integer types that the chip lacks -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chip has si32, ui32, ui16 and ui8. Integers of 2 and 4 bits, and signed ones of 8 and 16, are
-// computed in si32, or ui8 when they have no sign; whatever may leave the
-// narrow type is brought back to it, modulo 2^n, right after the op. Integers of 64 bits are held in 32: those
-// that are known at compile time have to fit.
+// The chip has si32, ui32, ui16 and ui8. Integers of 2 and 4 bits, and signed ones of 8 and 16, are computed in si32,
+// or in ui8 if they are unsigned; results that may leave the narrow type are wrapped to it, modulo 2^n, right after the
+// op. Integers of 64 bits are held in 32: those that are known at compile time have to fit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_DIALECT_TTIR_TRANSFORMS_INTEGERS_H
@@ -16,11 +15,11 @@
 
 namespace mlir::tt::ttir {
 
-/// Width of the elements of a tensor of integers of 2 or 4 bits, or signed (or signless) ones of 8 or 16, else 0.
+/// The width of the elements of a tensor of integers of 2 or 4 bits, or signed (or signless) ones of 8 or 16, else 0.
 unsigned narrowWidth(Type type);
 
-/// An error for elements, and for attributes that become elements, that the type which the chip has for the result does
-/// not hold.
+/// Emits an error for elements, and for attributes that become elements, that the chip's type for the result cannot
+/// hold.
 LogicalResult checkKnownIntegers(Operation *op);
 
 /// Whether a result is a tensor of 64-bit integers that are not known at compile time.
@@ -30,7 +29,7 @@ bool has64BitResults(Operation *op);
 /// of the source, and rewritten when every tensor has a type of the chip.
 class NarrowIntegers {
 public:
-  /// Fails for an op that has no counterpart on wider types, with an error.
+  /// Fails, with an error, for an op that has no counterpart on wider types.
   LogicalResult collect(Operation *op);
   /// Whether anything was changed.
   bool rewrite();
@@ -47,7 +46,7 @@ private:
   void rewriteWideShift(Operation *op);
 
   Value wrapped(OpBuilder &builder, Location loc, Location last, Value value, unsigned width, bool isUnsigned);
-  /// Returns a constant of one number, which its users broadcast.
+  /// Returns a splat constant, which its users broadcast.
   Value constant(Value like, int64_t number);
 
   SmallVector<Entry> entries;

@@ -67,7 +67,7 @@ private:
                                    << ", which arrives in shards of type " << local
                                    << "; expected only identity mesh_shards of that type";
     setLocal(argument, cast<RankedTensorType>(local));
-    // Who makes inputs wants to know what the type does not tell any more.
+    // Code that creates inputs needs to know what the type no longer states.
     getOperation().setArgAttr(argument.getArgNumber(), ttcore::shardDimsName, shards.front().getShardDimsAttr());
     for (ttir::MeshShardOp op : shards) {
       op->getResult(0).replaceAllUsesWith(argument);
@@ -81,7 +81,7 @@ private:
     const unsigned index = argument.getArgNumber();
     auto status = getOperation().getArgAttrOfType<ttcore::ShardStatusAttr>(index, ttcore::shardStatusName);
     auto local = getOperation().getArgAttrOfType<ttcore::LocalShapeAttr>(index, ttcore::localShapeName);
-    // With dimensions of axes noted, it comes over a mesh.
+    // If dimensions of axes are recorded, it arrives over a mesh.
     if (!argument.use_empty() || !status || status.getValue() != ttcore::ShardStatus::Presharded || !local ||
         !getOperation().getArgAttr(index, ttcore::shardDimsName))
       return;

@@ -1,12 +1,12 @@
 //===- MicroBatches.cpp - functions of a part of the batch ----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value is cut when what an op gives for a micro-batch is the micro-batch's part of what it gives for the whole: rows
-// [i * n, (i + 1) * n) of dimension 0. The op's factors (Families/FactorsInterface.h) say which operands must be cut
-// for that; an op without factors is refused.
+// A value is cut if an op's result for a micro-batch is the micro-batch's part of its result for the whole: rows [i *
+// n, (i + 1) * n) of dimension 0. The op's factors (Families/FactorsInterface.h) state which operands must be cut for
+// that; an op without factors is refused.
 //
-// Of a program on a mesh, chips may have parts of the rows: then they have parts of the rows of each micro-batch. Where
-// the caller has split the rows himself, the micro-batches would be others, which is refused.
+// In a program on a mesh, chips may have parts of the rows: then they have parts of the rows of each micro-batch. If
+// the caller has split the rows, the micro-batches would differ, which is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ static int64_t rowsOf(Value value) {
   return type && type.getRank() ? type.getDimSize(0) : 0;
 }
 
-/// The attribute with another first value, in the form that it has.
+/// The attribute with another first value, in its original form.
 static Attribute withFirst(Attribute attr, int64_t first) {
   Builder builder(attr.getContext());
   auto replaced = [&](auto array) {
@@ -67,7 +67,7 @@ struct Needs {
   std::string reason;
 };
 
-/// Where a factor is in a tensor.
+/// The dimension of a factor in a tensor.
 enum class Rows : uint8_t { Absent, Leading, Elsewhere };
 } // namespace
 
@@ -76,7 +76,7 @@ static Needs refuse(const Twine &reason) { return {{}, {}, reason.str()}; }
 /// Chips may have parts of the rows: each then has its part of the rows of a micro-batch.
 static bool isAmongChips(Operation *op) { return op->hasTrait<trait::Collective>(); }
 
-/// The factor that micro-batches of a tensor are parts of.
+/// The factor of which micro-batches of a tensor are parts.
 static int64_t rowsFactor(Operation *op, const Factors &factors, size_t tensor) {
   const Factors::Dimension &rows = factors.dimensions(tensor).front();
   return isAmongChips(op) ? rows.back() : rows[0];
@@ -89,7 +89,7 @@ static std::pair<Rows, size_t> findFactor(Operation *op, const Factors &factors,
   return {Rows::Absent, 0};
 }
 
-/// Chips cut whole tensors themselves, so that each has its part of a micro-batch.
+/// Chips cut whole tensors themselves, so each has its part of a micro-batch.
 static bool areRowsOfCaller(Operation *op) {
   auto mesh = dyn_cast<ttir::MeshShardOp>(op);
   return mesh && mesh.getShardType() == ttcore::MeshShardType::Identity && llvm::is_contained(mesh.getShardDims(), 0);
@@ -187,7 +187,7 @@ private:
     return inputs;
   }
 
-  /// Whether chips hold the argument in shards already, unless it is known to have all rows.
+  /// Whether chips already hold the argument in shards, unless it is known to have all rows.
   static bool isInShards(BlockArgument argument, Attribute shardDims) {
     RankedTensorType type = typeOf(argument);
     if (!type || !isa_and_present<ttcore::TensorMeshAttr>(type.getEncoding()))
@@ -207,7 +207,7 @@ private:
       return function.emitOpError() << "has " << llvm::range_size(function.getBody())
                                     << " blocks; only a function of one block works on micro-batches";
     values.clear();
-    // The rules look at whole tensors: types change when all ops were looked at.
+    // The rules read whole tensors: types change after all ops were visited.
     SmallVector<std::pair<Value, Type>> later;
     Builder builder(&getContext());
     for (unsigned i : batchArguments(function)) {
@@ -263,7 +263,7 @@ private:
     return success();
   }
 
-  /// Rows that are all alike, of which a micro-batch has fewer: a creation of one value, or a broadcast of one row.
+  /// Equal rows, of which a micro-batch has fewer: a creation of one value, or a broadcast of one row.
   Value partOf(Value value, Operation *user, SmallVector<std::pair<Value, Type>> &later) {
     Operation *producer = value.getDefiningOp();
     if (!producer || !divides(value))

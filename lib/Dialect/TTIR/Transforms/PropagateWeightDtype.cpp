@@ -55,7 +55,7 @@ private:
       for (OpOperand &use : values.pop_back_val().getUses()) {
         Operation *user = use.getOwner();
         if (user->hasTrait<trait::TakesWeight>() && use.getOperandNumber() == weightOperand) {
-          // What the op says itself is more particular.
+          // The op's own attribute is more specific.
           if (!user->hasAttr(ttcore::weightDtypeName)) {
             user->setAttr(ttcore::weightDtypeName, dtype);
             changed = true;

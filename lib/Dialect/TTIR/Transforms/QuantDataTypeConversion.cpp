@@ -25,7 +25,7 @@ struct QuantDataTypeConversion : ttir::impl::TTIRQuantDataTypeConversionBase<Qua
     }
     quant::QuantizedType narrowed;
     auto storage = IntegerType::get(&getContext(), targetBitWidth);
-    // The range of the values stays, only what holds them changes.
+    // The range of the values stays, only their storage changes.
     auto holds = [&](quant::QuantizedType type) {
       const int64_t span = int64_t(1) << (targetBitWidth - (type.isSigned() ? 1 : 0));
       if (type.getStorageTypeMax() < span && type.getStorageTypeMin() >= (type.isSigned() ? -span : 0))

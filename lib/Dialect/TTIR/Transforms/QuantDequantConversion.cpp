@@ -22,8 +22,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// The type that a float was dequantized from, if it is one for the whole tensor: a type for each index of a dimension
-/// would have to move with that dimension. What is written to afterwards is read where it is.
+/// The type from which a float was dequantized, if it applies to the whole tensor: a type with one scale per index
+/// would have to move with its dimension. A value that is written to later is read in place.
 static quant::UniformQuantizedType dequantizedFrom(Value value) {
   auto dequantize = value.getDefiningOp<DequantizeOp>();
   if (!dequantize || isAffectedAfter(dequantize.getInput(), dequantize))
@@ -50,7 +50,7 @@ struct QuantDequantConversion : ttir::impl::TTIRQuantDequantConversionBase<Quant
       } else if (isa<DequantizeOp>(op)) {
         dead.push_back(op);
       }
-      // Another op may come before it in its turn.
+      // Another op may move before it in turn.
       if (dequantize)
         dead.push_back(dequantize);
     }
@@ -64,7 +64,7 @@ struct QuantDequantConversion : ttir::impl::TTIRQuantDequantConversionBase<Quant
   }
 
 private:
-  /// Puts the op before what its operands were dequantized by. Returns what dequantizes its result, or null.
+  /// Moves the op before the dequantization of its operands. Returns the dequantization of its result, or null.
   static Operation *moveAhead(Operation *op) {
     quant::UniformQuantizedType type =
         op->getNumOperands() ? dequantizedFrom(op->getOperand(0)) : quant::UniformQuantizedType();
@@ -84,7 +84,7 @@ private:
     return dequantize;
   }
 
-  /// Quantizing what was dequantized is nothing, or a change of scale.
+  /// Quantizing a dequantized value is an identity, or a change of scale.
   static bool joinWithDequantize(Operation *op) {
     auto quantize = dyn_cast<QuantizeOp>(op);
     if (!quantize || !dequantizedFrom(quantize.getInput()))

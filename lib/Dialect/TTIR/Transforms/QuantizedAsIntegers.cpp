@@ -32,7 +32,7 @@ static Type stored(Type type) {
 }
 
 namespace {
-/// Scales and zero points as constants, and the dimension that they are of.
+/// Scales and zero points as constants, and their dimension.
 struct Parameters {
   Value scale, zeroPoint;
   IntegerAttr axis;
@@ -84,7 +84,7 @@ struct QuantizedAsIntegers : ttir::impl::TTIRQuantizedAsIntegersBase<QuantizedAs
       return signalPassFailure();
     if (ops.empty())
       return markAllAnalysesPreserved();
-    // What a value was, by then that of its integers.
+    // The original type of a value, whose current type is that of its integers.
     for (Operation *op : ops) {
       if (op == function)
         convertSignature(function);
@@ -145,7 +145,7 @@ private:
       remember(result);
   }
 
-  /// A constant holds the integers already.
+  /// A constant already holds the integers.
   void widen(ConstantOp constant) {
     auto values = cast<DenseElementsAttr>(constant.getValue());
     const bool isSigned = quantizedOf(constant.getType()).isSigned();
@@ -169,8 +169,8 @@ private:
     return DequantizeUnrolledOp::create(b, type, value, p.scale, p.zeroPoint, p.axis);
   }
 
-  /// Returns the real values of a value's integers, for `user`, computed once: before its first user, or where that is
-  /// in a region of its own, after the value.
+  /// Returns the real values of a value's integers, for `user`, computed once: before its first user or, if that is in
+  /// a region of its own, after the value.
   Value realOf(Operation *user, Value value, quant::QuantizedType from) {
     Value &real = reals[value];
     if (!real) {
@@ -215,7 +215,7 @@ private:
     op->erase();
   }
 
-  /// Any other op computes with what the integers stand for.
+  /// Any other op computes with the values that the integers represent.
   void compute(Operation *op) {
     ImplicitLocOpBuilder b(ttcore::withoutSourceNumber(op->getLoc()), op);
     for (OpOperand &operand : op->getOpOperands())

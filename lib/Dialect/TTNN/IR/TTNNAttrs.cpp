@@ -131,8 +131,7 @@ Attribute MemoryConfigAttr::parse(AsmParser &parser, Type) {
       ndShardSpec = spec;
       continue;
     }
-    // What stands alone with a prefix may be either; without one it is the
-    // layout.
+    // A single attribute with a prefix may be either; without a prefix it is the layout.
     Attribute parsed;
     OptionalParseResult full = parser.parseOptionalAttribute(parsed);
     if (full.has_value() && failed(*full))

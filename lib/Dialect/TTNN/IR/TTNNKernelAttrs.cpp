@@ -9,8 +9,7 @@ using namespace mlir::tt::ttnn;
 
 using EmitError = function_ref<InFlightDiagnostic()>;
 
-/// Arguments known at compile time: which buffers and semaphores, named values,
-/// layouts of operands.
+/// Arguments known at compile time: buffers and semaphores, named values, layouts of operands.
 template <class... Kinds>
 static LogicalResult verifyArguments(EmitError emitError, StringRef what, ArrayRef<Attribute> arguments) {
   for (auto [index, argument] : llvm::enumerate(arguments))

@@ -32,7 +32,7 @@ static SmallVector<FunctionOpInterface> programsOf(ModuleOp module) {
 static bool isOfTrace(Operation *op) { return isa<BeginTraceCaptureOp, EndTraceCaptureOp, ExecuteTraceOp>(op); }
 
 bool ttnn::hasTraces(ModuleOp module) {
-  // Most modules have none, and need no look at the names of functions.
+  // Most modules have none, so names of functions need not be read.
   auto find = [](Operation *root) {
     return root->walk([](Operation *op) { return isOfTrace(op) ? WalkResult::interrupt() : WalkResult::advance(); })
         .wasInterrupted();
@@ -41,7 +41,7 @@ bool ttnn::hasTraces(ModuleOp module) {
 }
 
 namespace {
-/// A recording, and the ops that execute it in their order.
+/// A recording, and the ops that execute it, in order.
 struct Trace {
   BeginTraceCaptureOp begin;
   EndTraceCaptureOp end;

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// The type in the block format; null for what cannot be in it, or is in a block format already.
+/// The type in the block format; null for a type that cannot be in it, or already is in a block format.
 static RankedTensorType inBlocks(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(tensor);

@@ -53,14 +53,14 @@ struct CollectPerfMetrics : ttnn::impl::TTNNCollectPerfMetricsBase<CollectPerfMe
     const bool onlyTraces = enableTrace && hasTraces();
     getOperation().walk([&](func::FuncOp function) {
       auto type = function->getAttrOfType<StringAttr>(ttcore::functionTypeName);
-      // What is computed once costs nothing in the runs that follow.
+      // Values that are computed once cost nothing in later runs.
       if ((type && type.getValue() == ttcore::constEvalType) ||
           (onlyTraces && (!type || type.getValue() != ttcore::traceMainType)))
         return;
       function.walk([&](Operation *op) {
         if (!isa<TTNNDialect>(op->getDialect()) || isa<DeallocateOp>(op))
           return;
-        // An op without results writes its first operand.
+        // An op without results writes to its first operand.
         const bool hasResult = op->getNumResults();
         Value tensor = hasResult ? Value(op->getResult(0)) : op->getNumOperands() ? op->getOperand(0) : Value();
         TTNNLayoutAttr layout = tensor ? TTNNLayoutAttr::of(tensor.getType()) : TTNNLayoutAttr();

@@ -23,7 +23,7 @@ static RankedTensorType onHost(Type type) {
   if (!layout || !layout.isOnDevice() || layout.isSharded())
     return {};
   auto tensor = cast<RankedTensorType>(type);
-  // Block formats are tiles wherever they lie.
+  // Block formats are tiled in any memory.
   const Layout order = ttcore::isBlockFormat(layout.getDataType()) ? Layout::Tile : Layout::RowMajor;
   auto host = TTNNLayoutAttr::get(type.getContext(), tensor.getShape(), layout.getDataType(), order,
                                   BufferType::SystemMemory, layout.getTensorMesh());

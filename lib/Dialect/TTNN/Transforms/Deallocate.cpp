@@ -26,7 +26,7 @@ struct Deallocate : ttnn::impl::TTNNDeallocateBase<Deallocate> {
   }
 
 private:
-  /// Walks backwards, so that the first use met is the last.
+  /// Walks backwards, so that the first visited use is the last.
   static void deallocateIn(Block &block) {
     DenseSet<Value> used;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
@@ -49,7 +49,8 @@ private:
     }
   }
 
-  /// Arguments are the caller's, and cached values are kept for the next run. What stages give lies on their own chips.
+  /// Arguments belong to the caller, and cached values are kept for the next run. Results of stages are on their own
+  /// chips.
   static bool isOwned(Value value, Block &block) {
     Operation *producer = value.getDefiningOp();
     return producer && producer->getBlock() == &block && !producer->hasTrait<trait::RunsOnce>() &&

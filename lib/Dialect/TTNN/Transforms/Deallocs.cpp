@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// Erases the deallocations that `isWrong`; whether there were any.
+/// Erases the deallocations for which `isWrong` holds; returns whether there were any.
 static bool eraseDeallocs(Operation *root, llvm::function_ref<bool(DeallocateOp)> isWrong) {
   bool changed = false;
   root->walk([&](DeallocateOp dealloc) {

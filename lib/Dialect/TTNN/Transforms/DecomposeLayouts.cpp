@@ -76,7 +76,7 @@ private:
     if (!collapsedShape(type.getShape(), Layout::Tile))
       return op->emitOpError() << "result 0 is " << type << "; its size exceeds 64 bits";
     SmallVector<Step> steps = plan(type.getShape(), from, to);
-    // A change of order alone, or none, is what the op itself does.
+    // The op itself performs a change of order alone, or none.
     if (steps.empty() || (steps.size() == 1 && steps[0].make == make<ToLayoutOp>))
       return success();
 

@@ -12,7 +12,7 @@ using namespace mlir::tt::ttnn;
 
 Value ttnn::getOrCreateDevice(OpBuilder &builder, Operation *op, function_ref<void(const Twine &)> refuse) {
   Block &entry = op->getParentOfType<FunctionOpInterface>().getFunctionBody().front();
-  // It stands before every op that could want it.
+  // It precedes every op that could use it.
   if (!entry.empty())
     if (auto existing = dyn_cast<GetDeviceOp>(entry.front()))
       return existing.getDevice();

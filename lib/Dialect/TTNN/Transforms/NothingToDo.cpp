@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 //
-// What these passes do elsewhere is not needed on the simulated chip; the summary of each says why. They take their
-// options, so that command lines and pipelines that name them work.
+// Passes that the simulated chip does not need; the summary of each states the reason. They accept their options, so
+// that command lines and pipelines that name them work.
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,15 +25,15 @@ using namespace mlir::tt::ttnn;
 
 static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// Brings an argument to where ops want it.
+/// Moves an argument to the memory that ops require.
 static bool isLayoutChange(Operation *op) {
   StringRef name = op->getName().stripDialect();
   return isPure(op) && (name == "to_layout" || name == "to_device" || name == "to_memory_config" || name == "typecast");
 }
 
 namespace {
-/// The ops of a function. Each stage makes for itself what depends on arguments and constants alone and takes no time
-/// worth sending for; `steps` are the others, which are cut.
+/// The ops of a function. Each stage computes for itself values that depend only on arguments and constants and take
+/// too little time to be sent; `steps` are the other ops, which are divided.
 struct Body {
   explicit Body(Block &block) {
     for (Operation &op : block.without_terminator())
@@ -88,7 +88,7 @@ private:
   SmallVector<int64_t> stageMesh, mesh;
   size_t axis = 1; // of the mesh, along which stages follow each other
 
-  /// The program is for the mesh of a stage; the whole has as many of them.
+  /// The program is for the mesh of a stage; the whole mesh contains as many of them.
   LogicalResult findMesh(func::FuncOp function) {
     auto error = [&] { return function.emitOpError() << "is cut into " << numStages.getValue() << " stages, but "; };
     if (numStages < 1)
@@ -177,14 +177,14 @@ private:
     return cutEvenly(times, crossing, numStages);
   }
 
-  /// The ops of a stage, and what goes in and out.
+  /// The ops of a stage, its inputs and its outputs.
   static Stage collect(Block &block, const Body &body, const DenseMap<Operation *, size_t> &stageOf, size_t index) {
     const auto isHere = [&](Operation *op) {
       auto found = stageOf.find(op);
       return found != stageOf.end() && found->second == index;
     };
     const bool isLast = llvm::all_of(stageOf, [&](auto entry) { return entry.second <= index; });
-    // What is shared, from its users backwards.
+    // Shared ops, from their users backwards.
     DenseSet<Operation *> needed;
     Stage stage;
     for (Operation &op : llvm::reverse(block)) {
@@ -240,7 +240,7 @@ private:
       old.push_back(&op);
     for (auto [index, stage] : llvm::enumerate(stages)) {
       func::FuncOp program = makeFunction(function, stage, index);
-      // Behind all others, whose places in the binary stay.
+      // After all others, whose places in the binary do not change.
       symbols.insert(program, getOperation().getBody()->end());
       builder.setInsertionPoint(terminator);
       SmallVector<Value> inputs;

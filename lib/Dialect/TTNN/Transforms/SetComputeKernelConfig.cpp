@@ -40,10 +40,10 @@ static bool declaresConfig(Operation *op) {
   return op->isRegistered() && llvm::is_contained(op->getName().getAttributeNames(), configName);
 }
 
-/// Ops that the dialect gives none, and whose kernels look for one all the same.
+/// Ops to which the dialect gives none, although their kernels look for one.
 static bool obeysConfig(Operation *op) { return op->hasTrait<trait::Elementwise>() || isa<LayerNormOp>(op); }
 
-/// A config with the fields that it lacks from another one; either may be null.
+/// A config whose missing fields are taken from another one; either may be null.
 static DeviceComputeKernelConfigAttr completed(DeviceComputeKernelConfigAttr config,
                                                DeviceComputeKernelConfigAttr more) {
   if (!config || !more)
@@ -84,7 +84,7 @@ struct SetComputeKernelConfig : ttnn::impl::TTNNSetComputeKernelConfigBase<SetCo
       op->removeDiscardableAttr(ttcore::computeConfigName);
       if (!declares && !obeysConfig(op))
         return WalkResult::advance();
-      // What the op has itself, then what was said of it, then what was said of all.
+      // The op's own config first, then the requests for the op, then those for all ops.
       auto config = op->getAttrOfType<DeviceComputeKernelConfigAttr>(configName);
       config = completed(config, own);
       op->setAttr(configName, declares ? completed(config, requested) : config);

@@ -11,7 +11,7 @@ namespace mlir::tt::ttnn {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Names in fused locations and in those of calls, too: numbers of source ops stay where they are.
+/// Also handles names in fused locations and in those of calls; numbers of source ops stay.
 static Location simplified(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return NameLoc::get(name.getName());

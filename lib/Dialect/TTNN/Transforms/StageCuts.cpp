@@ -16,7 +16,7 @@ static double slowestOfEqualWork(ArrayRef<double> workBefore, ArrayRef<Crossing>
   std::vector<size_t> ends;
   for (size_t part = 1; part <= parts; ++part) {
     auto *found = std::lower_bound(workBefore.begin(), workBefore.end(), workBefore[n] / parts * part);
-    // Each part has an op, and leaves one to each that follows.
+    // Each part has an op, and leaves one for each that follows.
     const size_t first = (ends.empty() ? 0 : ends.back()) + 1, last = n - (parts - part);
     ends.push_back(part == parts ? n : std::clamp<size_t>(found - workBefore.begin(), first, last));
   }
@@ -35,7 +35,7 @@ static double slowestOfEqualWork(ArrayRef<double> workBefore, ArrayRef<Crossing>
 
 std::vector<Part> ttnn::cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> crossing, size_t parts) {
   const size_t n = opNs.size();
-  // Values by who makes them, and by who uses them last.
+  // Values by their producers, and by their last users.
   std::vector<std::vector<const Crossing *>> created(n), used(n);
   for (const Crossing &value : crossing) {
     created[value.created].push_back(&value);
@@ -44,8 +44,8 @@ std::vector<Part> ttnn::cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> cros
   std::vector<double> workBefore = {0};
   for (double ns : opNs)
     workBefore.push_back(workBefore.back() + ns);
-  // No part of the best cut takes longer than the slowest of another one, which leaves to each op as the first of a
-  // part few ends, and few places among the parts. Sums of many numbers are not exact.
+  // No part of the best cut takes longer than the slowest part of another cut. This leaves few possible ends for a part
+  // that begins with each op, and few positions between parts. Sums of many numbers are not exact.
   const double longest = slowestOfEqualWork(workBefore, crossing, parts) * (1 + 1e-9);
   const double total = workBefore[n];
   struct Best {
@@ -60,7 +60,7 @@ std::vector<Part> ttnn::cutEvenly(ArrayRef<double> opNs, ArrayRef<Crossing> cros
   best[0][0] = {0, 0, 0};
   for (size_t begin = 0; begin < n; ++begin) {
     double work = 0, sends = 0;
-    // Parts before, and from this one on, that are enough for their work.
+    // The numbers of parts before, and from this one on, that suffice for their work.
     const auto isPlace = [&](size_t k) {
       return workBefore[begin] <= (k - 1) * longest && total - workBefore[begin] <= (parts - k + 1) * longest;
     };

@@ -10,9 +10,9 @@ namespace mlir::tt::ttnn {
 /// One part of a sequence of ops, [begin, end).
 using Part = std::pair<size_t, size_t>;
 
-/// Cuts ops into `parts` parts in their order, none of which is empty, so that the slowest takes the least time; of
-/// cuts that are equal in this, the one whose parts take the least time together. `opNs` are times of the ops;
-/// `crossing` are values: who makes it, who uses it last, and the time of sending it.
+/// Divides ops into `parts` nonempty parts in order, so that the slowest takes the least time; among equal divisions,
+/// the one whose parts take the least total time. `opNs` are times of the ops; `crossing` are values: the producer, the
+/// last user, and the time to send it.
 struct Crossing {
   size_t created = 0, used = 0;
   double ns = 0;

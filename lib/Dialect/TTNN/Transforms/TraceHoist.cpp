@@ -32,8 +32,8 @@ static bool isOnDevice(Value value) {
 
 static bool isDevice(Value value) { return isa<DeviceType>(value.getType()); }
 
-/// Whether a recording may have the op: one that computes, on the device alone, what its operands say. What writes to
-/// an operand is done by the program, which has the operand and not a copy.
+/// Whether a recording may contain the op: one that computes, on the device alone, from its operands. The program runs
+/// ops that write to an operand, because it has the operand and not a copy.
 static bool isTraceable(Operation &op) {
   if (isa<DeallocateOp>(op))
     return isOnDevice(op.getOperand(0));
@@ -42,7 +42,7 @@ static bool isTraceable(Operation &op) {
          llvm::all_of(op.getOperands(), [](Value operand) { return isDevice(operand) || isOnDevice(operand); });
 }
 
-/// Devices, and what is evaluated once, come before everything, so that they part nothing.
+/// Devices, and values that are evaluated once, come first, so that they divide nothing.
 static void moveToHead(Block &body) {
   Operation *last = nullptr;
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
@@ -60,7 +60,7 @@ static void moveToHead(Block &body) {
   }
 }
 
-/// The most ops that stand together and can be recorded, without deallocations of what was there before.
+/// The longest sequence of ops that can be recorded, without deallocations of earlier values.
 static SmallVector<Operation *> findTrace(Block &body) {
   SmallVector<Operation *> best, run;
   size_t mostComputed = 0, computed = 0;
@@ -149,7 +149,7 @@ private:
     // What is recorded.
     auto trace = addFunction(program, name, ttcore::traceMainType, inputTypes, outputTypes, symbols);
     OpBuilder builder = OpBuilder::atBlockBegin(&trace.getBody().front());
-    // What reads its inputs comes before they are freed.
+    // Readers of its inputs come before they are freed.
     Operation *next = run.back()->getNextNode();
     for (Operation *free : frees)
       free->moveBefore(next);
@@ -194,7 +194,7 @@ private:
           result, [&](OpOperand &use) { return use.getOwner()->getParentOp() == program.getOperation(); });
   }
 
-  /// Room for the inputs, at addresses that stay.
+  /// Space for the inputs, at fixed addresses.
   func::FuncOp addSlots(func::FuncOp program, StringRef name, ArrayRef<Type> types, Location loc,
                         SymbolTable &symbols) {
     auto function = addFunction(program, "allocate_slots_" + name, ttcore::traceAllocateSlotsType, {}, types, symbols);
@@ -209,7 +209,7 @@ private:
     return function;
   }
 
-  /// Runs the ops once, so that all kernels are there, and once more to record them.
+  /// Runs the ops once, so that all kernels exist, and once more to record them.
   func::FuncOp addCapture(func::FuncOp program, func::FuncOp trace, Location loc, SymbolTable &symbols) {
     Type id = RankedTensorType::get({}, IntegerType::get(&getContext(), 32, IntegerType::Unsigned),
                                     TraceIdAttr::get(&getContext()));

@@ -54,12 +54,12 @@ struct WeightDtypeConversion : ttnn::impl::TTNNWeightDtypeConversionBase<WeightD
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (!op->hasTrait<trait::TakesWeight>())
         return WalkResult::advance();
-      // The second operand of a convolution is a weight wherever it comes from.
+      // The second operand of a convolution is a weight, whatever its source.
       bool always = op->hasTrait<trait::Convolves>();
       std::optional<ttcore::DataType> format;
       if (places && !places->isComputedBy(op))
         format = toDataType(targetDtype);
-      // The op's own attribute holds wherever the weight comes from.
+      // The op's own attribute applies, whatever the weight's source.
       if (Attribute own = op->getDiscardableAttr(ttcore::weightDtypeName)) {
         FailureOr<ttcore::DataType> named = ttcore::weightDtypeOf(own, [&] { return op->emitOpError(); });
         if (failed(named))
@@ -83,7 +83,7 @@ private:
   static void setFormat(OpOperand &weight, ttcore::DataType format, bool always,
                         DenseMap<std::pair<Value, ttcore::DataType>, Value> &casts) {
     TTNNLayoutAttr layout = TTNNLayoutAttr::of(weight.get().getType());
-    // Rows of the device are the values of this run, which the convolution prepares itself.
+    // Rows on the device are values of this run, which the convolution prepares itself.
     if (!layout || (!layout.isTiled() && layout.isOnDevice()) || layout.getDataType() == format ||
         !isa<FloatType>(cast<RankedTensorType>(weight.get().getType()).getElementType()) ||
         (!always && !isConstantData(weight.get())))

@@ -7,7 +7,7 @@
 namespace mlir::vhlo {
 class VhloDialect;
 
-/// Lets the dialect's attributes and types be read from bytecode, and written.
+/// Allows the dialect's attributes and types to be read from bytecode, and written.
 void addBytecode(VhloDialect &dialect);
 } // namespace mlir::vhlo
 

@@ -186,7 +186,7 @@ std::pair<StringRef, unsigned> OpRow::split() const {
   return {base, parsed};
 }
 
-/// An index of rows by a name; of several rows of one name, the first.
+/// An index of rows by name; for several rows with one name, the first.
 template <class Row, class Name> static llvm::StringMap<const Row *> indexBy(ArrayRef<Row> rows, Name name) {
   llvm::StringMap<const Row *> index;
   for (const Row &row : rows)

@@ -104,7 +104,7 @@ static constexpr Number numbers[] = {
     {"f16_v1", make<Float16Type>},
     {"f32_v1", make<Float32Type>},
     {"f64_v1", make<Float64Type>},
-    // So in files, for the type of 19 bits.
+    // Written this way in files, for the type of 19 bits.
     {"tf31_v1", make<FloatTF32Type>},
     {"f8E4M3FN_v1", make<Float8E4M3FNType>},
     {"f8E5M2_v1", make<Float8E5M2Type>},
@@ -149,7 +149,7 @@ std::optional<unsigned> vhlo::integerWidth(Type type) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// The fields, separated by commas: dimensions stand before the type, names for the values of enums.
+/// The fields, separated by commas: dimensions precede the type; enums are written as names of values.
 static void printFields(AsmPrinter &printer, const DataRow &row, ArrayRef<Attribute> fields) {
   bool isFirst = true;
   for (auto [field, value] : llvm::zip_equal(row.fields, fields)) {
@@ -319,7 +319,7 @@ parseData(DialectAsmParser &parser, const DataRow *(*find)(StringRef), StringRef
     return std::pair(row, fields);
   if (parser.parseLess() || failed(parseFields(parser, *row, fields)))
     return failure();
-  // The encoding of a tensor stands last in text, and first in files.
+  // The encoding of a tensor is last in text, and first in files.
   if (row == findType("tensor_v1") && succeeded(parser.parseOptionalComma())) {
     Attribute encoding;
     if (parser.parseAttribute(encoding))

@@ -36,7 +36,7 @@ private:
     return reader.emitError() << "vhlo." << row.mnemonic << ": " << field.name << " ";
   }
 
-  /// A list of any length that its elements are there for: none takes less than a byte.
+  /// A list whose elements must fit into the rest of the file: none takes less than a byte.
   template <class T, class Read> FailureOr<SmallVector<T>> readList(Read read) {
     uint64_t size = 0;
     if (failed(reader.readVarInt(size)))
@@ -184,7 +184,7 @@ private:
     llvm_unreachable("a field of no kind");
   }
 
-  /// An axis has a flag before what may be there; elsewhere it is the index of the attribute that says.
+  /// An axis has a flag before an optional part; elsewhere it is the index of the attribute.
   FailureOr<Attribute> readOptional(const Field &field) {
     Attribute value;
     if (row.mnemonic != "axis_ref_v1") {

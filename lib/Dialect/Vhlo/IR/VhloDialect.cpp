@@ -23,7 +23,7 @@ MLIR_DEFINE_EXPLICIT_TYPE_ID(mlir::vhlo::VhloType)
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Inherent attributes are one dictionary; an op that has none has no properties, as in a file.
+/// Inherent attributes are one dictionary; an op without any has no properties, as in a file.
 using Properties = DictionaryAttr;
 
 namespace {
@@ -48,7 +48,7 @@ struct PropertiesModel : BytecodeOpInterface::FallbackModel<PropertiesModel> {
   }
 };
 
-/// The hooks of all ops: each looks its row up.
+/// The hooks of all ops: each looks up its row.
 class OpModel final : public OperationName::Impl {
 public:
   OpModel(const OpRow &row, Dialect *dialect, TypeID id, mlir::detail::InterfaceMap interfaces)
@@ -173,7 +173,7 @@ Operation *vhlo::createOp(OpBuilder &builder, Location loc, const OpRow &row, Ty
 VhloDialect::VhloDialect(MLIRContext *context) : Dialect(getDialectNamespace(), context, TypeID::get<VhloDialect>()) {
   registerData();
   addBytecode(*this);
-  // One for each row and all contexts.
+  // One for each row, shared by all contexts.
   static const std::unique_ptr<SelfOwningTypeID[]> ids(new SelfOwningTypeID[opRows().size()]);
   for (auto [index, row] : llvm::enumerate(opRows())) {
     mlir::detail::InterfaceMap interfaces;

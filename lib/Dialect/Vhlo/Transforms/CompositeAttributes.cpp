@@ -18,7 +18,7 @@ using namespace mlir::vhlo;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes the parts by name, and remembers whether one was missing or of another kind.
+/// Takes the parts by name, and records whether one was missing or of another kind.
 class Parts {
 public:
   Parts(const OpRow &row, DictionaryAttr parts, Emit emitError) : row(row), parts(parts), emitError(emitError) {}
@@ -56,7 +56,7 @@ public:
     auto value = get<DenseIntElementsAttr>(name);
     if (!value)
       return {};
-    // Dimensions and windows: a splat may say that there are more than can be held.
+    // Dimensions and windows: a splat may claim more elements than can be held.
     constexpr int64_t most = 1 << 16;
     if (value.getElementType().isSignlessInteger(64) && value.getNumElements() <= most)
       return llvm::to_vector(value.getValues<int64_t>());

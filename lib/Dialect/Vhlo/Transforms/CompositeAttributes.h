@@ -8,11 +8,11 @@
 
 namespace mlir::vhlo {
 
-/// The StableHLO attribute of the parts of `whole` that an op of this row has, given as VHLO attributes: null where
-/// they stand for none. Fails after an error.
+/// The StableHLO attribute for the parts of `whole` in an op of this row, given as VHLO attributes: null if they
+/// represent none. Fails after an error.
 FailureOr<Attribute> assemble(const OpRow &row, StringRef whole, DictionaryAttr parts, Emit emitError);
 
-/// A part of a StableHLO attribute, as VHLO attribute, or null where the attribute has no such part.
+/// A part of a StableHLO attribute, as a VHLO attribute, or null if the attribute has no such part.
 Attribute partOfWhole(Attribute whole, StringRef part);
 
 } // namespace mlir::vhlo

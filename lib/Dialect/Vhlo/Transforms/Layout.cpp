@@ -11,7 +11,7 @@
 using namespace llvm;
 using namespace mlir::vhlo;
 
-/// The number of low zero bits of the first byte is that of the bytes that follow it; none set means eight.
+/// The number of low zero bits of the first byte is the number of bytes that follow; if no bit is set, eight follow.
 std::optional<uint64_t> mlir::vhlo::takeVarInt(StringRef &bytes) {
   if (bytes.empty())
     return std::nullopt;
@@ -32,7 +32,7 @@ enum Section { Strings, Dialects, Data, Offsets, Ir, Resources, ResourceOffsets,
 using Sections = std::array<std::optional<StringRef>, SectionCount>;
 } // namespace
 
-/// Sections have an identifier, whose high bit says that an alignment follows their length.
+/// Sections have an identifier, whose high bit states that an alignment follows their length.
 static std::optional<std::string> findSections(StringRef file, StringRef rest, Sections &sections) {
   while (!rest.empty()) {
     const auto first = static_cast<unsigned char>(rest.front());
@@ -59,7 +59,7 @@ static std::optional<std::string> findSections(StringRef file, StringRef rest, S
   return std::nullopt;
 }
 
-/// Attributes, then types, in groups of a dialect: as many as the section says, of no more bytes than there are.
+/// Attributes, then types, in groups by dialect: as many as the section states, with no more bytes than there are.
 static std::optional<std::string> checkOffsets(StringRef offsets, size_t dataSize) {
   std::optional<uint64_t> counts[] = {takeVarInt(offsets), takeVarInt(offsets)};
   uint64_t total = 0;

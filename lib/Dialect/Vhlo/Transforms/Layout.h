@@ -11,7 +11,7 @@
 
 namespace mlir::vhlo {
 
-/// A number of bytecode, taken from the front; nothing where it is cut off.
+/// A number of bytecode, taken from the front; nothing if it is cut off.
 std::optional<uint64_t> takeVarInt(llvm::StringRef &bytes);
 
 /// Returns the error in the sections of a file, if any. MLIR's reader trusts the counts of a damaged file, allocates

@@ -51,7 +51,7 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
   if (std::optional<std::string> wrong = checkLayout(bytes))
     return emitError(loc) << "the portable artifact is damaged: " << *wrong, nullptr;
   context->loadDialect<VhloDialect>();
-  // The reader takes data of any alignment from a buffer that is as aligned as an allocation.
+  // The reader takes data of any alignment from a buffer with the alignment of an allocation.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes, "portable artifact");
   // The reader continues after some errors, with impossible attributes.
   bool hasErrors = false;
@@ -66,7 +66,7 @@ OwningOpRef<ModuleOp> vhlo::deserializePortableArtifact(StringRef bytes, MLIRCon
   return module;
 }
 
-/// The version of MLIR's bytecode that a version is written in: that of the first row which it is below.
+/// The version of MLIR's bytecode in which a version is written: that of the first row above it.
 static int64_t bytecodeVersion(const Version &version) {
   static constexpr std::pair<Version, int64_t> below[] = {
       {{0, 10, 0}, 0}, {{0, 12, 0}, 1}, {{0, 14, 0}, 3}, {{0, 15, 0}, 4}};

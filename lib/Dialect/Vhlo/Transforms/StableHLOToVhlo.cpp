@@ -53,7 +53,7 @@ static Attribute inherentOf(Operation *op, const Inherent &inherent, bool allowO
   return {};
 }
 
-/// Attributes of other dialects stay where they are allowed.
+/// Attributes of other dialects stay if they are allowed.
 static LogicalResult discardableOf(Operation *op, NamedAttrList &converted, bool allowOthers, Emit emitError) {
   for (NamedAttribute each : op->getDiscardableAttrs()) {
     Attribute value = toVhlo(each.getValue(), allowOthers);
@@ -108,7 +108,7 @@ static void castAround(Operation *op) {
   };
   auto ignored = [&]() -> InFlightDiagnostic { return op->emitError(); };
   for (OpOperand &operand : op->getOpOperands()) {
-    // The type of a value of this dialect was converted from one that it converts back to.
+    // The type of a value of this dialect was converted from one to which it converts back.
     if (!isa<VhloType>(operand.get().getType()))
       continue;
     Type type = toBuiltin(operand.get().getType(), ignored);

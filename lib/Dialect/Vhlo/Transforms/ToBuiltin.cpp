@@ -32,7 +32,7 @@ static FailureOr<SmallVector<Type>> typesOf(Attribute field, Emit emitError) {
   return types;
 }
 
-/// Flags of a quantised type are those of the quant dialect.
+/// Flags of a quantized type are those of the quant dialect.
 static Type quantized(VhloType type, Emit emitError) {
   ArrayRef<Attribute> fields = type.fields();
   Type storage = typeOf(fields[1], emitError), expressed = typeOf(fields[2], emitError);
@@ -117,7 +117,7 @@ Type vhlo::toBuiltin(Type given, Emit emitError) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// The number of elements, or nothing where the shape is dynamic or too large.
+/// The number of elements, or nothing if the shape is dynamic or too large.
 static std::optional<int64_t> elementCount(ShapedType type) {
   int64_t count = 1;
   if (!type.hasStaticShape())
@@ -151,7 +151,7 @@ static DenseElementsAttr booleans(ShapedType type, int64_t count, StringRef byte
   return DenseElementsAttr::get(type, values);
 }
 
-/// The bytes of an element in a file, which are those in memory.
+/// The bytes of an element in a file, which equal those in memory.
 static std::optional<int64_t> elementBytes(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type)) {
     std::optional<int64_t> part = elementBytes(complex.getElementType());
@@ -180,7 +180,7 @@ static Attribute elements(VhloAttr attribute, Emit emitError) {
     return booleans(type, *count, bytes, emitError);
   auto size = static_cast<int64_t>(bytes.size());
   std::optional<int64_t> whole = llvm::checkedMul(*count, *width);
-  // One element is there also where a tensor has none: what all would be.
+  // One element is stored even if a tensor has none: the value that all would have.
   if (size != whole && size != *width) {
     emitError() << "has " << size << " bytes for " << type << "; expected " << whole.value_or(-1) << ", or " << *width
                 << " for all elements the same";
@@ -230,7 +230,7 @@ static Attribute array(VhloAttr attribute, Emit emitError) {
   return ArrayAttr::get(attribute.getContext(), values);
 }
 
-/// A part that has to be of one kind.
+/// A part that must have one kind.
 template <class T> static T part(VhloAttr whole, unsigned index, Emit emitError) {
   Attribute converted = whole.fields()[index] ? toBuiltin(whole.fields()[index], emitError) : Attribute();
   auto typed = dyn_cast_or_null<T>(converted);

@@ -19,7 +19,7 @@ using namespace mlir::vhlo;
 // Attributes of an op
 //===----------------------------------------------------------------------===//
 
-/// The elements of a tensor as an array. They are dimensions; a splat may say that there are more than can be held.
+/// The elements of a tensor as an array. They are dimensions; a splat may claim more elements than can be held.
 template <class Array> static Attribute arrayOf(Attribute tensor) {
   auto elements = dyn_cast<DenseIntElementsAttr>(tensor);
   constexpr bool isBool = std::is_same_v<Array, DenseBoolArrayAttr>;
@@ -43,7 +43,7 @@ static Attribute symbolsOf(Attribute names) {
   return llvm::is_contained(symbols, Attribute()) ? ArrayAttr() : ArrayAttr::get(names.getContext(), symbols);
 }
 
-/// An attribute as StableHLO writes it: null where there is none to write.
+/// An attribute as StableHLO writes it: null if there is none to write.
 static FailureOr<Attribute> inForm(const Inherent &inherent, Attribute value, Emit emitError) {
   Attribute converted = toBuiltin(value, emitError);
   if (!converted)
@@ -165,7 +165,7 @@ static LogicalResult convertOp(Operation *op, Emit emitError) {
   return result;
 }
 
-/// A cast between a value of VHLO and the same of another dialect says nothing any more.
+/// A cast between a value of VHLO and the same value of another dialect is an identity now.
 static void dropCast(UnrealizedConversionCastOp cast) {
   if (!llvm::equal(cast.getOperandTypes(), cast.getResultTypes()))
     return;

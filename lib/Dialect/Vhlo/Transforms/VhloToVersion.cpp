@@ -21,7 +21,7 @@ using namespace mlir::vhlo;
 
 static std::string notIn(const Version &target) { return ", which version " + target.str() + " has not"; }
 
-/// Whether this check does not look into the attribute or type.
+/// Whether this check skips the attribute or type.
 static bool isOpaque(StringRef mnemonic) {
   return llvm::is_contained({"quant_per_axis_v1", "future_v1", "mesh_v1", "mesh_axis_v1"}, mnemonic);
 }
@@ -80,7 +80,7 @@ static LogicalResult checkData(Operation *op, const Version &target) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a version requires of an op in addition
+// Additional requirements of a version on an op
 //===----------------------------------------------------------------------===//
 
 /// The type of the elements of a tensor, or the type itself.
@@ -89,7 +89,7 @@ static Type elementOf(Type type) {
   return vhlo && vhlo.is("tensor_v1") ? cast<TypeAttr>(vhlo.fields().back()).getValue() : type;
 }
 
-/// Results of a reduction have the elements of the operands.
+/// Results of a reduction have the element types of the operands.
 static LogicalResult checkElements(Operation *op, const Version &target) {
   for (auto [operand, result] : llvm::zip(op->getOperandTypes(), op->getResultTypes()))
     if (elementOf(operand) != elementOf(result))
@@ -130,8 +130,8 @@ static LogicalResult checkConstraints(Operation *op, const OpRow &row, const Ver
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Whether an op of the newer row says nothing that the older one cannot: what is missing has its default, and lists of
-/// one stand for one. What a convolution of dynamic padding had as attribute was never read.
+/// Whether the older row can express an op of the newer one: missing attributes have their defaults, and lists of one
+/// element are single values. The attribute of a convolution with dynamic padding was never read.
 static bool canGoBack(Operation *op, const OpRow &from, const OpRow &to) {
   DictionaryAttr attributes = inherentAttributes(op);
   for (const Inherent &each : from.attributes)
@@ -143,7 +143,7 @@ static bool canGoBack(Operation *op, const OpRow &from, const OpRow &to) {
   return base != "composite" || op->getNumRegions() == 0;
 }
 
-/// Replaces an op by one of the next or last version.
+/// Replaces an op by one of the next or previous version.
 static FailureOr<Operation *> replaceBy(Operation *op, const OpRow &to) {
   NamedAttrList attributes;
   DictionaryAttr given = inherentAttributes(op);
@@ -187,7 +187,7 @@ static LogicalResult convertOp(Operation *op, const Version &target) {
   return checkData(op, target);
 }
 
-/// Places of older versions have one line and column.
+/// Locations of older versions have one line and column.
 static void shortenPlaces(ModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](FileLineColRange range) -> std::optional<Attribute> {

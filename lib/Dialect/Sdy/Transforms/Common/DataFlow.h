@@ -9,7 +9,7 @@
 namespace mlir::sdy {
 
 /// Sources and targets that hold the same value at different times, and so must be split alike. The first target, the
-/// owner, stands for all; a data_flow_edge after it holds their sharding.
+/// owner, represents all; a data_flow_edge after it holds their sharding.
 struct Edge {
   enum Kind { Plain, ManualArgument, ManualResult };
 

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::sdy;
 
-/// Sizes of rules are compared, also in sums; beyond this, which no tensor reaches, they may all be the same.
+/// Sizes of rules are compared, also in sums; beyond this number, which no tensor reaches, all may be equal.
 static constexpr int64_t kMany = int64_t(1) << 56;
 
 Rule::Rule(OpShardingRuleAttr attribute)
@@ -65,7 +65,7 @@ FactorShardings sdy::project(const Rule &rule, size_t tensor, const Sharding *sh
   result.replicated = sharding->replicated;
   result.unreduced = sharding->unreduced;
   for (auto [dim, factors] : llvm::zip(sharding->dims, rule.tensors[tensor])) {
-    // Axes from `next` on are left; the first of them may be what is left of one.
+    // Axes from `next` on remain; the first of them may be the rest of one.
     size_t next = 0;
     Axis first = dim.axes.empty() ? Axis() : dim.axes.front();
     auto advance = [&] {
@@ -118,7 +118,7 @@ void sdy::unproject(const Rule &rule, size_t tensor, const FactorShardings &fact
       dim.isClosed |= factor.isClosed;
       addOrMerge(dim.axes, factor.axes);
       addOrMerge(dim.axes, factor.overflow);
-      // What comes after a factor that is not split to its end would lie in strides.
+      // Factors after one that is not split completely would be strided.
       if (!factor.overflow.empty() || product(factor.axes) != rule.sizes[index])
         break;
     }

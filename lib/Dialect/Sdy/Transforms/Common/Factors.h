@@ -32,7 +32,7 @@ struct Rule {
   size_t numFactors() const { return sizes.size(); }
 };
 
-/// Rules by their attribute: most ops of a model share a few.
+/// Rules by attribute: most ops of a model share a few.
 class RuleCache {
 public:
   const Rule *get(OpShardingRuleAttr attribute);
@@ -43,7 +43,7 @@ private:
 
 struct FactorSharding {
   Axes axes;
-  /// Axes that the factor has no room for: they end the dimension.
+  /// Axes for which the factor has no room: they end the dimension.
   Axes overflow;
   bool isClosed = false;
 
@@ -56,13 +56,13 @@ struct FactorShardings {
   Axes replicated, unreduced;
 };
 
-/// The factor splits one of these dimensions, of the operand and of the result.
+/// The factor splits one of these dimensions of the operand and of the result.
 bool isWindowed(const Rule &rule, ArrayRef<WindowedDim> windows, int32_t factor);
 
-/// The axes of each dimension, distributed over its factors from the first; the last takes what is left. A missing
-/// sharding is open, or closed.
+/// The axes of each dimension, distributed over its factors from the first; the last takes the rest. A missing sharding
+/// is open, or closed.
 FactorShardings project(const Rule &rule, size_t tensor, const Sharding *sharding, bool isMissingClosed = false);
-/// The axes and openness of each dimension; all else is left as it is.
+/// Sets the axes and openness of each dimension; nothing else changes.
 void unproject(const Rule &rule, size_t tensor, const FactorShardings &factors, Sharding &sharding);
 
 } // namespace mlir::sdy

@@ -39,7 +39,7 @@ static OpShardingRuleAttr toRule(MLIRContext *context, const Factors &factors) {
   }
   const ArrayRef<TensorMappingAttr> all(mappings);
   const size_t operands = factors.numOperands();
-  // A call whose operands have not the shapes that its name promises may give no rule.
+  // A call whose operands lack the shapes that its name implies may have no rule.
   auto silent = [] { return InFlightDiagnostic(); };
   if (failed(OpShardingRuleAttr::verify(silent, sizes, all.take_front(operands), all.drop_front(operands), reduction,
                                         replication, permutation, blocked, /*is_custom_rule=*/false)))
@@ -68,7 +68,7 @@ OpShardingRuleAttr sdy::getShardingRule(Operation *op, FactorMode mode) {
     return rule;
   if (op->getNumResults() == 0)
     return {};
-  // Dynamic sizes have no factors; tokens and tuples no dimensions.
+  // Dynamic sizes have no factors; tokens and tuples have no dimensions.
   for (Type type : op->getResultTypes())
     if (!getStaticTensor(type))
       return {};

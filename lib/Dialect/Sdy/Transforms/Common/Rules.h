@@ -13,12 +13,12 @@ using ::ttmlir::shapes::FactorMode;
 using ::ttmlir::shapes::FactorType;
 
 /// The rule of an op: its attribute, or its factors. None for ops without them and for shapes that are not static.
-/// Modes other than the full one leave out or block factors along which each device would need data of its neighbours.
+/// Modes other than the full one omit or block factors along which each device would need data of its neighbors.
 OpShardingRuleAttr getShardingRule(Operation *op, FactorMode mode = FactorMode::Full);
 /// Returns the rule with one factor for each dimension, in all tensors.
 OpShardingRuleAttr getIdentityRule(MLIRContext *context, ArrayRef<int64_t> shape, unsigned operands, unsigned results);
 
-/// Whether every result element is computed from the operand elements at the same place.
+/// Whether every result element is computed from the operand elements at the same position.
 bool isElementwise(Operation *op);
 
 } // namespace mlir::sdy

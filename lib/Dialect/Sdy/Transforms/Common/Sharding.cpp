@@ -60,7 +60,7 @@ bool sdy::areEquivalent(const std::optional<Sharding> &a, const std::optional<Sh
 //===----------------------------------------------------------------------===//
 
 Meshes::Meshes(Operation *root) {
-  // A pass on a function finds the meshes of its module.
+  // A pass on a function reads the meshes of its module.
   Operation *module = root;
   while (module->getParentOp())
     module = module->getParentOp();
@@ -125,7 +125,7 @@ TensorShardingAttr sdy::toAttribute(const Sharding &sharding) {
   MLIRContext *context = sharding.meshOrRef.getContext();
   SmallVector<DimensionShardingAttr> dims;
   for (const DimSharding &dim : sharding.dims) {
-    // What was open, with a priority, and was closed without axes has nothing to order.
+    // A dimension that was open with a priority, and was closed without axes, has no order.
     const bool isDone = dim.isClosed && dim.axes.empty();
     dims.push_back(DimensionShardingAttr::get(context, toAttributes(context, dim.axes, sharding.mesh), dim.isClosed,
                                               isDone ? std::nullopt : dim.priority));

@@ -19,7 +19,7 @@ struct DimSharding {
   bool operator==(const DimSharding &other) const = default;
 };
 
-/// A #sdy.sharding, its axes resolved in its mesh. Attributes are uniqued, so that each step of a computation on them
+/// A #sdy.sharding with its axes resolved in its mesh. Attributes are uniqued, so each step of a computation on them
 /// would cost a lookup and an allocation that lives as long as the context.
 struct Sharding {
   Attribute meshOrRef;
@@ -35,19 +35,18 @@ struct Sharding {
 
   /// Whether the tensor is on one device.
   bool isMaximal() const { return mesh.getAxes().empty() && !mesh.getDeviceIds().empty(); }
-  /// Whether the mesh has no axes or devices, which is compatible with any mesh.
+  /// Whether the mesh has no axes or devices, which makes it compatible with any mesh.
   bool isPlaceholder() const { return mesh.getAxes().empty() && mesh.getDeviceIds().empty(); }
   /// Moves a placeholder to a mesh.
   void placeOn(Attribute otherMeshOrRef, MeshAttr other);
-  /// Whether no dimension is split and nothing is to be reduced.
+  /// Whether no dimension is split and nothing is unreduced.
   bool isReplicated() const;
   /// All axes of the dimensions.
   Axes allAxes() const;
   int64_t shards() const;
 };
 
-/// Whether both split each dimension along the same axes of the same mesh, and reduce the same; none means a replicated
-/// one.
+/// Whether both split each dimension along the same axes of the same mesh, and reduce the same; none means replicated.
 bool areEquivalent(const std::optional<Sharding> &a, const std::optional<Sharding> &b);
 bool haveSameDims(const Sharding &a, const Sharding &b);
 bool haveSameAxes(MeshAttr a, MeshAttr b);
@@ -86,10 +85,10 @@ bool canHoldSharding(Value value);
 TensorShardingAttr getResultShardingAttr(FunctionOpInterface function, unsigned index);
 void setResultShardingAttr(FunctionOpInterface function, unsigned index, TensorShardingAttr sharding);
 
-/// Replaces each sharding below `root`, wherever it stands, by what `change` makes of it.
+/// Replaces each sharding below `root`, wherever it occurs, by the result of `change`.
 void replaceShardings(Operation *root, function_ref<TensorShardingAttr(TensorShardingAttr)> change);
 
-/// The size of a static shape; -1 if it is not one.
+/// The size of a static shape; -1 if it is not static.
 inline RankedTensorType getStaticTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() ? tensor : RankedTensorType();

@@ -64,7 +64,7 @@ struct ReshardOfReshard : OpRewritePattern<ReshardOp> {
   }
 };
 
-/// A value that is brought to one sharding several times is brought there once.
+/// A value that is resharded to one sharding several times is resharded once.
 struct EqualReshards : OpRewritePattern<ReshardOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -112,7 +112,7 @@ struct ConsecutiveAllToAll : OpRewritePattern<AllToAllOp> {
   }
 };
 
-/// Each device keeps a part of what all combine.
+/// Each device keeps a part of the combined value.
 struct SlicedAllReduce : OpRewritePattern<AllReduceOp> {
   SlicedAllReduce(MLIRContext *context, const Meshes &meshes) : OpRewritePattern(context), meshes(meshes) {}
 

@@ -51,8 +51,7 @@ struct Candidate {
 };
 } // namespace
 
-/// The factors that stand directly before this one in a dimension are split to their end, so that its parts are
-/// contiguous.
+/// The factors directly before this one in a dimension are split completely, so that its parts are contiguous.
 static bool isReachable(const OpShardings &op, ArrayRef<Axes> assigned, size_t factor) {
   for (const Rule::Tensor &tensor : op.rule.tensors)
     for (const auto &dim : tensor)
@@ -62,7 +61,7 @@ static bool isReachable(const OpShardings &op, ArrayRef<Axes> assigned, size_t f
   return true;
 }
 
-/// The largest candidate first; what is in conflict with it is cut.
+/// The largest candidate comes first; conflicting ones are cut.
 static SmallVector<Axes> assignGreedily(const OpShardings &op) {
   SmallVector<Axes> assigned(op.rule.numFactors());
   SmallVector<Candidate> candidates;
@@ -94,7 +93,7 @@ static SmallVector<Axes> assignGreedily(const OpShardings &op) {
     SmallVector<Candidate> rest;
     for (Candidate &candidate : candidates) {
       if (candidate.factor != factor) {
-        // What is left of a candidate is what comes before the first axis that is taken.
+        // A candidate keeps the part before the first axis that is taken.
         Axes kept;
         for (Axis axis : candidate.axes) {
           std::optional<Axis> free = prefixWithout(axis, assigned[factor]);
@@ -113,7 +112,7 @@ static SmallVector<Axes> assignGreedily(const OpShardings &op) {
   return assigned;
 }
 
-/// The axes of factors that must be whole split batches instead, where these have room.
+/// The axes of factors that must be unsplit split batches instead, if these have room.
 static void moveToBatches(const OpShardings &op, SmallVectorImpl<Axes> &assigned) {
   auto isEverywhere = [&](size_t factor) {
     return llvm::all_of(llvm::seq<size_t>(0, op.tensors.size()),

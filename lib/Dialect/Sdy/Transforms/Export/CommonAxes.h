@@ -8,18 +8,18 @@
 
 namespace mlir::sdy {
 
-/// The rule of an op, how its tensors are split, and the factors that it must not split.
+/// The rule of an op, the split of its tensors, and the factors that it must not split.
 struct OpShardings {
   const Rule &rule;
   ArrayRef<FactorShardings> tensors;
   SmallVector<bool> needsWhole;
 };
 
-/// The axes of each factor by which all tensors are split while the op runs: those at hand if they agree; else those
-/// that leave the most data where it is.
+/// The axes of each factor by which all tensors are split while the op runs: the current ones if they agree; else those
+/// that leave the most data in place.
 SmallVector<Axes> findCommonAxes(const OpShardings &op);
 
-/// The tensors are split alike, and no factor that must be whole is split.
+/// Whether the tensors are split alike, and no factor that must be unsplit is split.
 bool areCompatible(const OpShardings &op);
 
 /// Returns the op that combines partial results of several devices to an op's result; none if there is no such op.

@@ -48,12 +48,12 @@ std::optional<ReductionOp> sdy::getReductionOp(Operation *op) {
   return isZero ? std::optional(ReductionOp::SUM) : std::nullopt;
 }
 
-/// Whether combining an op's results is the same as combining these of its operands before.
+/// Whether combining an op's results is the same as combining these operands first.
 static bool keepsPartialValues(Operation *op, ArrayRef<bool> isPartial, ReductionOp reduction) {
   const size_t count = llvm::count(isPartial, true);
   const bool isFirst = count == 1 && isPartial[0], isAll = count > 0 && count == isPartial.size();
   const bool isLinear = op->hasTrait<tt::trait::Linear>(), isLinearInFirst = op->hasTrait<tt::trait::LinearInFirst>();
-  // What only moves values keeps any combination.
+  // An op that only moves values commutes with any combination.
   if (op->hasTrait<tt::trait::MovesValues>() || op->hasTrait<tt::trait::ForwardsValues>())
     return (isLinear && isAll) || (isLinearInFirst && isFirst);
   switch (reduction) {
@@ -149,7 +149,7 @@ private:
   // Values between ops
   //===--------------------------------------------------------------------===//
 
-  /// Reshards an operand, if it is not split like that.
+  /// Reshards an operand unless it already has this split.
   void bring(OpOperand &operand, const MaybeSharding &requested) {
     auto shaped = dyn_cast<RankedTensorType>(operand.get().getType());
     MaybeSharding have = get(operand.get());
@@ -166,7 +166,7 @@ private:
     operand.set(value);
   }
 
-  /// Combines the partial values that no user takes.
+  /// Combines the partial values that no user accepts.
   Value reduceUnrequested(OpBuilder &builder, Value value, const MaybeSharding &have, const MaybeSharding &requested) {
     if (!have || have->unreduced.empty())
       return value;
@@ -228,7 +228,7 @@ private:
     isFull = wasFull;
   }
 
-  /// The op gives its result in `given`; users get what they had.
+  /// The op produces its result in `given`; users get the sharding that they had.
   void give(OpResult result, const MaybeSharding &given) {
     MaybeSharding old = get(result);
     if (areEquivalent(old, given)) {
@@ -247,7 +247,7 @@ private:
   // Ops
   //===--------------------------------------------------------------------===//
 
-  /// Whether the op exchanges data between shards itself. Such ops are left alone.
+  /// Whether the op exchanges data between shards itself. Such ops are not changed.
   static bool isOpaque(Operation *op) {
     auto call = dyn_cast<hlo::CustomCallOp>(op);
     return op->getNumOperands() == 0 ||
@@ -263,7 +263,7 @@ private:
         operand.set(reduceUnrequested(builder, operand.get(), have, result));
   }
 
-  /// The result has partial values that the op computes, or that it makes of those of its operands.
+  /// The result has partial values that the op computes, or that it derives from those of its operands.
   LogicalResult checkPartialValues(Operation *op, const Rule *rule, ArrayRef<MaybeSharding> shardings) {
     const MaybeSharding &result = shardings[op->getNumOperands()];
     if (!result || result->unreduced.empty() || isa<ShardingConstraintOp, PropagationBarrierOp>(op))
@@ -345,7 +345,7 @@ private:
       combinePartialResults(op, *rule, assigned, *reductionOp, *first);
   }
 
-  /// False if nothing is to be done.
+  /// Returns false if nothing is to be done.
   bool assign(Operation *op, const Rule &rule, ArrayRef<MaybeSharding> shardings, bool canReduce, bool isFullHere,
               SmallVector<Axes> &assigned) const {
     SmallVector<FactorShardings, 4> tensors;
@@ -354,11 +354,11 @@ private:
     OpShardings view = {rule, tensors, SmallVector<bool>(rule.numFactors(), false)};
     for (size_t factor = 0; factor < rule.numFactors(); ++factor) {
       FactorKind kind = rule.types[factor].kind;
-      // Devices compute on what they hold: what needs a neighbour's data needs the whole dimension.
+      // Devices compute on what they hold: an op that needs a neighbor's data needs the whole dimension.
       view.needsWhole[factor] = kind == FactorKind::NeedReplication || kind == FactorKind::Permutation ||
                                 (kind == FactorKind::Reduction && !canReduce);
     }
-    // All but what edges of neighbours make whole.
+    // All except dimensions that edges of neighbors complete.
     SmallVector<WindowedDim, 2> windows;
     if (exchangesEdges)
       windows = stablehlo::getWindowedDims(op);
@@ -386,7 +386,7 @@ private:
     return true;
   }
 
-  /// Gives back axes by which a tensor that was not split by them cannot be.
+  /// Gives up axes by which a tensor that was not split by them cannot be split.
   static void keepDivisible(const Rule &rule, ArrayRef<Value> values, ArrayRef<MaybeSharding> shardings,
                             MutableArrayRef<Axes> assigned) {
     for (auto [index, tensor] : llvm::enumerate(rule.tensors)) {
@@ -406,7 +406,7 @@ private:
     }
   }
 
-  /// Gives back axes along which windows reach further than to the neighbours.
+  /// Gives up axes along which windows reach further than to the neighbors.
   static void keepNeighbours(Operation *op, const Rule &rule, ArrayRef<WindowedDim> windows,
                              MutableArrayRef<Axes> assigned) {
     for (const WindowedDim &window : windows)
@@ -415,7 +415,7 @@ private:
           assigned[factor].pop_back();
   }
 
-  /// Without a rule all tensors are whole.
+  /// Without a rule, all tensors are replicated.
   void applyAxes(Operation *op, const Rule *rule, ArrayRef<Axes> assigned, ArrayRef<MaybeSharding> shardings,
                  const Sharding &mesh) {
     auto requested = [&](size_t index, Value value) {

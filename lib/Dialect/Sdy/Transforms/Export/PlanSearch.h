@@ -63,7 +63,7 @@ struct Search : States {
     return false;
   }
 
-  /// Tails that are needed nowhere stand in the way of others.
+  /// Suffixes that are needed nowhere block others.
   bool searchGather(const State &state, unsigned steps, Plan &plan, unsigned &budget) const {
     State after = state;
     for (Dim &dim : after)
@@ -78,7 +78,7 @@ struct Search : States {
     return false;
   }
 
-  /// Tries all choices of moves from dimension `first` on, each dimension in one move at most.
+  /// Tries all choices of moves from dimension `first` on, with each dimension in at most one move.
   bool searchMoves(const State &state, size_t first, SmallVector<bool> &isBusy, Step &step, unsigned steps, Plan &plan,
                    unsigned &budget) const {
     if (first == state.size()) {
@@ -94,7 +94,7 @@ struct Search : States {
       return true;
     if (isBusy[first])
       return false;
-    // A dimension that is as requested needs no move.
+    // A dimension that is already as requested needs no move.
     for (size_t count = 1; count <= state[first].size(); ++count)
       for (size_t target = 0; target < state.size(); ++target) {
         if (target == first || isBusy[target] || budget == 0)
@@ -119,10 +119,10 @@ struct Search : States {
   // All plans
   //===--------------------------------------------------------------------===//
 
-  /// The shortest way through all states, where there are few of them: axes whose sizes do not fit each other need
-  /// moves before and after a permute.
+  /// The shortest path through all states, if there are few of them: axes whose sizes do not fit each other need moves
+  /// before and after a permute.
   std::optional<Plan> searchAll() const {
-    // Places of k of n atoms in rank dimensions.
+    // Placements of k of n atoms in `rank` dimensions.
     size_t rank = from.size(), count = 0, orders = 1, places = 1;
     for (size_t used = 0; used <= atoms.size(); ++used) {
       count += orders * places;
@@ -181,7 +181,7 @@ struct Search : States {
       SmallVector<bool> isBusy(rank, false);
       Step start = {CollectiveStep::AllToAll, state, {}};
       forEachMove(start, 0, isBusy, [&](const Step &step) { reach(step.after, cost + 1, number, step); });
-      // All arrangements of the same counts are one permute away from the first that is reached.
+      // All arrangements with the same counts are one permute away from the first one reached.
       std::vector<int64_t> counts;
       for (const Dim &dim : state)
         counts.push_back(shards(ArrayRef(dim)));
@@ -202,7 +202,7 @@ struct Search : States {
     });
   }
 
-  /// The steps to a state; slices that follow each other are one.
+  /// The steps to a state; consecutive slices are merged.
   template <typename Visits> static Plan tracePlan(const Visits &visits, size_t number) {
     Plan plan;
     for (std::optional<size_t> at = number; visits[*at].previous; at = visits[*at].previous)

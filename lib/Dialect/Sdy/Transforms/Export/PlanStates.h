@@ -29,7 +29,7 @@ struct Step {
 using Plan = SmallVector<Step, 0>;
 
 using Primes = SmallVector<int64_t>;
-/// Parts of these sizes that change dimension, at the same time as others.
+/// Parts of these sizes that move to another dimension at the same time as others.
 struct Transfer {
   size_t from, to;
   Primes primes;
@@ -72,7 +72,7 @@ struct States {
   // Atoms
   //===--------------------------------------------------------------------===//
 
-  /// False if two parts of an axis have no split in common.
+  /// False if two parts of an axis have no common split.
   bool collectAtoms(ArrayRef<Axes> source, ArrayRef<Axes> target) {
     for (auto [index, size] : llvm::enumerate(axisSizes)) {
       SmallVector<int64_t> cuts = {1, size};

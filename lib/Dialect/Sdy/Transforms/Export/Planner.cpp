@@ -14,13 +14,13 @@ public:
   using Search::Search;
 
   Plan plan() {
-    // Free axes first, or first what other dimensions have too much of: by dimension.
+    // Free axes first, or first the excess of other dimensions: by dimension.
     Plan best = withPermute(0);
     for (unsigned laterDims = 1; laterDims < 1u << std::min<size_t>(from.size(), 4) && exchanges(best) > 2; ++laterDims)
       if (Plan other = withPermute(laterDims);
           std::pair(isLarge(other), exchanges(other)) < std::pair(isLarge(best), exchanges(best)))
         best = std::move(other);
-    // A plan that only moves and gathers, if it is shorter, or if larger parts would be needed.
+    // A plan of moves and gathers only, if it is shorter, or if larger parts would otherwise be needed.
     unsigned limit = isLarge(best) ? kMostExchanges : exchanges(best);
     if (!changesMesh)
       for (unsigned steps = 0; steps < limit; ++steps) {
@@ -42,8 +42,8 @@ private:
   // Plans with a permute
   //===--------------------------------------------------------------------===//
 
-  /// Slices to the requested numbers of parts as far as axes are free, exchanges them for the requested axes, moves
-  /// what other dimensions have too many of, and gathers the rest.
+  /// Slices to the requested numbers of parts as far as axes are free, exchanges them for the requested axes, moves the
+  /// excess of other dimensions, and gathers the rest.
   Plan withPermute(unsigned laterDims) const {
     size_t rank = from.size();
     State sliced = from;
@@ -62,7 +62,7 @@ private:
           missing[dim].push_back(prime);
       excess[dim] = have;
     }
-    // Free axes go first where least is missing, so that few dimensions are left to be moved to.
+    // Free axes go first to the dimension that lacks least, so that few dimensions are left as targets of moves.
     SmallVector<size_t> order = llvm::to_vector(llvm::seq<size_t>(0, rank));
     llvm::sort(order,
                [&](size_t a, size_t b) { return std::pair(missing[a].size(), a) < std::pair(missing[b].size(), b); });
@@ -130,8 +130,8 @@ private:
     return plan ? *plan : gatherAndSlice();
   }
 
-  /// Before the moves each dimension has what it keeps of the target, what it does not, and what leaves it, the first
-  /// to leave last. None if what comes is not the end of what is needed.
+  /// Before the moves, each dimension has the part of the target that it keeps, the part that it does not, and the part
+  /// that leaves it, the first to leave last. Returns none if the incoming axes are not a suffix of those needed.
   std::optional<Plan> permuteThenMove(const State &sliced, ArrayRef<Round> rounds, ArrayRef<Primes> excess) const {
     State front(to), leaving(from.size());
     SmallVector<Step, 0> moves;
@@ -158,14 +158,14 @@ private:
     State state = *arranged;
     for (Step &step : moves)
       plan.push_back(move(step, state));
-    // What comes to a dimension that is left later is in the way.
+    // Axes that arrive in a dimension that others leave later block them.
     if (!llvm::all_of_zip(to, state, isPrefix))
       return std::nullopt;
     append(plan, {CollectiveStep::Gather, to, {}}, state);
     return plan;
   }
 
-  /// The moves have the right sizes, and the permute puts all in order.
+  /// The moves have the right sizes, and the permute puts all axes in order.
   std::optional<Plan> moveThenPermute(const State &sliced, ArrayRef<Round> rounds, ArrayRef<Primes> excess) const {
     Plan plan;
     append(plan, {CollectiveStep::Slice, sliced, {}}, from);
@@ -213,7 +213,7 @@ private:
     return step;
   }
 
-  /// `front`, atoms of the sizes of `excess`, `back`. What is in excess keeps its place if it can.
+  /// `front`, atoms of the sizes of `excess`, `back`. Excess axes keep their place if possible.
   std::optional<State> arrange(const State &current, const State &front, ArrayRef<Primes> excess,
                                const State &back) const {
     SmallVector<bool> isPlaced(atoms.size(), false);
@@ -241,7 +241,7 @@ private:
     return arranged;
   }
 
-  /// A free atom: the one requested next, if it may be.
+  /// A free atom: the one requested next, if allowed.
   Atom findFree(ArrayRef<bool> isUsed, int64_t prime, size_t dim, const Dim &current) const {
     if (isPrefix(current, to[dim]) && current.size() < to[dim].size())
       if (Atom next = to[dim][current.size()]; !isUsed[next] && atoms[next].size == prime)
@@ -276,7 +276,7 @@ private:
 /// Returns the suffix of one list after the other.
 static Axes behind(AxesRef list, AxesRef front) { return difference(list, front); }
 
-/// Parts that `target` can be split into, as many of each size on each dimension as `source` has, and those that the
+/// Parts into which `target` can be split: as many of each size on each dimension as `source` has, those that the
 /// target has there first.
 static SmallVector<Axes> relabel(ArrayRef<Axes> source, ArrayRef<Axes> target, ArrayRef<int64_t> axisSizes) {
   SmallVector<Axis> atoms;
@@ -329,7 +329,7 @@ SmallVector<CollectiveStep, 0> mlir::sdy::planReshard(ArrayRef<int64_t> shape, A
   };
   Planner planner(shape, source, target, axisSizes, changesMesh);
   if (!planner.canSplit) {
-    // Parts of an axis with no split in common: a permute puts parts of the same sizes in their place.
+    // Parts of an axis with no common split: a permute replaces them by parts of the same sizes.
     SmallVector<Axes> relabelled = relabel(source, target, axisSizes);
     add({CollectiveStep::Permute, {}, {}, relabelled});
     for (CollectiveStep &step : planReshard(shape, relabelled, target, axisSizes))

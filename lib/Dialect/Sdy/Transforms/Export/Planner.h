@@ -21,9 +21,9 @@ struct CollectiveStep {
   llvm::SmallVector<Axes> dims;  // what the step leaves
 };
 
-/// Returns the steps that bring a tensor of this shape from one sharding to the other with the fewest exchanges of data
-/// between devices (a slice is none), such that no device ever holds more than in the larger of the two. `changesMesh`
-/// asks for a permute even if no axis moves. `axisSizes` are those of the mesh.
+/// Returns the steps that convert a tensor of this shape from one sharding to the other with the fewest exchanges of
+/// data between devices (a slice is none), such that no device ever holds more than in the larger of the two.
+/// `changesMesh` requests a permute even if no axis moves. `axisSizes` are those of the mesh.
 llvm::SmallVector<CollectiveStep, 0> planReshard(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<Axes> source,
                                                  llvm::ArrayRef<Axes> target, llvm::ArrayRef<int64_t> axisSizes,
                                                  bool changesMesh = false);

@@ -40,7 +40,7 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
         replace(op, op.getInput());
       return success();
     }
-    // A whole tensor is the same on any mesh.
+    // A replicated tensor is the same on any mesh.
     if (target.isReplicated())
       target = source.replicatedLike();
     if (source.isReplicated())
@@ -49,7 +49,7 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
       return success();
     Axes introduced = difference(target.unreduced, source.unreduced),
          removed = difference(source.unreduced, target.unreduced);
-    // The value itself on the first device, and zeros on the others, are partial values of a sum.
+    // The value itself on the first device, and zeros on the others, are the partial values of a sum.
     if (!introduced.empty() && target.reductionOp != ReductionOp::SUM)
       return op.emitOpError() << "asks for partial values of " << stringifyReductionOp(target.reductionOp) << " in "
                               << op.getSharding() << "; only a computation gives these";
@@ -69,7 +69,7 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
         llvm::map_to_vector(source.mesh.getAxes(), [](MeshAxisAttr axis) { return axis.getSize(); });
     Sharding current = closed(source);
     bool changesMesh = source.mesh != target.mesh;
-    // The layers of a model ask for the same again and again.
+    // The layers of a model repeat the same requests.
     auto &plan = plans[{tensor, toAttribute(closed(source)), toAttribute(closed(target))}];
     if (!plan)
       plan = planReshard(tensor.getShape(), from, to, sizes, changesMesh);
@@ -93,14 +93,14 @@ struct ReshardToCollectives : sdy::impl::SdyReshardToCollectivesBase<ReshardToCo
     return success();
   }
 
-  /// A barrier passes on what it gets.
+  /// A barrier passes its operands on.
   static TensorShardingAttr findSharding(Value value) {
     while (auto barrier = value.getDefiningOp<PropagationBarrierOp>()) {
       if (getShardingAttr(value))
         break;
       value = barrier.getInput();
     }
-    // What a loop or a computation hands to its region, and what a computation gives.
+    // Values that a loop or a computation passes to its region, and results of a computation.
     auto argument = dyn_cast<BlockArgument>(value);
     Operation *owner = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
     if (argument ? !isa<FunctionOpInterface>(owner) : owner->hasTrait<tt::trait::ListsShardings>())

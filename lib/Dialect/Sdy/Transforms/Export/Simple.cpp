@@ -154,7 +154,7 @@ struct UpdateNonDivisible : sdy::impl::SdyUpdateNonDivisibleInputOutputShardings
     });
   }
 
-  /// Keeps the axes, or the front of the last, that divide each dimension.
+  /// Keeps the axes, or the front of the last one, that divide each dimension.
   static TensorShardingAttr makeDivisible(TensorShardingAttr attribute, ArrayRef<int64_t> shape, const Meshes &meshes) {
     Sharding sharding = resolve(attribute, meshes);
     bool isChanged = false;

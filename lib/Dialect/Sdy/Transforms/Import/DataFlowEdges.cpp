@@ -26,7 +26,7 @@ struct AddDataFlowEdges : sdy::impl::SdyAddDataFlowEdgesBase<AddDataFlowEdges> {
         Value owner = edge.owner();
         if (findEdgeOp(owner))
           continue;
-        // Arguments first, in their order, then results behind the op.
+        // Arguments first, in order, then results, after the op.
         if (isa<BlockArgument>(owner)) {
           if (block != owner.getParentBlock())
             builder.setInsertionPointToStart(block = owner.getParentBlock());
@@ -45,7 +45,7 @@ struct SinkDataFlowEdges : sdy::impl::SdySinkDataFlowEdgesBase<SinkDataFlowEdges
   using Base::Base;
 
   void runOnOperation() override {
-    // An edge is the op behind its owner's: a walk that removed it would step on it.
+    // An edge is the op after its owner: a walk that removed it would step on it.
     SmallVector<DataFlowEdgeOp> removed;
     getOperation().walk([&](Operation *op) {
       for (const Edge &edge : getEdges(op))

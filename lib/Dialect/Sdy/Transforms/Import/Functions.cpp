@@ -20,7 +20,7 @@ func::FuncOp getCallee(func::CallOp call) {
   return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
 }
 
-/// The shardings of a function's results, if any has one; those without are open.
+/// The shardings of a function's results, if any has one; the others are open.
 TensorShardingPerValueAttr getResultShardings(func::FuncOp function) {
   TensorShardingAttr any;
   for (unsigned index = 0; index < function.getNumResults() && !any; ++index)
@@ -44,7 +44,7 @@ struct PreOrderFuncs : sdy::impl::SdyPreOrderFuncsBase<PreOrderFuncs> {
   using Base::Base;
 
   void runOnOperation() override {
-    // Each function behind all that call it, those that are not called as they are.
+    // Each function after all of its callers; functions that are not called keep their order.
     SymbolTable symbols(getOperation());
     DenseMap<Operation *, SetVector<Operation *>> callees;
     DenseSet<Operation *> called;
@@ -70,7 +70,7 @@ struct PreOrderFuncs : sdy::impl::SdyPreOrderFuncsBase<PreOrderFuncs> {
           path.pop_back();
           continue;
         }
-        // The last callee first, so that the reverse has them in the order of their calls.
+        // The last callee first, so that the reversed order is that of the calls.
         Operation *callee = list[list.size() - ++next];
         if (seen.insert(callee).second)
           path.emplace_back(callee, 0);

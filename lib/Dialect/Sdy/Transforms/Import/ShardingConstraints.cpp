@@ -53,7 +53,7 @@ struct ApplyShardingConstraints : sdy::impl::SdyApplyShardingConstraintsBase<App
       setShardingAttr(value, wish);
       return;
     }
-    // The value of an edge may be split in another way on other paths; after it all take the constraint.
+    // The value of an edge may be split differently on other paths; in the end, all take the constraint.
     auto constraint = dyn_cast<ShardingConstraintOp>(operand.getOwner());
     Operation *edge = value.getDefiningOp();
     if (constraint) {
@@ -66,7 +66,8 @@ struct ApplyShardingConstraints : sdy::impl::SdyApplyShardingConstraintsBase<App
     value.replaceAllUsesExcept(constraint.getResult(), constraint);
   }
 
-  /// After the last of a chain of constraints, users take its value: what comes between is for them to pass.
+  /// Users of a value take the result of the last of a chain of constraints; propagation determines the values in
+  /// between.
   static void applyChain(ShardingConstraintOp first) {
     Value value = first.getInput();
     if (value.getDefiningOp<ShardingConstraintOp>() || !canHoldSharding(value) || getShardingAttr(value))

@@ -21,14 +21,14 @@ struct ShardingGroupImport : sdy::impl::SdyShardingGroupImportBase<ShardingGroup
   void runOnOperation() override {
     SmallVector<ShardingGroupOp> ops;
     getOperation().walk([&](ShardingGroupOp op) { ops.push_back(op); });
-    // Identifiers are any 64 bits, some of which LLVM's maps keep for themselves: their places in order stand for them.
+    // Identifiers are any 64 bits, some of which LLVM's maps reserve, so their indices in sorted order represent them.
     SmallVector<uint64_t> ids = llvm::map_to_vector(ops, [](ShardingGroupOp op) { return op.getGroupId(); });
     llvm::sort(ids);
     ids.erase(llvm::unique(ids), ids.end());
     auto placeOf = [&](ShardingGroupOp op) -> uint64_t {
       return llvm::lower_bound(ids, op.getGroupId()) - ids.begin();
     };
-    // Groups that share a value are one, whose number is the smallest.
+    // Groups that share a value are merged; the smallest number names the result.
     llvm::EquivalenceClasses<uint64_t> classes;
     DenseMap<Value, uint64_t> groupOf;
     for (ShardingGroupOp op : ops) {
@@ -78,8 +78,8 @@ struct ShardingGroupImport : sdy::impl::SdyShardingGroupImportBase<ShardingGroup
     return success();
   }
 
-  /// All members get the sharding of those that have one; if these differ, each is followed by an open constraint,
-  /// which takes its place in the group.
+  /// All members get the sharding of those that have one. If these differ, each is followed by an open constraint,
+  /// which replaces it in the group.
   static void agree(uint64_t number, ArrayRef<Value> values) {
     TensorShardingAttr first;
     bool isConflict = false;

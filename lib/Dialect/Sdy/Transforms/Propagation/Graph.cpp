@@ -55,7 +55,7 @@ void Graph::addGroups(ModuleOp module) {
       return;
     if (!leader.sharding)
       leader.sharding = member.sharding;
-    // An attribute that is not that of the group is written at the end.
+    // An attribute that differs from that of the group is written at the end.
     if (leader.initial != member.initial)
       leader.initial = {};
     leader.write = [first = leader.write, second = member.write](TensorShardingAttr sharding) {
@@ -71,7 +71,7 @@ void Graph::addGroups(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 void Graph::addNode(Node node, bool isReturn) {
-  // A value whose parts have other numbers of dimensions than the rule says has none.
+  // A value whose parts have other ranks than the rule states has none.
   for (auto [index, slot] : llvm::enumerate(node.slots))
     if (slot >= 0 && slots[slot].rank != node.rule->tensors[index].size())
       slot = -1;
@@ -169,7 +169,7 @@ void Graph::addOp(Operation *op) {
 }
 
 /// Between each returned value and the sharding of the function's result, and from there to its calls. An entry's
-/// results take part at the beginning and the end of each run only.
+/// results take part only at the beginning and the end of each run.
 void Graph::addReturns(FunctionOpInterface function, ArrayRef<func::CallOp> calls) {
   if (function.isExternal() || !function.getFunctionBody().hasOneBlock())
     return;
@@ -221,7 +221,7 @@ PropagationDirection Graph::getDirection(const Node &node, size_t factor, unsign
   FactorType type = node.rule->types[factor];
   if (type.isBlocked)
     return PropagationDirection::NONE;
-  // What moves no data goes first; then what is split alike everywhere; broadcasts grow last.
+  // Ops that move no data go first, then ops whose tensors are split alike, and broadcasts last.
   PropagationDirection direction = PropagationDirection::NONE;
   if (level >= 1 || node.hasSingleUses) {
     if (node.opClass == OpClass::Simple)
@@ -238,7 +238,7 @@ PropagationDirection Graph::getDirection(const Node &node, size_t factor, unsign
 }
 
 void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
-  // The mesh, if all agree on one; nothing to do without any axes.
+  // The mesh, if all agree on one; without axes there is nothing to do.
   MeshAttr mesh;
   Attribute meshOrRef;
   bool hasAxes = false;
@@ -303,7 +303,7 @@ void Graph::step(Node &node, unsigned level, SmallVectorImpl<int> &changed) {
     Sharding sharding = old ? *old : Sharding::open(meshOrRef, mesh, slot.rank);
     sharding.placeOn(meshOrRef, mesh);
     unproject(*node.rule, tensor, tensors[tensor], sharding);
-    // Axes are only added, so that propagation ends whatever sizes a rule gives its factors.
+    // Axes are only added, so propagation terminates for any factor sizes of a rule.
     if (old && !llvm::all_of_zip(old->dims, sharding.dims, [](const DimSharding &before, const DimSharding &after) {
           return isPrefix(before.axes, after.axes);
         }))
@@ -329,7 +329,7 @@ void Graph::run(unsigned level) {
       step(node, level, changed);
   };
   stepReturns();
-  // Last in, first out, from the top of the module: a change is followed to its end before the next begins.
+  // Last in, first out, from the top of the module: a change is followed to its end before the next one begins.
   std::vector<unsigned> worklist;
   std::vector<bool> isQueued(nodes.size(), false);
   bool isChanged = true;

@@ -13,7 +13,7 @@ namespace mlir::sdy {
 
 struct PropagationOptions {
   PropagationStrategy strategy = PropagationStrategy::Aggressive;
-  /// Axes are not split in the conservative mode; windows are split only if devices exchange edges.
+  /// The conservative mode does not split axes; windows are split only if devices exchange edges.
   bool isConservative = false, exchangesEdges = false, keepsShardingRules = false;
   bool usesOpPriorities = false, usesUserPriorities = false;
 
@@ -22,8 +22,8 @@ struct PropagationOptions {
   }
 };
 
-/// The values of a module that can have a sharding, and the ops, edges and returns between them. Shardings live here
-/// while they grow, and become attributes at the end.
+/// The values of a module that can have a sharding, and the ops, edges and returns between them. Shardings are kept
+/// here while they grow, and become attributes at the end.
 class Graph {
 public:
   Graph(ModuleOp module, const PropagationOptions &options);
@@ -85,7 +85,7 @@ private:
 
 /// Rules of ops as attributes; existing ones are kept.
 void populateShardingRules(Operation *root, FactorMode mode);
-/// Removes them, but for those of a user.
+/// Removes them, except those that the user wrote.
 void dropShardingRules(Operation *root);
 
 } // namespace mlir::sdy

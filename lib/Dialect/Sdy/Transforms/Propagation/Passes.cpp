@@ -23,7 +23,7 @@ struct PopulateOpShardingRules : sdy::impl::SdyPopulateOpShardingRulesBase<Popul
   }
 };
 
-/// Each pass has the order of the one before it inside of its own.
+/// Each pass keeps the order of the previous one within its own.
 template <typename Base, bool usesOpPriorities, bool usesUserPriorities> struct Propagate : Base {
   using Base::Base;
 

@@ -20,7 +20,7 @@ PropagationDirection sdy::intersect(PropagationDirection a, PropagationDirection
 // Axes on which the tensors of an op agree
 //===----------------------------------------------------------------------===//
 
-/// Extends `list` by what `other` has more, or cuts it where they differ.
+/// Extends `list` by the axes that only `other` has, or cuts it where they differ.
 static void agree(Axes &list, AxesRef other, bool &mayGrow) {
   size_t at = 0;
   for (; at < list.size() && at < other.size(); ++at) {
@@ -79,7 +79,7 @@ static std::optional<Axis> fitAcross(const Step &step, size_t tensor, size_t fac
   return rest;
 }
 
-/// The front of the axis that the factor of the tensor has room for, after `taken` shards.
+/// The front of the axis for which the factor of the tensor has room, after `taken` shards.
 static std::optional<Axis> fitWithin(const Step &step, size_t tensor, size_t factor, Axis axis, int64_t taken) {
   const FactorShardings &shardings = step.tensors[tensor];
   const FactorSharding &entry = shardings.factors[factor];
@@ -92,7 +92,7 @@ static std::optional<Axis> fitWithin(const Step &step, size_t tensor, size_t fac
     return rest;
   int64_t size = step.sizes.empty() ? step.rule.sizes[factor] : step.sizes[tensor][factor];
   if (!entry.isClosed && entry.overflow.empty() && size % taken == 0) {
-    // Only what divides the factor: the local parts of a tensor have one shape.
+    // Only a divisor of the factor: the local parts of a tensor have one shape.
     int64_t shared = std::gcd(size / taken, rest->size);
     if (shared == rest->size)
       return rest;
@@ -104,7 +104,7 @@ static std::optional<Axis> fitWithin(const Step &step, size_t tensor, size_t fac
   return std::nullopt;
 }
 
-/// Cuts the list where an axis does not fit. `fit(axis, taken)` gives what does of it.
+/// Cuts the list where an axis does not fit. `fit(axis, taken)` returns the part of it that does.
 template <typename Fit> static void truncate(const Step &step, Axes &axes, Fit fit) {
   int64_t taken = 1;
   for (size_t at = 0; at < axes.size(); ++at) {
@@ -154,7 +154,7 @@ static bool runBasic(Step &step) {
 }
 
 namespace {
-/// Where the axes of a factor come from.
+/// The tensor from which the axes of a factor come.
 struct Source {
   size_t factor;
   int64_t size = -1;
@@ -163,7 +163,7 @@ struct Source {
 };
 } // namespace
 
-/// Conflicts between factors of a tensor are won by the factor whose axes come from the largest tensor.
+/// Among conflicting factors of a tensor, the one whose axes come from the largest tensor wins.
 static bool runAggressive(Step &step) {
   size_t operands = step.rule.operands, tensors = step.tensors.size();
   SmallVector<Axes, 8> common(step.rule.numFactors());
@@ -197,7 +197,7 @@ static bool runAggressive(Step &step) {
       if (!isStrictPrefix(own, axes))
         continue;
       truncate(step, axes, [&](Axis axis, int64_t) { return fitAcross(step, tensor, factor, axis); });
-      // What the result of an elementwise op cannot have would not help its operands.
+      // Axes that the result of an elementwise op cannot have would not help its operands.
       if (step.isElementwise && tensor < operands)
         for (size_t result = operands; result < tensors; ++result)
           if (const Axes &limit = step.tensors[result].factors[factor].axes;

@@ -9,7 +9,7 @@
 
 namespace mlir::sdy {
 
-/// The input of a propagation step: the rule of an op and how its tensors are split.
+/// The input of a propagation step: the rule of an op, and the split of its tensors.
 struct Step {
   const Rule &rule;
   MeshAttr mesh;

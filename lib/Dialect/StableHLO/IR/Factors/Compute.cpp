@@ -29,7 +29,7 @@ std::optional<Factors> stablehlo::dotFactors(Operation *op, FactorMode) {
   return factors.finish();
 }
 
-/// A factor for each letter: one that the result lacks is summed over.
+/// One factor for each letter; a letter that the result lacks is summed over.
 std::optional<Factors> stablehlo::einsumFactors(Operation *op, FactorMode) {
   Factors factors = tensorsOf(op);
   StringRef config = op->getAttrOfType<StringAttr>("einsum_config").getValue();
@@ -45,7 +45,7 @@ std::optional<Factors> stablehlo::einsumFactors(Operation *op, FactorMode) {
       if (letters.find(letter) == std::string::npos)
         letters += letter;
   for (char letter : letters) {
-    // An ellipsis stands for any number of dimensions, a letter twice for a diagonal: these are not split.
+    // An ellipsis stands for any number of dimensions, a repeated letter for a diagonal: these are not split.
     if (!isalpha(letter) || llvm::any_of(tensors, [&](StringRef tensor) { return tensor.count(letter) > 1; }))
       return {};
     SmallVector<int64_t> dims;
@@ -103,7 +103,8 @@ std::optional<Factors> stablehlo::triangularSolveFactors(Operation *op, FactorMo
   int64_t batch = static_cast<int64_t>(b.size()) - 2;
   for (int64_t dim = 0; dim < batch; ++dim)
     factors.add({dim, dim, dim}, b[dim]);
-  // op(a) x = b: rows of op(a) go with those of b, columns with those of x; on the right side the columns of b.
+  // op(a) x = b: rows of op(a) follow those of b, columns follow those of x; on the right side, they follow the columns
+  // of b.
   bool isLeft = solve.getLeftSide(), isTransposed = solve.getTransposeA() != hlo::Transpose::NO_TRANSPOSE;
   int64_t solved = batch + !isLeft, other = batch + isLeft;
   int64_t shared = batch + (isTransposed == isLeft), contracting = batch + (isTransposed != isLeft);

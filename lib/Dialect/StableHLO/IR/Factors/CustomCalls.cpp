@@ -12,7 +12,7 @@ namespace hlo = mlir::stablehlo;
 
 static int64_t rankOf(View shape) { return static_cast<int64_t>(shape.size()); }
 
-/// Calls are not verified: what is not there has size 1, and gets no factor.
+/// Calls are not verified: a missing dimension has size 1, and gets no factor.
 static int64_t sizeOf(View shape, int64_t dim) { return dim >= 0 && dim < rankOf(shape) ? shape[dim] : 1; }
 
 /// Dimensions that change are taken whole.
@@ -87,7 +87,7 @@ static std::optional<Factors> scaledDotProductAttention(Operation *op, FactorMod
     return {};
   View key = factors.operand(1);
   factors.addAt({{0, 0}, {1, 0}, {2, 0}, {out, 0}}, sizeOf(query, 0));
-  // A group of query heads shares a head of keys: both are split alike, if the numbers go into each other.
+  // A group of query heads shares a head of keys: both are split alike, if one number divides the other.
   if (rank == 4 && sizeOf(key, 1) > 0 && sizeOf(query, 1) % sizeOf(key, 1) == 0)
     factors.addAt({{0, 1}, {1, 1}, {2, 1}, {out, 1}}, sizeOf(query, 1));
   return factors.addAt({{0, rank - 2}, {out, rank - 2}}, sizeOf(query, rank - 2), kBlockedReplication)
@@ -133,7 +133,7 @@ static std::optional<Factors> pagedFillCache(Operation *op, FactorMode) {
       .finish();
 }
 
-/// Leading dimensions pass; the normalized ones, which are those of the weight, are taken whole.
+/// Leading dimensions pass; the normalized ones, which are those of the weight, must be unsplit.
 static std::optional<Factors> rmsNorm(Operation *op, FactorMode) {
   Factors factors = tensorsOf(op);
   View in = factors.operand(0);
@@ -187,7 +187,8 @@ namespace {
 /// propagate.
 enum class Says : uint8_t { Parts, Spread };
 
-/// A rule, and what it reads of the op: the number of operands and results, and the rank of the first operand.
+/// A rule, and the properties of the op that it needs: the number of operands and results, and the rank of the first
+/// operand.
 struct CustomCallRow {
   std::optional<Factors> (*rule)(Operation *op, FactorMode mode) = nullptr;
   unsigned operands = 0, results = 0, rank = 0;

@@ -56,7 +56,7 @@ std::optional<Factors> stablehlo::reverseFactors(Operation *op, FactorMode) {
   return factors.finish();
 }
 
-/// Slices and pads: dimensions that stay whole pass. Padding of both signs may keep a size and move elements.
+/// Slices and pads: dimensions that stay whole pass. Padding of both signs may keep a size and still move elements.
 std::optional<Factors> stablehlo::resizeFactors(Operation *op, FactorMode mode) {
   Factors factors = tensorsOf(op);
   const View in = factors.operand(0), out = factors.result(0);
@@ -73,7 +73,7 @@ std::optional<Factors> stablehlo::resizeFactors(Operation *op, FactorMode mode) 
 std::optional<Factors> stablehlo::concatenateFactors(Operation *op, FactorMode mode) {
   Factors factors = tensorsOf(op);
   auto concatenate = cast<hlo::ConcatenateOp>(op);
-  // Parts of one value keep their places near each other, so that neighbours have what a device lacks.
+  // Parts of one value keep nearby positions, so neighbors have the data that a device lacks.
   bool areSlices = true, isOneValue = true, isAnySlice = false;
   Value whole;
   for (Value input : concatenate.getInputs()) {

@@ -24,7 +24,7 @@ std::optional<Factors> stablehlo::dynamicUpdateSliceFactors(Operation *op, Facto
       factors.addAt({{0, dim}, {1, dim}, {result, dim}}, in[dim]);
       continue;
     }
-    // The start is a place of the whole dimension, as an index of a gather is.
+    // The start is a position in the whole dimension, like an index of a gather.
     factors.addAt({{0, dim}, {result, dim}}, in[dim], kNeedReplication);
     factors.addAt({{1, dim}}, update[dim], kNeedReplication);
   }
@@ -32,7 +32,7 @@ std::optional<Factors> stablehlo::dynamicUpdateSliceFactors(Operation *op, Facto
 }
 
 namespace {
-/// A gather, or a scatter that is read as one: slices of the input, at places that the indices name.
+/// A gather, or a scatter that is read as one: slices of the input, at positions given by indices.
 struct SliceAccess {
   SmallVector<int64_t> inputs, slices; // numbers of the tensors
   int64_t indices;
@@ -81,8 +81,8 @@ struct SliceAccess {
         factors.addAt(places, size, kBlockedReplication);
       }
     }
-    // An index names a place of the whole dimension. On shards it would need an offset and a mask, and a gather a sum
-    // over the shards; gathering the input before it needs neither.
+    // An index is a position in the whole dimension. On shards it would need an offset and a mask, and a gather would
+    // need a sum over the shards; gathering the input first needs neither.
     for (int64_t dim : collapsedDims)
       factors.addAt(at(inputs, dim), inputShape[dim], kNeedReplication);
     if (indexVectorDim < static_cast<int64_t>(indicesShape.size()))

@@ -27,7 +27,7 @@ std::optional<Factors> stablehlo::convolutionFactors(Operation *op, FactorMode m
   if (batchGroups > 1)
     factors.add({lhsBatch, kernelOut, outFeature}, batchGroups);
   factors.add({lhsBatch, kNone, outBatch}, out[outBatch]);
-  // An input position is a window and a place in it.
+  // An input position is a window and a position in it.
   for (auto [lhsDim, kernelDim, outDim] :
        llvm::zip(numbers.getInputSpatialDimensions(), numbers.getKernelSpatialDimensions(),
                  numbers.getOutputSpatialDimensions())) {
@@ -57,7 +57,7 @@ std::optional<Factors> stablehlo::convolutionFactors(Operation *op, FactorMode m
   return factors.finish();
 }
 
-/// Windows of one element that follow one another: the dimension is not touched.
+/// Consecutive windows of one element: the dimension is not changed.
 template <typename OpT> static bool isTrivialWindow(OpT op, int64_t dim) {
   auto entry = [&](std::optional<View> values) { return values ? (*values)[dim] : 1; };
   if (entry(op.getWindowDimensions()) != 1 || entry(op.getWindowStrides()) != 1)
@@ -91,7 +91,7 @@ std::optional<Factors> stablehlo::selectAndScatterFactors(Operation *op, FactorM
       continue;
     }
     if (isCutByWindows(select, dim)) {
-      // Each window scatters to elements that no other one has.
+      // Each window scatters to elements of its own.
       factors.add({dim, dim, kNone, dim}, source[dim])
           .add({dim, kNone, kNone, dim}, operand[dim] / source[dim], kBlockedReplication);
       continue;

@@ -112,14 +112,14 @@ std::optional<Footprint> stablehlo::getFootprint(Operation *op, const WindowedDi
   }
   Footprint print;
   for (int64_t part = 0; part < parts; ++part) {
-    // Places of the dilated operand, from the first to the last that the part looks at.
+    // Positions of the dilated operand, from the first to the last one that the part reads.
     const int64_t first = part * computed * dim.stride - dim.low,
                   last = first + (computed - 1) * dim.stride + dim.extent - 1;
     const int64_t start = -floorDiv(-first, dim.dilation), end = floorDiv(last, dim.dilation) + 1;
     const int64_t low = start * dim.dilation - first, high = last - (end - 1) * dim.dilation;
     if (part == 0)
       print = {{}, end - start, low, high, -start, end - held};
-    // All devices run one program.
+    // All devices run the same program.
     if (end - start != print.size || low != print.low || high != print.high || print.size < 1)
       return std::nullopt;
     print.starts.push_back(start);

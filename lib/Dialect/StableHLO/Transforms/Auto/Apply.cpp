@@ -32,7 +32,7 @@ void Problem::apply(ArrayRef<unsigned> choice, Attribute meshOrRef) const {
   for (auto [variable, chosen] : llvm::zip(variables, choice))
     if (variable.isCopy)
       copies[variable.value] = (*variable.candidates)[chosen].results[0];
-  // What users take, and how it is split.
+  // The values that users take, and their split.
   DenseMap<Value, std::pair<Value, Dims>> values;
   for (auto [variable, chosen] : llvm::zip(variables, choice)) {
     const Candidate &candidate = (*variable.candidates)[chosen];

@@ -43,7 +43,7 @@ std::string textOf(Attribute attribute) {
   return text;
 }
 
-/// All chips of a system are alike.
+/// All chips of a system are equal.
 ttcore::ChipDescAttr chipOf(ModuleOp module) {
   auto system = module->getAttrOfType<ttcore::SystemDescAttr>(ttcore::systemDescName);
   return (system ? system : ttcore::SystemDescAttr::getDefault(module.getContext())).getChipDescs().front();
@@ -75,7 +75,7 @@ private:
       return failure();
     if (!*mesh || isSolved(module) || hasGspmdAnnotations(module))
       return success();
-    // What is called is split as its callers are.
+    // Called functions are split like their callers.
     OpPassManager inliner(ModuleOp::getOperationName());
     inliner.addPass(createInlineCalls());
     if (failed(runPipeline(inliner, module)))
@@ -100,7 +100,7 @@ private:
     for (auto [name, variant] : variants)
       found.push_back(search(problem, name, variant, room, found, progress));
     progress.clear();
-    // The wider search contains the others; where it is cut short, one of them may be better.
+    // The wider search includes the others; if it is cut short, one of them may be better.
     for (const Found &other : ArrayRef(found).drop_front())
       if (isBetter(other, found.front(), room))
         found.front() = {found.front().name, other.solution, other.time, other.memory};
@@ -129,11 +129,11 @@ private:
     return fits ? a.time.total < b.time.total * (1 - 1e-9) : a.memory.total() < b.memory.total();
   }
 
-  /// The fastest that fits. Where the fastest of all does not, bytes get a price, as low as will do.
+  /// The fastest plan that fits. If the fastest of all does not fit, bytes get a price, as low as possible.
   static Found search(const Problem &problem, StringRef name, Variant variant, int64_t room, ArrayRef<Found> before,
                       Progress &progress) {
     std::vector<unsigned> start = before.empty() ? problem.start() : before.front().solution.choice;
-    // Where memory is tight: prices up to 1e3, steps between two of them, and numbers of arguments by halves.
+    // If memory is scarce: prices up to 1e3, steps between two of them, and numbers of arguments by bisection.
     const double most = 1 + 9 + 8 + 2 * llvm::Log2_64_Ceil(problem.numArguments() + 1);
     double solved = 0;
     auto at = [&](Problem::Price price) {
@@ -163,7 +163,8 @@ private:
       double middle = std::sqrt(low * high);
       (fits({middle, middle}) ? high : low) = middle;
     }
-    // One price makes all layers alike. As few arguments as will do have one that is worth a change between layers.
+    // One price makes all layers equal. As few arguments as possible have a price that justifies a change between
+    // layers.
     for (double factor : {2.0, 8.0}) {
       unsigned none = 0, all = problem.numArguments();
       while (all - none > 1) {
@@ -248,7 +249,7 @@ private:
         {"variants", std::move(listed)},     {"arguments", std::move(arguments)}, {"ops", std::move(ops)}};
   }
 
-  /// The least price of a byte: among plans of equal time, the one of fewer bytes is chosen.
+  /// The lowest price of a byte: among plans of equal time, the one with fewer bytes is chosen.
   static constexpr double leastPrice = 1e-9;
   static constexpr size_t largestTable = 1 << 22;
 };

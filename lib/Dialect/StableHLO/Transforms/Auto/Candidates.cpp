@@ -16,7 +16,7 @@ static bool canReduce(Operation *op) {
   return op->hasTrait<trait::Product>() || (isa<stablehlo::ReduceOp>(op) && sdy::getReductionOp(op).has_value());
 }
 
-/// Factors that all devices may compute their part of.
+/// Factors of which all devices may compute their part.
 static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &rule) {
   SmallVector<bool> isWhole(rule.numFactors());
   for (size_t factor = 0; factor < rule.numFactors(); ++factor) {
@@ -34,7 +34,7 @@ static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &ru
         if (isWindow || llvm::is_contained(whole, static_cast<int64_t>(dim)))
           isWhole[factor] = true;
     }
-  // Where devices may exchange edges; `exchangeTime` says whether parts are large enough.
+  // Devices may exchange edges here; `exchangeTime` tells whether parts are large enough.
   const SmallVector<stablehlo::WindowedDim, 2> windows = stablehlo::getWindowedDims(op);
   for (size_t factor = 0; factor < rule.numFactors(); ++factor)
     if (rule.sizes[factor] > 1 && sdy::isWindowed(rule, windows, static_cast<int32_t>(factor)))
@@ -46,7 +46,7 @@ static SmallVector<int64_t> splittableFactors(Operation *op, const sdy::Rule &ru
   return splittable;
 }
 
-/// The axes of each dimension of all tensors; none if a dimension does not divide, or its parts would lie in strides.
+/// The axes of each dimension of all tensors; none if a dimension does not divide, or its parts would be strided.
 static std::optional<SmallVector<Dims, 4>> shardedDims(const sdy::Rule &rule, ArrayRef<sdy::Axes> factors,
                                                        ArrayRef<Type> types) {
   SmallVector<Dims, 4> tensors;
@@ -67,7 +67,7 @@ static std::optional<SmallVector<Dims, 4>> shardedDims(const sdy::Rule &rule, Ar
   return tensors;
 }
 
-/// Returns the time to get edges from neighbours, where windows are split; none if a part needs more than these hold.
+/// Returns the time to receive edges from neighbors, if windows are split; none if a part needs more than they hold.
 static std::optional<Time> exchangeTime(Operation *op, ArrayRef<Dims> tensors, const Model &model) {
   Time time;
   for (const stablehlo::WindowedDim &window : stablehlo::getWindowedDims(op)) {
@@ -106,7 +106,7 @@ Candidates Problem::candidatesOf(Operation *op, ArrayRef<Value> inputs) {
 
   auto found = std::make_shared<std::vector<Candidate>>();
   auto add = [&](SmallVector<Dims, 4> tensors, const sdy::Axes &reduced) {
-    // What has no static shape is whole, and needs no edges.
+    // A tensor without a static shape is replicated, and needs no edges.
     std::optional<Time> exchange = isStatic ? exchangeTime(op, tensors, model) : Time();
     if (!exchange)
       return;

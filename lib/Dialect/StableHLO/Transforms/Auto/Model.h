@@ -35,12 +35,13 @@ public:
 
   /// The op on these parts of its operands, then its results.
   Time timeOf(Operation *op, ArrayRef<Dims> tensors) const;
-  /// The time to combine partial results of devices along the axes, each getting all of it or, `isScattered`, its part.
+  /// The time to combine partial results of devices along the axes; each device gets all of it or, if `isScattered`,
+  /// its part.
   Time timeOfReduction(RankedTensorType type, const Dims &dims, sdy::AxesRef axes, bool isScattered) const;
-  /// The time to get the data that a part of the tensor along `dim` needs of its neighbours, and concatenate it with
-  /// that of the device.
+  /// The time to receive the data that a part of the tensor along `dim` needs from its neighbors, and to concatenate it
+  /// with that of the device.
   Time timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim, const stablehlo::Footprint &print) const;
-  /// Devices get what those as far from the other end of the axes hold.
+  /// Devices receive the data of those at the mirrored position along the axes.
   Time timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim) const;
   /// The time to reshard a tensor by the planner of reshards.
   Time timeOfReshard(RankedTensorType type, const Dims &from, const Dims &to);

@@ -48,7 +48,7 @@ Problem::Problem(func::FuncOp function, sdy::MeshAttr mesh, const sdy::Meshes &m
 // Variables
 //===----------------------------------------------------------------------===//
 
-/// The sharding that the program has for a value already.
+/// The sharding that the program already has for a value.
 std::optional<Dims> Problem::given(Value value) const {
   sdy::TensorShardingAttr attribute = sdy::getShardingAttr(value);
   if (!attribute || meshes.find(attribute.getMeshOrRef()) != mesh)
@@ -64,7 +64,7 @@ std::optional<Dims> Problem::given(Value value) const {
   return dims;
 }
 
-/// Each axis splits a dimension, or none; the whole tensor first.
+/// Each axis splits a dimension, or none; the replicated tensor first.
 std::vector<Dims> Problem::splitsOf(RankedTensorType type) const {
   std::vector<Dims> splits = {wholeOf(type)};
   for (sdy::Axis axis : axes) {
@@ -134,7 +134,7 @@ void Problem::addOp(Operation *op) {
   variables.push_back(std::move(variable));
 }
 
-/// A value with several users may be brought to a sharding once, for all of them.
+/// A value with several users can be resharded once for all of them.
 void Problem::addCopies() {
   struct Use {
     unsigned variable, operand;
@@ -177,7 +177,7 @@ Dims Problem::dimsOf(Source source, ArrayRef<unsigned> choice) const {
   return (*variables[source.variable].candidates)[choice[source.variable]].given(source.result);
 }
 
-/// Calls `change` where a value begins or ends to be alive, and `visit` where an op has its operands and results.
+/// Calls `change` where the lifetime of a value begins or ends, and `visit` where an op has its operands and results.
 static void walkAlive(func::FuncOp function, function_ref<void(Value, bool)> change, function_ref<void()> visit) {
   DenseMap<Value, Operation *> lastUse;
   Block &block = function.front();
@@ -253,7 +253,7 @@ static bool isWhole(const Dims &dims) {
 std::vector<unsigned> Problem::start() const { return std::vector<unsigned>(variables.size(), 0); }
 
 Network Problem::network(Variant variant, Price price) const {
-  // More than any time, and no infinity: sums stay ordered.
+  // More than any time, but finite: sums stay ordered.
   constexpr double forbidden = 1e18;
   Network network;
   auto bytesOf = [&](Value value, const Dims &dims) {

@@ -26,7 +26,7 @@ struct Candidate {
 };
 using Candidates = std::shared_ptr<const std::vector<Candidate>>;
 
-/// Returns dims of which none is split, for a tensor; none for another type.
+/// Returns dims that are not split, for a tensor; none for another type.
 Dims wholeOf(Type type);
 
 /// An argument, an op, or the copy that the users of a value share.
@@ -44,8 +44,8 @@ struct Variable {
 /// replicated and matrices split over all chips; everything replicated.
 enum class Variant { Any, DataParallel, TensorParallel, Whole };
 
-/// The most ways to compute an op or to split an argument: costs are tables over the ways of two. Reached by tensors of
-/// more than 30 dimensions.
+/// The maximum number of ways to compute an op or to split an argument: costs are tables over the ways of two. Only
+/// tensors of more than 30 dimensions reach it.
 inline constexpr size_t mostCandidates = 1024;
 
 /// The variables of a function and the reshards between them.
@@ -53,8 +53,8 @@ class Problem {
 public:
   Problem(func::FuncOp function, sdy::MeshAttr mesh, const sdy::Meshes &meshes, Model &model);
 
-  /// The price of a byte that a chip holds, in nanoseconds: for the first `count` arguments and for results where most
-  /// are alive, and for the other arguments.
+  /// The price of a byte that a chip holds, in nanoseconds: for the first `count` arguments and for results at the
+  /// point of largest use, and for the other arguments.
   struct Price {
     double perByte = 0, perByteOfRest = 0;
     unsigned count = std::numeric_limits<unsigned>::max();
@@ -72,7 +72,7 @@ public:
   };
   Memory memoryOf(ArrayRef<unsigned> choice) const;
 
-  /// Writes the choice as shardings of arguments and results, and reshards.
+  /// Writes the choice as shardings of arguments and results, and as reshards.
   void apply(ArrayRef<unsigned> choice, Attribute meshOrRef) const;
 
 private:
@@ -105,9 +105,9 @@ private:
   DenseMap<Value, Source> sources;
   std::vector<Join> joins;
   std::map<std::vector<const void *>, Candidates> known;
-  /// Values that need no data of other devices, whatever their sharding: computed of constants.
+  /// Values that need no data of other devices, whatever their sharding: they are computed from constants.
   DenseSet<Value> isFree;
-  /// Arguments that only rearrange on their way to the second operand of a product.
+  /// Arguments that are only rearranged on their way to the second operand of a product.
   DenseSet<Value> weights;
   SmallVector<Source> alivePeak;
 };

@@ -14,7 +14,7 @@
 
 namespace mlir::tt::shlo::autosharding {
 
-/// A bar on the terminal for searches that take longer than a second; nothing where stderr is none.
+/// A progress bar on the terminal for searches longer than a second; nothing if stderr is not a terminal.
 class Progress {
 public:
   explicit Progress(llvm::StringRef title) : title(title) {}

@@ -139,7 +139,7 @@ private:
     for (unsigned other : around)
       size *= domain(other);
 
-    // Where a table is read: how far one step of a variable goes in it.
+    // How far one step of a variable moves in the table that is read.
     struct Reader {
       const double *at;
       size_t own;

@@ -11,7 +11,7 @@
 
 namespace mlir::tt::shlo::autosharding {
 
-/// Variables with a cost for each choice, and for each pair of choices of two that are joined.
+/// Variables with a cost for each choice, and for each pair of choices of two joined variables.
 struct Network {
   struct Pair {
     unsigned first, second;
@@ -27,14 +27,15 @@ struct Network {
 struct Solution {
   std::vector<unsigned> choice;
   double cost = 0;
-  /// No other choice costs less. Otherwise the choice is the best one found with some variables fixed one at a time.
+  /// No other choice costs less. Otherwise the choice is the best one found while some variables were fixed one at a
+  /// time.
   bool isOptimal = true;
 };
 
-/// Eliminates variables, each from the table over its neighbours, the smallest table first: linear in the length of a
-/// network that is repetitive and narrow, as those of models are. Where each table would have more than `largestTable`
-/// entries, the variable with the most neighbours is given a choice, and improved in turns with the others. `start` is
-/// where that begins.
+/// Eliminates variables, each from the table over its neighbors, the smallest table first: linear in the length of a
+/// repetitive and narrow network, as those of models are. If every table would have more than `largestTable` entries,
+/// the variable with the most neighbors is given a choice, which is improved in turns with the others. `start` is the
+/// initial choice.
 Solution solve(const Network &network, llvm::ArrayRef<unsigned> start, size_t largestTable);
 
 } // namespace mlir::tt::shlo::autosharding

@@ -1,9 +1,9 @@
 //===- Collective.cpp - collectives of sdy by StableHLO's -----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One op for each axis: what several axes split is gathered by the last first,
-// because it lies innermost, and scattered by the first first. Only exchanges
-// between dimensions take all axes at once, as the two orders differ there.
+// One op for each axis: a dimension that several axes split is gathered by the last one first, because it is innermost,
+// and scattered by the first one first. Only exchanges between dimensions take all axes at once, because the two orders
+// differ there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,7 +107,7 @@ Value CollectiveLowering::reduceScatter(ImplicitLocOpBuilder &builder, Value val
 }
 
 //===----------------------------------------------------------------------===//
-// By the number of the device
+// By device number
 //===----------------------------------------------------------------------===//
 
 Value CollectiveLowering::perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t)> number) {
@@ -145,7 +145,7 @@ static Value zerosOf(ImplicitLocOpBuilder &builder, RankedTensorType type) {
   return stablehlo::ConstantOp::create(builder, type, DenseElementsAttr::get(type, zero));
 }
 
-/// Others have zeros, so that the sum is the value.
+/// Other devices have zeros, so that the sum is the value.
 Value CollectiveLowering::keepFirst(ImplicitLocOpBuilder &builder, Value value, AxisRefs axes) {
   Value first = isAt(builder, axes, 0);
   Value zeros = zerosOf(builder, typeOf(value));
@@ -216,7 +216,7 @@ Value CollectiveLowering::slice(ImplicitLocOpBuilder &builder, Value value, Arra
 // collective_permute
 //===----------------------------------------------------------------------===//
 
-/// Devices by which part of a tensor they hold.
+/// Devices grouped by the part of a tensor that they hold.
 static std::map<std::vector<int64_t>, SmallVector<int64_t>> holders(sdy::MeshAttr mesh,
                                                                     sdy::TensorShardingAttr sharding) {
   std::map<std::vector<int64_t>, SmallVector<int64_t>> result;
@@ -245,7 +245,7 @@ Value CollectiveLowering::permute(Operation *op, ImplicitLocOpBuilder &builder, 
       op->emitOpError() << "changes " << from << " to " << to << ", by which a dimension has another number of parts";
       return {};
     }
-    // A device that has the part already keeps it.
+    // A device that already has the part keeps it.
     SmallVector<int64_t> others;
     for (int64_t target : requested) {
       if (auto *it = llvm::find(available, target); it != available.end()) {

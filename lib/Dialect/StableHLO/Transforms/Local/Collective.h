@@ -11,20 +11,20 @@
 
 namespace mlir::tt::shlo {
 
-/// Makes StableHLO of collectives of the sdy dialect, on what one device holds.
+/// Converts collectives of the sdy dialect to StableHLO, on the part of one device.
 class CollectiveLowering {
 public:
   CollectiveLowering(ModuleOp module, sdy::MeshAttr mesh) : mesh(mesh), symbols(module) {}
 
-  /// The local result of a collective, or null and an error. `operand` is the sharding of what it works on.
+  /// The local result of a collective, or null and an error. `operand` is the sharding of its operand.
   Value lower(Operation *op, Value local, sdy::TensorShardingAttr operand);
 
   /// Returns the device's slice of a value that is replicated along these axes of each dimension.
   Value slice(ImplicitLocOpBuilder &builder, Value value, ArrayRef<ArrayRef<sdy::AxisRefAttr>> axes,
               sdy::TensorShardingAttr result);
 
-  /// The elements of the footprint of a value that is split along `dim` by the axes: own ones and edges of neighbours.
-  /// What is outside of the whole is `fill`, or 0.
+  /// The elements of the footprint of a value that is split along `dim` by the axes: the device's own ones and edges of
+  /// neighbors. Elements outside of the whole are `fill`, or 0.
   Value window(ImplicitLocOpBuilder &builder, Value value, int64_t dim, const stablehlo::Footprint &print, Value fill,
                ArrayRef<sdy::AxisRefAttr> axes);
 
@@ -46,7 +46,7 @@ private:
                       Value fill);
 
   static stablehlo::ChannelHandleAttr channel(Builder &builder);
-  /// Whether the device has that place along the axes, as a scalar.
+  /// Whether the device has that position along the axes, as a scalar.
   Value isAt(ImplicitLocOpBuilder &builder, ArrayRef<sdy::AxisRefAttr> axes, int64_t place);
   /// The number that each device has in a table, as a scalar.
   Value perDevice(ImplicitLocOpBuilder &builder, function_ref<int64_t(int64_t device)> number);

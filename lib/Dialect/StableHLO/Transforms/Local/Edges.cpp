@@ -1,9 +1,8 @@
 //===- Edges.cpp - windows over what neighbours hold ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each device sends its edge to the next one, all of them at once, and puts what
-// it gets in addition to its own part. At the ends there is what the op pads with. What is
-// reversed comes from the device at the same place from the other end.
+// Each device sends its edge to the next one, all at once, and adds the received edge to its own part. At the ends, the
+// padding value of the op is added. For reversals, the data comes from the device at the mirrored position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +43,7 @@ Value CollectiveLowering::fromNeighbour(ImplicitLocOpBuilder &builder, Value edg
   auto type = RankedTensorType::get({static_cast<int64_t>(pairs.size()) / 2, 2}, builder.getI64Type());
   Value received = stablehlo::CollectivePermuteOp::create(builder, edge.getType(), edge,
                                                           DenseIntElementsAttr::get(type, pairs), channel(builder));
-  // A device that is sent nothing has zeros.
+  // A device that receives nothing has zeros.
   if (!fill || isZero(fill))
     return received;
   Value outside = stablehlo::BroadcastInDimOp::create(builder, edge.getType(), fill, ArrayRef<int64_t>());
@@ -65,7 +64,7 @@ Value CollectiveLowering::mirrored(ImplicitLocOpBuilder &builder, Value value, A
 Value CollectiveLowering::window(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
                                  const stablehlo::Footprint &print, Value fill, AxisRefs axes) {
   const int64_t own = typeOf(value).getDimSize(dim), parts = sizeAlong(axes);
-  // What the device and its neighbours have, from `first` on, counted from the first element of its own.
+  // The elements of the device and its neighbors, from `first` on, counted from the device's first element.
   SmallVector<Value> pieces;
   const int64_t first = std::min(-print.before, own), from = std::max<int64_t>(first, 0),
                 to = own + std::min<int64_t>(print.after, 0);

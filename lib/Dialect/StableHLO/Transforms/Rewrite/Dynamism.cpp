@@ -116,9 +116,9 @@ private:
     return success();
   }
 
-  /// Windows that move by several elements have other padding for sizes of other remainders, and at some sizes none.
-  /// The op is the same for all of them if the inputs get as much as the window needs at most, and a slice drops the
-  /// rest.
+  /// Windows that move by several elements have other padding for sizes with other remainders, and none for some sizes.
+  /// The op is the same for all sizes if the inputs get the largest padding that the window needs, and a slice drops
+  /// the rest.
   static void padFirst(stablehlo::CustomCallOp op, MutableArrayRef<Value> inputs,
                        MutableArrayRef<SmallVector<int64_t>> numbers, PatternRewriter &rewriter) {
     const size_t count = inputs.size() / 2;

@@ -10,7 +10,7 @@
 namespace mlir::tt::shlo {
 
 struct EvaluationLimits {
-  /// Elements of a result that is no splat.
+  /// Elements of a result that is not a splat.
   int64_t elements = 65536;
   bool withFloats = true;
   bool onlyMoves = false;

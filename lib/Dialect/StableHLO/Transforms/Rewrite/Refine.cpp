@@ -161,7 +161,7 @@ bool mentionsDynamic(Operation *root) {
       .wasInterrupted();
 }
 
-/// Assertions want their condition computed, where no shape is left to be found, too.
+/// Assertions need their condition computed, also if no shape is left to infer.
 bool assertsShapes(ModuleOp module) {
   return module
       .walk([](stablehlo::CustomCallOp call) {
@@ -183,7 +183,7 @@ struct RefineShapes : shlo::impl::StablehloRefineShapesBase<RefineShapes> {
     for (func::FuncOp function : roots)
       if (failed(refine(function)))
         return signalPassFailure();
-    // What was put in the place of its calls.
+    // The ops that replaced its calls.
     for (bool changed = true; changed;) {
       changed = false;
       for (func::FuncOp &function : others)
@@ -248,7 +248,7 @@ private:
     }
     if (auto composite = dyn_cast<stablehlo::CompositeOp>(op))
       return refine(composite);
-    // Arguments of the regions are what the op takes.
+    // Arguments of the regions are the operands of the op.
     if (isa<stablehlo::WhileOp>(op))
       for (Region &region : op->getRegions())
         for (auto [argument, operand] : llvm::zip_equal(region.getArguments(), op->getOperands()))
@@ -262,7 +262,7 @@ private:
     return success();
   }
 
-  /// A function of its own for the shapes that the composite has.
+  /// A separate function for the shapes that the composite has.
   LogicalResult refine(stablehlo::CompositeOp composite) {
     auto callee = symbols->lookup<func::FuncOp>(composite.getDecomposition());
     if (!callee || callee.isExternal() || !mentionsDynamic(callee))
@@ -288,8 +288,8 @@ private:
     return success();
   }
 
-  /// The body in the place of a call: its shapes, and the sizes that it computes, are those of this call. The first op
-  /// of it, or null for a call that stays.
+  /// Replaces a call by the body: its shapes, and the sizes that it computes, are those of this call. Returns its first
+  /// op, or null for a call that stays.
   FailureOr<Operation *> replace(func::CallOp call) {
     auto callee = symbols->lookup<func::FuncOp>(call.getCallee());
     const bool computesSizes = llvm::all_of(call->getOperands(), [](Value value) {

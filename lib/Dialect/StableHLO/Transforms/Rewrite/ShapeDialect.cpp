@@ -1,8 +1,7 @@
 //===- ShapeDialect.cpp - shapes as tensors of StableHLO ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A size is a scalar of i32, a shape a row of them, a witness an assertion that
-// stands where it was.
+// A size is a scalar of i32, a shape a row of them, and a witness an assertion in its original position.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +69,7 @@ public:
         builder, DenseElementsAttr::get(type({}).clone(builder.getI1Type()), builder.getBoolAttr(true)));
   }
 
-  /// Extents of one give way to the other size; ranks may differ, ones come before.
+  /// Extents of 1 yield to the other size; if ranks differ, ones are added in front.
   Value broadcast(ArrayRef<Value> shapes) {
     SmallVector<SmallVector<Value>> all = aligned(shapes);
     SmallVector<Value> result = all.front();
@@ -134,7 +133,7 @@ struct ShapeLegalize : shlo::impl::ShapeLegalizeToStablehloBase<ShapeLegalize> {
     });
     if (found.empty())
       return markAllAnalysesPreserved();
-    // What is inside a region that assumes something comes first.
+    // The body of a region that assumes something comes first.
     for (Operation *op : found) {
       ImplicitLocOpBuilder builder(op->getLoc(), op);
       if (failed(convert(builder, op)))
@@ -145,7 +144,7 @@ struct ShapeLegalize : shlo::impl::ShapeLegalizeToStablehloBase<ShapeLegalize> {
   }
 
 private:
-  /// The tensor of a size or shape, or null where its rank is not known.
+  /// The tensor of a size or shape, or null if its rank is not known.
   Value tensorOf(ImplicitLocOpBuilder &builder, Value value) {
     if (Value known = converted.lookup(value))
       return known;
@@ -263,7 +262,7 @@ private:
     return success();
   }
 
-  /// Takes the op out; users of other dialects see its type, unless they take any integers.
+  /// Removes the op; users in other dialects see its type, unless they accept any integers.
   void replace(Operation *op) {
     if (auto assuming = dyn_cast<shape::AssumingOp>(op)) {
       Block &body = assuming.getDoRegion().front();
@@ -293,7 +292,7 @@ private:
         }
       }
     }
-    // Witnesses are used by what is taken out before.
+    // Ops that were removed before use witnesses.
     if (op->use_empty())
       op->erase();
   }

@@ -7,7 +7,7 @@
 
 namespace mlir::tt::shlo {
 
-/// On a custom call: the operands, by number, that are the shapes of its results.
+/// On a custom call: the numbers of the operands that are the shapes of its results.
 inline constexpr llvm::StringLiteral shapeOperandsAttr = "indices_of_shape_operands";
 
 /// On a custom call of a window: its padding depends on sizes.
@@ -19,7 +19,7 @@ SmallVector<Type> refinedTypes(Operation *op);
 /// The numbers of a constant of integers.
 std::optional<SmallVector<int64_t>> constantNumbers(Value value);
 
-/// The operands that are the shapes of the results of a custom call, or nothing where it does not say so.
+/// The operands that are the shapes of the results of a custom call, or nothing if it does not state them.
 std::optional<SmallVector<int64_t>> shapeOperands(stablehlo::CustomCallOp call);
 
 } // namespace mlir::tt::shlo

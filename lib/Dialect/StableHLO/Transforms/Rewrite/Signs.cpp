@@ -16,7 +16,7 @@ using namespace mlir::tt;
 
 static IntegerType signless(IntegerType type) { return IntegerType::get(type.getContext(), type.getWidth()); }
 
-/// The integer type of elements that has a sign, or none, of its own.
+/// The integer type of elements with a signedness of its own.
 static IntegerType signedElement(Type type) {
   auto element = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
   return element && !element.isSignless() ? element : IntegerType();
@@ -27,7 +27,7 @@ struct ConvertToSignless : shlo::impl::StablehloConvertToSignlessBase<ConvertToS
   void runOnOperation() override {
     AttrTypeReplacer replacer;
     replacer.addReplacement([](IntegerType type) { return signless(type); });
-    // Their elements are no attributes that the replacer would find.
+    // Their elements are not attributes that the replacer would find.
     replacer.addReplacement([](DenseElementsAttr attr) -> std::optional<Attribute> {
       IntegerType element = signedElement(attr.getType());
       return element ? std::optional<Attribute>(attr.bitcast(signless(element))) : std::nullopt;

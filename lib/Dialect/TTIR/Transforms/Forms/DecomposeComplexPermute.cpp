@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// Pairs of places whose dimensions change places, one after the other, until dimension i is `permutation[i]`.
+/// Pairs of dimensions that are exchanged, one pair after the other, until dimension i is `permutation[i]`.
 static SmallVector<std::pair<int64_t, int64_t>> exchangesOf(ArrayRef<int64_t> permutation) {
   SmallVector<std::pair<int64_t, int64_t>> exchanges;
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(permutation.size()));
@@ -46,7 +46,7 @@ struct DecomposeComplexPermute : ttir::impl::TTIRDecomposeComplexPermuteBase<Dec
         std::swap(order[exchange.first], order[exchange.second]);
         SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return type.getDimSize(dim); });
         type = type.clone(shape);
-        // The last step's value is that of the source's op.
+        // The last step produces the value of the source op.
         Location location = index + 1 == exchanges.size() ? op.getLoc() : ttcore::withoutSourceNumber(op.getLoc());
         value = PermuteOp::create(builder, location, type, value, order);
       }

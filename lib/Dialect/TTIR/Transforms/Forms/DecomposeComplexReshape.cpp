@@ -17,19 +17,19 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 namespace {
-/// Neighbouring dimensions that become others of as many values.
+/// Adjacent dimensions that become others with as many values.
 struct Group {
   SmallVector<int64_t> from, to;
 };
 } // namespace
 
-/// The smallest groups that make up a change of shape, of tensors that have values.
+/// The smallest groups that make up a change of shape, for nonempty tensors.
 static SmallVector<Group> groupsOf(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   SmallVector<Group> groups;
   while (!from.empty() && !to.empty()) {
     Group group{{from.consume_front()}, {to.consume_front()}};
     int64_t taken = group.from.front(), given = group.to.front();
-    // Shapes of as many values end together, so neither runs out before the other.
+    // Shapes with equally many values end together, so neither runs out before the other.
     while (taken != given) {
       bool behind = taken < given;
       int64_t size = behind ? from.consume_front() : to.consume_front();
@@ -70,7 +70,7 @@ struct DecomposeComplexReshape : ttir::impl::TTIRDecomposeComplexReshapeBase<Dec
         SmallVector<int64_t> shape;
         for (const Group &each : groups)
           llvm::append_range(shape, each.from);
-        // The last step's value is that of the source's op.
+        // The last step produces the value of the source op.
         Location location = --left == 0 ? op.getLoc() : ttcore::withoutSourceNumber(op.getLoc());
         value = ReshapeOp::create(builder, location, to.clone(shape), value,
                                   builder.getI32ArrayAttr(SmallVector<int32_t>(shape.begin(), shape.end())));

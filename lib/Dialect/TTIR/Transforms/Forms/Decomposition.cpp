@@ -34,7 +34,7 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 static int64_t positive(int64_t dim, Value value) { return dim < 0 ? dim + typeOf(value).getRank() : dim; }
 
 namespace {
-/// Makes the ops that take the place of one. What it returns is null for an op that stays.
+/// Creates the ops that replace one. Returns null for an op that stays.
 class Decomposer {
 public:
   explicit Decomposer(Operation *op)
@@ -94,7 +94,7 @@ private:
     return slice(input, result, dim, begin, end, step, /*isLast=*/true);
   }
 
-  /// Runs of `length` from `begin`, one every `stride` elements, the last cut at the end.
+  /// Runs of `length` from `begin`, one every `stride` elements, the last one cut at the end.
   Value runs(IndexSelectOp select) {
     Value input = select.getInput();
     const int64_t dim = positive(select.getDimAttr().getValue().getSExtValue(), input),
@@ -105,7 +105,7 @@ private:
       return {};
     if (stride <= 0 || start + stride >= extent)
       return slice(input, result, dim, start, std::min(start + length, extent), 1, /*isLast=*/true);
-    // The runs that have a whole stride are the first columns of a matrix with a row for each stride.
+    // The runs with a whole stride are the first columns of a matrix that has one row for each stride.
     const int64_t count = (extent - start) / stride, end = start + count * stride,
                   left = std::min(length, extent - end);
     SmallVector<int64_t> shape(typeOf(input).getShape());
@@ -127,7 +127,7 @@ private:
     return ConcatOp::create(builder, op->getLoc(), result, parts, static_cast<int32_t>(dim));
   }
 
-  /// A product of matrices, of which the free dimensions are the rows or the columns.
+  /// A product of matrices whose rows or columns are the free dimensions.
   Value product(DotGeneralOp dot) {
     struct Side {
       SmallVector<int64_t> free;

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// `value` with dimensions of size 1 in front, and then repeated to `shape`.
+/// `value` with leading dimensions of size 1, then repeated to `shape`.
 static Value broadcastTo(OpBuilder &builder, Location location, Value value, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> sizes(shape.size() - type.getRank(), 1);
@@ -47,12 +47,12 @@ struct ExplicateTMs : ttir::impl::TTIRExplicateTMsBase<ExplicateTMs> {
       // A tensor without values is repeated 0 times, which no broadcast does.
       if (!result || !result.hasStaticShape() || result.getNumElements() == 0)
         return;
-      // One broadcast serves all operands that are the same value.
+      // One broadcast serves all equal operands.
       DenseMap<Value, Value> created;
       OpBuilder builder(op);
       for (OpOperand &operand : op->getOpOperands()) {
         auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-        // A layout is that of one shape.
+        // A layout belongs to one shape.
         if (!type || !type.hasStaticShape() || type.getShape() == result.getShape() ||
             (type.getEncoding() && !isa<ttcore::TensorMeshAttr>(type.getEncoding())))
           continue;

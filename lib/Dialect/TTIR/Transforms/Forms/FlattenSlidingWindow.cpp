@@ -68,7 +68,7 @@ struct FlattenSlidingWindow : ttir::impl::TTIRFlattenSlidingWindowBase<FlattenSl
       for (Value result : op->getResults()) {
         auto type = cast<RankedTensorType>(result.getType());
         result.setType(flattened(type));
-        // The last reshape's value is that of the source's op.
+        // The last reshape produces the value of the source op.
         Value back = reshape(builder, location, result, type);
         result.replaceAllUsesExcept(back, back.getDefiningOp());
       }

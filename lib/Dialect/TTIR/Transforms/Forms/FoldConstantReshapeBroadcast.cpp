@@ -23,7 +23,7 @@ namespace {
 struct FoldConstantReshapeBroadcast : ttir::impl::TTIRFoldConstantReshapeBroadcastBase<FoldConstantReshapeBroadcast> {
   void runOnOperation() override {
     bool changed = false;
-    // In program order, so that what one folds to is a constant for the next.
+    // In program order, so that the result of one fold is a constant for the next.
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa<ReshapeOp, SqueezeOp, UnsqueezeOp, BroadcastOp>(op) || !matchPattern(op->getOperand(0), m_Constant()))
         return WalkResult::advance();

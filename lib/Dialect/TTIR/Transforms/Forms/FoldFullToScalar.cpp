@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// The same filling with one value, in as many dimensions.
+/// The same splat, with as many dimensions.
 static Value oneValueOf(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<int32_t> ones(type.getRank(), 1);

@@ -24,7 +24,7 @@ static Value reshape(OpBuilder &builder, Location location, Value value, ArrayRe
     return value;
   auto created = ttir::ReshapeOp::create(builder, location, type.clone(shape), value,
                                          builder.getI32ArrayAttr(SmallVector<int32_t>(shape.begin(), shape.end())));
-  // A constant has the other shape from the start.
+  // Creates the constant in the other shape.
   SmallVector<Value> folded;
   if (failed(builder.tryFold(created, folded)) || folded.size() != 1)
     return created;
@@ -47,7 +47,7 @@ struct MoveReshapeToConstant : ttir::impl::TTIRMoveReshapeToConstantBase<MoveRes
   }
 
 private:
-  /// Whether the operand `side` is a reshape that could be done after `op`, the other operand being a constant.
+  /// Whether the operand `side` is a reshape that could be done after `op`, with a constant as the other operand.
   static bool move(Operation *op, unsigned side, const ttcore::ObservedSources &observed) {
     auto moved = op->getOperand(side).getDefiningOp<ttir::ReshapeOp>();
     Value constant = op->getOperand(1 - side);

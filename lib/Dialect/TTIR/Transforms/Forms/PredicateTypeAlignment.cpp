@@ -28,13 +28,13 @@ static Type elementOf(Value value) {
 namespace {
 struct PredicateTypeAlignment : ttir::impl::TTIRPredicateTypeAlignmentBase<PredicateTypeAlignment> {
   void runOnOperation() override {
-    // From a value of i1 to the one that it is a cast of.
+    // From a value of i1 to the one of which it is a cast.
     DenseMap<Value, Value> aligned;
     SmallVector<Operation *> casts;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isLogical(op))
         takeAligned(op, aligned);
-      // `where` asks only whether its condition is 0.
+      // `where` only tests whether its condition is 0.
       if (isa<WhereOp>(op))
         if (Value value = aligned.lookup(op->getOperand(0)))
           op->setOperand(0, value);

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// `shape` with 1 in the dimensions that `dims` names, in all without it.
+/// `shape` with 1 in the dimensions in `dims`, or in all without it.
 static SmallVector<int64_t> keptShape(ArrayRef<int64_t> shape, ArrayAttr dims) {
   SmallVector<int64_t> kept(shape);
   if (!dims || dims.empty())

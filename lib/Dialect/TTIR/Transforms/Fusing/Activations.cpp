@@ -32,8 +32,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// The operand of a commutative op whose other operand is `number` everywhere; null if there is none of the result's
-/// type.
+/// The operand of a commutative op whose other operand is a splat of `number`; null if none has the result's type.
 static Value besides(Operation *op, double number) {
   for (unsigned i : {0, 1})
     if (haveSameType(op->getOperand(1 - i), op->getResult(0)) && isFloat(op->getResult(0)) &&
@@ -42,7 +41,7 @@ static Value besides(Operation *op, double number) {
   return {};
 }
 
-/// Whether `value` is a number everywhere, as the element type of `like` has it.
+/// Whether `value` is a splat of a number in the element type of `like`.
 static bool isNumber(Value value, Value like, double number) {
   APFloat rounded(number);
   bool isLost = false;
@@ -53,7 +52,7 @@ static bool isNumber(Value value, Value like, double number) {
 }
 
 namespace {
-/// max(x, 0); with -0 it would leave -0 as it is
+/// max(x, 0); max(x, -0) would keep -0
 struct FuseRelu : Fusion<MaximumOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(MaximumOp op, PatternRewriter &rewriter) const override {
@@ -127,7 +126,7 @@ struct FuseGelu : Fusion<MultiplyOp> {
   }
 
 private:
-  /// Returns the operand of the gelu; null if it is none, with this order of operands.
+  /// Returns the operand of the gelu; null if this order of operands is not one.
   static Value valueOf(Group &group, MultiplyOp op, unsigned i) {
     Value first = op->getOperand(i), second = op->getOperand(1 - i);
     if (Value product = besides(op, 0.5)) { // (x * sum) * 0.5
@@ -193,7 +192,7 @@ template <class Op> struct FuseHardsigmoid : Fusion<Op> {
   }
 
 private:
-  /// x, where `value` is relu6(x + 3); null if it is not.
+  /// x, if `value` is relu6(x + 3); null otherwise.
   static Value clampedOf(Group &group, Value value) {
     auto relu6 = group.take<Relu6Op>(value);
     auto add = relu6 ? group.take<AddOp>(relu6.getInput()) : AddOp();
@@ -219,7 +218,7 @@ struct FuseMish : Fusion<MultiplyOp> {
   }
 
 private:
-  /// log1p(e^x), log(e^x + 1), one of them where x is not above a threshold and x else, or max(x, 0) + log1p(e^-|x|).
+  /// log1p(e^x), log(e^x + 1), one of them below a threshold and x above it, or max(x, 0) + log1p(e^-|x|).
   static bool isSoftplus(Group &group, Value value, Value x) {
     if (!haveSameType(value, x))
       return false;

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
-/// The value that a scaling by one number scales, and the number.
+/// The value that is scaled by one number, and the number.
 static Value unscaled(Operation *op, double &scale) {
   if (auto multiply = dyn_cast_or_null<MultiplyOp>(op)) {
     for (unsigned i : {0, 1})
@@ -46,7 +46,7 @@ static bool keepsMatrices(Value from, Value to) {
 }
 
 namespace {
-/// Query, key or value, behind what attention does by itself.
+/// Query, key or value, without the steps that attention performs itself.
 struct Side {
   Value value;
   double scale = 1;
@@ -81,7 +81,7 @@ public:
     return matchScores(uncast(softmax.getInput())) && matchSides() && group.isClosed();
   }
 
-  /// The op instead of the root, which is of the same shape but for its leading dimensions.
+  /// Replaces the root by the op, whose shape differs only in its leading dimensions.
   Value build(PatternRewriter &rewriter) {
     const Location loc = root.getLoc(), own = ttcore::withoutSourceNumber(loc);
     SmallVector<Value> operands;
@@ -128,7 +128,7 @@ private:
       for (unsigned i : {1, 2}) {
         std::optional<double> number = splat(where->getOperand(i));
         Value product = where->getOperand(3 - i);
-        // So large a negative number that adding a score changes nothing.
+        // A negative number so large that adding a score changes nothing.
         if (!number || !(*number <= -1e30) || !haveSameType(product, where.getResult()))
           continue;
         mask = where.getFirst();
@@ -213,7 +213,7 @@ private:
            ofHeads(sides[1])[1] == ofHeads(sides[2])[1];
   }
 
-  /// Reads past what changes no matrix, and what attention does with it.
+  /// Skips ops that change no matrix, and steps that attention performs.
   void peel(Side &side, bool mayScale) const {
     while (true) {
       Value value = side.value;
@@ -250,7 +250,7 @@ private:
     return {rows, columns};
   }
 
-  /// [batch, heads, ...] of a side as it is stored.
+  /// [batch, heads, ...] of an operand as it is stored.
   SmallVector<int64_t> ofHeads(const Side &side) const {
     ArrayRef<int64_t> shape = tensorType(side.value).getShape();
     int64_t all = 1;
@@ -259,7 +259,7 @@ private:
     return {scores[0], all / std::max<int64_t>(1, scores[0]), shape[shape.size() - 2], shape.back()};
   }
 
-  /// Its matrices are of this size, and its heads are for those of the scores.
+  /// Its matrices have this size, and its heads match those of the scores.
   bool matches(const Side &side, int64_t rows, int64_t columns) const {
     if (matrixOf(side) != std::pair(rows, columns) || scores[0] < 1 || scores[1] < 1)
       return false;
@@ -313,7 +313,7 @@ struct FuseAttention : Fusion<MatmulOp> {
   }
 };
 
-/// Attention over keys and values whose heads are repeated: heads of the query share them.
+/// Attention over keys and values with repeated heads: heads of the query share them.
 struct ShareHeads : Fusion<ScaledDotProductAttentionOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(ScaledDotProductAttentionOp op, PatternRewriter &rewriter) const override {

@@ -50,7 +50,7 @@ static SmallVector<int64_t> biasShape(Operation *conv) {
 // Padding
 //===----------------------------------------------------------------------===//
 
-/// [top, left, bottom, right] of one number for all, [height, width], or these.
+/// [top, left, bottom, right] from one number for all, [height, width], or these.
 static std::array<int64_t, 4> sidesOf(Attribute padding) {
   if (auto number = dyn_cast<IntegerAttr>(padding))
     return {number.getInt(), number.getInt(), number.getInt(), number.getInt()};
@@ -61,7 +61,7 @@ static std::array<int64_t, 4> sidesOf(Attribute padding) {
 }
 
 namespace {
-/// conv2d(pad(image)) where the pad adds zeros to height and width.
+/// conv2d(pad(image)) if the pad adds zeros to height and width.
 struct FusePadding : Fusion<Conv2dOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(Conv2dOp conv, PatternRewriter &rewriter) const override {
@@ -134,7 +134,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Channels that are scaled and shifted, by a convolution or by themselves. What is computed of constants is f32.
+/// Channels that are scaled and shifted, by a convolution or by separate ops. Values computed from constants are f32.
 class ScaledChannels {
 public:
   ScaledChannels(PatternRewriter &rewriter, Operation *root, Conv2dOp conv, int64_t channels)
@@ -149,11 +149,11 @@ public:
   Value vector(Value value) { return reshape(rewriter, root, value, channels); }
   Value bias() { return conv && conv.getBias() ? vector(conv.getBias()) : Value(); }
 
-  /// The convolution with other weights and another bias instead of the root. The bias stays f32: it is as large as the
-  /// mean, which may be much more than what the sum with it leaves.
+  /// Replaces the root by the convolution with other weights and another bias. The bias stays f32: it is as large as
+  /// the mean, which may be much more than the remainder of the sum with it.
   void replaceByConvolution(Value scale, Value shift) {
     RankedTensorType type = tensorType(conv.getWeight());
-    // As a matrix, for tiles of small kernels would be mostly padding.
+    // As a matrix, because tiles of small kernels would be mostly padding.
     int64_t rest = channels == 0 ? 0 : type.getNumElements() / channels;
     Value rows = reshape(rewriter, root, conv.getWeight(), {channels, rest});
     Value scaled =
@@ -165,7 +165,7 @@ public:
                                           attributesOf(conv));
   }
 
-  /// image * scale + shift instead of the root, rounded once.
+  /// Replaces the root by image * scale + shift, rounded once.
   void replaceByProduct(Value image, int64_t dimension, Value scale, Value shift) {
     SmallVector<int64_t> shape(tensorType(image).getRank(), 1);
     shape[dimension] = channels;
@@ -184,7 +184,7 @@ private:
   Location loc;
 };
 
-/// The convolution that makes `image`, if its weight and bias are constants that can be scaled ahead, for `op`.
+/// The convolution that produces `image`, if its weight and bias are constants that can be scaled ahead, for `op`.
 Conv2dOp scalable(Operation *op, Value image, FusionState &state) {
   auto conv = state.only<Conv2dOp>(image);
   if (conv && !ttcore::mayJoin(op, conv))

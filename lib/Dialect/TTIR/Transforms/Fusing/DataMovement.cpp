@@ -20,7 +20,7 @@ using namespace mlir::tt::ttir;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A dimension of size 1 that is added behind another, broadcast, and joined with it: [b, h, s, d] to [b, h, 1, s, d],
+/// A dimension of size 1 that is added after another, broadcast, and merged with it: [b, h, s, d] to [b, h, 1, s, d],
 /// [b, h, n, s, d] and [b, h * n, s, d].
 struct FuseRepetition : Fusion<ReshapeOp> {
   using Fusion::Fusion;
@@ -76,7 +76,7 @@ static Value sliceLike(PatternRewriter &rewriter, SliceStaticOp slice, int64_t f
 }
 
 namespace {
-/// Some rows or columns of a product are the product of these rows of its left or columns of its right side.
+/// Rows or columns of a product are the product of these rows of its left or columns of its right operand.
 struct FuseSliceOfProduct : Fusion<SliceStaticOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(SliceStaticOp slice, PatternRewriter &rewriter) const override {
@@ -98,7 +98,7 @@ private:
       return rewriter.notifyMatchFailure(slice, "is no part of a product of matrices");
     if (whole.drop_back(2) != part.drop_back(2) || whole == part)
       return rewriter.notifyMatchFailure(slice, "takes no rows or columns");
-    // A product of one row or column that a bias has more of stays as it is.
+    // A product of one row or column of which a bias has more stays unchanged.
     auto take = [&](int64_t from, Value side, int64_t dim) {
       if (whole[from] == part[from])
         return side;
@@ -116,7 +116,7 @@ private:
     return success();
   }
 
-  /// The bias, which broadcasts to the whole result, for the part.
+  /// The part of a bias that broadcasts to the whole result.
   static Value slicedBias(PatternRewriter &rewriter, SliceStaticOp slice, int64_t from, Value bias) {
     if (!bias)
       return bias;

@@ -31,7 +31,7 @@ public:
 
   Operation *root() const { return ops.front(); }
 
-  /// The op of this kind that makes `value`, now part of the group; null if there is none, or it is observed.
+  /// The op of this kind that produces `value`, now part of the group; null if there is none, or it is observed.
   template <class Op> Op take(Value value) {
     auto op = state->passed<Op>(value);
     if (op)
@@ -39,12 +39,12 @@ public:
     return op;
   }
   void add(Operation *op) { ops.insert(op); }
-  /// The value before reshapes, which leave the order of its elements.
+  /// The value before reshapes, which keep the order of its elements.
   Value shaped(Value value);
   /// Returns the value that holds one number for each row of a tensor of this shape, before it is broadcast and
-  /// reshaped, where `dims` are the dimensions of a row; null if `value` does not have this form.
+  /// reshaped; `dims` are the dimensions of a row. Null if `value` does not have this form.
   Value perRow(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims);
-  /// Whether nothing else reads what the ops before the root make, and all that compute do so in the same way.
+  /// Whether nothing else reads the results of the ops before the root, and all that compute have the same config.
   bool isClosed() const;
 
 private:
@@ -60,20 +60,20 @@ void populateNormalizationFusions(RewritePatternSet &patterns, FusionState &stat
 void populateAttentionFusions(RewritePatternSet &patterns, FusionState &state);
 
 inline RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
-/// Whether an op changes no value, only where values are.
+/// Whether an op changes no value, only the positions of values.
 inline bool movesValues(Operation *op) { return op->hasTrait<trait::MovesValues>(); }
-/// Shape, element type and encoding are those of the other.
+/// Whether shape, element type and encoding are equal.
 inline bool haveSameType(Value lhs, Value rhs) { return lhs.getType() == rhs.getType(); }
 
 inline bool isFloat(Value value) { return isa<FloatType, ttcore::TileType>(tensorType(value).getElementType()); }
-/// The one number that a tensor holds, also behind broadcasts and reshapes.
+/// The number of a splat tensor, also through broadcasts and reshapes.
 std::optional<double> splat(Value value);
-/// Whether a permutation transposes the matrices of the last two dimensions, and does nothing else.
+/// Whether a permutation only transposes the matrices of the last two dimensions.
 bool swapsLastTwo(ArrayRef<int64_t> order);
 /// The dimensions of a reduction, none of them negative.
 SmallVector<int64_t> reducedDims(int64_t rank, std::optional<ArrayAttr> dims);
 
-/// The value in another shape, on the way to the op that replaces `root`.
+/// The value in another shape, for the op that replaces `root`.
 Value reshape(OpBuilder &builder, Operation *root, Value value, ArrayRef<int64_t> shape);
 
 } // namespace mlir::tt::ttir

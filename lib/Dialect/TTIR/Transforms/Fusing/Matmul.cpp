@@ -27,7 +27,7 @@ static bool swapsLastTwo(TransposeOp op) {
 
 static bool swapsLastTwo(PermuteOp op) { return swapsLastTwo(op.getPermutation()); }
 
-/// The matrices that `value` is the transposes of, or null.
+/// The matrices of which `value` is the transpose, or null.
 static Value transposed(Value value, const FusionState &state) {
   Value source;
   if (auto transpose = state.passed<TransposeOp>(value); transpose && swapsLastTwo(transpose))
@@ -39,7 +39,7 @@ static Value transposed(Value value, const FusionState &state) {
 }
 
 namespace {
-/// The flag of the product says what a transposition before it did.
+/// A flag of the product replaces a transposition before it.
 template <class Op> struct FuseTransposes : Fusion<Op> {
   using Fusion<Op>::Fusion;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -70,14 +70,15 @@ template <class Op> struct FuseTransposes : Fusion<Op> {
 } // namespace
 
 namespace {
-/// The transposes of products are the products of the transposes in the other order: (AB)^T = B^T A^T.
+/// The transpose of a product is the product of the transposes in the other order: (AB)^T = B^T A^T.
 template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
   using Fusion<Op>::Fusion;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto product = this->state.template only<MatmulOp>(op.getInput());
     if (!product || !swapsLastTwo(op) || tensorType(op.getInput()).getElementType() != op.getType().getElementType())
       return rewriter.notifyMatchFailure(op, "does not transpose a product that nothing else uses");
-    // One matrix next to a stack of matrices stays where it is: as the left side it would be read once for each.
+    // One matrix multiplied with a stack of matrices keeps its side: as the left operand it would be read once for
+    // each.
     ArrayRef<int64_t> a = tensorType(product.getA()).getShape(), b = tensorType(product.getB()).getShape();
     if (a.size() < 2 || b.size() < 2 || a.drop_back(2) != b.drop_back(2))
       return rewriter.notifyMatchFailure(op, "the operands' batch dimensions differ");
@@ -94,8 +95,8 @@ template <class Op> struct FuseTransposeOfProduct : Fusion<Op> {
 // dot_general
 //===----------------------------------------------------------------------===//
 
-/// Whether a side of a product is matrices, one for each index of leading batch dimensions; `contracted` is then the
-/// dimension that is summed over, counted from the first dimension of the matrices.
+/// Whether an operand of a product is one matrix for each index of leading batch dimensions; `contracted` is then the
+/// reduction dimension, counted from the first dimension of the matrices.
 static bool areMatrices(ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting, int64_t rank, int64_t &contracted) {
   if (contracting.size() != 1 || rank != static_cast<int64_t>(batch.size()) + 2 ||
       !llvm::equal(batch, llvm::seq<int64_t>(batch.size())))
@@ -105,7 +106,7 @@ static bool areMatrices(ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting, 
 }
 
 namespace {
-/// A product of matrices, or of rows of any number of dimensions with one matrix, is a matmul.
+/// A product of matrices, or of rows of any rank with one matrix, is a matmul.
 struct FuseDotGeneral : Fusion<DotGeneralOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {

@@ -49,7 +49,7 @@ static bool isSquare(Group &group, Value value, Value x) {
   return pow && areSame(pow.getLhs(), x) && splat(pow.getRhs()) == 2.0;
 }
 
-/// Returns the summed value and its dimensions, where `value` is the mean over them.
+/// Returns the summed value and its dimensions, if `value` is the mean over them.
 static Value meanOf(Group &group, Value value, SmallVector<int64_t> &dims) {
   auto read = [&](auto op) {
     dims = reducedDims(tensorType(op.getInput()).getRank(), op.getDimArg());
@@ -83,12 +83,12 @@ namespace {
 struct RMSNormMatcher {
   RMSNormMatcher(const FusionState &state, Operation *root) : group(state, root), root(root) {}
 
-  /// `factor`: what x is multiplied with, or divided by.
+  /// `factor`: the value by which x is multiplied or divided.
   bool match(Value x, Value factor, bool divided) {
     RankedTensorType type = tensorType(x);
     if (!haveSameType(x, root->getResult(0)) || !isa<FloatType>(type.getElementType()) || type.getEncoding())
       return false;
-    // From the dimensions of the factor on: those of size 1 are the ones that the mean is taken over.
+    // From the dimensions of the factor on: the mean is taken over those of size 1.
     const int64_t rank = type.getRank();
     for (int64_t first = rank - 1; first >= 0; --first) {
       Group kept = group;
@@ -109,7 +109,7 @@ struct RMSNormMatcher {
   double epsilon = 0;
 
 private:
-  /// Returns x where `value` is 1 / sqrt(x) or, with `divided`, sqrt(x).
+  /// Returns x if `value` is 1 / sqrt(x) or, with `divided`, sqrt(x).
   Value rootOf(Value value, bool divided) {
     if (!divided) {
       if (auto rsqrt = group.take<RsqrtOp>(value))
@@ -138,8 +138,8 @@ private:
   }
 };
 
-/// x, where `value` is x - mean(x), the mean over the last dimensions; null if it is no such thing, or not for the
-/// group alone.
+/// x, if `value` is x - mean(x) with the mean over the last dimensions; null otherwise, or if it has users outside the
+/// group.
 Value withMean(Group group, Value value, int64_t dimensions) {
   auto centred = group.take<SubtractOp>(value);
   if (!centred || !haveSameType(centred.getLhs(), value))
@@ -152,7 +152,7 @@ Value withMean(Group group, Value value, int64_t dimensions) {
   return summed == centred.getLhs() && dims == last && group.isClosed() ? summed : Value();
 }
 
-/// The rms_norm of what is left of a value without its mean is the layer_norm of the value.
+/// The rms_norm of a value minus its mean is the layer_norm of the value.
 template <class Op> struct FuseRMSNorm : Fusion<Op> {
   using Fusion<Op>::Fusion;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -176,7 +176,7 @@ template <class Op> struct FuseRMSNorm : Fusion<Op> {
   }
 };
 
-/// The row of a norm's shape that `value` repeats for every row; null if it is no such thing.
+/// The row of a norm's shape that `value` repeats for every row; null if it does not.
 Value rowOf(const FusionState &state, Value value, ArrayRef<int64_t> rows) {
   while (auto broadcast = state.passed<BroadcastOp>(value))
     value = broadcast.getInput();
@@ -190,7 +190,7 @@ Value rowOf(const FusionState &state, Value value, ArrayRef<int64_t> rows) {
   return shaped && tensorType(shaped.getInput()).getShape() == rows ? Value(shaped.getInput()) : value;
 }
 
-/// A layer_norm plus what is the same for every row.
+/// A layer_norm plus a value that is the same for every row.
 struct FuseNormBias : Fusion<AddOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
@@ -212,8 +212,8 @@ struct FuseNormBias : Fusion<AddOp> {
   }
 };
 
-/// A norm times what is the same for every row. The norm may be rounded on the way, and its input have been wider than
-/// the result for the norm's sake: norms are computed in f32 in any case.
+/// A norm times a value that is the same for every row. The norm may be rounded on the way, and its input may be wider
+/// than the result for the norm's sake: norms are computed in f32 in any case.
 template <class Norm> struct FuseNormWeight : Fusion<MultiplyOp> {
   using Fusion::Fusion;
   LogicalResult matchAndRewrite(MultiplyOp op, PatternRewriter &rewriter) const override {
@@ -279,7 +279,7 @@ struct FuseSoftmax : Fusion<DivOp> {
 private:
   template <class Op> static Op reductionOf(Group &group, Value value, int64_t dim) {
     Value rows = group.perRow(value, tensorType(group.root()->getResult(0)).getShape(), dim);
-    // A maximum of -infinity and something is that.
+    // A maximum of -infinity and a value is that value.
     if (auto maximum = rows ? group.take<MaximumOp>(rows) : MaximumOp())
       for (unsigned i : {0, 1})
         if (splat(maximum->getOperand(i)) == -std::numeric_limits<double>::infinity())

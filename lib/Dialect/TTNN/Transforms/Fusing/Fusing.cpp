@@ -28,9 +28,9 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// How the ops that take activations name the elementwise op; nothing if they do not.
+/// The name of the elementwise op in ops that take activations; nothing if they do not take it.
 static std::optional<UnaryOpType> activationOf(Operation *op) {
-  // What is no function of a float, or has parameters, is not among them.
+  // Functions that are not functions of a float, or that have parameters, are not among them.
   auto isParameter = [&](NamedAttribute each) { return isInherent(op->getName(), each.getName()); };
   if (!op->hasTrait<trait::Elementwise>() || op->getNumOperands() != 1 || llvm::any_of(op->getAttrs(), isParameter) ||
       op->hasTrait<trait::ReadsBits>() || op->hasTrait<trait::ComputesTruth>() || isa<TypecastOp>(op))
@@ -85,8 +85,8 @@ static Conv2dConfigAttr withActivation(Conv2dConfigAttr config, UnaryWithParamAt
 }
 
 namespace {
-/// An activation that the op before it can compute.
-/// For a pattern of a trait the driver looks at every registered op first, 0.4 ms a run: this one matches any op.
+/// An activation that the previous op can compute. For a pattern of a trait, the driver first visits every registered
+/// op, 0.4 ms a run: this one matches any op.
 struct FuseActivation : RewritePattern {
   FuseActivation(MLIRContext *context, ttcore::FusionState &state)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), state(state) {}
@@ -96,7 +96,7 @@ struct FuseActivation : RewritePattern {
     if (!type)
       return rewriter.notifyMatchFailure(op, "is no activation");
     SmallVector<Operation *> chain = findProducer(op);
-    // The last op of the chain takes the activation's place, so it must give its very type.
+    // The last op of the chain replaces the activation, so it must produce exactly its type.
     if (chain.empty() || chain.front()->getResult(0).getType() != op->getResult(0).getType())
       return rewriter.notifyMatchFailure(op, "nothing before it takes an activation");
     Operation *producer = chain.back();
@@ -109,7 +109,8 @@ struct FuseActivation : RewritePattern {
   }
 
 private:
-  /// The op before the activation and what only moves its result from there; empty if there is none that takes one.
+  /// The op before the activation, and the ops in between that only move its result; empty if no op takes an
+  /// activation.
   SmallVector<Operation *> findProducer(Operation *activation) const {
     SmallVector<Operation *> chain;
     for (Value value = activation->getOperand(0);; value = chain.back()->getOperand(0)) {

@@ -8,13 +8,13 @@
 
 namespace mlir::tt::ttnn {
 
-/// Whether a product or convolution can compute an activation besides what it computes already.
+/// Whether a product or convolution can compute an activation in addition to what it already computes.
 bool takesActivation(Operation *op);
 
-/// An op of the source that was lowered to `op`, at `loc`, has no value any more: none of what prepared the operands
-/// may pass for it.
+/// An op of the source that was lowered to `op`, at `loc`, no longer has a value: no op that prepared the operands may
+/// be taken for it.
 void forgetSource(RewriterBase &rewriter, Operation *op, Location loc);
-/// Gives an op another location, as a change that listeners are told of.
+/// Changes the location of an op, and notifies listeners.
 void setLocation(RewriterBase &rewriter, Operation *op, Location loc);
 
 void populateActivationFusions(RewritePatternSet &patterns, ttcore::FusionState &state);

@@ -20,7 +20,7 @@ static std::optional<double> numberIn(Value value) {
   return real ? std::optional<double>(real.getValueAsDouble()) : std::nullopt;
 }
 
-/// Equal as far as bf16 tells numbers apart.
+/// Equal up to the precision of bf16.
 static bool isAbout(double number, double expected) { return std::abs(number - expected) <= expected / 128; }
 
 namespace {
@@ -29,7 +29,7 @@ class GeluMatcher {
 public:
   explicit GeluMatcher(const ttcore::FusionState &state) : state(state) {}
 
-  /// x, if `root` is that and nothing else uses what is computed on the way; else null.
+  /// x, if `root` has that form and nothing else uses the intermediate values; else null.
   Value match(Operation *root) {
     if (!matchRoot(root))
       return {};
@@ -44,7 +44,7 @@ private:
     SmallVector<Value> factors;
   };
 
-  /// The op that makes a value for the pattern alone.
+  /// The op that produces a value for the pattern alone.
   template <class Op> Op take(Value value) {
     auto op = state.only<Op>(value);
     if (op)

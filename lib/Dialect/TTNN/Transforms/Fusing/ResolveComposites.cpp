@@ -16,7 +16,7 @@ namespace mlir::tt::ttnn {
 using namespace mlir;
 using namespace mlir::tt;
 
-/// Makes the TTNN op that a composite names, before it. Without one, returns null and gives the reason.
+/// Creates the TTNN op that a composite names, before it. If there is none, returns null and gives the reason.
 static Operation *promote(ttcore::CompositeOp composite, std::string &reason) {
   StringRef name = composite.getCompositeName();
   name = name.substr(name.rfind('.') + 1);
@@ -32,7 +32,7 @@ static Operation *promote(ttcore::CompositeOp composite, std::string &reason) {
       reason = ("'ttnn." + name + "' has no attribute '" + attribute.getName().strref() + "'").str();
       return nullptr;
     }
-  // The reasons of verifiers are those of this op alone.
+  // The verifiers' messages concern this op alone.
   ScopedDiagnosticHandler handler(composite.getContext(), [&](Diagnostic &diagnostic) {
     if (reason.empty())
       reason = diagnostic.str();

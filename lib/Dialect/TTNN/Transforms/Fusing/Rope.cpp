@@ -71,7 +71,7 @@ struct FuseRope : OpRewritePattern<AddOp> {
   }
 
 private:
-  /// x, where `value` is its halves in the other order, the second of them negative.
+  /// x, if `value` consists of its halves in the other order, the second of them negated.
   Value turnedValue(Value value) const {
     auto concat = state.only<ConcatOp>(value);
     if (!concat || concat.getInputs().size() != 2)

@@ -129,7 +129,7 @@ static std::string pathOf(StringRef folder, StringRef function, StringRef suffix
   return path.str().str();
 }
 
-/// Whole or not at all.
+/// Completely or not at all.
 static std::error_code write(StringRef path, function_ref<void(raw_ostream &)> print) {
   std::error_code error;
   const std::string unfinished = (path + ".tmp").str();

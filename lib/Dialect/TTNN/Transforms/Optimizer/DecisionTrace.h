@@ -8,8 +8,8 @@
 
 namespace mlir::tt::ttnn {
 
-/// Writes `<folder>/<function>.json` and a page of it for people, `<folder>/<function>.html`. Emits an error at `op`
-/// where that is not possible.
+/// Writes `<folder>/<function>.json` and an HTML page of it, `<folder>/<function>.html`. Emits an error at `op` if that
+/// is not possible.
 LogicalResult writeDecisionTrace(Operation *op, StringRef folder, StringRef function, const llvm::json::Object &trace);
 
 /// Reads the trace that an earlier pass has written for the function; empty if there is none.

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace mlir::tt::ttnn;
 
-/// How many ops are looked at to choose the plan of an epoch.
+/// The number of ops that are examined to choose the plan of an epoch.
 static constexpr size_t window = 64;
 
 namespace {
@@ -88,7 +88,7 @@ public:
   }
 
 private:
-  /// Behind the ops that may be in the epoch of `first`: the next one requests another epoch.
+  /// The end of the ops that may be in the epoch of `first`: the next one requests another epoch.
   size_t endOfEpoch(size_t first) const {
     std::optional<int64_t> requested = ops[first].requestedEpoch;
     size_t end = first + 1;
@@ -112,7 +112,7 @@ private:
         least = std::min(least, grid.cycles);
         rows.push_back(grid.rows);
       }
-      // Ops that only move values have no work but these cycles.
+      // Ops that only move values have no work except these cycles.
       heaviest = std::max({heaviest, op.work, least});
     }
     llvm::sort(rows);
@@ -177,14 +177,14 @@ private:
           return EpochPlace{0, at->first, at->second, grid, isTransposed};
         }
       }
-      // An op that no epoch had room for would be placed in none.
+      // An op that fits into no epoch would not be placed at all.
       if (!options.otherGrids && grid.rows <= options.rows && grid.columns <= options.columns)
         break;
     }
     return std::nullopt;
   }
 
-  /// The work that an epoch does in a cycle, counting its launch.
+  /// The work that an epoch does in a cycle, including its launch.
   double scoreOf(size_t first, ArrayRef<EpochPlace> places) const {
     int64_t slowest = 0;
     double work = 0;

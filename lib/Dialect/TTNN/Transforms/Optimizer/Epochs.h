@@ -11,21 +11,21 @@
 
 namespace mlir::tt::ttnn {
 
-/// A grid of cores that an op may have: its cycles there, and the bytes that each core needs.
+/// A possible grid of cores for an op: its cycles there, and the bytes that each core needs.
 struct GridChoice {
   int64_t rows = 1, columns = 1;
   int64_t cycles = 1, l1 = 0;
   int64_t cores() const { return rows * columns; }
 };
 
-/// An op that is placed. work: its cycles on one core.
+/// An op to place. work: its cycles on one core.
 struct EpochOp {
   SmallVector<GridChoice, 16> grids;
   int64_t work = 1;
   std::optional<int64_t> requestedEpoch;
 };
 
-/// Where an op is placed. The rows and columns of the grid are exchanged on the chip if it is transposed.
+/// The place of an op. The rows and columns of the grid are exchanged on the chip if it is transposed.
 struct EpochPlace {
   int64_t epoch = 0, row = 0, column = 0;
   GridChoice grid;
@@ -41,10 +41,11 @@ struct EpochOptions {
   bool otherGrids = true, transposeGrids = false;
 };
 
-/// The most rows, and columns, of a chip that is placed on.
+/// The largest number of rows, and of columns, of a chip.
 inline constexpr int64_t mostEpochRows = 64;
 
-/// Places ops in their order. Each has a grid at least that the chip has; rows and columns are 1 to mostEpochRows.
+/// Places ops in order. Each op has at least one grid that fits on the chip; rows and columns are between 1 and
+/// mostEpochRows.
 SmallVector<EpochPlace> placeEpochs(ArrayRef<EpochOp> ops, const EpochOptions &options);
 
 } // namespace mlir::tt::ttnn

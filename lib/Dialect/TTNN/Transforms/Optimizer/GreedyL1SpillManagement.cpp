@@ -22,7 +22,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// A tensor that goes back to DRAM: the op that makes it, by its number at the time.
+/// A tensor that moves back to DRAM: the op that produces it, by its number at the time.
 struct Spill {
   unsigned number;
   std::string name, location, reason;
@@ -37,12 +37,12 @@ public:
         l1(chip.base, chip.end), most(static_cast<int64_t>(share * static_cast<double>(chip.usable()))),
         addresses(facts.tensors.size()) {}
 
-  /// Puts into DRAM what does not fit, with the reason. False when all did.
+  /// Moves tensors that do not fit to DRAM, with the reason. Returns false if all fit.
   bool spill(SmallVectorImpl<Spill> &spills) {
     for (auto [number, op] : llvm::enumerate(facts.ops)) {
       for (unsigned tensor : facts.madeBy[number])
         place(tensor, number, spills);
-      // Kernels make do with what lies below the tensors, if they can.
+      // Kernels use only the space below the tensors, if possible.
       for (int64_t circular; (circular = circularOf(op)) && chip.base + circular > l1.lowest();)
         if (!evict(number,
                    llvm::formatv("the circular buffers of op {0} ({1}) take {2} bytes of each core", number,
@@ -79,13 +79,13 @@ private:
     }
   }
 
-  /// Puts the tensor into DRAM that is needed again last; of equals, the largest.
+  /// Moves the tensor that is needed again last to DRAM; among equals, the largest.
   bool evict(unsigned number, const std::string &why, SmallVectorImpl<Spill> &spills) {
     std::optional<unsigned> victim;
     auto rank = [&](unsigned tensor) {
       const L1Tensor &each = facts.tensors[tensor];
       const auto *next = llvm::upper_bound(each.uses, number);
-      // What this op itself reads or makes is needed now.
+      // Tensors that this op reads or produces are needed now.
       const bool isNow = llvm::is_contained(each.uses, number);
       const unsigned nextUse = isNow ? number : next == each.uses.end() ? each.created : *next;
       return std::tuple(nextUse, each.bytes);
@@ -119,7 +119,7 @@ private:
       l1.deallocate(*address, llvm::alignTo(std::max<int64_t>(facts.tensors[tensor].bytes, 1), chip.l1Alignment));
   }
 
-  /// Returns the bytes of circular buffers of an op, or of all that it runs; a function that has tensors in L1 has all
+  /// Returns the bytes of circular buffers of an op, or of all ops that it runs; a function with tensors in L1 has all
   /// of it.
   int64_t circularOf(Operation *op) {
     int64_t bytes = 0;
@@ -185,8 +185,8 @@ struct GreedyL1SpillManagement : ttnn::impl::TTNNGreedyL1SpillManagementBase<Gre
         continue;
       SmallVector<Spill> spills;
       int64_t peak = 0;
-      // What goes leaves room for others, which then lie elsewhere: again, until a run finds nothing to do. Each takes
-      // something out of L1, so there is an end.
+      // Moved tensors leave room for others, which then get other addresses: repeats until a run finds nothing to do.
+      // Each run moves something out of L1, so this terminates.
       for (bool again = true; again;) {
         Run run(function, memory, tensorL1UsageCap, *overrides, symbols);
         again = run.spill(spills);

@@ -39,7 +39,7 @@ static StringRef textOf(::ttmlir::cost::Bound bound) {
 static constexpr double never = std::numeric_limits<double>::infinity();
 
 namespace {
-/// Layouts of the results of an op, and the cheapest way to them.
+/// Layouts of the results of an op, and the cheapest way to produce them.
 struct Candidate {
   SmallVector<TTNNLayoutAttr, 1> layouts;
   SmallVector<PlacedTensor, 1> outs;
@@ -56,19 +56,18 @@ struct Node {
   unsigned chosen = 0;
   double users = 1; // at least 1
   std::string reason;
-  // For those whose results it reads, by `countWork`: its tensors where it chose them to lie, their places among the
-  // operands that are tensors by operand, and what all that costs.
+  // For the ops whose results it reads, by `countWork`: its tensors with their chosen placements, their positions among
+  // the tensor operands by operand, and the total cost.
   OpTensors tensors;
   SmallVector<unsigned, 4> places;
   ::ttmlir::cost::Work work;
 };
 
-/// Changes of layout that are requested before ops, by name and operand: null where one was inserted, else what was in
-/// the way.
+/// Changes of layout that are requested before ops, by name and operand: null if one was inserted, else the obstacle.
 using Reconfigurations = std::map<std::pair<StringRef, int64_t>, std::optional<std::pair<Operation *, std::string>>>;
 
-/// The chain of decisions of a function: layouts are chosen op by op in the order of the program, each with the
-/// cheapest layouts of its operands, and settled from the end of it.
+/// The chain of decisions of a function: layouts are chosen op by op in program order, each with the cheapest layouts
+/// of its operands, and settled from the end.
 class Propagation {
 public:
   struct Settings {
@@ -109,10 +108,10 @@ private:
   static PlacedTensor placedOf(const Node &producer, unsigned candidate, Value value) {
     return producer.candidates[candidate].outs[cast<OpResult>(value).getResultNumber()];
   }
-  /// Counts the work of an op with the operands that it chose, once for all that ask `timeWith`.
+  /// Counts the work of an op with its chosen operands, once for all calls of `timeWith`.
   void countWork(Node &user) const;
-  /// Time of an op of which the operand tensors at these places, one value, lie so, and what it takes to bring them
-  /// where the op takes them.
+  /// The time of an op whose operand tensors at these positions, all one value, have this placement, and the time to
+  /// convert them to the layouts that the op takes.
   double timeWith(const Node &user, ArrayRef<unsigned> places, Value value, const PlacedTensor &operand) const;
   static SmallVector<Value, 4> tensorsOf(Operation *op) {
     return llvm::filter_to_vector<4>(op->getOperands(),
@@ -135,7 +134,7 @@ private:
 // Forwards
 //===----------------------------------------------------------------------===//
 
-/// The layouts that an op takes of an operand, where it does not take the operand in its own.
+/// The layouts of an operand that an op takes, if it does not take the operand's own.
 TTNNLayoutAttr Propagation::targetLayout(Operation *op, unsigned index, Value operand,
                                          ArrayRef<TTNNLayoutAttr> results) const {
   auto type = cast<RankedTensorType>(operand.getType());
@@ -190,10 +189,10 @@ LogicalResult Propagation::propagate(Operation *op) {
     else
       reach(node, last);
   }
-  // Without a choice there is one way, whatever it takes.
+  // Without a choice there is one way, at any cost.
   if (node.candidates.size() == 1 && node.candidates[0].pathNs == never)
     node.candidates[0].pathNs = 0;
-  // What is nowhere cheapest may be what a user needs; the search does not go beyond the beam.
+  // A layout that is cheapest nowhere may be the one that a user needs; the search does not go beyond the beam.
   if (static_cast<int64_t>(node.candidates.size()) > settings.beam) {
     SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(1, node.candidates.size()));
     llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -227,7 +226,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
   candidate.from.assign(operands.size(), 0);
   const auto most = static_cast<int64_t>(settings.l1Share * static_cast<double>(memory.usable()));
   SmallVector<unsigned, 4> from(operands.size(), 0);
-  // A value that is read twice takes its place once.
+  // A value that is read twice takes its space once.
   SmallVector<bool, 4> isFirst;
   SmallPtrSet<Value, 4> seen;
   for (Value operand : operands)
@@ -257,7 +256,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     }
     if (path >= candidate.pathNs)
       return;
-    // Kernels make do with what tensors leave of the share.
+    // Kernels use what tensors leave of the share.
     if (bytes > 0 && bytes + OpCost::circularBytes(op, tensors, memory.without(memory.usable() - most + bytes)) > most)
       return;
     const double own = cost.times(op, tensors).total();
@@ -268,7 +267,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
     candidate.from = from;
   };
 
-  // Layouts of the two first operands that have a choice are tried together, of others the cheapest by itself.
+  // Layouts of the first two operands with a choice are tried together; the other operands take the cheapest one.
   SmallVector<unsigned, 2> tried;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!producers[i])
@@ -297,7 +296,7 @@ void Propagation::reach(Node &node, Candidate &candidate) {
       choose(tried[0], first);
     for (unsigned second = 0; second < countOf(1); ++second) {
       if (tried.size() > 1)
-        // One value lies in one way.
+        // A value has one placement.
         choose(tried[1], operands[tried[1]] == operands[tried[0]] ? first : second);
       take();
     }
@@ -347,7 +346,7 @@ double Propagation::timeWith(const Node &user, ArrayRef<unsigned> places, Value 
   return cost.nsWith(user.op, user.tensors, user.work, changed) + moves;
 }
 
-/// Users have their layouts already: of a value with several, the one that costs all of them the least.
+/// Users already have their layouts: a value with several users takes the one with the lowest total cost.
 void Propagation::settle(Node &node) {
   if (node.candidates.size() == 1)
     return;
@@ -393,7 +392,7 @@ void Propagation::apply(Node &node) {
   for (auto [result, layout] : llvm::zip_equal(op->getResults(), candidate.layouts))
     if (layout)
       result.setType(withLayout(cast<RankedTensorType>(result.getType()), layout));
-  // Operands lie where they were settled by now.
+  // Operands have their settled layouts by now.
   ArrayRef<int64_t> requested = overrides.reconfiguredOperands(op);
   unsigned index = 0;
   for (OpOperand &use : op->getOpOperands()) {
@@ -402,7 +401,7 @@ void Propagation::apply(Node &node) {
     std::optional<PlacedTensor> lies = placedTensor(use.get().getType());
     const unsigned place = index++;
     const bool isRequested = llvm::is_contained(requested, place);
-    // Of several ops with a name, one has to get the change.
+    // If several ops have a name, one of them has to get the change.
     auto inTheWay = [&](const std::string &what) {
       if (isRequested)
         reconfigurations.try_emplace({nameOf(op->getLoc()), place}, std::pair(op, what));

@@ -9,8 +9,8 @@
 
 namespace mlir::tt::ttnn {
 
-/// Addresses of tensors in L1, as the device gives them (tt/sim/allocator.h): the upper end of the highest free piece
-/// that has room.
+/// Addresses of tensors in L1, as the device allocates them (tt/sim/allocator.h): the upper end of the highest free
+/// piece that has room.
 class L1 {
 public:
   L1(int64_t base, int64_t end) : base(base) {
@@ -29,7 +29,7 @@ private:
   SmallVector<std::pair<int64_t, int64_t>, 8> pieces; // free, [begin, end), by address
 };
 
-/// A value in L1 and its other names: one buffer, from its op to the last use of any of the names.
+/// A value in L1 and its aliases: one buffer, from its op to the last use of any alias.
 struct L1Tensor {
   SmallVector<Value, 2> values;
   int64_t bytes = 0;
@@ -38,7 +38,7 @@ struct L1Tensor {
   unsigned lastUse() const { return uses.empty() ? created : uses.back(); }
 };
 
-/// The tensors of a block that lie in L1, by their ops.
+/// The tensors of a block that are in L1, by their ops.
 struct L1Tensors {
   L1Tensors(Block &block, const ChipMemory &chip);
   SmallVector<Operation *> ops;

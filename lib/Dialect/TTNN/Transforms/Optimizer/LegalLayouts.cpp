@@ -45,7 +45,7 @@ int64_t ttnn::l1BytesOfBank(const ChipMemory &chip, const PlacedTensor &tensor) 
   if (tensor.memory != Memory::L1)
     return 0;
   if (tensor.shards == Shards::None) {
-    // What is copied between DRAM and L1 has the larger alignment in both.
+    // Copies between DRAM and L1 have the larger alignment in both.
     const int64_t page =
         llvm::alignTo(tensor.tiled ? tensor.tileBytes : tensor.columns * (tensor.tileBytes / 1024), chip.dramAlignment);
     return llvm::divideCeil(tensor.pages(), chip.cores()) * page;
@@ -116,7 +116,7 @@ TTNNLayoutAttr ttnn::shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, T
   std::optional<std::array<int64_t, 2>> matrix = collapsedShape(type.getShape(), Layout::Tile);
   if (!matrix)
     return {};
-  // As many cores as have something to do, each as much as the others but for the last.
+  // As many cores as have work, with equal shares except for the last.
   auto busy = [](int64_t tiles, int64_t cores) {
     return tiles ? llvm::divideCeil(tiles, llvm::divideCeil(tiles, cores)) : 0;
   };
@@ -168,7 +168,7 @@ bool ttnn::isPlaceable(Operation *op) {
   return true;
 }
 
-/// Ways of sharding that kernels of the family have.
+/// The kinds of sharding that kernels of the family support.
 static ArrayRef<TensorMemoryLayout> shardKinds(Operation *op) {
   static constexpr TensorMemoryLayout all[] = {TensorMemoryLayout::HeightSharded, TensorMemoryLayout::BlockSharded,
                                                TensorMemoryLayout::WidthSharded};
@@ -178,7 +178,7 @@ static ArrayRef<TensorMemoryLayout> shardKinds(Operation *op) {
   case Family::Reshape:
     return all;
   case Family::Product: {
-    // One matrix of weights for all rows; products of batches have matrices of their own.
+    // One weight matrix for all rows; products of batches have matrices of their own.
     auto right = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
     const bool isOne = right && llvm::all_of(right.getShape().drop_back(std::min<int64_t>(2, right.getRank())),
                                              [](int64_t size) { return size == 1; });

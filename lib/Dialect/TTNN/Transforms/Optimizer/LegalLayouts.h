@@ -22,17 +22,17 @@ struct ChipMemory {
   ::ttmlir::cost::Chip without(int64_t tensors) const { return {gridRows, gridColumns, usable() - tensors}; }
 };
 
-/// The chip that the function around `op` is for; null, after an error, where the module has no system.
+/// The chip for which the function around `op` is compiled; null, after an error, if the module has no system.
 ttcore::ChipDescAttr chipOf(Operation *op);
 
-/// Bytes that a tensor takes of each bank of L1; 0 where it lies elsewhere. As the runtime's sim::footprint.
+/// The bytes that a tensor takes of each bank of L1; 0 if it is elsewhere. As the runtime's sim::footprint.
 int64_t l1BytesOfBank(const ChipMemory &chip, const ::ttmlir::cost::PlacedTensor &tensor);
 
-/// Tiled, interleaved in DRAM: what the passes before give every tensor of the device.
+/// Tiled, interleaved in DRAM: the layout that previous passes give every tensor of the device.
 bool isTiledInDram(TTNNLayoutAttr layout);
 
-/// The layout in L1: interleaved, or in shards over as many cores as it takes. Null where the rules of shards do not
-/// allow it: shards are of whole tiles, a core has one, and they lie in the grid of the chip.
+/// The layout in L1: interleaved, or in shards over as many cores as needed. Null if the rules of shards do not allow
+/// it: shards consist of whole tiles, a core has one, and they are in the grid of the chip.
 TTNNLayoutAttr interleavedInL1(RankedTensorType type, TTNNLayoutAttr layout);
 TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind,
                            const ChipMemory &chip);
@@ -40,22 +40,22 @@ TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorM
 TTNNLayoutAttr shardedInL1(RankedTensorType type, TTNNLayoutAttr layout, TensorMemoryLayout kind, int64_t gridRows,
                            int64_t gridColumns, const ChipMemory &chip);
 
-/// Whether layouts are chosen in the function: a program that runs on the device, and nothing that is evaluated once.
+/// Whether layouts are chosen in the function: a program that runs on the device and is not evaluated once.
 bool choosesLayouts(func::FuncOp function);
 
-/// Whether layouts of the results of an op are a choice: it computes on the device, in the block of its function, of
-/// its operands alone, what only ops of the same kind read.
+/// Whether the layouts of an op's results can be chosen: it computes on the device, in the block of its function, from
+/// its operands alone, and only ops of the same kind read its results.
 bool isPlaceable(Operation *op);
 
-/// Layouts of the results of an op that it can give them; first the one they have. Results of one op lie alike.
+/// The layouts that an op can give its results; the current one first. All results of one op have the same layout.
 SmallVector<SmallVector<TTNNLayoutAttr, 1>> legalLayouts(Operation *op, const ChipMemory &chip, bool sharded,
                                                          int64_t most);
 
-/// The layout in L1 of the result of an op in shards over a requested grid, by blocks if its kernel has them. Null
-/// where it has no such shards, or cores of the grid would have none.
+/// The layout in L1 of the result of an op in shards over a requested grid, by blocks if its kernel supports them. Null
+/// if it cannot have such shards, or if cores of the grid would have none.
 TTNNLayoutAttr layoutOnGrid(Operation *op, int64_t gridRows, int64_t gridColumns, const ChipMemory &chip);
 
-/// Whether an op whose results lie so takes operand `index` in its layout.
+/// Whether an op whose results have this layout takes operand `index` in its layout.
 bool accepts(Operation *op, unsigned index, const ::ttmlir::cost::PlacedTensor &operand,
              ArrayRef<::ttmlir::cost::PlacedTensor> results);
 

@@ -13,7 +13,7 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
 namespace {
-/// Tiles of a product, and of each core.
+/// The tiles of a product, and of each core.
 struct Blocks {
   int64_t rows, columns; // of a core
   enum class Along { Both, Rows, Columns } along;
@@ -54,7 +54,7 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip, std::optio
     if (!requested && other.tiles() < best.tiles())
       best = other;
 
-  // What a core has at a time: its part of the result, or as much of it as has room.
+  // The amount that a core has at a time: its part of the result, or as much of it as has room.
   const int64_t room = chip.usable() / 2, partial = 4096 + c->tileBytes;
   int64_t blockRows = best.rows, blockColumns = best.columns, depth = divisor(inner, 8);
   auto bytes = [&] {
@@ -90,7 +90,7 @@ Attribute ttnn::matmulConfigOf(Operation *op, const ChipMemory &chip, std::optio
 // Weights in DRAM
 //===----------------------------------------------------------------------===//
 
-/// Whether the op multiplies one row of tiles with the weight, and leaves it free how.
+/// Whether the op multiplies one row of tiles with the weight, without a program config.
 static bool isOfOneRow(Operation *op, Value weight) {
   if (familyOf(op) != Family::Product || op->getOperand(1) != weight || op->getOperand(0) == weight ||
       op->getAttr("matmul_program_config") || flag(op, "transpose_a"))
@@ -102,7 +102,7 @@ static bool isOfOneRow(Operation *op, Value weight) {
          cast<RankedTensorType>(op->getOperand(0).getType()).getRank() >= 2;
 }
 
-/// The result's columns are divided among the channels: columns of the weight, or rows of one that is transposed.
+/// The result's columns are divided among the channels: columns of the weight, or rows of a transposed one.
 static TTNNLayoutAttr shardedInDram(RankedTensorType type, bool byRows, const ChipMemory &chip) {
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   std::optional<std::array<int64_t, 2>> matrix = collapsedShape(type.getShape(), Layout::Tile);

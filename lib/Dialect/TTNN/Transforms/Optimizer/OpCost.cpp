@@ -23,7 +23,7 @@ using ::ttmlir::cost::Work;
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The rule of an op, or nullptr for what is no op of TTNN that a chip runs.
+/// The rule of an op, or nullptr if it is not an op of TTNN that a chip runs.
 static const Rule *ruleOf(Operation *op) {
   if (!isa_and_nonnull<TTNNDialect>(op->getDialect()))
     return nullptr;
@@ -161,7 +161,7 @@ template <class T> static RuleAttribute readField(const T &value, StringRef path
     return RuleAttribute::other();
 }
 
-/// `path`: fields of configs, one in the other, with dots between them; empty for the attribute itself.
+/// `path`: nested fields of configs, separated by dots; empty for the attribute itself.
 static RuleAttribute read(Attribute attr, StringRef path) {
   if (!attr)
     return {};
@@ -194,7 +194,7 @@ static RuleAttribute read(Attribute attr, StringRef path) {
 }
 
 namespace {
-/// An op with the places of its operands and results, which may be others than its types say.
+/// An op with the placements of its operands and results, which may differ from those of its types.
 class PlacedOp final : public ::ttmlir::cost::Op {
 public:
   PlacedOp(Operation *op, const OpTensors &tensors) : op(op) {
@@ -207,7 +207,7 @@ public:
       ins = {tensors.ins.data(), tensors.ins.size()};
       return;
     }
-    // An absent operand shows as a segment of none.
+    // An absent operand is an empty segment.
     unsigned value = 0, tensor = 0;
     for (int32_t size : segments.asArrayRef()) {
       if (size == 0)
@@ -230,7 +230,7 @@ private:
   SmallVector<std::optional<PlacedTensor>, 6> operands;
 };
 
-/// A change of layout that is no op yet.
+/// A change of layout that is not an op yet.
 struct Move final : ::ttmlir::cost::Op {
   RuleAttribute attribute(std::string_view) const override { return {}; }
 };
@@ -268,7 +268,7 @@ OpCost::OpCost(ttcore::ChipDescAttr chip)
 double OpCost::nsWith(Operation *op, const OpTensors &tensors, const Work &work,
                       ArrayRef<std::pair<unsigned, PlacedTensor>> changed) const {
   const Rule *rule = ruleOf(op);
-  // To rules that send nothing and whose traffic is not their own, an operand is what is read of it.
+  // For rules that send nothing and have no traffic of their own, an operand is the part of it that is read.
   if (!rule || rule->traffic == Traffic::Own || rule->sends || !work.launched) {
     OpTensors others = tensors;
     for (const auto &[index, placed] : changed)

@@ -11,15 +11,14 @@ namespace mlir::tt::ttnn {
 using ::ttmlir::cost::Family;
 Family familyOf(Operation *op);
 
-/// Whether the order of the elements in rows is the same before and after an op that only moves: the runtime's memory
-/// takes the result for the operand where both have the same place.
+/// Whether an op that only moves keeps the order of elements in rows: the runtime reuses the operand's memory for the
+/// result if both have the same placement.
 bool keepsOrder(Operation *op);
 
-/// A boolean attribute; false where it is not there.
+/// A boolean attribute; false if it is absent.
 bool flag(Operation *op, StringRef name);
 
-/// A tensor of the type, in another layout than its own, as what counts work sees it. Null for what is no tensor with a
-/// layout.
+/// A tensor of the type, in a layout other than its own, for counting work. Null if it is not a tensor with a layout.
 std::optional<::ttmlir::cost::PlacedTensor> placedTensor(Type type, TTNNLayoutAttr layout);
 inline std::optional<::ttmlir::cost::PlacedTensor> placedTensor(Type type) {
   return placedTensor(type, TTNNLayoutAttr::of(type));
@@ -35,7 +34,7 @@ struct OpTensors {
   explicit OpTensors(Operation *op);
 };
 
-/// Estimates by types and layouts alone what the runtime's clock (docs/cost-model.md) will say of an op.
+/// Estimates, from types and layouts alone, what the runtime's clock (docs/cost-model.md) will report for an op.
 class OpCost {
 public:
   explicit OpCost(ttcore::ChipDescAttr chip);
@@ -43,12 +42,12 @@ public:
   const ::ttmlir::cost::Speed &speedOfChip() const { return speed; }
   ::ttmlir::cost::Times times(Operation *op, const OpTensors &tensors) const;
   static ::ttmlir::cost::Work work(Operation *op, const OpTensors &tensors);
-  /// The time of an op whose work is known, with some of its tensor operands placed otherwise: takes as long as there
-  /// are such operands, not as the op has.
+  /// The time of an op whose work is known, with some of its tensor operands placed differently. The cost of this call
+  /// depends on the number of these operands only.
   double nsWith(Operation *op, const OpTensors &tensors, const ::ttmlir::cost::Work &work,
                 ArrayRef<std::pair<unsigned, ::ttmlir::cost::PlacedTensor>> changed) const;
   double opNs(Operation *op) const { return times(op, OpTensors(op)).total(); }
-  /// Returns the time of a change of layout that is an op by itself.
+  /// Returns the time of a change of layout that is a separate op.
   double moveNs(const ::ttmlir::cost::PlacedTensor &from, const ::ttmlir::cost::PlacedTensor &to) const;
   /// Sending a tensor to another chip.
   double sendNs(Value value) const;

@@ -21,7 +21,7 @@ using ::ttmlir::cost::Memory;
 using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::Shards;
 
-/// Returns the error in the shards of a tensor; empty when there is none. As the runtime's sim::footprint.
+/// Returns the error in the shards of a tensor; empty if there is none. As the runtime's sim::footprint.
 static std::string problemOf(RankedTensorType type, const ChipMemory &chip) {
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   std::optional<PlacedTensor> lies = placedTensor(type);
@@ -90,7 +90,7 @@ struct OperationValidationAndFallback
   }
 
 private:
-  /// Returns why the op is not possible; empty when it is.
+  /// Returns why the op is not possible; empty if it is.
   static std::string validate(Operation *op, const ChipMemory &chip) {
     for (auto [index, result] : llvm::enumerate(op->getResults()))
       if (auto type = dyn_cast<RankedTensorType>(result.getType()))
@@ -112,7 +112,8 @@ private:
     return {};
   }
 
-  /// Removes the attribute that may be the reason: the program config, then the place in L1. False when there is none.
+  /// Removes the attribute that may be the reason: the program config, then the placement in L1. Returns false if there
+  /// is none.
   static bool takeConfig(Operation *op) { return static_cast<bool>(op->removeAttr("matmul_program_config")); }
   static bool takePlaces(Operation *op) {
     bool changed = false;

@@ -85,7 +85,7 @@ static bool isConvolution(Operation *op) {
   return isa_and_nonnull<TTNNDialect>(op->getDialect()) && (name == "conv2d" || name == "conv_transpose2d");
 }
 
-/// A name may be that of several ops, what one op was lowered to; of these, one has to be what the option is about.
+/// Several ops may have one name, as the results of lowering one op; one of them has to match the option.
 LogicalResult Overrides::check(ModuleOp module) const {
   if (rows.empty())
     return success();
@@ -104,7 +104,7 @@ LogicalResult Overrides::check(ModuleOp module) const {
     found.conv |= isConvolution(op);
     if (familyOf(op) == Family::None)
       return;
-    // Layouts are not chosen for what is evaluated once.
+    // Layouts are not chosen for values that are evaluated once.
     if (auto function = op->getParentOfType<func::FuncOp>(); function && !choosesLayouts(function)) {
       found.once = true;
       return;
@@ -163,7 +163,7 @@ void Overrides::warnOfMove(Operation *op, StringRef why) const {
   const Row *row = find(op);
   if (!row)
     return;
-  // A change of layout that was inserted has the name of the op behind it.
+  // An inserted change of layout has the name of the op after it.
   const bool isInserted = isa<ToMemoryConfigOp>(op);
   if (isInserted ? !row->operands.empty() : !row->layout.empty())
     op->emitWarning() << "option " << (isInserted ? "insert-memreconfig" : "override-output-layout")
@@ -266,7 +266,7 @@ static Conv2dConfigAttr merged(Conv2dConfigAttr from, Conv2dConfigAttr to) {
       pick(to.getConfigTensorsInDram(), from.getConfigTensorsInDram()));
 }
 
-/// Null with what is wrong in `why`.
+/// Null, with the error in `why`.
 static Conv2dConfigAttr parseConfig(StringRef text, MLIRContext *context, std::string &why) {
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
     if (why.empty())
@@ -287,7 +287,7 @@ LogicalResult Overrides::applyConvConfigs(ModuleOp module) const {
       return WalkResult::interrupt();
     };
     for (const auto &[field, value] : row->conv) {
-      // What an activation computes changes what the program does: it is fused, or it is not.
+      // An activation changes the values of the program: it is fused, or it is not.
       if (field == "activation")
         return refuse("activation is fused from the program, and not chosen here");
       text += (text.back() == '<' ? "" : ", ") + field + " = " + value;

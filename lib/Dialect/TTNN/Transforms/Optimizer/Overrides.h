@@ -10,7 +10,7 @@
 
 namespace mlir::tt::ttnn {
 
-/// The name of a location: of `loc("relu_1")`, relu_1; empty where it has none.
+/// The name of a location: for `loc("relu_1")`, relu_1; empty if it has none.
 StringRef nameOf(Location loc);
 
 /// The options override-output-layout, insert-memreconfig and override-conv2d-config, by the names of ops' locations. A
@@ -21,16 +21,16 @@ public:
   static FailureOr<Overrides> parse(ModuleOp module, StringRef outputLayouts, StringRef memoryReconfigs,
                                     StringRef convConfigs);
 
-  /// Whether all can be done, before any layout is chosen.
+  /// Whether all requests are possible, before any layout is chosen.
   LogicalResult check(ModuleOp module) const;
-  /// The layout that is requested for the op's result; null where none is or the place of the result is no choice,
-  /// failure after an error.
+  /// The layout that is requested for the op's result; null if none is requested or the result's placement cannot be
+  /// chosen, failure after an error.
   FailureOr<TTNNLayoutAttr> layoutOf(Operation *op, const ChipMemory &chip) const;
-  /// Operands that a change of layout is to be inserted before.
+  /// Operands before which a change of layout is to be inserted.
   ArrayRef<int64_t> reconfiguredOperands(Operation *op) const;
   /// Gives convolutions the fields that are requested.
   LogicalResult applyConvConfigs(ModuleOp module) const;
-  /// A warning where the result of the op, which is taken out of L1, was requested by the user.
+  /// Emits a warning if the user requested the result of the op, which is moved out of L1.
   void warnOfMove(Operation *op, StringRef why) const;
 
 private:

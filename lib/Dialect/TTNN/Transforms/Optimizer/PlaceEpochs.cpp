@@ -44,7 +44,7 @@ static std::optional<EpochPolicy> policyOf(StringRef name, func::FuncOp function
   return std::nullopt;
 }
 
-/// Cycles of the work on so many cores: computing, and moving operands and results through their L1.
+/// Cycles of the work on this many cores: computing, and moving operands and results through their L1.
 static int64_t cyclesOf(Work work, const ::ttmlir::cost::Speed &speed, int64_t cores) {
   work.cores = cores;
   work.l1Bytes += work.dramBytes;
@@ -143,7 +143,7 @@ private:
                                  << "; expected one row of cores (ttnn-place-epochs one-row)";
     } else if (result.isShardInL1() && result.gridRows <= (oneRow ? 1 : chip.gridRows) &&
                result.gridColumns <= chip.gridColumns) {
-      // The optimizer chose other grids for all cores of the chip.
+      // The optimizer chose different grids for all cores of the chip.
       grid = {result.gridRows, result.gridColumns};
     }
     if (grid[0] > 0) {
@@ -170,7 +170,7 @@ private:
     return found;
   }
 
-  /// Bytes of each core where the result lies as it does.
+  /// Bytes of each core with the current placement of the result.
   static int64_t l1Of(Operation *op, const OpTensors &tensors, const ChipMemory &chip) {
     int64_t bytes = 0;
     for (const PlacedTensor &out : tensors.outs)
@@ -179,7 +179,7 @@ private:
     return bytes + OpCost::circularBytes(op, tensors, chip.without(bytes));
   }
 
-  /// Bytes of each core where the result has shards on a grid; nothing where the kernel has none there, or they do not
+  /// Bytes of each core if the result has shards on a grid; nothing if the kernel does not support them, or they do not
   /// fit.
   static std::optional<int64_t> l1OnGrid(Operation *op, const OpTensors &tensors, int64_t rows, int64_t columns,
                                          const ChipMemory &chip) {

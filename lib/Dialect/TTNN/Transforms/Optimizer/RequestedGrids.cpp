@@ -28,7 +28,7 @@ using ::ttmlir::cost::PlacedTensor;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Gives a value to some of its users through a copy in another layout.
+/// Passes a value to some of its users through a copy in another layout.
 static Value moveFor(Value value, TTNNLayoutAttr layout, function_ref<bool(OpOperand &)> isMoved) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
@@ -40,7 +40,7 @@ static Value moveFor(Value value, TTNNLayoutAttr layout, function_ref<bool(OpOpe
   return moved.getResult();
 }
 
-/// Whether a user takes an operand where it lies, given where its own results lie.
+/// Whether a user takes an operand in its placement, given the placement of its own results.
 static bool takes(OpOperand &use, const PlacedTensor &lies) {
   const auto before = use.getOwner()->getOperands().take_front(use.getOperandNumber());
   const auto place = llvm::count_if(before, [](Value each) { return isa<RankedTensorType>(each.getType()); });
@@ -56,7 +56,7 @@ static std::string place(Operation *op, int64_t rows, int64_t columns, const Chi
   if (!isTiledInDram(before))
     return "the result does not lie in tiles in DRAM";
   Value moved;
-  // What leaves the program, or is read by other chips or the host, is a copy in DRAM.
+  // Values that leave the program, or that other chips or the host read, are copied to DRAM.
   if (!isPlaceable(op))
     moved = moveFor(result, before, [](OpOperand &) { return true; });
   auto refuse = [&](const std::string &why) {
@@ -94,7 +94,7 @@ struct RequestedGrids : ttnn::impl::TTNNRequestedGridsBase<RequestedGrids> {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
       if (choosesLayouts(function))
         for (Operation &op : function.getBody().front())
-          // Ops that move values come with those that compute.
+          // Ops that move values go with those that compute.
           if (op.hasAttr(ttcore::gridName) && familyOf(&op) != Family::None && !op.hasTrait<trait::MovesValues>())
             requested.push_back(&op);
     if (requested.empty())
@@ -115,7 +115,7 @@ struct RequestedGrids : ttnn::impl::TTNNRequestedGridsBase<RequestedGrids> {
         return signalPassFailure();
       }
       const TTNNLayoutAttr before = op->getNumResults() ? TTNNLayoutAttr::of(op->getResult(0).getType()) : nullptr;
-      // A pass run twice changes nothing.
+      // Running the pass twice changes nothing.
       if (before && before.isSharded() && before.getGridShape() == grid->getShape())
         continue;
       if (std::string why = place(op, rows, columns, chip); why.empty())
