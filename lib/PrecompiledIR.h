@@ -1,8 +1,8 @@
 //===- PrecompiledIR.h - what dialects include, precompiled -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Not to be included: see lib/CMakeLists.txt. Nothing of ours is here, so that
-// no change of ours makes it anew.
+// Not to be included: see lib/CMakeLists.txt. It contains nothing of this project, so that no change of the project
+// rebuilds it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- PrecompiledOps.h - passes over TTIR and TTNN, precompiled -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Not to be included: see lib/CMakeLists.txt. No op class is here.
+// Not to be included: see lib/CMakeLists.txt. It contains no op class.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,8 @@
 //===- Attributes.h - Python classes of attributes and types ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Python class for an attribute is declared with `attributeClass<Attr>` and
-// given its `get` and properties; values of it that come out of the IR are
-// then of that class.
+// A Python class for an attribute is declared with `attributeClass<Attr>` and given its `get` and properties; its
+// values in the IR then have that class.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_PYTHON_ATTRIBUTES_H
@@ -18,7 +17,7 @@ namespace ttmlir::python {
 namespace nb = nanobind;
 using namespace mlir::python::nanobind_adaptors;
 
-/// Raises TypeError for an attribute of another class, which the getter of a property may be called with.
+/// Raises TypeError for an attribute of another class, with which the getter of a property may be called.
 template <class Attr> Attr cast(MlirAttribute attr) {
   auto found = llvm::dyn_cast_or_null<Attr>(unwrap(attr));
   if (!found)
@@ -45,8 +44,7 @@ template <class Type> mlir_type_subclass typeClass(nb::module_ &m, const char *n
       +[]() { return wrap(mlir::TypeID::get<Type>()); });
 }
 
-/// Attributes of one class out of Python attributes; raises ValueError naming
-/// the one that is of another class.
+/// Attributes of one class from Python attributes; raises ValueError naming the one of another class.
 template <class Attr> llvm::SmallVector<Attr> castAll(const std::vector<MlirAttribute> &attrs, const char *what) {
   llvm::SmallVector<Attr> result;
   for (auto [index, attr] : llvm::enumerate(attrs)) {
@@ -84,7 +82,7 @@ void enumAttribute(nb::module_ &m, const char *name, std::optional<Enum> (*symbo
                              [](MlirAttribute self) { return static_cast<uint32_t>(cast<Attr>(self).getValue()); });
 }
 
-/// Builds an attribute through its verifier; raises ValueError with what it said.
+/// Builds an attribute through its verifier; raises ValueError with the verifier's message.
 template <class Attr, class... Args> MlirAttribute checked(MlirContext context, Args &&...args) {
   std::string message;
   mlir::MLIRContext *mlirContext = unwrap(context);

@@ -11,7 +11,7 @@ using namespace ttmlir::python;
 
 /// Raises MLIRError with what was reported.
 [[noreturn]] static void raise(mlir::python::CollectDiagnosticsToStringScope &diagnostics) {
-  // A damaged file may have names that are no text.
+  // A damaged file may have names that are not text.
   std::string message = diagnostics.takeMessage();
   nb::object text =
       nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MLIR's reader trusts its input: damaged bytes can end or hang the process that reads them. python/ttmlir/apart.py
-// keeps this process, sends it bytes, and gets back bytecode that was read, verified and written again, or what is
-// wrong.
+// keeps this process, sends it bytes, and receives bytecode that was read, verified and written again, or an error.
 //
 // A request is flags (1 byte) and a length (8 bytes, little-endian) with that many bytes; an answer is one byte, 1 for
 // a module and 0 for an error, and a length with that many bytes. The process ends with its input.
@@ -46,7 +45,7 @@ void writeAll(const void *from, size_t size) {
   }
 }
 
-/// Bounds what a request may allocate: a module of several times its bytes, and what the process has itself.
+/// Bounds the allocations of a request: a module of several times its bytes, and the memory of the process itself.
 void limitMemory(uint64_t bytes) {
   rlimit limit;
   ::getrlimit(RLIMIT_AS, &limit);
@@ -68,7 +67,7 @@ MlirLogicalResult report(MlirDiagnostic diagnostic, void *to) {
   return mlirLogicalResultSuccess();
 }
 
-/// Whether the bytes are a module; `answer` is then its bytecode, and else what is wrong.
+/// Whether the bytes are a module; `answer` is then its bytecode, and otherwise the error.
 bool read(MlirDialectRegistry registry, MlirStringRef bytes, uint8_t flags, std::string &answer) {
   const MlirContext context = mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/false);
   mlirContextSetAllowUnregisteredDialects(context, flags & allowsUnregistered);
@@ -76,7 +75,7 @@ bool read(MlirDialectRegistry registry, MlirStringRef bytes, uint8_t flags, std:
   mlirContextAttachDiagnosticHandler(context, report, &errors, nullptr);
   const MlirModule module = ttmlirIsPortableArtifact(bytes) ? ttmlirDeserializePortableArtifact(context, bytes)
                                                             : mlirModuleCreateParse(context, bytes);
-  // MLIR's reader goes on after some errors, with attributes that cannot be.
+  // MLIR's reader continues after some errors, with invalid attributes.
   const bool isRead = !mlirModuleIsNull(module) && errors.empty();
   if (isRead)
     mlirOperationWriteBytecode(mlirModuleGetOperation(module), append, &answer);

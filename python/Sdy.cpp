@@ -25,7 +25,7 @@ template <class Attr, class Value> static auto valueOf(Value (Attr::*get)() cons
   return [get](MlirAttribute self) { return (ttmlir::python::cast<Attr>(self).*get)(); };
 }
 
-/// An attribute that is a list of attributes of one class; behaves as one.
+/// An attribute that is a list of attributes of one class; behaves like a list.
 template <class Attr, class Element>
 static void listAttribute(nb::module_ &m, const char *name, const char *parameter,
                           llvm::ArrayRef<Element> (Attr::*get)() const) {
@@ -50,7 +50,7 @@ static void listAttribute(nb::module_ &m, const char *name, const char *paramete
       });
 }
 
-/// A mesh: the name of one, or the attribute.
+/// A mesh: its name, or the attribute.
 static mlir::Attribute meshOrRef(const std::variant<std::string, MlirAttribute> &mesh, mlir::MLIRContext *context) {
   if (auto *name = std::get_if<std::string>(&mesh))
     return mlir::FlatSymbolRefAttr::get(context, *name);

@@ -10,13 +10,13 @@ using Sizes = std::vector<int64_t>;
 
 static Sizes toVector(llvm::ArrayRef<int64_t> values) { return Sizes(values.begin(), values.end()); }
 
-/// ValueError for what is no shape of a mesh, with what the verifier of meshes says.
+/// Raises ValueError for an invalid mesh shape, with the message of the verifier of meshes.
 static void checkMeshShape(MlirContext context, const Sizes &shape) {
   ttmlir::python::checked<MeshAttr>(context, mlir::StringAttr::get(unwrap(context), "mesh"),
                                     llvm::ArrayRef<int64_t>(shape));
 }
 
-/// Rows of all dimensions but the last, which are the columns.
+/// All dimensions but the last are rows; the last is the columns.
 static mlir::DenseIntElementsAttr collapsedToMatrix(mlir::MLIRContext *context, int64_t rank) {
   const int64_t rows = std::max<int64_t>(rank - 1, 0);
   const std::array<int64_t, 4> intervals = {0, rows, rows, rank};

@@ -1,7 +1,7 @@
 //===- TTMLIRPythonCAPI.cpp - anchor of the shared MLIR library -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// All code of this library comes from the archives it links whole.
+// All code of this library comes from the archives that it links whole.
 //
 //===----------------------------------------------------------------------===//
 

@@ -70,7 +70,7 @@ void ttmlir::python::populateUtil(nb::module_ &m) {
           throw nb::type_error("expected dense elements or a dense resource");
         if (!dense.getElementType().isInteger(1))
           return std::make_pair(nb::bytes(dense.getRawData().data(), dense.getRawData().size()), dense.isSplat());
-        // Booleans may be packed into bits; outside they are a byte each.
+        // Booleans may be packed into bits; outside, each is a byte.
         std::string bytes;
         if (dense.isSplat())
           bytes.push_back(static_cast<char>(dense.getSplatValue<bool>()));
@@ -108,7 +108,7 @@ void ttmlir::python::populateUtil(nb::module_ &m) {
 
 using namespace ttmlir::python;
 
-/// Raises MLIRError with what an action reported, where it failed.
+/// Raises MLIRError with the diagnostics of an action, if it failed.
 template <class Action> static void checked(MlirOperation module, Action action) {
   mlir::python::CollectDiagnosticsToStringScope diagnostics(mlirOperationGetContext(module));
   MlirLogicalResult result = action();
@@ -121,7 +121,7 @@ template <class Action> static void checked(MlirOperation module, Action action)
 }
 
 namespace {
-/// Gives Python what was written without a copy of it: weights are large.
+/// Passes the written bytes to Python without a copy: weights are large.
 struct Sink {
   nb::callable write;
   std::exception_ptr error; // which must not pass through MLIR

@@ -6,8 +6,8 @@
 namespace ttmlir::cost {
 namespace {
 
-/// Rows of queries attend to keys, a chunk of each at a time; sizes in elements. The library's chunks are 32 unless a
-/// program config says otherwise.
+/// Rows of queries attend to keys, one chunk of each at a time; sizes are in elements. The library's chunks have 32
+/// rows unless a program config states otherwise.
 struct Attended {
   int64_t batches = 1, heads = 1, rows = 1, columns = 1, size = 1, valueSize = 1;
   bool isCausal = false, isMasked = false;
@@ -22,10 +22,10 @@ void takeChunks(const Op &op, Attended &a) {
     a.columnChunk = chunk;
 }
 
-/// Flash attention: of each tile of scores the maximum, the difference and the sum, its exponentials, and for each
-/// chunk of keys the result so far is scaled and added to. A causal mask leaves half. Cores are given to batches, then
-/// to heads, then to chunks of rows, each of which reads all keys and values that it sees; once is in the traffic
-/// already.
+/// Flash attention: for each tile of scores the maximum, the difference and the sum, and its exponentials; for each
+/// chunk of keys, the previous result is scaled and added to. A causal mask leaves half. Cores are given to batches,
+/// then to heads, then to chunks of rows, each of which reads all keys and values that it attends to; one read is
+/// already in the traffic.
 void addAttention(Work &work, const Attended &a, const PlacedTensor &key, const PlacedTensor &value) {
   work.kind = Kind::Attention;
   const int64_t rows = tilesAlong(a.rows), columns = tilesAlong(a.columns), chunk = tilesAlong(a.columnChunk);
@@ -48,7 +48,7 @@ void addAttention(Work &work, const Attended &a, const PlacedTensor &key, const 
   work.units = {a.batches, a.heads, chunks};
 }
 
-/// Prefill, or decode, where a token of each user comes as [1, users, heads, size].
+/// Prefill, or decode, in which a token of each user is [1, users, heads, size].
 std::optional<Attended> attendedOf(const Op &op, bool decodes) {
   const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2);
   if (!query || !key || !value || query->shape.size() != 4 || key->shape.size() != 4)
@@ -62,8 +62,8 @@ std::optional<Attended> attendedOf(const Op &op, bool decodes) {
   a.isCausal = flag(op, "is_causal", true);
   a.isMasked = op.in(3);
   if (decodes) {
-    // The heads of a user that meet the same keys are the rows of a tile, for each head of the keys. Keys are taken in
-    // the largest power of two that divides them, up to 512. How many of them are seen is not known.
+    // The heads of a user that share keys are the rows of a tile, for each head of the keys. Keys are read in chunks of
+    // the largest power of two that divides them, up to 512. The number of attended keys is not known.
     a.rows = a.rowChunk = std::max<int64_t>(1, a.heads);
     a.heads = std::max<int64_t>(1, key->shape[1]);
     a.seesPast = false;
@@ -82,7 +82,7 @@ template <bool decodes> void attentionWork(const Op &op, Work &work) {
     work.isDividedByUnits = false; // cores share the keys of each user out
 }
 
-/// Two products of as many tiles as the query and the pages of a user have.
+/// Two products with as many tiles as the query and the pages of a user have.
 void pagedWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
   const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2), *table = op.in(3);
@@ -95,8 +95,7 @@ void pagedWork(const Op &op, Work &work) {
   addAttention(work, a, *key, *value);
 }
 
-/// Two products of as many tiles as the query and the keys that it meets have. `table`: the operand that names the
-/// pages of a user, or 0.
+/// Two products with as many tiles as the query and its keys have. `table`: the operand with the page table, or 0.
 template <size_t table> void latentWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
   const PlacedTensor *query = op.in(0), *key = op.in(1), *pages = table ? op.in(table) : nullptr;
@@ -106,13 +105,13 @@ template <size_t table> void latentWork(const Op &op, Work &work) {
   const int64_t columns = key->shape[2] * (pages && pages->shape.size() == 2 ? pages->shape[1] : 1);
   Attended a{q[0], q[1], q[2], columns, q[3], number(op, "head_dim_v")};
   takeChunks(op, a);
-  // The values are the first elements of the keys, and read with them.
+  // The values are the first elements of the keys, and are read with them.
   PlacedTensor values = *key;
   values.memory = Memory::Host;
   addAttention(work, a, *key, values);
 }
 
-/// Counts reads and writes of a cache as large as the input; the rest of the cache is not touched.
+/// Counts reads and writes of a cache as large as the input; the rest of the cache is not accessed.
 void cacheWork(const Op &op, Work &work) {
   const PlacedTensor *input = op.in(1);
   if (!input)
@@ -125,7 +124,8 @@ void cacheWork(const Op &op, Work &work) {
 // Circular buffers
 //===----------------------------------------------------------------------===//
 
-/// The heads of a user are a chunk of queries; cores that share the keys of one send what they have to one of them.
+/// The heads of a user are a chunk of queries; cores that share the keys of one chunk send their results to one of
+/// them.
 int64_t decodeBuffers(const Op &op, const Chip &chip) {
   const int64_t cores = chip.cores();
   const auto attended = attendedOf(op, true);
@@ -136,7 +136,7 @@ int64_t decodeBuffers(const Op &op, const Chip &chip) {
   const int64_t rows = tilesAlong(a.rowChunk), columns = tilesAlong(a.columnChunk), depth = tilesAlong(a.size),
                 width = tilesAlong(a.valueSize);
   const int64_t sharing = std::max<int64_t>(1, cores / std::max<int64_t>(1, a.batches * a.heads));
-  // Half tiles where few heads are in bf16.
+  // Half tiles for few heads in bf16.
   const int64_t tile =
       a.isCausal && a.rowChunk <= tileSide / 2 && query->tileBytes == bf16Tile ? bf16Tile / 2 : bf16Tile;
   const int64_t queryTile = tile < bf16Tile ? tile : query->tileBytes;

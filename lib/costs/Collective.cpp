@@ -1,7 +1,7 @@
 //===- Collective.cpp - cost rules of ops over the mesh, and of calls -----===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work of one chip, and what chips send to each other (Fabric.cpp).
+// The work of one chip, and the transfers between chips (Fabric.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ std::span<const Rule> collectiveRules() {
       {"ttnn.all_reduce", Family::Other, Traffic::Shards, vectorPasses, nullptr, reduceSends},
       {"ttnn.all_reduce_async", Family::Other, Traffic::Shards, vectorPasses, nullptr, reduceSends},
       {"ttnn.reduce_scatter", Family::Other, Traffic::Shards, vectorPasses, nullptr, scatterSends},
-      // The ops of what is called are counted by themselves.
+      // The ops of called functions are counted separately.
       {"ttcore.load_cached", Family::None, Traffic::None},
       {"ttcore.while", Family::None, Traffic::None},
       {"ttcore.case", Family::None, Traffic::None},

@@ -10,7 +10,7 @@ namespace {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-/// The matrix unit adds, subtracts and multiplies; all else is the vector unit's.
+/// The matrix unit adds, subtracts and multiplies; the vector unit computes everything else.
 void elementwiseWork(const Op &op, Work &work) {
   vectorPasses(op, work);
   if (op.name == "ttnn.add" || op.name == "ttnn.subtract" || op.name == "ttnn.multiply")
@@ -21,8 +21,8 @@ void elementwiseWork(const Op &op, Work &work) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Cores that share the right operand, which is one matrix, pass it on in blocks of two tiles of K. Without a program
-/// config, kernels do not fetch the next block while they compute on one.
+/// Cores that share the right operand, if it is one matrix, pass it on in blocks of two tiles of K. Without a program
+/// config, kernels do not fetch the next block while they compute.
 void productWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/false);
   const PlacedTensor *a = op.in(0), *b = op.in(1);
@@ -41,7 +41,7 @@ void productWork(const Op &op, Work &work) {
       std::any_of(op.ins.begin(), op.ins.end(), [](const auto &in) { return in && in->isInterleavedInDram(); });
   if (work.fetchesByTurns && b->elements() == k * n)
     work.blocks = (tilesAlong(k) + 1) / 2;
-  // Cores that the program config keeps as busy as the busiest.
+  // The cores that the program config keeps as busy as the busiest one.
   const int64_t each = number(op, "matmul_program_config.per_core_m") * number(op, "matmul_program_config.per_core_n");
   work.cores = each > 0 ? std::max<int64_t>(1, out.tiles / each) : 0;
   if (op.in(2))
@@ -78,7 +78,7 @@ std::span<const Rule> computeRules() {
       {"ttnn.quantize", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.dequantize", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.requantize", Family::Other, Traffic::Shards, vectorPasses},
-      // Kernels of the program, whose work is not known.
+      // Kernels in the program, whose work is not known.
       {"ttnn.generic", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.d2m_subgraph", Family::Other, Traffic::Shards, vectorPasses},
       {"ttnn.tt_lang_op", Family::Other, Traffic::Shards, vectorPasses},

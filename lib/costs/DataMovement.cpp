@@ -6,8 +6,8 @@
 namespace ttmlir::cost {
 namespace {
 
-/// Nothing moves where the chip has the result under another name: rows stay rows, and those that a tile pads stay
-/// where they are.
+/// Nothing moves if the result is an alias of the operand: rows stay rows, and those that a tile pads keep their
+/// positions.
 void reshapeWork(const Op &op, Work &work) {
   const PlacedTensor *in = op.in(0);
   if (in && !op.outs.empty()) {
@@ -22,7 +22,7 @@ void reshapeWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
 }
 
-/// The same bits, which move only where the result lies elsewhere.
+/// The same bits, which move only if the result has another placement.
 void bitcastWork(const Op &op, Work &work) {
   if (op.in(0) && !op.outs.empty() && haveSamePlacement(*op.in(0), op.outs[0]))
     work.launched = false;
@@ -30,8 +30,8 @@ void bitcastWork(const Op &op, Work &work) {
     addTraffic(work, op, /*moves=*/true);
 }
 
-/// Counts the work of a change of layout. Between rows and tiles, rows of tiles go to cores, which fetch data in pages
-/// and wait for it.
+/// Counts the work of a change of layout. Between rows and tiles, cores get rows of tiles, fetch data in pages and wait
+/// for it.
 void layoutWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/true);
   work.kind = Kind::Layout;

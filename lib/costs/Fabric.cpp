@@ -103,7 +103,7 @@ void statisticsSends(const Op &op, Sends &sends) {
   const PlacedTensor *in = op.in(0);
   if (!in || in->shape.empty())
     return;
-  // A tile of columns for each statistic: the sum of squares, and the sum of a layer norm.
+  // A tile column for each statistic: the sum of squares, and for a layer norm the sum.
   PlacedTensor sums = *in;
   sums.columns = (op.name == "ttnn.distributed_layer_norm" ? 2 : 1) * tileSide;
   const int64_t chips = chipsAlongAxis(op);

@@ -16,8 +16,7 @@ void softmaxWork(const Op &op, Work &work) {
   work.sfpuCycles += rows->tiles * exponentialCycles;
 }
 
-/// Mean, difference, square, variance, product; without the mean, the first two are not there. One more for each
-/// operand.
+/// Mean, difference, square, variance, product; without the mean, the first two are absent. One more for each operand.
 template <int64_t passes> void normWork(const Op &op, Work &work) {
   if (const PlacedTensor *rows = op.in(0))
     addRows(work, *rows, passes + present(op) - 1);

@@ -6,8 +6,8 @@
 namespace ttmlir::cost {
 namespace {
 
-/// Counts all products as computed: the skipped ones are known only when the program runs. `operand`: the one whose
-/// tiles count, or -1 for the result.
+/// Counts all products as computed: skipped ones are known only at run time. `operand`: the one whose tiles count, or
+/// -1 for the result.
 template <int operand> void sparseWork(const Op &op, Work &work) {
   const PlacedTensor *tensor = operand >= 0 ? op.in(operand) : op.outs.empty() ? nullptr : op.outs.data();
   if (tensor && op.in(0))
@@ -20,7 +20,7 @@ void indexerWork(const Op &op, Work &work) {
     work.matmulTiles = op.in(0)->tiles * tilesAlong(op.in(1)->shape[2]);
 }
 
-/// Assumes equally many tokens for all experts: the choice is known when the op runs.
+/// Assumes equally many tokens for all experts: the choice is known at run time.
 void expertsWork(const Op &op, Work &work) {
   const PlacedTensor *weights = op.in(4);
   if (!weights || weights->shape.size() < 4 || op.outs.empty() || op.outs[0].shape.size() < 3)

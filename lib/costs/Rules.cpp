@@ -27,7 +27,7 @@ std::span<const Rule> rules() {
   return all;
 }
 
-/// The optimizer looks for rules several times an op: the end of a name, which tells most names apart, is their hash.
+/// The optimizer looks up rules several times per op: the end of a name, which distinguishes most names, is their hash.
 static size_t hashOf(std::string_view op) {
   uint64_t end = 0;
   const size_t size = std::min(op.size(), sizeof(end));
@@ -57,11 +57,11 @@ const Rule *findRule(std::string_view op) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// Cores that the work on a sharded result keeps as busy as the one with most of it; 0 where it is not sharded.
+/// The cores that work on a sharded result keeps as busy as the one with most of it; 0 if it is not sharded.
 static int64_t busyCores(const PlacedTensor &result) {
   if (!result.isShardInL1() || result.shards == Shards::Other || result.shardRows <= 0 || result.shardColumns <= 0)
     return 0;
-  // Not by the product, which a shard of any size may make wrap to 0.
+  // Not by the product, which may wrap to 0 for some shard sizes.
   return std::max<int64_t>(1, result.tiles / tilesAlong(result.shardRows) / tilesAlong(result.shardColumns));
 }
 
@@ -100,7 +100,7 @@ Work readOf(const Rule &rule, const PlacedTensor &operand, const PlacedTensor &r
 int64_t circularBytes(const Rule &rule, const Op &op, const Chip &chip) {
   if (op.outs.empty() || !op.outs[0].onDevice())
     return 0;
-  // Without elements nothing is read or written.
+  // Without elements, nothing is read or written.
   auto isEmpty = [](const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; };
   if (std::any_of(op.outs.begin(), op.outs.end(), isEmpty) ||
       std::any_of(op.ins.begin(), op.ins.end(), [&](const auto &each) { return each && isEmpty(*each); }))
@@ -166,7 +166,7 @@ void addTraffic(Work &work, std::span<const std::optional<PlacedTensor>> ins, st
       addTransfer(work, outs[i]);
 }
 
-/// Cycles of a tile through the vector unit, by type of the result, where they are published (docs/cost-model.md).
+/// Cycles of a tile through the vector unit, by type of the result, if they are published (docs/cost-model.md).
 struct VectorFunction {
   std::string_view op;
   int64_t bf16, f32;

@@ -1,7 +1,7 @@
 //===- Rules.h - what the cost rules share ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule trusts nothing of what it is given: it counts what it can read.
+// A rule trusts nothing in its input: it counts what it can read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_COSTS_RULES_H
@@ -15,14 +15,14 @@ namespace ttmlir::cost {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// An integer; `absent` where the op has none of that name.
+/// An integer; `absent` if the op has none of that name.
 int64_t number(const Op &op, std::string_view name, int64_t absent = 0);
 bool flag(const Op &op, std::string_view name, bool absent = false);
 /// A list of integers, or one of a single integer.
 ::tt::shapes::Sizes numbers(const Op &op, std::string_view name);
-/// "" where there is none. The text belongs to the op.
+/// "" if there is none. The op owns the text.
 std::string_view text(const Op &op, std::string_view name);
-/// Whether partial results have 32 bits: as the compute config says, else as the result.
+/// Whether partial results have 32 bits: by the compute config, else by the result.
 bool accumulatesF32(const Op &op);
 
 //===----------------------------------------------------------------------===//
@@ -33,8 +33,8 @@ bool accumulatesF32(const Op &op);
 int64_t present(const Op &op);
 /// A transfer: to or from a memory, over the network.
 void addTransfer(Work &work, const PlacedTensor &tensor);
-/// Reading operands and writing results. A shard is written where its core is, and read there by who has the same part
-/// of the result; `moves`: ops that bring values to other places read everything over the network.
+/// Reading operands and writing results. A core writes its own shard, and reads the same part of an operand's shards in
+/// place; `moves`: ops that move values to other positions read everything over the network.
 void addTraffic(Work &work, std::span<const std::optional<PlacedTensor>> ins, std::span<const PlacedTensor> outs,
                 bool moves);
 inline void addTraffic(Work &work, const Op &op, bool moves) { addTraffic(work, op.ins, op.outs, moves); }
@@ -42,10 +42,10 @@ inline void addTraffic(Work &work, const Op &op, bool moves) { addTraffic(work, 
 void addVectorPass(Work &work, std::string_view op, const PlacedTensor &result);
 /// Passes over all results.
 void vectorPasses(const Op &op, Work &work);
-/// Adds the activation that a product or a convolution applies before it packs its result: the packer has relu.
+/// Adds the activation that a product or a convolution applies before it packs its result: the packer computes relu.
 void addActivation(const Op &op, Work &work);
-/// Steps over rows of `operand`, each of which is one core's unless it is sharded: passes of the matrix unit, and the
-/// exponentials of a softmax.
+/// Steps over rows of `operand`, each on one core unless it is sharded: passes of the matrix unit, and the exponentials
+/// of a softmax.
 void addRows(Work &work, const PlacedTensor &operand, int64_t passes);
 
 /// Cycles of a tile of exponentials in the vector unit.
@@ -64,15 +64,15 @@ inline int64_t room(const PlacedTensor &tensor, int64_t tiles) {
   return tensor.onDevice() && !tensor.isShardInL1() ? tiles * tensor.tileBytes : 0;
 }
 
-// What collectives send: from each chip to the next one of a ring, or to those that an attribute names.
+// The transfers of collectives: from each chip to the next one of a ring, or to those that an attribute names.
 void gatherSends(const Op &op, Sends &sends);
 void scatterSends(const Op &op, Sends &sends);
 void reduceSends(const Op &op, Sends &sends);
 /// Sends tiles of the sums of rows.
 void statisticsSends(const Op &op, Sends &sends);
-/// Sends every token to every device, which is the maximum: the devices that need a token are known when the op runs.
+/// Sends every token to every device, which is the maximum: the devices that need a token are known at run time.
 void dispatchSends(const Op &op, Sends &sends);
-/// An equal part of the result from each device, by the shorter way.
+/// An equal part of the result from each device, by the shorter route.
 void combineSends(const Op &op, Sends &sends);
 void pointSends(const Op &op, Sends &sends);
 void permuteSends(const Op &op, Sends &sends);

@@ -8,7 +8,7 @@
 namespace ttmlir::cost {
 namespace {
 
-/// All operands are read, and all but the gradient written.
+/// All operands are read, and all but the gradient are written.
 void adamwWork(const Op &op, Work &work) {
   std::vector<PlacedTensor> written;
   for (size_t i = 0; i < op.ins.size(); ++i)

@@ -6,7 +6,7 @@
 namespace ttmlir::cost {
 namespace {
 
-/// A window that slides over images, as the attributes say. Lists have an entry for each spatial dimension.
+/// A window that slides over images, by the attributes. Lists have an entry for each spatial dimension.
 struct Window {
   int64_t positions = 0; // of the window, over all images
   int64_t area = 1;      // elements under the window in one channel
@@ -36,7 +36,7 @@ Window windowOf(const Op &op, std::string_view channels, bool spreads = false) {
     return std::any_of(sizes.begin(), sizes.end(), [value](int64_t size) { return size != value; });
   };
   window.isPixel = !spreads && window.area == 1 && !isOther(stride, 1) && !isOther(padding, 0);
-  // Elements of a row of the window lie side by side unless there are others between them.
+  // Elements of a row of the window are adjacent unless there are gaps between them.
   const int64_t run = dilation.empty() || dilation.back() == 1 ? window.width : 1;
   window.lines = window.area / std::max<int64_t>(1, run);
   return window;
@@ -44,21 +44,20 @@ Window windowOf(const Op &op, std::string_view channels, bool spreads = false) {
 
 constexpr int64_t fewRows = 256; // of tiles: then work is cut into blocks, else into rows
 
-/// Columns of cores, of which a grid has eight, that blocks of an image are divided among.
+/// The columns of cores, of which a grid has eight, among which blocks of an image are divided.
 int64_t columnsOfBlocks(int64_t channels) { return std::clamp<int64_t>(tilesAlong(channels), 1, 8); }
 
-/// Columns of cores among which the channels of an image are divided. Who has no shards yet is given them by the
-/// library: of rows, or where there are few, of blocks (assumed).
+/// The columns of cores among which the channels of an image are divided. The library shards an image without shards:
+/// by rows or, if there are few, by blocks (assumed).
 int64_t channelParts(const Window &window, int64_t channels, const PlacedTensor &image) {
   if (image.isShardInL1())
     return image.shards == Shards::Block || image.shards == Shards::Width ? image.gridColumns : 1;
   return tilesAlong(window.positions) < fewRows ? columnsOfBlocks(channels) : 1;
 }
 
-/// Windows are over rows of pixels of 16 bits: tiles are untiled, and pixels that windows of other cores cover sent to
-/// these, by a program of its own (halo). Interleaved tensors are sharded before and untilized to pages after. Then
-/// data movement processors copy the contents of each window together, line by line: two of each core where it has all
-/// channels.
+/// Windows are over rows of pixels of 16 bits: a separate program (halo) untilizes tiles, and sends pixels that windows
+/// of other cores need to these. Interleaved tensors are sharded before and untilized to pages after. Then data
+/// movement processors copy the contents of each window, line by line: two of each core if it has all channels.
 void addWindows(Work &work, const Window &window, const PlacedTensor &image, const PlacedTensor &result) {
   if (window.isPixel)
     return;
@@ -71,9 +70,9 @@ void addWindows(Work &work, const Window &window, const PlacedTensor &image, con
   work.copiers = parts == 1 ? 2 : 1;
 }
 
-/// A matrix of window contents times the weights; weights of groups are filled up with zeros. Contents of windows,
-/// whose channels fill 16 bytes, are brought into tiles. One core reads the weights for all, or one of each column
-/// where the channels of results are divided; they are in DRAM when they have been prepared.
+/// A matrix of window contents times the weights; weights of groups are padded with zeros. Window contents, whose
+/// channels are padded to 16 bytes, are tilized. One core reads the weights for all, or one of each column if the
+/// channels of results are divided; prepared weights are in DRAM.
 template <bool spreads> void convolutionWork(const Op &op, Work &work) {
   addTraffic(work, op, /*moves=*/false);
   const PlacedTensor *image = op.in(0), *weight = op.in(1);
@@ -117,8 +116,8 @@ void poolWork(const Op &op, Work &work) {
 // Circular buffers
 //===----------------------------------------------------------------------===//
 
-/// Tiles of the result that a core makes, and columns of cores among which channels are divided. What lies in pages is
-/// sharded by the library before: by rows, or where there are few, in blocks of a grid of eight columns.
+/// The tiles of the result that a core computes, and the columns of cores among which channels are divided. The library
+/// first shards interleaved tensors: by rows or, if there are few, in blocks of a grid of eight columns.
 struct Part {
   int64_t rows, columns, channelParts;
   bool byRows, byColumns, isSharded;
@@ -134,13 +133,13 @@ Part partOf(const Op &op, const Window &window, const PlacedTensor &image, int64
   return {divided(rows, lines), divided(columns, parts), parts, parts == 1, byColumns, image.isShardInL1()};
 }
 
-/// A block of window contents as rows, and in tiles; weights for it; partial sums where they cannot lie in the result.
+/// A block of window contents as rows, and in tiles; weights for it; partial sums if they do not fit into the result.
 int64_t convolutionBytes(const Op &op, const Window &window, const Part &part) {
   const PlacedTensor &image = *op.in(0), &weight = *op.in(1), &out = op.outs[0];
   const int64_t channels = divided(window.channels, 8) * 8;
   const int64_t givenRows = number(op, "conv2d_config.act_block_h_override"),
                 widthDivisor = std::max<int64_t>(1, number(op, "conv2d_config.act_block_w_div"));
-  // The library takes blocks of a row of tiles where it shards by itself, else all rows of a core.
+  // The library uses blocks of a row of tiles if it shards by itself, else all rows of a core.
   int64_t blockRows = givenRows > 0 ? tilesAlong(givenRows) : part.isSharded ? part.rows : 1;
   blockRows = std::clamp<int64_t>(blockRows, 1, std::max<int64_t>(1, part.rows));
   while (part.rows % blockRows)
@@ -171,7 +170,7 @@ int64_t convolutionBytes(const Op &op, const Window &window, const Part &part) {
   return bytes + 64; // what readers note
 }
 
-/// Returns the bytes of circular buffers. For interleaved tensors the library takes a sharding that needs little L1.
+/// Returns the bytes of circular buffers. For interleaved tensors, the library chooses a sharding that needs little L1.
 int64_t convolutionBuffers(const Op &op, const Chip &chip) {
   const int64_t cores = chip.cores(), usable = chip.usable;
   const PlacedTensor *image = op.in(0);
@@ -188,7 +187,7 @@ int64_t convolutionBuffers(const Op &op, const Chip &chip) {
   return std::min(bytes, convolutionBytes(op, window, blocks));
 }
 
-/// Whether an average has windows of fewer elements than others: they reach beyond the padding, or padding does not
+/// Whether an average has windows with fewer elements than others: they reach beyond the padding, or padding does not
 /// count.
 bool dividesUnevenly(const Op &op) {
   const auto kernel = numbers(op, "kernel_size"), stride = numbers(op, "stride"), padding = numbers(op, "padding"),
@@ -211,7 +210,7 @@ bool dividesUnevenly(const Op &op) {
 }
 
 /// Windows, as many as their channels have tiles, of two readers, twice each; factors; and the result before it is
-/// tiles.
+/// tilized.
 template <bool isAverage> int64_t poolBuffers(const Op &op, const Chip &) {
   const PlacedTensor *image = op.in(0);
   if (!image)

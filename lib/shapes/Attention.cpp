@@ -47,7 +47,7 @@ void checkExtras(const Op &op, const Parts &parts, const Sizes &scores) {
                 " heads");
 }
 
-/// The tensor that the result may be written to has its shape.
+/// The tensor to which the result may be written has its shape.
 void finish(const Op &op, Results &results, Sizes shape) {
   expectShape(op, "output", shape);
   results.push_back(shape);
@@ -86,7 +86,7 @@ Parts decodeParts(const Op &op) {
 
 Sizes whole(const Op &op, std::string_view name) { return Sizes(shapeOf(op, name, 4)); }
 
-/// A cache [pages, heads, positions of a page, size] in the order that the page table gives each user.
+/// A cache [pages, heads, positions of a page, size], in the order that the page table states for each user.
 Sizes paged(const Op &op, std::string_view name) {
   const View cache = shapeOf(op, name, 4);
   const Operand &table = operand(op, "page_table", 2);
@@ -108,7 +108,7 @@ void attentionDecode(const Op &op, Results &results) {
   decode(op, results, parts);
 }
 
-/// Keys and values are of the same pages.
+/// Keys and values are in the same pages.
 void checkPages(const Op &op) {
   const View key = shapeOf(op, "key", 4), value = shapeOf(op, "value", 4);
   if (!equal(key.first(3), value.first(3)))
@@ -123,7 +123,7 @@ void pagedAttentionDecode(const Op &op, Results &results) {
   decode(op, results, parts);
 }
 
-/// Infers rows of a sequence from a position on; each sees the positions up to its own.
+/// Infers rows of a sequence from a position on; each attends to positions up to its own.
 void chunkedAttention(const Op &op, Results &results) {
   Parts parts = prefillParts(op);
   checkPages(op);
@@ -137,7 +137,7 @@ void chunkedAttention(const Op &op, Results &results) {
   prefill(op, results, parts);
 }
 
-/// Values are the first `head_dim_v` elements of the keys, or given with that size.
+/// Values are the first `head_dim_v` elements of the keys, or a separate operand of that size.
 View latentValue(const Op &op, Sizes &created) {
   const View query = shapeOf(op, "query", 4), key = shapeOf(op, "key", 4);
   const int64_t size = integer(op, "head_dim_v");
@@ -170,7 +170,7 @@ void pagedLatentAttention(const Op &op, Results &results) {
 // Heads
 //===----------------------------------------------------------------------===//
 
-/// Numbers of query and key heads. Both are 32-bit numbers, so that sums of them fit.
+/// Numbers of query and key heads. Both have 32 bits, so sums of them fit.
 std::pair<int64_t, int64_t> headsOf(const Op &op) {
   const int64_t heads = integer(op, "num_heads"), others = optionalInteger(op, "num_kv_heads").value_or(heads);
   if (heads < 1 || others < 1 || heads > UINT32_MAX || others > UINT32_MAX)
@@ -267,7 +267,7 @@ void rotary(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
-/// Infers as `rotary` does; in decode mode, [1, users, heads, size], a row for each user. The matrix may be several
+/// Infers as `rotary` does; in decode mode, [1, users, heads, size], one row for each user. The matrix may be several
 /// square pieces.
 void rotaryLlama(const Op &op, Results &results) {
   const View input = shapeOf(op, "input", 4), matrix = shapeOf(op, "trans_mat");
@@ -317,7 +317,8 @@ std::span<const Rule> attentionRules() {
 
 namespace {
 
-/// A cache [users, heads, positions, size], or in pages [pages, heads, positions of a page, size], and what is written.
+/// A cache [users, heads, positions, size], or in pages [pages, heads, positions of a page, size], and the written
+/// values.
 struct Cache {
   View cache, input;
 };
@@ -371,7 +372,7 @@ void expectOne(const Op &op, const Cache &all) {
     failOperand(op, "input", "has the first size ", all.input[0], "; expected 1");
 }
 
-/// One position of each user, [1, users, heads or more, size].
+/// One position of each user, [1, users, at least heads, size].
 void pagedUpdateCache(const Op &op, Results &) {
   const Cache all = cacheOf(op);
   expectOne(op, all);

@@ -22,8 +22,8 @@ std::optional<int64_t> chipsAlong(const Op &op, std::string_view name) {
 
 namespace {
 
-/// `larger` is `smaller` but in dimension `dim`, where it is a multiple: what can be said of a declared result when no
-/// mesh is known.
+/// `larger` equals `smaller` except in dimension `dim`, where it is a multiple: all that is known about a declared
+/// result without a mesh.
 void checkMultiple(const Op &op, View smaller, View larger, size_t dim) {
   if (smaller.size() != larger.size() || !equal(resized(smaller, dim, larger[dim]), larger))
     fail(op, "has input and result of shapes ", smaller, " and ", larger, "; they may differ only in dimension ", dim);
@@ -45,7 +45,7 @@ int64_t part(const Op &op, size_t dim, int64_t size, int64_t parts, std::string_
   return size / parts;
 }
 
-/// Chips can be reduced by what needs no number of values.
+/// Values of chips can be reduced by kinds that do not need their number.
 void checkReduction(const Op &op) {
   static constexpr std::string_view possible[] = {"sum", "max", "min", "prod"};
   const Attribute found = op.attribute("reduce_type");
@@ -95,7 +95,7 @@ void allReduce(const Op &op, Results &results) {
 
 enum class Chips : uint8_t { Pairs, Groups, FullGroups }; // -1 in a group that is not full stands for none
 
-/// Chips in rows of `columns` (0: any number), or one row after another: different ones of the mesh, in all groups, or
+/// Chips in rows of `columns` (0: any number), or one row after another: distinct ones of the mesh, over all groups, or
 /// as sources and as targets.
 void checkChips(const Op &op, std::string_view name, Chips kind, int64_t columns, std::string_view expected) {
   const bool eachColumn = kind == Chips::Pairs;
@@ -190,7 +190,7 @@ void meshShard(const Op &op, Results &results) {
   results.push_back(shape);
 }
 
-/// Parts along each axis of the mesh, or of the shape that the config gives it; nothing where no mesh is known.
+/// Parts along each axis of the mesh, or of the shape in the config; nothing if no mesh is known.
 std::optional<Sizes> axesOf(const Op &op, std::string_view overrideName, size_t axes) {
   if (auto sizes = optionalIntegers(op, overrideName); sizes && !sizes->empty()) {
     for (const int64_t size : *sizes)
@@ -209,7 +209,7 @@ std::optional<Sizes> axesOf(const Op &op, std::string_view overrideName, size_t 
   fail(op, "has ", axes, " mesh axes; expected 1, or 2 as the mesh ", op.mesh(), " has");
 }
 
-/// Checks parts when the mesh is unknown to `axesOf`: `whole` equals `parts` except in split `dims`, where it is a
+/// Checks parts if the mesh is unknown to `axesOf`: `whole` equals `parts` except in split `dims`, where it is a
 /// multiple.
 void checkParts(const Op &op, View whole, View parts, const Sizes &isCut) {
   if (whole.size() != parts.size())
@@ -221,7 +221,7 @@ void checkParts(const Op &op, View whole, View parts, const Sizes &isCut) {
            isCut[d] ? "expected a multiple" : "it is not distributed");
 }
 
-/// `cuts`: the dimension that each mesh axis cuts, or joins (none when it is negative, as in shard_dims).
+/// `cuts`: the dimension that each mesh axis splits, or joins (none if it is negative, as in shard_dims).
 void distributeOrJoin(const Op &op, Results &results, std::string_view config, std::string_view cuts, bool join) {
   const View input = shapeOf(op, "input");
   const Sizes dims = integers(op, cuts);

@@ -81,7 +81,7 @@ void executeTrace(const Op &op, Results &) {
 
 void reduce(const Op &op, Results &results, size_t most) {
   const View input = operandAt(op, 0).shape;
-  // One dimension may be a number. TTNN's argmax calls it `dim`.
+  // A single dimension may be a number. TTNN's argmax calls it `dim`.
   std::string_view name = "dim_arg";
   Attribute found = op.attribute(name);
   if (found.kind == Attribute::Kind::Absent)
@@ -113,7 +113,7 @@ void reduce(const Op &op, Results &results, size_t most) {
 void reduction(const Op &op, Results &results) { reduce(op, results, SIZE_MAX); }
 void reductionOfOne(const Op &op, Results &results) { reduce(op, results, 1); }
 
-/// Where the greatest value is: there must be one.
+/// The position of the greatest value: there must be one.
 void argmax(const Op &op, Results &results) {
   reduction(op, results);
   const View input = operandAt(op, 0).shape;
@@ -165,7 +165,7 @@ Matrix matrix(const Op &op, std::string_view name, std::string_view transposes, 
   return {shape.first(shape.size() - 2), rows, columns, false};
 }
 
-/// The shape of a matrix product, as torch.matmul has it.
+/// The shape of a matrix product, as in torch.matmul.
 Sizes productShape(const Op &op) {
   const Matrix a = matrix(op, "a", "transpose_a", true), b = matrix(op, "b", "transpose_b", false);
   if (a.columns != b.rows) {
@@ -182,7 +182,7 @@ Sizes productShape(const Op &op) {
     shape.push_back(a.rows);
   if (!b.isVector)
     shape.push_back(b.columns);
-  // The product of two vectors may be a tensor of one value.
+  // The product of two vectors may be a tensor with one value.
   if (shape.empty() && !op.declared.empty() && equal(op.declared[0], Sizes{1}))
     shape.push_back(1);
   return shape;

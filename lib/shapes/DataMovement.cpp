@@ -120,7 +120,7 @@ void slice(const Op &op, Results &results) {
       sliced(op, input, integers(op, "begins", rank), integers(op, "ends", rank), integers(op, "step", rank)));
 }
 
-/// Begins and ends are values: the shape is that of the declared result unless they are at hand.
+/// Begins and ends are values: the shape is that of the declared result unless they are known.
 void sliceDynamic(const Op &op, Results &results) {
   const View input = shapeOf(op, "input");
   for (const std::string_view name : {"begins", "ends"}) {
@@ -196,7 +196,7 @@ void broadcastTo(const Op &op, Results &results) {
   results.push_back(scaled(op, input, "broadcast_dimensions", factors));
 }
 
-/// More numbers than dimensions stand for further dimensions in front, as PyTorch's repeat has it.
+/// If there are more numbers than dimensions, the first ones belong to new leading dimensions, as in PyTorch's repeat.
 void repeat(const Op &op, Results &results) {
   const View input = shapeOf(op, "input");
   const Sizes factors = integers(op, "repeat_dims");
@@ -292,7 +292,7 @@ void upsample(const Op &op, Results &results) {
 // Values at positions
 //===----------------------------------------------------------------------===//
 
-/// Index and input have the same rank, and the index is inside but along `dim`.
+/// Index and input have the same rank, and the index is within the input except along `dim`.
 View checkedIndex(const Op &op, View input) {
   const Operand &index = operand(op, "index");
   expectIntegers(op, index);
@@ -319,7 +319,7 @@ void scatter(const Op &op, Results &results) {
   results.push_back(Sizes(input));
 }
 
-/// [rows, size], or the same with dimensions of size 1 before.
+/// [rows, size], or the same with leading dimensions of size 1.
 View embeddingTable(const Op &op) {
   const Operand &weight = operand(op, "weight");
   const View shape = weight.shape;
@@ -388,11 +388,11 @@ int64_t sequenceLength(const Op &op) {
 
 void arange(const Op &op, Results &results) { results.push_back({sequenceLength(op)}); }
 
-/// The other dimensions of the result repeat the sequence, so their number is the declared result's choice.
+/// The other dimensions of the result repeat the sequence, so the declared result determines them.
 void arangeAlong(const Op &op, Results &results) {
   const int64_t length = sequenceLength(op), dim = integer(op, "arange_dimension");
   if (op.declared.empty()) {
-    // A tensor of more dimensions than anyone needs would only cost memory.
+    // A tensor of higher rank than anyone needs would only cost memory.
     constexpr int64_t mostDimensions = 64;
     if (dim < 0 || dim >= mostDimensions)
       failAttribute(op, "arange_dimension", "is ", dim, "; expected 0 to ", mostDimensions - 1);
@@ -414,7 +414,7 @@ void loadTensor(const Op &op, Results &results) {
   results.push_back(Sizes(op.declared[0]));
 }
 
-/// Written in place, or into another tensor of the same shape.
+/// Written in place, or to another tensor of the same shape.
 void copy(const Op &op, Results &) {
   const Operand &from = operandAt(op, 0), &to = operandAt(op, 1);
   if (!equal(from.shape, to.shape))

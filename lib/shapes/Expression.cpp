@@ -6,7 +6,7 @@
 namespace tt::shapes {
 namespace {
 
-/// Goes through the terms of a code from front to back. Visit gets a term with what it takes.
+/// Visits the terms of a code from front to back. Visit receives a term with its operands.
 class Parser {
 public:
   explicit Parser(CodeView code) : rest(code) {}
@@ -124,7 +124,7 @@ std::optional<size_t> onlySize(CodeView code) {
 
 std::optional<int64_t> solve(CodeView code, int64_t expected, int64_t least, int64_t most) {
   const auto size = onlySize(code);
-  // The size is one of few that a file has.
+  // The size is one of few in a file.
   if (!size || *size >= maxCode)
     return std::nullopt;
   Sizes sizes(*size + 1);
@@ -135,7 +135,7 @@ std::optional<int64_t> solve(CodeView code, int64_t expected, int64_t least, int
   while (least < most) {
     const int64_t middle = least + (most - least) / 2;
     const auto found = at(middle);
-    // Beyond 64 bits it is above.
+    // Values beyond 64 bits compare as greater.
     if (found && *found < expected)
       least = middle + 1;
     else

@@ -1,8 +1,7 @@
 //===- FactorRules.cpp - factors of TTIR and TTNN ops by shape rule -------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An op has the factors of its shape rule. Ops whose attributes state sizes of
-// TTNN's own have none.
+// An op has the factors of its shape rule. Ops whose attributes state sizes in TTNN's own form have none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +19,7 @@ int64_t dimensionNamed(const Op &op, std::string_view name, View shape) {
   return static_cast<int64_t>(dimension(op, name, shape.size()));
 }
 
-/// All tensors have one shape, but where their sizes along `dim` differ: each has it to itself there.
+/// All tensors have one shape, except that their sizes along `dim` differ: each has a factor of its own there.
 bool along(Factors &factors, int64_t dim, FactorType type = kNeedReplication) {
   const View shape = factors.operand(0);
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -35,8 +34,8 @@ bool along(Factors &factors, int64_t dim, FactorType type = kNeedReplication) {
   return true;
 }
 
-/// Builds the factors of operand 0 and all results of its rank: dimensions that `isWhole` names must not be split,
-/// others pass.
+/// Builds the factors of operand 0 and of all results of its rank: dimensions for which `isWhole` holds must not be
+/// split, others pass.
 template <class Function> bool partly(Factors &factors, Function &&isWhole) {
   const View shape = factors.operand(0);
   for (int64_t dim = 0; dim < static_cast<int64_t>(shape.size()); ++dim) {
@@ -63,7 +62,7 @@ bool elementwise(const Op &, Factors &factors) {
   return true;
 }
 
-/// Passes all dimensions, but none of an op with a seed: a random element depends on its place.
+/// Passes all dimensions, but none of an op with a seed: a random element depends on its position.
 bool same(const Op &op, Factors &factors) {
   return op.attribute("seed").kind == Attribute::Kind::Absent && elementwise(op, factors);
 }
@@ -143,7 +142,7 @@ bool matmul(const Op &op, Factors &factors) {
   };
   addFree(0, a, rows);
   addFree(1, b, columns);
-  // Partial products would add the bias once each.
+  // Each partial product would add the bias.
   factors.addAt({{0, inA}, {1, inB}}, sizeAt(a, inA), bias == kNone ? kReduction : kNeedReplication);
   return true;
 }
@@ -212,10 +211,10 @@ bool roll(const Op &op, Factors &factors) {
 bool slice(const Op &op, Factors &factors) {
   const View in = factors.operand(0), out = factors.result(0);
   factors.statesSizes("ends", 0);
-  // A slice goes forwards: one of the dimension's size is all of it.
+  // A slice goes forward: one of the dimension's size is all of it.
   return partly(factors, [&](int64_t dim) { return sizeAt(in, dim) != sizeAt(out, dim); });
 }
-/// Along one dimension, places are named.
+/// Along one dimension, indices are positions.
 bool index(const Op &op, Factors &factors) {
   const int64_t at = dimensionNamed(op, "dim", factors.operand(0));
   return partly(factors, [&](int64_t dim) { return dim == at; });
@@ -262,7 +261,7 @@ bool gather(const Op &op, Factors &factors) {
       continue;
     }
     factors.addAt({{0, dim}}, sizeAt(in, dim), kNeedReplication);
-    // Positions of the index other than `dim` are those of the input, too.
+    // Positions of the index other than along `dim` are also those of the input.
     factors.addAt({{1, dim}, {2, dim}}, sizeAt(out, dim), dim == at ? kPassThrough : kNeedReplication);
   }
   return true;
@@ -333,7 +332,7 @@ bool batchNormTraining(const Op &op, Factors &factors) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Images are apart from each other. Channels are summed over or produced, except where groups tie them together.
+/// Images are independent of each other. Channels are summed over or produced, except where groups tie them together.
 bool convolve(const Op &op, Factors &factors, bool transposed) {
   if (op.attribute("flattened_compat_info").kind != Attribute::Kind::Absent)
     return false;
@@ -356,7 +355,7 @@ bool convolve(const Op &op, Factors &factors, bool transposed) {
 bool convolution(const Op &op, Factors &factors) { return convolve(op, factors, false); }
 bool transposedConvolution(const Op &op, Factors &factors) { return convolve(op, factors, true); }
 
-/// Height and width of NHWC images are looked at in windows, as are depth, height and width of NDHWC volumes.
+/// Windows read height and width of NHWC images, and depth, height and width of NDHWC volumes.
 bool pooling(const Op &op, Factors &factors) {
   const auto channels = static_cast<int64_t>(factors.operand(0).size()) - 1;
   return op.attribute("flattened_compat_info").kind == Attribute::Kind::Absent && factors.numOperands() == 1 &&
@@ -367,8 +366,8 @@ bool pooling(const Op &op, Factors &factors) {
 // Meshes
 //===----------------------------------------------------------------------===//
 
-/// Where a dimension is joined from chips or divided among them, the chips are a factor of the longer side, before what
-/// a chip has.
+/// Where a dimension is gathered from chips or divided among them, the chips are a factor of the longer side, before
+/// the part of a chip.
 bool amongChips(const Op &, Factors &factors) {
   const View in = factors.operand(0), out = factors.result(0);
   for (size_t i = 0; i < in.size(); ++i) {

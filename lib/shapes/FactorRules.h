@@ -20,7 +20,7 @@ struct FactorRow {
 std::span<const FactorRow> attentionFactorRules();
 std::span<const FactorRow> routingFactorRules();
 
-/// The number of the operand among those that are not absent, or kNone.
+/// The index of the operand among those that are present, or kNone.
 inline int64_t numberOf(const Op &op, std::string_view name) {
   int64_t number = 0;
   for (const Operand &operand : op.operands) {
@@ -39,7 +39,7 @@ inline int64_t resultNumber(const Factors &factors, size_t result = 0) {
 
 inline int64_t sizeAt(View shape, int64_t dim) { return shape[static_cast<size_t>(dim)]; }
 
-/// The last dimensions of an operand, where they have the sizes of those of the result.
+/// The last dimensions of an operand, if they have the sizes of those of the result.
 inline Factors::Place alignedPlace(const Factors &factors, int64_t tensor, int64_t resultDim) {
   if (tensor == kNone)
     return {kNone, kNone};
@@ -49,7 +49,7 @@ inline Factors::Place alignedPlace(const Factors &factors, int64_t tensor, int64
                                                                   : Factors::Place{kNone, kNone};
 }
 
-/// Gives each dimension without a factor one of its own, which is taken whole.
+/// Gives each dimension without a factor one of its own, which must not be split.
 inline bool takeRestWhole(Factors &factors) {
   for (size_t tensor = 0; tensor < factors.numTensors(); ++tensor)
     for (size_t dim = 0; dim < factors.tensor(tensor).size(); ++dim)

@@ -1,8 +1,8 @@
 //===- FactorRulesAttention.cpp - factors of attention and heads ----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Users and heads are independent of each other. Caches are written in place,
-// so a part of a cache cannot stand for it: ops that write them have no factors.
+// Users and heads are independent of each other. Caches are written in place, so a part of a cache cannot replace it:
+// ops that write them have no factors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +17,14 @@ using Places = std::vector<Factors::Place>;
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Adds the place of a dimension of an operand that has this size there; operands that broadcast do not.
+/// Adds the position of a dimension of an operand that has this size there; operands that broadcast do not.
 void addPlace(Places &places, const Op &op, const Factors &factors, std::string_view name, int64_t dim, int64_t size) {
   const int64_t number = numberOf(op, name);
   if (number != kNone && sizeAt(factors.operand(static_cast<size_t>(number)), dim) == size)
     places.push_back({number, dim});
 }
 
-/// Adds the place of the dimension of this size in an operand whose other dimensions have size 1.
+/// Adds the position of the dimension of this size in an operand whose other dimensions have size 1.
 void addOnlyPlace(Places &places, const Op &op, const Factors &factors, std::string_view name, int64_t size) {
   const int64_t number = numberOf(op, name);
   if (number == kNone)
@@ -35,8 +35,8 @@ void addOnlyPlace(Places &places, const Op &op, const Factors &factors, std::str
     places.push_back({number, found - shape.begin()});
 }
 
-/// Adds the heads: a group of query heads shares a head of keys, and is taken whole. `queries` have one dimension for
-/// both.
+/// Adds the heads: a group of query heads shares a head of keys, and must not be split. `queries` have one dimension
+/// for both.
 void addHeads(Factors &factors, const Places &queries, const Places &keys, int64_t heads, int64_t keyHeads) {
   Places all = queries;
   all.insert(all.end(), keys.begin(), keys.end());
@@ -130,7 +130,7 @@ bool chunkedAttention(const Op &op, Factors &factors) {
   addPrefill(op, factors, tensorsOf(op, factors), /*isPaged=*/true);
   return passValues(op, factors);
 }
-/// Values may be columns of the keys, which are taken whole.
+/// Values may be columns of the keys, which must not be split.
 bool latentAttention(const Op &op, Factors &factors) {
   addPrefill(op, factors, tensorsOf(op, factors), /*isPaged=*/false);
   return takeRestWhole(factors);
@@ -167,13 +167,13 @@ bool concatenateHeads(const Op &, Factors &factors) {
   factors.add({0, 0}, in[0]).add({1, 2}, in[1]).add({2, 1}, in[2]).add({3, 2}, in[3]);
   return true;
 }
-/// [batch, heads, positions, size] as [batch, 1, positions, heads * size].
+/// [batch, heads, positions, size] becomes [batch, 1, positions, heads * size].
 bool nlpConcatHeads(const Op &, Factors &factors) {
   const View in = factors.operand(0);
   factors.add({0, 0}, in[0]).add({1, 3}, in[1]).add({2, 2}, in[2]).add({3, 3}, in[3]);
   return true;
 }
-/// [1, users, heads, size] as [1, 1, users, heads * size], of the first heads.
+/// [1, users, heads, size] becomes [1, 1, users, heads * size], for the first heads.
 bool joinDecodedHeads(const Op &, Factors &factors) {
   factors.add({1, 2}, factors.operand(0)[1]);
   return takeRestWhole(factors);
@@ -188,7 +188,7 @@ bool splitHeads(const Op &op, Factors &factors) {
       .addAt({{0, 1}, {fused, 1}, {query, 2}, {key, positions}, {value, 2}}, in[1]);
   return takeRestWhole(factors);
 }
-/// [1, 1, users, heads * size] as [1, users, heads, size]; of some users where a slice is taken.
+/// [1, 1, users, heads * size] becomes [1, users, heads, size]; for some users if a slice is taken.
 bool decodedHeads(const Op &op, Factors &factors) {
   if (numberOf(op, "batch_offset") == kNone)
     factors.addAt({{0, 2}, {1, 1}, {2, 1}, {3, 1}}, factors.operand(0)[2]);
@@ -199,7 +199,7 @@ bool decodedHeads(const Op &op, Factors &factors) {
 // Rotary embeddings
 //===----------------------------------------------------------------------===//
 
-/// Dimensions before those of positions share the angles.
+/// Dimensions before the positions share the angles.
 bool rotary(const Op &, Factors &factors) {
   const View in = factors.operand(0);
   for (int64_t dim = 0; dim + 2 < static_cast<int64_t>(in.size()); ++dim)

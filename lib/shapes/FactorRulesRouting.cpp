@@ -1,8 +1,8 @@
 //===- FactorRulesRouting.cpp - factors of choices of tokens and experts --===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ops that send tokens between devices have no factors: what a device gets
-// depends on the tokens of all. Neither has sampling, whose numbers are drawn.
+// Ops that send tokens between devices have no factors: the values of a device depend on the tokens of all. Neither has
+// sampling, which draws random numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,13 @@ bool topKRouter(const Op &op, Factors &factors) {
   return takeRestWhole(factors);
 }
 
-/// Rows, columns and what is summed are those of each product. The first dimension of `sparsity` may be that of a.
+/// Rows, columns and the reduction dimension are those of each product. The first dimension of `sparsity` may be that
+/// of a.
 bool sparseMatmul(const Op &op, Factors &factors) {
   const View a = factors.operand(0), b = factors.operand(1), sparsity = factors.operand(2);
   const auto rank = static_cast<int64_t>(factors.result(0).size());
   const int64_t result = resultNumber(factors);
-  // The hint is a number of products of the whole.
+  // The hint is the number of products of the whole.
   const bool isCounted = optionalInteger(op, "nnz").value_or(0) != 0;
   if (!sparsity.empty() && sparsity[0] == a[0] && !isCounted)
     factors.addAt({{0, 0}, {2, 0}, {result, 0}}, a[0]);

@@ -21,7 +21,7 @@ Factors::Factors(std::span<const View> operandShapes, std::span<const View> resu
 }
 
 Factors &Factors::add(View dims, int64_t size, FactorType type) {
-  // Nothing is split where there is nothing.
+  // An empty dimension is not split.
   size = std::max<int64_t>(size, 1);
   const auto factor = static_cast<int64_t>(sizes.size());
   bool isUsed = false;
@@ -29,7 +29,7 @@ Factors &Factors::add(View dims, int64_t size, FactorType type) {
     if (dims[tensor] == kNone)
       continue;
     Dimension &dimension = places[tensor][static_cast<size_t>(dims[tensor])];
-    // A factor of size 1 says nothing next to another, and stands for a dimension of size 1 alone.
+    // A factor of size 1 adds nothing to another one, and represents only a dimension of size 1.
     if (size == 1 && !dimension.empty())
       continue;
     if (dimension.size() == 1 && sizeOf(dimension[0]) == 1)
@@ -62,7 +62,7 @@ void Factors::addEverywhere(View shape, size_t dim, FactorType type) {
 }
 
 Factors Factors::finish() {
-  // Factors of size 1 may have lost all their places.
+  // Factors of size 1 may have lost all their positions.
   Sizes numbers(sizes.size(), kNone);
   for (const auto &tensor : places)
     for (const Dimension &dimension : tensor)
@@ -135,19 +135,19 @@ void transposeFactors(Factors &factors, View order) {
     factors.add({order[to], static_cast<int64_t>(to)}, factors.result(0)[to]);
 }
 
-/// The factor by which the side with fewer factors comes nearer to the other.
+/// The factor that brings the side with fewer factors closer to the other.
 static int64_t catchUp(int64_t size, int64_t fewer, int64_t more, int64_t shared) {
   if (more % fewer == 0 && size % (more / fewer) == 0)
     return more / fewer;
   return size > shared ? size / shared : size;
 }
 
-/// Both shapes are read from the front, and split into factors that both have where their products agree.
+/// Both shapes are read from the front, and split into common factors where their products agree.
 bool reshapeFactors(Factors &factors) {
   const View in = factors.operand(0), out = factors.result(0);
   if (contains(in, 0) || contains(out, 0))
     return false;
-  // Dimensions at hand; the product of those that were begun; the product of the factors that these were given.
+  // The current dimensions; the product of those that were begun; the product of the factors assigned to these.
   size_t a = 0, b = 0;
   int64_t begunIn = 1, begunOut = 1, givenIn = 1, givenOut = 1;
   while (a < in.size() || b < out.size()) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t tileColumns = 32;
 
-/// The operand, if there is one, has as many values as `expected` in the same order, and otherwise sizes of 1.
+/// The operand, if it is present, has as many values as `expected` in the same order, and otherwise sizes of 1.
 void expectValues(const Op &op, std::string_view name, View expected) {
   const Operand *found = optionalOperand(op, name);
   if (!found)

@@ -31,7 +31,7 @@ bool isName(std::string_view token) {
          std::ranges::all_of(token, [&](char c) { return isLetter(c) || (c >= '0' && c <= '9'); });
 }
 
-/// A parenthesis, or what stands before the next blank or parenthesis; empty at the end.
+/// A parenthesis, or the text before the next blank or parenthesis; empty at the end.
 std::string_view nextToken(std::string_view &text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   const size_t size =
@@ -65,7 +65,7 @@ std::vector<Group> parseSide(std::string_view text) {
   return groups;
 }
 
-/// The left side: which dimensions of the input a name stands for.
+/// The left side: the dimensions of the input for each name.
 struct Input {
   Input(const std::vector<Group> &groups, View shape) : names(shape.size()) {
     const auto ellipses = static_cast<size_t>(std::ranges::count_if(groups, &Group::isEllipsis));

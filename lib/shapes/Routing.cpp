@@ -41,7 +41,7 @@ void topKRouter(const Op &op, Results &results) {
     results.push_back(resized(input, input.size() - 1, k));
 }
 
-/// b is [1, experts, K, N]; what the others are depends on which are sparse.
+/// b is [1, experts, K, N]; the shapes of the others depend on which are sparse.
 void sparseMatmul(const Op &op, Results &results) {
   const View a = shapeOf(op, "a", 4), b = shapeOf(op, "b", 4);
   const bool sparseA = boolean(op, "is_input_a_sparse"), sparseB = boolean(op, "is_input_b_sparse");
@@ -92,7 +92,7 @@ int64_t expertsOfDevice(const Op &op) {
   return mapping[2] / mapping[3];
 }
 
-/// 'num_devices', which are those along 'cluster_axis'.
+/// 'num_devices', the number of devices along 'cluster_axis'.
 int64_t devicesAlong(const Op &op) {
   const int64_t devices = integer(op, "num_devices");
   const auto chips = chipsAlong(op, "cluster_axis");
@@ -172,7 +172,7 @@ struct Experts {
   int64_t layers, experts, size, intermediate;
 };
 
-/// w0, w1 and w2 as they come, with all of their biases or none.
+/// w0, w1 and w2 unprepared, with all of their biases or none.
 Experts plainExperts(const Op &op) {
   const View w0 = shapeOf(op, "w0", 4);
   const Experts found = {w0[0], w0[1], w0[2], w0[3]};
@@ -243,7 +243,7 @@ void computeExperts(const Op &op, Results &results) {
   const auto chips = chipsAlong(op, "cluster_axis");
   if (!chips && op.declared.empty())
     failAttribute(op, "cluster_axis", "leaves the result open: the module names no mesh, and no shape is declared");
-  // Without a mesh, what is declared says how many devices there are.
+  // Without a mesh, the declared types state the number of devices.
   const int64_t own = chips ? rows / *chips : op.declared[0].size() == 3 ? op.declared[0][1] : rows;
   if (chips ? rows % *chips != 0 : own < 0 || (own == 0 ? rows != 0 : rows % own != 0))
     failOperand(op, "tilize_input_tensor", "has ", rows, " tokens, which do not divide ",

@@ -198,7 +198,7 @@ Sizes integers(const Op &op, std::string_view name, size_t count) {
 
 void expectChoice(const Op &op, std::string_view name, std::string_view first, std::string_view second) {
   const Attribute found = op.attribute(name);
-  // Left out, it is the default.
+  // If it is omitted, it is the default.
   if (found.kind == Attribute::Kind::Absent || found.text == first || found.text == second)
     return;
   failAttribute(op, name, "is \"", found.text, "\"; expected \"", first, "\"",

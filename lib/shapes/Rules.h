@@ -1,8 +1,7 @@
 //===- Rules.h - what the shape rules share ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A rule stops at the first thing that is wrong by throwing, which `infer`
-// catches: exceptions do not leave this library.
+// A rule stops at the first error by throwing, and `infer` catches it: exceptions do not leave this library.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_LIB_SHAPES_RULES_H
@@ -36,7 +35,7 @@ template <class T> void append(const Op &op, std::string &text, const T &part) {
     text += op.text(part);
 }
 
-/// "[1, 2]": numbers that are no shape.
+/// "[1, 2]": numbers that are not a shape.
 std::string list(View values);
 
 /// Parts are texts, numbers, shapes and names.
@@ -63,13 +62,13 @@ template <class... Parts> [[noreturn]] void failOperand(const Op &op, std::strin
 const Operand &operand(const Op &op, std::string_view name);
 /// Returns an operand, or nullptr where it is absent.
 const Operand *optionalOperand(const Op &op, std::string_view name);
-/// Operand i of all; it is checked as `operand` is.
+/// Operand i of all; it is checked like `operand`.
 const Operand &operandAt(const Op &op, size_t index);
 /// An operand of exactly that rank.
 const Operand &operand(const Op &op, std::string_view name, size_t rank);
 inline View shapeOf(const Op &op, std::string_view name) { return operand(op, name).shape; }
 inline View shapeOf(const Op &op, std::string_view name, size_t rank) { return operand(op, name, rank).shape; }
-/// The first of these names that the op has as an operand.
+/// The first of these names that is an operand of the op.
 std::string_view nameOf(const Op &op, std::initializer_list<std::string_view> names);
 /// The operand, if there is one, has that shape.
 void expectShape(const Op &op, std::string_view name, View expected);
@@ -81,7 +80,7 @@ void expectIntegers(const Op &op, const Operand &operand);
 
 int64_t integer(const Op &op, std::string_view name);
 std::optional<int64_t> optionalInteger(const Op &op, std::string_view name);
-/// False where it is absent.
+/// False if it is absent.
 bool boolean(const Op &op, std::string_view name);
 Sizes integers(const Op &op, std::string_view name);
 /// Returns an attribute with one integer for each of `count` dimensions.
@@ -102,9 +101,9 @@ inline size_t dimension(const Op &op, std::string_view name, size_t rank) {
 
 std::optional<int64_t> multiply(int64_t a, int64_t b);
 std::optional<int64_t> add(int64_t a, int64_t b);
-/// The product of sizes; fails where it does not fit into 64 bits.
+/// The product of sizes; fails if it does not fit into 64 bits.
 int64_t volume(const Op &op, View shape);
-/// A size of the result, or an error where it does not fit into 64 bits.
+/// A size of the result, or an error if it does not fit into 64 bits.
 int64_t sizeOr(const Op &op, size_t dimension, std::optional<int64_t> size);
 /// Returns the shape that a and b broadcast to.
 Sizes broadcast(const Op &op, View a, View b, std::string_view what);
@@ -117,14 +116,14 @@ inline int64_t ceilDivide(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 // The mesh
 //===----------------------------------------------------------------------===//
 
-/// Chips along the axis that the attribute names (all without one), or nothing where the mesh is not known.
+/// The number of chips along the axis in the attribute (all without one), or nothing if the mesh is not known.
 std::optional<int64_t> chipsAlong(const Op &op, std::string_view name);
 
 //===----------------------------------------------------------------------===//
 // Families
 //===----------------------------------------------------------------------===//
 
-/// The rule of rearrange, which has a file of its own.
+/// The rule of rearrange, which is in a separate file.
 void rearrange(const Op &op, Results &results);
 
 // The rules of each file.

@@ -30,7 +30,8 @@ void adamw(const Op &op, Results &results) {
     results.push_back(Sizes(shapeOf(op, "param")));
 }
 
-/// Query [batch, heads, rows, size], key and value [batch, key heads, columns, size], and a mask where it is arbitrary.
+/// Query [batch, heads, rows, size], key and value [batch, key heads, columns, size], and a mask if mask_type requires
+/// one.
 void checkAttention(const Op &op) {
   const View query = shapeOf(op, "query", 4), key = shapeOf(op, "key", 4), value = shapeOf(op, "value", 4);
   for (const std::string_view name : {"query", "key", "value", "attention_mask"})

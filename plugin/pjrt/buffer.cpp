@@ -13,12 +13,12 @@ namespace {
 const MemoryConfig deviceMemory{BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
-  // At least one byte: there is an address for an array without elements.
+  // At least one byte, so that an array without elements has an address.
   return {static_cast<std::byte *>(::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64))),
           [](std::byte *memory) { ::operator delete(memory, std::align_val_t(64)); }};
 }
 
-/// A tensor of the host as one of the chip, over the same values.
+/// A host tensor as a tensor of the chip over the same values.
 ttnn::Tensor placed(const ttnn::Tensor &host, PJRT_Device &device) {
   const runtime::Device &chip = device.chip();
   TensorSpec spec = host.spec();
@@ -47,7 +47,7 @@ void requireAlive(const PJRT_Buffer &buffer, const std::string &what) {
     throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, what + " " + buffer.text() + " has been deleted or donated");
 }
 
-/// The values as the host has them, with the lock held.
+/// The values in the host's types; the lock is held.
 std::shared_ptr<std::byte> hostValues(PJRT_Buffer &buffer, const char *what) {
   requireAlive(buffer, what);
   if (buffer.values)
@@ -117,7 +117,7 @@ PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor te
 }
 
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device) {
-  // Contents of its own: kernels for one chip's values are not those of another's.
+  // A separate copy: kernels for one chip's values differ from those for another's.
   TensorSpec spec = result.spec();
   spec.distributed = false;
   spec.memory = deviceMemory;
@@ -152,7 +152,7 @@ ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const Tens
     return spec.dtype == expected.dtype && spec.layout == expected.layout && spec.memory == expected.memory &&
            spec.shape == expected.shape;
   };
-  // Nobody writes an array of JAX: what is taken a second time may have a form that kernels like.
+  // JAX never writes an array: one that is passed a second time may get the form that kernels prefer.
   const bool again = buffer.uses++ > 0;
   const auto taken = [&](const ttnn::Tensor &tensor) {
     if (again && !tensor.constant())
@@ -203,7 +203,7 @@ void clientBufferFromHost(PJRT_Client_BufferFromHostBuffer_Args &args) {
   const size_t bytes = elementCount(dims) * type.bytes;
   if (bytes && !args.data)
     invalid("the array " + shapeText(type, dims) + " was given no data");
-  // A copy under all semantics: what the host writes to its array afterwards is not seen by the chip.
+  // Copies under all semantics: the chip does not see later writes of the host to its array.
   auto values = allocate(bytes);
   copyStrided(values.get(), rowStrides(type, dims), static_cast<const std::byte *>(args.data), strides, dims,
               type.bytes);
@@ -233,7 +233,7 @@ void bufferDynamicDimensions(PJRT_Buffer_DynamicDimensionIndices_Args &args) {
 }
 
 void bufferMemoryLayout(PJRT_Buffer_GetMemoryLayout_Args &args) {
-  // From the last dimension to the first; alive for ever, of as many dimensions as any array has.
+  // From the last dimension to the first; never freed, with as many dimensions as any array has.
   static const std::vector<int64_t> descending = [] {
     std::vector<int64_t> dims(256);
     for (size_t i = 0; i < dims.size(); ++i)

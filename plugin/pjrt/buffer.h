@@ -1,11 +1,10 @@
 //===- buffer.h - an array of JAX on a chip -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the chip has a type for lies in its memory from the start, and so do
-// results. Arrays of other types (64 bits, complex numbers, small floats) that
-// come from the host keep their values as they are, and are converted when a
-// program takes them: what goes through no program comes back unchanged. An
-// array in a memory of the host is copied to the chip for each run.
+// Values of types that the chip has are in its memory from the start, and so are results. Arrays of other types (64
+// bits, complex numbers, small floats) that come from the host keep their values, and are converted when a program
+// takes them: an array that no program takes comes back unchanged. An array in host memory is copied to the chip for
+// each run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,12 +19,12 @@ struct PJRT_Buffer {
   std::vector<int64_t> dims;
   /// The order that JAX requested; rows are kept.
   tt::pjrt::Order order;
-  // One of these two has the values; both are empty when the buffer is deleted.
+  // One of these two has the values; both are empty once the buffer is deleted.
   tt::ttnn::Tensor tensor;
   std::shared_ptr<std::byte> values; // rows, as on the host
-  /// The values as the last program expected them, where that is another type than theirs.
+  /// The values in the type that the last program expected, if it differs from theirs.
   tt::ttnn::Tensor converted;
-  /// Calls that took the buffer: what is taken again and again is a weight.
+  /// The number of calls that took the buffer: one that is taken repeatedly is a weight.
   uint32_t uses = 0;
   uint32_t references = 0; // from outside
   bool deleted = false;
@@ -41,12 +40,12 @@ namespace tt::pjrt {
 PJRT_Buffer *resultBuffer(PJRT_Device &device, const Slot &slot, ttnn::Tensor tensor);
 /// Returns a buffer without values.
 PJRT_Buffer *deletedBuffer(PJRT_Device &device, const Slot &slot);
-/// The values of one chip, or of all alike, of a result of a program that ran on a mesh.
+/// The values of one chip, or of all if they are equal, of a result of a program that ran on a mesh.
 ttnn::Tensor partOf(const ttnn::Tensor &result, size_t part, PJRT_Device &device);
 /// Joins the tensors of chips to one tensor of the mesh, which shares their values.
 ttnn::Tensor joined(std::span<const ttnn::Tensor> parts, const runtime::Device &mesh, const TensorSpec &expected,
                     const std::string &what);
-/// The buffer as a program wants it. Throws PluginError for a deleted one; `what` names it.
+/// The buffer as a program requires it. Throws PluginError for a deleted one; `what` names it.
 ttnn::Tensor argumentTensor(PJRT_Buffer &buffer, PJRT_Device &device, const TensorSpec &expected,
                             const std::string &what);
 /// Gives the values up.

@@ -1,8 +1,8 @@
 //===- client.h - the simulated mesh as a client of PJRT ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every chip of the mesh is a device with its own memory, "device", and two of
-// the host, "pinned_host" and "unpinned_host".
+// Every chip of the mesh is a device with its own memory, "device", and two memories of the host, "pinned_host" and
+// "unpinned_host".
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +18,7 @@
 #include <mutex>
 #include <vector>
 
-/// Most are ready when they are created: the simulator computes in the thread that calls.
+/// Most are ready when they are created: the simulator computes in the calling thread.
 struct PJRT_Event {
   std::mutex mutex;
   std::condition_variable changed;
@@ -74,7 +74,7 @@ struct PJRT_Client {
   std::vector<std::unique_ptr<PJRT_Device>> devices;
   std::vector<PJRT_Device *> pointers;
   std::vector<PJRT_Memory *> memories;
-  /// The chips as a mesh of rows and columns, opened when programs first want it.
+  /// The chips as a mesh of rows and columns, opened when a program first needs it.
   const tt::runtime::Device &mesh(uint32_t rows, uint32_t columns);
 
 private:

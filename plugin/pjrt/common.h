@@ -1,9 +1,8 @@
 //===- common.h - errors, and C++ functions as functions of PJRT -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A function of PJRT takes a struct and returns an error or nothing. Here it is
-// a C++ function that takes the struct by reference and throws; `guarded` makes
-// one of the other, and checks that the caller's struct has all fields of ours.
+// A function of PJRT takes a struct and returns an error or nothing. Here it is a C++ function that takes the struct by
+// reference and throws; `guarded` converts it, and checks that the caller's struct has all fields of this version.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -70,7 +69,7 @@ inline PJRT_Error *currentError() {
   }
 }
 
-/// The version that the table of functions says: the header's, with what jaxlib expects of later ones (extensions.h).
+/// The version in the table of functions: the header's, with what jaxlib expects of later ones (extensions.h).
 inline constexpr int apiMinor = std::max(PJRT_API_MINOR, 93);
 inline std::string apiVersion() { return std::to_string(PJRT_API_MAJOR) + "." + std::to_string(apiMinor); }
 

@@ -42,7 +42,7 @@ std::string placeOf(MlirLocation location) {
   return text == "unknown" ? "" : text;
 }
 
-/// Every text once: models have many warnings of one kind.
+/// Each text once: models have many warnings of one kind.
 void warnOnce(const std::string &text) {
   static std::mutex mutex;
   static std::set<std::string> *said = new std::set<std::string>;
@@ -61,12 +61,12 @@ struct Diagnostics {
   void add(MlirDiagnostic diagnostic, int depth) {
     const std::string message =
         printed([&](auto callback, void *to) { mlirDiagnosticPrint(diagnostic, callback, to); });
-    // The whole op, which can be a module: the message before it says what is wrong.
+    // The whole op, which can be a module: the message before it states the error.
     if (depth && message.starts_with("see current operation"))
       return;
     const MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
     if (severity == MlirDiagnosticWarning) {
-      // Which of many arrays of indices it is does not help: 64-bit integers are said once.
+      // The index among many arrays does not help: 64-bit integers are reported once.
       const std::string place = message.find("64-bit integers") == std::string::npos
                                     ? placeOf(mlirDiagnosticGetLocation(diagnostic))
                                     : std::string();
@@ -85,7 +85,7 @@ struct Diagnostics {
   }
 };
 
-/// A context with our dialects, which keeps errors.
+/// A context with the project's dialects, which records errors.
 struct Session {
   MlirContext context;
   Diagnostics diagnostics;
@@ -131,7 +131,7 @@ Slot slotOf(MlirType type, const std::string &what) {
   const auto text = [](MlirType printedType) {
     return printed([&](auto callback, void *to) { mlirTypePrint(printedType, callback, to); });
   };
-  // Tokens of ordered effects come as empty arrays.
+  // Tokens of ordered effects arrive as empty arrays.
   if (text(type) == "!stablehlo.token")
     return {findType("i1"), {0}, {}, MemoryKind::Device, {}};
   if (!mlirTypeIsARankedTensor(type))
@@ -168,7 +168,7 @@ MlirOperation findMain(MlirModule module, const std::string &name) {
   invalid("the module " + name + " has no function main");
 }
 
-/// Numbers up to the first character that is no part of them.
+/// Numbers up to the first character that is not part of them.
 std::vector<int64_t> numbers(std::string_view &text) {
   std::vector<int64_t> found;
   while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
@@ -189,7 +189,7 @@ std::string textOf(MlirAttribute dictionary, std::string_view name) {
   return mlirAttributeIsAString(value) ? std::string(view(mlirStringAttrGetValue(value))) : "";
 }
 
-/// Reads the memory and the layout that JAX wants for an argument or a result.
+/// Reads the memory and the layout that JAX requests for an argument or a result.
 void readPlace(MlirAttribute attributes, Slot &slot, const std::string &what) {
   if (const std::string kind = textOf(attributes, "mhlo.memory_kind"); !kind.empty()) {
     const auto found = std::ranges::find(memoryKindNames, kind);
@@ -257,7 +257,7 @@ void split(Slot &slot, std::string_view text, const std::string &name) {
     refuse();
   text.remove_prefix(1);
   const std::vector<int64_t> ids = numbers(text);
-  // What devices have of one part, by the last entries of the tile.
+  // The parts of one part on devices, by the last entries of the tile.
   std::vector<uint64_t> last;
   if (text == " last_tile_dim_replicate}")
     last = {Replicated};
@@ -288,7 +288,7 @@ void split(Slot &slot, std::string_view text, const std::string &name) {
   }
 }
 
-/// Reads the shardings of arguments and results, when the module has been partitioned.
+/// Reads the shardings of arguments and results, if the module has been partitioned.
 void readShardings(MlirModule module, Compiled &compiled) {
   const MlirOperation op = findMain(module, compiled.name);
   const auto read = [&](std::vector<Slot> &slots, std::string_view list) {
@@ -309,7 +309,7 @@ void readShardings(MlirModule module, Compiled &compiled) {
   read(compiled.results, "res_attrs");
 }
 
-/// Tells JAX the shardings that it requested by `jax.debug.inspect_array_sharding`.
+/// Reports to JAX the shardings that it requested by `jax.debug.inspect_array_sharding`.
 void tellShardings(MlirModule module, const std::string &name) {
   struct Found {
     std::string name;
@@ -342,7 +342,7 @@ void tellShardings(MlirModule module, const std::string &name) {
   }
 }
 
-/// The module of a source, which ends in a zero as the parser of text wants.
+/// The module of a source, which ends in a zero as the text parser requires.
 MlirModule parse(Session &session, const std::string &source) {
   const MlirStringRef bytes = stringRef(source);
   const MlirModule module = ttmlirIsPortableArtifact(bytes) ? ttmlirDeserializePortableArtifact(session.context, bytes)
@@ -355,7 +355,8 @@ MlirModule parse(Session &session, const std::string &source) {
 constexpr const char *partitioning = "stablehlo-spmd-pipeline";
 constexpr const char *lowering = "ttir-to-ttnn-backend-pipeline";
 
-/// The options of the lowering: the chip's, those of every front end of a framework, and the caller's, which win.
+/// The options of the lowering: the chip's, those of every framework front end, and the caller's, which take
+/// precedence.
 std::string optionsText(Arch arch, const std::map<std::string, std::string> &overrides) {
   std::string text = "mock-system-desc-arch=" + std::string(toString(arch)) + " ";
   text += view(ttmlirFrameworkOptions());

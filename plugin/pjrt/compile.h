@@ -26,12 +26,11 @@ struct Compiled {
   std::string source; // the module as it was given
 };
 
-/// Returns the text of StableHLO that each of several devices runs of a compiled program. Throws PluginError.
+/// Returns the StableHLO text of the program that each of several devices runs. Throws PluginError.
 std::string deviceProgram(const Compiled &compiled);
 
-/// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once.
-/// `overrides` are options of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its
-/// shardings.
+/// Throws PluginError with the compiler's diagnostics. Warnings go to stderr, each text once. `overrides` are options
+/// of `ttir-to-ttnn-backend-pipeline`. A module for several `partitions` is split by its shardings.
 Compiled compile(std::string_view code, std::string_view format, Arch arch, int64_t partitions,
                  const std::map<std::string, std::string> &overrides);
 

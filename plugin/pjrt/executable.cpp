@@ -26,7 +26,7 @@ std::string hashText(std::string_view bytes, std::string_view more) {
   return text;
 }
 
-/// Writes the options that a program depends on; their bytes have maps in an order of their own.
+/// Writes the options on which a program depends; serialized maps would have an unstable order.
 std::string textOf(const CompileOptions &options) {
   std::string text = std::to_string(options.replicas) + "x" + std::to_string(options.partitions);
   for (int64_t device : options.devices)
@@ -121,7 +121,7 @@ ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Ar
   made->compiled = compile({program.code, program.code_size}, {program.format, program.format_size}, arch,
                            made->options.partitions, made->options.overrides);
   ProgramPtr finished = finish(std::move(made));
-  // It was compiled here; a serialized program may come from elsewhere.
+  // Compiled here; a serialized program may come from elsewhere.
   finished->binary.allowNative();
   return finished;
 }
@@ -142,7 +142,7 @@ const runtime::RunReport &Program::cost() const {
 }
 
 const std::string &Program::text() const {
-  // JAX reads StableHLO, which TTNN is not: of a program for one device, what it gave.
+  // JAX reads StableHLO, not TTNN: for a program for one device, this is its source.
   if (options.partitions <= 1)
     return compiled.source;
   std::call_once(written, [&] { ofDevice = deviceProgram(compiled); });
@@ -165,7 +165,7 @@ const std::vector<PJRT_NamedValue> &Program::properties() const {
       row.type = PJRT_NamedValue_kFloat, row.float_value = static_cast<float>(value), row.value_size = 1;
       values.push_back(row);
     };
-    // Multiplications and additions of padded tiles: what the chip does, not what the shapes say.
+    // Multiplications and additions of padded tiles: the work of the chip, not that of the shapes.
     add("flops",
         2 * double(sum.matmulTiles) * tile * double(sim::tileWidth) + double(sum.fpuTiles + sum.sfpuTiles) * tile);
     add("bytes accessed", double(sum.dramBytes + sum.l1Bytes));

@@ -18,7 +18,7 @@ struct Program {
   runtime::Binary binary;
   size_t main = 0; // of the binary's programs
   std::string fingerprint;
-  // The results' types and shapes as PJRT asks for them.
+  // The results' types and shapes in the form that PJRT requests.
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;
   std::vector<size_t> ranks;
@@ -33,10 +33,10 @@ struct Program {
 
   /// Rows and columns of the mesh that it runs on.
   sim::MeshOptions mesh() const;
-  /// Returns the cost of a run, computed at the first request.
+  /// Returns the cost of a run, computed on the first request.
   const runtime::RunReport &cost() const;
   const std::vector<PJRT_NamedValue> &properties() const;
-  /// Returns the program of each device in StableHLO, built at the first request.
+  /// Returns the program of each device in StableHLO, built on the first request.
   const std::string &text() const;
 
 private:
@@ -51,9 +51,9 @@ using ProgramPtr = std::shared_ptr<const Program>;
 ProgramPtr makeProgram(const PJRT_Program &program, std::string_view options, Arch arch);
 
 std::string serialize(const Program &program);
-/// Throws PluginError for bytes of another version, or broken ones.
+/// Throws PluginError for bytes of another version, or damaged ones.
 ProgramPtr deserialize(std::string_view bytes, std::string_view overriddenOptions);
-/// Makes the rest of a program that has its parts. Throws Error for a flatbuffer that does not load.
+/// Derives the rest of a program from its parts. Throws Error for a flatbuffer that does not load.
 ProgramPtr finish(std::shared_ptr<Program> program);
 
 } // namespace tt::pjrt

@@ -1,9 +1,8 @@
 //===- extensions.h - what the plugin offers beyond the C header --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// JAX asks an executable for its layouts and shardings. Without these functions
-// jaxlib reads them off the optimized program, which it turns into HLO each
-// time: a third of the time that a small program takes to compile.
+// JAX asks an executable for its layouts and shardings. Without these functions, jaxlib derives them from the optimized
+// program, which it converts to HLO each time: a third of the time that a small program takes to compile.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,7 +13,7 @@
 
 namespace tt::pjrt {
 
-/// The functions of the header, and those that later versions added behind them.
+/// The functions of the header, and those that later versions added after them.
 struct Api : PJRT_Api {
   void *deviceGetAttributes; // 0.92
 };

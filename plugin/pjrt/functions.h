@@ -1,8 +1,8 @@
 //===- functions.h - the functions of PJRT -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each function that is there, by its name in PJRT and here, and those that are
-// not: they return an error with their name.
+// Each implemented function, by its name in PJRT and here, and those that are not implemented, which return an error
+// with their name.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -12,7 +12,7 @@
 #include <vector>
 
 extern "C" {
-/// Functions of Python's C API by their names there, and what its own handlers of signals are known by.
+/// Functions of Python's C API by their names there, and the marks of its own signal handlers.
 struct TtPjrtInterpreter {
   int (*ensure)();
   void (*release)(int state);
@@ -25,24 +25,24 @@ struct TtPjrtInterpreter {
   int handledSignal; // one that has a handler in Python, or 0
 };
 __attribute__((visibility("default"))) void ttPjrtSetInterpreter(const TtPjrtInterpreter *interpreter);
-/// Says in a host function that ends in the main thread that its exception is to leave the program as it is. Takes the
-/// references.
+/// Records, in a host function that ends in the main thread, that its exception is to leave the program unchanged.
+/// Takes the references.
 __attribute__((visibility("default"))) void ttPjrtRaise(void *type, void *value, void *traceback);
 
-/// An operand or result as Python sees it.
+/// An operand or result in Python.
 struct TtPjrtArray {
   int32_t dtype; // tt::DataType
   void *data;
   size_t bytes;
 };
 using TtPjrtFail = void (*)(const char *text, size_t size, void *to);
-/// Finds the function by its name. Calls `fail` once: with a text when it raises, with nullptr when it has given its
-/// results. Not at all where a handler of a signal raised outside of the function: Python has lost that exception, and
-/// what is returned means nothing.
+/// Finds the function by its name. Calls `fail` once: with a text if it raises, with nullptr after it has returned its
+/// results. Does not call it if a signal handler raised outside of the function: Python has lost that exception, and
+/// the return value has no meaning.
 using TtPjrtHostFunction = int (*)(const char *name, size_t inCount, const TtPjrtArray *ins, size_t outCount,
                                    const TtPjrtArray *outs, TtPjrtFail fail, void *to);
 __attribute__((visibility("default"))) void ttPjrtSetHostFunction(TtPjrtHostFunction function);
-/// Takes the sharding that the compiler found for a value, a message xla.OpSharding. Calls `fail` when it raises.
+/// Passes on the sharding that the compiler found for a value, a message xla.OpSharding. Calls `fail` if it raises.
 using TtPjrtInspect = void (*)(const char *name, const char *sharding, size_t bytes, TtPjrtFail fail, void *to);
 __attribute__((visibility("default"))) void ttPjrtSetInspector(TtPjrtInspect inspect);
 }
@@ -59,7 +59,7 @@ struct Exception {
 thread_local std::unique_ptr<Exception> raised; // by what was called last
 thread_local bool isRaising = false;
 
-/// Python raises it when it runs again in its main thread.
+/// Python raises it when its main thread continues.
 void raiseLater(std::unique_ptr<Exception> exception) {
   const auto raise = [](void *argument) {
     const std::unique_ptr<Exception> given(static_cast<Exception *>(argument));
@@ -97,7 +97,7 @@ SignalScope::SignalScope() {
     return;
   watchSignals([](int number) { return number == interpreter.handledSignal; });
   listener.emplace();
-  // One that came when nobody listened: in jaxlib, on the way here.
+  // One that arrived while nothing listened: in jaxlib, on the way here.
   static uint32_t seen = 0;
   if (const uint32_t count = watchedSignals(); count != seen) {
     seen = count;

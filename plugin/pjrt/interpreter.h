@@ -1,8 +1,8 @@
 //===- interpreter.h - what Python does for programs that run ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Python gives functions once, when it registers the plugin; nothing here is
-// linked to it. A program of another language runs without them.
+// Python passes functions once, when it registers the plugin; nothing here is linked to it. A program in another
+// language runs without them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace tt::pjrt {
 
-/// While it lives in Python's main thread, Python's handlers of signals are called between the ops of what runs. What a
-/// handler raises ends the run, and is raised by Python as soon as the call has returned.
+/// While it exists in Python's main thread, Python's signal handlers are called between the ops of a run. An exception
+/// of a handler ends the run, and Python raises it as soon as the call has returned.
 class SignalScope {
 public:
   SignalScope();
@@ -26,12 +26,12 @@ private:
   std::optional<Listener> listener;
 };
 
-/// After an Interrupted: whether Python raises an exception as soon as the call has returned. It is told once.
+/// After an Interrupted: whether Python raises an exception as soon as the call has returned. It is reported once.
 ///
-/// Python does so only after a call that is no error, as jaxlib makes an exception of its own of one.
+/// Python does so only after a call without an error, because jaxlib converts an error to an exception of its own.
 bool takeRaising();
 
-/// Tells Python the sharding that a value has in a program that is being compiled. Throws PluginError when that raises.
+/// Reports to Python the sharding of a value in a program that is being compiled. Throws PluginError if that raises.
 void inspect(const std::string &name, const std::string &sharding);
 
 } // namespace tt::pjrt

@@ -37,7 +37,7 @@ std::array<int64_t, 3> stablehloVersion(bool newest) {
 } // namespace
 
 void pluginAttributes(PJRT_Plugin_Attributes_Args &args) {
-  // The versions of StableHLO that are read: JAX writes none that is newer.
+  // The versions of StableHLO that are read: JAX writes none newer.
   static const std::array<int64_t, 3> current = stablehloVersion(/*newest=*/true), oldest = stablehloVersion(false);
   static const auto row = [](std::string_view name, const std::array<int64_t, 3> &version) {
     PJRT_NamedValue value{};

@@ -1,10 +1,9 @@
 //===- profiler.cpp - runs of programs for JAX's profiler -----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// While jax.profiler takes a profile, every run is kept with the times of its
-// ops. They become an XSpace, the message that XProf and TensorBoard read: one
-// plane for each chip, with lines of programs, of ops on the simulated chip
-// (estimated), and of ops on the host that simulates it (measured).
+// While jax.profiler takes a profile, every run is recorded with the times of its ops. They become an XSpace, the
+// message that XProf and TensorBoard read: one plane for each chip, with lines of programs, of ops on the simulated
+// chip (estimated), and of ops on the host that simulates it (measured).
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ struct Collect {
   uint8_t *buffer;
   size_t size;
 };
-/// Functions return an error or nothing; here none fails.
+/// Functions return an error or nothing; none of these fails.
 struct Api {
   size_t size;
   void *priv;
@@ -203,7 +202,7 @@ void *start(Args<Own> *args) {
   return nullptr;
 }
 
-/// Gives the profiler's own bytes; a caller that has brought memory asks again, with it.
+/// Returns the profiler's own bytes; a caller that has allocated memory calls again, with it.
 void *collect(Args<Collect> *args) {
   Profiler &profiler = *args->fields.profiler;
   const bool first = !std::exchange(profiler.collected, true);

@@ -1,8 +1,8 @@
 //===- serialize.cpp - compiled programs as bytes -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For JAX's compilation cache. The bytes are read by the version that wrote
-// them; the flatbuffer in them is checked as every flatbuffer is.
+// For JAX's compilation cache. The version that wrote the bytes reads them; the flatbuffer in them is checked like
+// every flatbuffer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,7 @@
 namespace tt::pjrt {
 namespace {
 
-/// The values of the codes of the largest exponent, other than numbers.
+/// The values of the codes with the largest exponent that are not numbers.
 enum class Special : uint8_t {
   Ieee,      // infinities and NaNs
   LastIsNaN, // a NaN in the last one of each sign
@@ -74,7 +74,7 @@ struct Tables {
     for (unsigned code = 0; code < 256; ++code)
       values[code] = valueOf(format, code % count);
     uint8_t nans[2] = {0, 0};
-    // The quiet one of several is the last of which only one bit of the mantissa is set.
+    // Among several, the quiet NaN is the last one with a single bit in its mantissa.
     for (unsigned code = 0; code < count; ++code)
       if (std::isnan(values[code]) && (format.special != Special::Ieee ||
                                        (code & ((1U << format.mantissaBits) - 1)) == 1U << (format.mantissaBits - 1)))

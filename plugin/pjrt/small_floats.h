@@ -11,7 +11,7 @@ namespace tt::pjrt {
 
 /// The bytes of elements of a type of less than 16 bits as f32, which has all its values.
 void expandSmallFloats(PJRT_Buffer_Type type, const std::byte *from, std::byte *to, size_t count);
-/// Back; programs give values that the type has.
+/// The reverse; programs return values that the type has.
 void packSmallFloats(PJRT_Buffer_Type type, const std::byte *from, std::byte *to, size_t count);
 
 } // namespace tt::pjrt

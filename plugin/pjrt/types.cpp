@@ -62,7 +62,7 @@ template <class From, class To> void convert(const std::byte *from, std::byte *t
   }
 }
 
-/// Into a type of fewer bits; throws for a value that it does not have.
+/// Converts to a type of fewer bits; throws for a value that it does not have.
 template <class From, class To>
 void narrow(const std::byte *from, std::byte *to, size_t count, const TypeInfo &type, const std::string &what) {
   for (size_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ void narrow(const std::byte *from, std::byte *to, size_t count, const TypeInfo &
   }
 }
 
-/// The lower bits of bytes; the host says nothing about the others.
+/// The lower bits of bytes; the host leaves the others unspecified.
 void extendBits(std::byte *bytes, size_t count, unsigned bits, bool isSigned) {
   for (size_t i = 0; i < count; ++i) {
     const auto value = static_cast<uint8_t>(static_cast<uint8_t>(bytes[i]) << (8 - bits));

@@ -21,15 +21,15 @@ struct TypeInfo {
   const char *name; // as StableHLO prints it
   uint8_t bytes;    // of an element on the host
   Kind kind;
-  /// The type of the chip that has its values as they lie on the host.
+  /// The type of the chip that has the host's representation of its values.
   std::optional<DataType> same;
-  /// The type of the chip that holds its values otherwise; 64 bits lose range or precision.
+  /// The type of the chip that holds its values in another representation; 64 bits lose range or precision.
   std::optional<DataType> held;
 
   std::optional<DataType> onDevice() const { return same ? same : held; }
 };
 
-/// Dimensions from the one whose elements are neighbours in memory to the outermost; empty for rows.
+/// Dimensions from the one whose elements are adjacent in memory to the outermost; empty for row-major order.
 using Order = std::vector<int64_t>;
 
 /// Throws PluginError for an unknown one.
@@ -43,10 +43,10 @@ std::string shapeText(const TypeInfo &type, std::span<const int64_t> dims);
 size_t elementCount(std::span<const int64_t> dims);
 /// Strides in bytes of rows.
 std::vector<int64_t> rowStrides(const TypeInfo &type, std::span<const int64_t> dims);
-/// Strides in bytes that a layout says; those of rows for nullptr.
+/// Strides in bytes of a layout; those of row-major order for nullptr.
 std::vector<int64_t> stridesOf(const PJRT_Buffer_MemoryLayout *layout, const TypeInfo &type,
                                std::span<const int64_t> dims);
-/// The order of a layout. Throws PluginError for one that is no order of the dimensions.
+/// The order of a layout. Throws PluginError if it is not an order of the dimensions.
 Order orderOf(const PJRT_Buffer_MemoryLayout *layout, const TypeInfo &type, std::span<const int64_t> dims);
 /// Strides in bytes of an order.
 std::vector<int64_t> orderStrides(const Order &order, const TypeInfo &type, std::span<const int64_t> dims);
@@ -54,11 +54,11 @@ std::vector<int64_t> orderStrides(const Order &order, const TypeInfo &type, std:
 void copyStrided(std::byte *to, std::span<const int64_t> toStrides, const std::byte *from,
                  std::span<const int64_t> fromStrides, std::span<const int64_t> dims, size_t bytes);
 
-/// Row-major values of the host as a tensor of the type that the chip holds them in, on the host. Takes `values` over
-/// where they need no conversion. Throws for a value that does not fit, naming `what`.
+/// Row-major values of the host as a host tensor of the type in which the chip holds them. Takes `values` over if they
+/// need no conversion. Throws for a value that does not fit, naming `what`.
 ttnn::Tensor toTensor(const TypeInfo &type, std::span<const int64_t> dims, const std::shared_ptr<std::byte> &values,
                       const std::string &what);
-/// The values of a tensor as the host has them.
+/// The values of a tensor in the host's types.
 void fromTensor(const TypeInfo &type, const ttnn::Tensor &tensor, std::byte *to);
 
 } // namespace tt::pjrt

@@ -81,7 +81,7 @@ template <class F> void eachField(std::string_view message, F &&f) {
     f(field);
 }
 
-/// An override's value as text: text, truth value, integer or float.
+/// An override's value as text: text, boolean, integer or float.
 std::string overrideText(std::string_view message) {
   std::string text;
   eachField(message, [&](const Field &field) {

@@ -1,8 +1,8 @@
 //===- wire.h - the little of Protocol Buffers that PJRT needs ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// JAX hands compile options over as a serialised message (CompileOptionsProto
-// of XLA). Of its many fields a few are read here, by their numbers.
+// JAX passes compile options as a serialized message (CompileOptionsProto of XLA). A few of its many fields are read
+// here, by their numbers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,13 +25,13 @@ struct CompileOptions {
   static CompileOptions parse(std::string_view bytes);
 };
 
-/// A message that is written.
+/// A message to write.
 class Message {
 public:
   Message &number(uint32_t field, uint64_t value);
   Message &text(uint32_t field, std::string_view value);
   Message &message(uint32_t field, const Message &value) { return text(field, value.written); }
-  /// The fields of another one, behind those of this one.
+  /// The fields of another one, after those of this one.
   Message &append(const Message &other);
   const std::string &bytes() const { return written; }
 

@@ -7,7 +7,7 @@ namespace {
 
 using Objects = std::unordered_multimap<const void *, PyOperation *>;
 
-/// Under Python's lock. Never destroyed: objects may go after what is static.
+/// Requires Python's lock. Never destroyed: objects may be freed after static ones.
 Objects &objects() {
   static auto *all = new Objects;
   return *all;

@@ -54,7 +54,7 @@ Bytes Archive::read(const std::string &name) const {
     fail(name + ": " + zip_strerror(archive.get()));
   Bytes bytes{sim::allocateHost(member.size, "a member of a device image"), member.size};
   uint64_t done = 0;
-  // The checksum is compared when the end is read, which is behind the last byte.
+  // The checksum is compared when the end is read, which is after the last byte.
   for (char beyond;;) {
     const bool all = done == member.size;
     void *const to = all ? static_cast<void *>(&beyond) : bytes.data.get() + done;

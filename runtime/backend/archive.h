@@ -21,8 +21,8 @@ struct Bytes {
   std::string text() const { return {reinterpret_cast<const char *>(data.get()), size}; }
 };
 
-/// A file of which nothing is trusted: sizes are checked before memory is allocated, contents by their checksums.
-/// Errors are tt::Error and name the file.
+/// An untrusted file: sizes are checked before memory is allocated, and contents by their checksums. Errors are
+/// tt::Error and name the file.
 class Archive {
 public:
   explicit Archive(const std::string &path);

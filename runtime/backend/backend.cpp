@@ -97,7 +97,7 @@ public:
       std::unique_lock lock(mutex);
       const auto idle = [&] { return runs.empty() && !isBusy; };
       while (!idle()) {
-        // Time in which a program runs does not count: only what waits for something is given up.
+        // Time in which a program runs does not count: only waits are given up.
         const std::string what = waitsFor;
         if (what.empty())
           changed.wait(lock);
@@ -156,7 +156,7 @@ private:
     return count;
   }
 
-  /// The device with a model's arithmetic, which is the device's and not the program's.
+  /// The device with a model's arithmetic, which is a property of the device and not of the program.
   const runtime::Device &deviceOf(const Model &of) {
     runtime::Device &device = devices[of.exact];
     if (!device) {
@@ -167,7 +167,7 @@ private:
     return device;
   }
 
-  /// The parameters of a model, where and how its program wants them.
+  /// The parameters of a model, in the memory and form that its program requires.
   runtime::Tensors onDevice(const Model &of) {
     const runtime::Device &device = deviceOf(of);
     runtime::Tensors found(of.parameters.begin(), of.parameters.end());
@@ -275,7 +275,7 @@ private:
     changed.notify_all();
   }
 
-  /// Ends the thread and closes everything. Returns what was left undone, and why.
+  /// Ends the thread and closes everything. Returns the unfinished work, and the reason.
   std::string stop() {
     std::string why;
     {

@@ -27,10 +27,10 @@ constexpr const char *fields[] = {
 };
 constexpr uint64_t mostDescription = 64 << 20; // bytes
 constexpr int64_t tile = 32;
-/// Rows of cores that a chip may lack, as frontends/pybuda/config.py has them.
+/// Rows of cores that a chip may lack, as in frontends/pybuda/config.py.
 constexpr bool isHarvestable(uint64_t row) { return row >= 1 && row <= 11 && row != 6; }
 
-/// PyTorch's types: what the device has instead, and how a file holds them.
+/// PyTorch's types: the device's replacement, and the representation in a file.
 struct Element {
   const char *name;
   DataType dtype;
@@ -54,7 +54,7 @@ struct Format {
   DataFormat format;
   DataType dtype;
 };
-/// The first of a type is what the backend calls it.
+/// The first name of a type is the backend's.
 constexpr Format formats[] = {
     {DataFormat::Float32, DataType::Float32},    {DataFormat::Float16, DataType::Float16},
     {DataFormat::Float16_b, DataType::BFloat16}, {DataFormat::Int32, DataType::Int32},
@@ -63,7 +63,7 @@ constexpr Format formats[] = {
     {DataFormat::RawUInt8, DataType::Bool},
 };
 
-/// Values of a type that the device does not have, in the one that it has instead.
+/// Converts values of a type that the device lacks to the replacement.
 template <class From, class To> void convert(std::byte *to, const std::byte *from, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     From value;
@@ -76,7 +76,7 @@ template <class From, class To> void convert(std::byte *to, const std::byte *fro
   }
 }
 
-/// Elements in rows, from those in tiles of 32 x 32 that are filled up with zeros.
+/// Elements in rows, from tiles of 32 x 32 that are padded with zeros.
 Bytes untiled(const Bytes &tiles, const Shape &shape, size_t width) {
   const int64_t columns = shape.empty() ? 1 : shape.back(), rows = columns ? volume(shape) / columns : 0;
   const int64_t across = (columns + tile - 1) / tile, down = (rows + tile - 1) / tile;
@@ -94,7 +94,7 @@ Bytes untiled(const Bytes &tiles, const Shape &shape, size_t width) {
   return found;
 }
 
-/// The parts of a file that are of one image.
+/// The parts of a file that belong to one image.
 class Reader {
 public:
   Reader(const Archive &archive, std::string prefix) : archive(archive), prefix(std::move(prefix)) {}
@@ -145,7 +145,7 @@ private:
     return *found;
   }
 
-  /// JSON's other numbers, and true, would be taken as some number.
+  /// JSON's other numbers, and true, would be read as some number.
   std::vector<size_t> numbers(const json &about, const char *name) const {
     const json &found = field(about, name);
     if (!found.is_array())
@@ -156,7 +156,7 @@ private:
     return found;
   }
 
-  /// The name of something of this image among those of all.
+  /// The name of an item of this image among those of all images.
   std::string prefixed(const std::string &name) const {
     return prefix.empty() ? name : prefix.substr(0, prefix.size() - 1) + "." + name;
   }
@@ -343,7 +343,7 @@ std::shared_ptr<const Image> loadImage(const std::string &path) {
 
 namespace {
 
-/// The same text for the same folder, whether it is there yet or not, and wherever the process goes.
+/// The same text for the same folder, whether it exists yet or not, and whatever the working directory.
 std::string resolved(const std::string &outputPath) {
   namespace fs = std::filesystem;
   std::error_code error;

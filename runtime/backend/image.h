@@ -1,9 +1,8 @@
 //===- image.h - device images, checked --------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The description of an image is that of frontends/pybuda/image.py; version 3 here
-// as there. After an image was loaded, everything that its numbers name is there
-// and agrees with the program in shape and type.
+// The description of an image is that of frontends/pybuda/image.py, version 3. After an image was loaded, everything to
+// which its numbers refer exists and agrees with the program in shape and type.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,7 +25,7 @@ struct Port {
   Shape shape;
   DataType dtype = DataType::Float32;
   size_t bytes() const { return static_cast<size_t>(volume(shape)) * storageBytes(dtype); }
-  /// The outermost dimension: a queue has so many entries for each.
+  /// The outermost dimension: a queue has this many entries per index.
   uint64_t entries() const { return shape.empty() || shape[0] == 0 ? 1 : static_cast<uint64_t>(shape[0]); }
 };
 
@@ -38,7 +37,7 @@ struct Model {
   runtime::Binary binary;
   std::vector<Port> inputs, outputs;
   std::vector<runtime::Tensor> parameters; // on the host
-  /// The input of the binary's program 0 for each input here: a parameter, or, after the parameters, an input.
+  /// The input of the binary's program 0 for each input here: a parameter or, after the parameters, an input.
   std::vector<size_t> arguments;
   /// The output of the program for each output here.
   std::vector<size_t> results;
@@ -53,7 +52,7 @@ struct Image {
   const Port &port(const std::string &name) const;
 };
 
-/// Throws Error naming file, field, what was expected and found.
+/// Throws Error naming the file, the field, and what was expected and found.
 std::shared_ptr<const Image> loadImage(const std::string &path);
 
 } // namespace tt::backend

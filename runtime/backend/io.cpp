@@ -29,7 +29,7 @@ Owned &owned() {
 }
 
 void *allocate(size_t bytes) {
-  // One byte at least: the address of each tensor is its own.
+  // At least one byte, so that each tensor has its own address.
   std::shared_ptr<std::byte> values = sim::allocateHost(std::max<size_t>(bytes, 1), "a tensor of the host");
   Owned &known = owned();
   std::lock_guard lock(known.mutex);
@@ -71,7 +71,7 @@ Shape shapeFor(const Port &port, bool one) {
   return shape;
 }
 
-/// The values as the queue has them. Throws Error that says what does not fit.
+/// The values in the queue's form. Throws Error that states what does not fit.
 runtime::Tensor fitted(const tt_PytorchTensorDesc &tensor, const Port &port, const Shape &expected) {
   const Shape shape = shapeOf(tensor);
   if (inner(shape) != inner(expected))

@@ -32,21 +32,21 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array<char, 8> magic = {'T', 'T', 'Q', 'U', 'E', 'U', 'E', '1'};
 constexpr size_t alignment = 64;
 constexpr size_t mostName = 231;
-/// How much a queue may take, and how many microbatches it holds in this.
+/// The memory that a queue may take, and the number of microbatches that it then holds.
 constexpr size_t queueBytes = 8 << 20;
 constexpr uint64_t fewestSlots = 2, mostSlots = 64;
-/// How often who waits looks whether the process that runs programs is still there.
+/// The interval at which a waiting process checks whether the process that runs programs still exists.
 constexpr std::chrono::milliseconds look(100);
 
 enum State : uint32_t { Open, Closed };
 
-/// A lock that is taken over from a process that was killed: what it guards is changed in one store.
+/// A lock that can be taken over from a killed process: the guarded state changes in one store.
 class Lock {
 public:
   explicit Lock(pthread_mutex_t &mutex) : mutex(&mutex) {}
   Lock(Lock &&other) noexcept : mutex(other.mutex), held(std::exchange(other.held, false)) {}
   ~Lock() { unlock(); }
-  /// False when another has had it for a while.
+  /// Returns false if another has held it for a while.
   bool tryFor(std::chrono::milliseconds time) {
     const auto until = std::chrono::system_clock::now() + time;
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count();
@@ -70,7 +70,7 @@ private:
   bool held = false;
 };
 
-/// Sleeps until the number is another one than was seen, for a while at most. Works between processes.
+/// Sleeps until the number differs from the last seen one, for a while at most. Works between processes.
 void sleepOn(std::atomic<uint32_t> &number, uint32_t seen, Clock::duration time) {
   const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   const timespec most{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -87,7 +87,7 @@ const std::string folder = "/dev/shm/";
 /// Returns the prefix of the names of this user's files.
 std::string prefix() { return "ttqueues-" + std::to_string(::geteuid()) + "-"; }
 
-/// Takes the lock, which who cleans has for a moment.
+/// Takes the lock, which a cleaning process holds for a moment.
 bool takeSoon(int descriptor) {
   const auto until = Clock::now() + look;
   while (!takeFile(descriptor, Holder::Process)) {
@@ -105,8 +105,8 @@ bool isNamed(int descriptor, const std::string &path) {
          opened.st_dev == named.st_dev;
 }
 
-/// Removes files whose processes were killed. It has their locks while it does, so that no process begins to use one.
-/// Files of this process are left alone: to close one of their descriptors would end their locks.
+/// Removes files whose processes were killed. It holds their locks meanwhile, so that no process begins to use one.
+/// Files of this process are skipped: closing one of their descriptors would end their locks.
 void clean(const std::map<std::string, std::shared_ptr<Queues>> &known) {
   std::error_code error;
   for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
@@ -195,7 +195,7 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
   clean(known.found);
   const std::shared_ptr<Queues> created(new Queues);
   created->path = path;
-  // A file of a process that is gone is created again: others may still have the old one mapped.
+  // A file of a process that has ended is created again: others may still have the old one mapped.
   for (;;) {
     created->descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat status;
@@ -218,7 +218,7 @@ std::shared_ptr<Queues> Queues::create(const std::string &path, std::span<const 
   size_t size = aligned(sizeof(Header)) + ports.size() * sizeof(Row);
   for (const auto &[port, input] : ports)
     size += aligned(port->bytes() * slotsOf(*port));
-  // Memory that is mapped before it is touched.
+  // Memory that is mapped before it is accessed.
   if (const int code = ::posix_fallocate(created->descriptor, 0, static_cast<off_t>(size)); code != 0) {
     ::unlink(path.c_str());
     throw Error(path + ": no room for queues of " + std::to_string(size) + " bytes: " + std::strerror(code));
@@ -283,7 +283,7 @@ std::shared_ptr<Queues> Queues::at(const std::string &path) {
     const Queues &queues = *found->second;
     if (queues.header->state == Open && (queues.isOwner() || isFileTaken(queues.descriptor)))
       return found->second;
-    // A backend that was finished, or killed, may have been followed by another.
+    // A backend that has finished, or was killed, may have been replaced by another.
     known.found.erase(found);
   }
   return known.found.emplace(path, open(path)).first->second;

@@ -1,10 +1,9 @@
 //===- queues.h - queues of tensors that processes share ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file in shared memory, created by the process that runs programs. Each queue
-// is a ring of entries. Tensors are copied before they count, and stop counting
-// after they were copied, so that a process that is killed in between leaves the
-// queue as it was; locks that it held are taken over.
+// A file in shared memory, created by the process that runs programs. Each queue is a ring of entries. Tensors are
+// copied before they count, and stop counting after they were copied, so a process that is killed in between leaves the
+// queue unchanged; its locks are taken over.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +21,7 @@ class TimeoutError : public Error {
   using Error::Error;
 };
 
-/// Is told when a thread cannot go on, and when it does.
+/// Is notified when a thread has to wait, and when it continues.
 class Watch {
 public:
   virtual ~Watch() = default;
@@ -37,10 +36,10 @@ public:
 
   /// The file for programs with an output path, which is absolute.
   static std::string pathFor(const std::string &outputPath);
-  /// Makes the file. Throws Error when a process that runs has it, or there is no room.
+  /// Creates the file. Throws Error if a running process has it, or if there is no space.
   static std::shared_ptr<Queues> create(const std::string &path, std::span<const Port> inputs,
                                         std::span<const Port> outputs);
-  /// Returns the queues of a file that this or another process has created. Throws Error when there are none.
+  /// Returns the queues of a file that this or another process has created. Throws Error if there are none.
   static std::shared_ptr<Queues> at(const std::string &path);
   ~Queues();
   Queues(const Queues &) = delete;
@@ -50,14 +49,14 @@ public:
   Row &row(const std::string &name, bool input) const;
 
   static constexpr int64_t forever = -1;
-  /// Copies entries to the end, when there is room. seconds: how long it waits, time in which a program runs does not
-  /// count; less than 0: until the backend is finished. Throws TimeoutError. `watch` is the thread that runs programs.
+  /// Copies entries to the end, once there is space. seconds: the maximum wait, not counting time in which a program
+  /// runs; below 0: until the backend is finished. Throws TimeoutError. `watch` is the thread that runs programs.
   void push(Row &row, const std::byte *values, uint64_t entries, int64_t seconds, Watch *watch = nullptr);
   /// Waits until there are so many entries.
   void wait(Row &row, uint64_t entries, int64_t seconds, Watch *watch = nullptr);
-  /// Copies the oldest entries, when there are so many; they stay.
+  /// Copies the oldest entries, once there are that many; they stay.
   void peek(Row &row, std::byte *values, uint64_t entries, int64_t seconds);
-  /// Removes the oldest entries, when there are so many.
+  /// Removes the oldest entries, once there are that many.
   void pop(Row &row, uint64_t entries, int64_t seconds);
 
   /// Sets whether the process that runs programs is running.
@@ -76,7 +75,7 @@ private:
   static std::shared_ptr<Queues> open(const std::string &path);
   void map(size_t size);
   bool isOwner() const;
-  /// The row's lock, when `ready` says so of the row.
+  /// Takes the row's lock once `ready` holds for the row.
   template <class Ready> auto locked(Row &row, int64_t seconds, Watch *watch, const char *forWhat, Ready ready);
   std::span<Row> rows() const;
 

@@ -68,12 +68,12 @@ template <size_t... Is> void insert(DialectRegistry &registry, ArrayRef<StringRe
 
 constexpr StringRef dialects[] = {
     "stablehlo", "chlo", "vhlo", "sdy", "d2m", "ttkernel", "ttmetal", "emitpy",
-    // Of those that functions of the host go through, the ones that no other dialect loads.
+    // Of the dialects through which functions of the host are lowered, those that no other dialect loads.
     "bufferization", "linalg", "llvm", "math"};
 constexpr StringLiteral artifacts = "StableHLO", metal = "TTMetal", emitters = "what emits programs",
                         host = "functions of the host";
 
-/// In place of passes that move ops to the host: refuses `option`, where it is given, and ops that only the host has.
+/// Replaces passes that move ops to the host: refuses `option` if it is given, and ops that only the host has.
 class AbsentHost : public PassWrapper<AbsentHost, OperationPass<ModuleOp>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AbsentHost)

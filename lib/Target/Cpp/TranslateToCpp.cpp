@@ -1,10 +1,8 @@
 //===- TranslateToCpp.cpp - printing of the emitc dialect as C++ ----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// MLIR's emitter numbers variables (v1, v2, ...) and writes each statement on
-// one line. Comments put behind the definitions, "//@ v3 weights", tell which
-// variable is to be called what; the text is rewritten by them, statement by
-// statement.
+// MLIR's emitter numbers variables (v1, v2, ...) and writes each statement on one line. Comments after the definitions,
+// "//@ v3 weights", state the names of variables; the text is rewritten with them, statement by statement.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +98,7 @@ void FunctionText::add(StringRef line) {
   lines.push_back(line.trim().str());
 }
 
-/// How often a word stands in a text, outside of strings.
+/// The number of occurrences of a word in a text, outside of strings.
 static unsigned countWord(StringRef text, StringRef word) {
   unsigned count = 0;
   emit::renamed(text, [&](StringRef each) {
@@ -110,8 +108,8 @@ static unsigned countWord(StringRef text, StringRef word) {
   return count;
 }
 
-/// `std::vector<ttnn::Tensor> v = ttnn::tensors(a, b);` goes to the only place that uses v, as `{a, b}`; so does a
-/// std::array of them.
+/// Moves `std::vector<ttnn::Tensor> v = ttnn::tensors(a, b);` to the only use of v, as `{a, b}`; likewise a std::array
+/// of tensors.
 void FunctionText::inlineLists() {
   static constexpr StringLiteral call = " = ttnn::tensors(";
   for (size_t i = 0; i + 1 < lines.size(); ++i) {
@@ -168,7 +166,7 @@ void FunctionText::print(llvm::raw_ostream &os) {
   }
 }
 
-/// Everything at the top is passed on, functions are rewritten, with an empty line between two things.
+/// Copies the top level, and rewrites functions, with an empty line between two of them.
 static void rewrite(StringRef code, const emit::NameScope &outer, llvm::raw_ostream &os) {
   SmallVector<StringRef> lines;
   code.split(lines, '\n');

@@ -18,7 +18,7 @@ using llvm::StringRef;
 //===----------------------------------------------------------------------===//
 
 static const llvm::StringSet<> &reservedWords(emit::Language language) {
-  // Builtins of Python may be hidden by variables, but a reader would stumble.
+  // Variables may hide builtins of Python, but that would confuse readers.
   static const llvm::StringSet<> python = {
       "False",    "None",      "True",  "and",   "as",     "assert",   "async",   "await",  "break", "class",
       "continue", "def",       "del",   "elif",  "else",   "except",   "finally", "for",    "from",  "global",
@@ -91,7 +91,7 @@ std::string emit::floatText(double value, Language language, bool isSingle) {
   std::to_chars_result end = isSingle ? std::to_chars(text, std::end(text), static_cast<float>(value))
                                       : std::to_chars(text, std::end(text), value);
   std::string out(text, end.ptr);
-  // An integer would be another type.
+  // An integer would have another type.
   if (out.find_first_of(".e") == std::string::npos)
     out += ".0";
   return out;
@@ -101,7 +101,7 @@ std::string emit::floatText(double value, Language language, bool isSingle) {
 // Lines
 //===----------------------------------------------------------------------===//
 
-/// The position behind the string or comment that starts at `at`, or `at` if none does.
+/// The position after the string or comment that starts at `at`, or `at` if none starts there.
 static size_t skipQuoted(StringRef code, size_t at) {
   char first = code[at];
   if (first == '"' || first == '\'') {
@@ -118,8 +118,7 @@ static size_t skipQuoted(StringRef code, size_t at) {
 }
 
 namespace {
-/// The brackets of a statement that are broken first: the last ones that hold something, are in no others, and open on
-/// the first line.
+/// The brackets of a statement that are broken first: the last nonempty outermost ones that open on the first line.
 struct Brackets {
   size_t open = StringRef::npos, close = StringRef::npos;
   SmallVector<size_t> commas;
@@ -180,7 +179,7 @@ static void wrap(emit::Language language, StringRef code, size_t indent, std::st
     }
     out.pop_back(); // the newline
   }
-  // Python closes on a line of its own, C++ behind the last item where what follows fits there.
+  // Python closes on a separate line, C++ after the last item if the rest fits there.
   size_t lastLine = out.size() - (out.rfind('\n') + 1);
   if (isPython || lastLine + tail.size() > emit::lineWidth) {
     out.append("\n");
@@ -190,7 +189,7 @@ static void wrap(emit::Language language, StringRef code, size_t indent, std::st
   }
 }
 
-/// Python's names on the left in brackets, where they leave no room for the call behind them.
+/// Puts Python's names on the left in brackets if they leave no room for the call after them.
 static std::string bracketed(StringRef statement, size_t indent) {
   size_t equals = statement.find(" = "), call = statement.find('(');
   StringRef names = statement.take_front(equals);

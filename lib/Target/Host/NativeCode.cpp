@@ -31,7 +31,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// Code for every CPU of this machine's kind: the file may be run on another.
+/// Code for every CPU of this machine's architecture: the file may run on another machine.
 static std::unique_ptr<llvm::TargetMachine> targetMachine(std::string &error) {
   static const bool initialized = [] {
     llvm::InitializeNativeTarget();
@@ -62,7 +62,8 @@ static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(code, modules);
 }
 
-/// An object file as a shared one, which the system's loader takes. What it needs of the C library, the process has.
+/// Converts an object file to a shared one, which the system's loader accepts. The process provides the functions of
+/// the C library.
 static LogicalResult link(StringRef object, StringRef library, function_ref<InFlightDiagnostic()> emitError) {
   static constexpr StringLiteral linkers[] = {"ld.lld", "ld.lld-22", "ld", "ld.gold"};
   std::string linker;
@@ -80,7 +81,7 @@ static LogicalResult link(StringRef object, StringRef library, function_ref<InFl
   return success();
 }
 
-/// Bytes of the tensors that a function is called with, operands and then results.
+/// Bytes of the tensors with which a function is called, operands and then results.
 using Sizes = llvm::StringMap<SmallVector<uint64_t>>;
 
 static FailureOr<Sizes> sizesOf(ModuleOp module, const llvm::StringSet<> &functions) {
@@ -106,7 +107,7 @@ static FailureOr<Sizes> sizesOf(ModuleOp module, const llvm::StringSet<> &functi
   return sizes;
 }
 
-/// The sizes are a part of the code: a file that has this code, and gives it less, must not make it leave its tensors.
+/// The sizes are part of the code: a file that has this code with smaller tensors must not make it leave them.
 static void addSizes(llvm::Module &code, const Sizes &sizes) {
   for (const auto &[function, bytes] : sizes) {
     SmallVector<uint64_t> values = {bytes.size()};

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::emitpy;
 
-/// Modules of Python itself, which are imported before others.
+/// Modules of Python's library, which are imported before others.
 static bool isStandard(StringRef module) {
   return llvm::is_contained({"functools", "math", "os", "pathlib", "sys"}, module.split('.').first);
 }
@@ -53,7 +53,7 @@ static std::string quoted(StringRef text) {
   return out + "\"";
 }
 
-/// An attribute as a Python value; `operand` spells operands.
+/// An attribute as a Python value; `operand` writes operands.
 static std::string spelled(Attribute attr, function_ref<std::string(unsigned)> operand) {
   return TypeSwitch<Attribute, std::string>(attr)
       .Case([](BoolAttr value) { return value.getValue() ? "True" : "False"; })
@@ -86,7 +86,7 @@ namespace {
 class Printer {
 public:
   explicit Printer(llvm::raw_ostream &os) : os(os) {}
-  /// Prints what stands at the top of a module or file.
+  /// Prints the top level of a module or file.
   LogicalResult print(Block &top);
 
 private:
@@ -99,7 +99,7 @@ private:
   void assign(Operation &op, StringRef expression);
   void line(StringRef text, size_t indent) { os << emit::wrapped(emit::Language::Python, text, indent); }
   void verbatim(StringRef text, size_t indent);
-  /// Blank lines as PEP 8 wants them between two things at the top.
+  /// Blank lines between two top-level items, as PEP 8 requires.
   void separate(Operation &op);
 
   llvm::raw_ostream &os;
@@ -131,7 +131,7 @@ void Printer::separate(Operation &op) {
     return;
   bool far = isa<func::FuncOp, VerbatimOp>(op) || isa<func::FuncOp>(previous);
   auto import = dyn_cast<ImportOp>(op), before = dyn_cast<ImportOp>(previous);
-  // Python's own, then others, then those of the program.
+  // Python's library first, then others, then modules of the program.
   auto group = [](ImportOp op) { return isStandard(op.getModuleName()) ? 0 : op.getNamesAttr() ? 2 : 1; };
   bool near = import && before && group(import) == group(before);
   if (far)
@@ -180,7 +180,7 @@ LogicalResult Printer::printTop(Operation &op) {
       });
 }
 
-/// The name wished for a value: what the conversion noted, or `fallback`.
+/// The preferred name for a value: the one that the conversion recorded, or `fallback`.
 static StringRef wish(Operation *op, unsigned index, StringRef fallback) {
   auto noted = op->getAttrOfType<ArrayAttr>(emit::namesAttr);
   if (noted && index < noted.size())
@@ -203,7 +203,7 @@ LogicalResult Printer::printFunction(func::FuncOp function) {
     names[argument] =
         scope->give(wish(function, argument.getArgNumber(), "arg" + std::to_string(argument.getArgNumber())));
   SmallVector<std::string> parameters = llvm::map_to_vector(function.getArguments(), [&](BlockArgument argument) {
-    // Tensors and devices tell by their use what they are.
+    // The uses of tensors and devices reveal what they are.
     auto type = dyn_cast<emitpy::OpaqueType>(argument.getType());
     bool isList = type && type.getValue().starts_with("list[");
     return isList ? names[argument] + ": " + type.getValue().str() : names[argument];
@@ -229,7 +229,7 @@ void Printer::assign(Operation &op, StringRef expression) {
   for (OpResult result : op.getResults())
     names[result] = scope->give(wish(&op, result.getResultNumber(), base));
   std::string text = op.getNumResults() == 0 ? "" : list(op.getResults()) + " = ";
-  // Names that fill a line by themselves can be broken within brackets.
+  // A list of names that fills a line can be broken within brackets.
   if (op.getNumResults() > 1 && text.size() + emit::indentation > emit::lineWidth)
     text = "(" + list(op.getResults()) + ") = ";
   line(text + expression.str(), emit::indentation);

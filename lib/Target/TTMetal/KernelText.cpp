@@ -49,7 +49,7 @@ FailureOr<std::string> ttmetal::kernelText(func::FuncOp kernel) {
   StringRef code = StringRef(body).trim();
   if (thread.getThreadType() != d2m::ThreadType::Compute)
     return (movementHeaders + code + "\n").str();
-  // The name of the function is each processor's own, behind a macro.
+  // Each processor has its own name for the function, behind a macro.
   if (!code.consume_front("void kernel_main()"))
     return kernel.emitOpError() << "does not start with its function, but with '"
                                 << code.take_until([](char c) { return c == '\n'; }) << "'";

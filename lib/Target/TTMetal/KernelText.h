@@ -8,8 +8,8 @@
 
 namespace mlir::tt::ttmetal {
 
-/// The source of a kernel, a function of emitc ops with a `d2m.thread`, as tt-metal compiles it: headers,
-/// and a function kernel_main, which is MAIN in NAMESPACE for a kernel that computes.
+/// The source of a kernel, a function of emitc ops with a `d2m.thread`, as tt-metal compiles it: headers, and a
+/// function kernel_main, which is MAIN in NAMESPACE for a compute kernel.
 FailureOr<std::string> kernelText(func::FuncOp kernel);
 
 } // namespace mlir::tt::ttmetal

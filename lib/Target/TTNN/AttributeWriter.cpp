@@ -64,7 +64,7 @@ private:
   FailureOr<AttributeOffset> list(StringRef name, ArrayRef<Attribute> items);
   FailureOr<AttributeOffset> constant(StringRef name, ElementsAttr elements);
   FailureOr<AttributeOffset> structure(StringRef name, Attribute attr);
-  /// One parameter of a structured attribute, onto `out` unless it is absent.
+  /// Adds one parameter of a structured attribute to `out` unless it is absent.
   template <class T> LogicalResult parameter(StringRef name, const T &value, std::vector<AttributeOffset> &out);
 
   flatbuffers::FlatBufferBuilder &builder;
@@ -83,7 +83,7 @@ template <class Array> static std::vector<int64_t> widened(Array array) {
   return std::vector<int64_t>(array.asArrayRef().begin(), array.asArrayRef().end());
 }
 
-/// Fields that compare equal to their default are not written, which -0 does.
+/// Flatbuffers omit fields that compare equal to their default, as -0 does.
 static flatbuffers::Offset<fb::FloatValue> writeReal(flatbuffers::FlatBufferBuilder &builder, double value) {
   builder.ForceDefaults(std::signbit(value));
   auto created = fb::CreateFloatValue(builder, value);

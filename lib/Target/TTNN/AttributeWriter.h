@@ -7,13 +7,13 @@
 
 namespace mlir::tt::ttnn {
 
-/// Writes attributes by what they are, whichever op has them.
+/// Writes attributes by their kind, for any op.
 class AttributeWriter {
 public:
   AttributeWriter(flatbuffers::FlatBufferBuilder &builder, ConstantWriter &constants)
       : builder(builder), constants(constants) {}
 
-  /// Elements are stored as `dataType`, else as their own type.
+  /// Elements are stored as `dataType`, or as their own type.
   FailureOr<flatbuffers::Offset<::tt::target::Attribute>> write(StringRef name, Attribute attr,
                                                                 std::optional<ttcore::DataType> dataType,
                                                                 function_ref<InFlightDiagnostic()> emitError);

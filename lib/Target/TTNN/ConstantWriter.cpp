@@ -32,9 +32,8 @@ struct BF16 {
 };
 } // namespace
 
-/// Calls `visit` with a value of the type in which a data type is stored: block
-/// formats as the bf16 values they stand for, which the op that reads them
-/// rounds further.
+/// Calls `visit` with a value of the type in which a data type is stored: block formats as their bf16 values, which the
+/// op that reads them rounds further.
 template <class Visit> static auto visitStorage(ttcore::DataType dataType, Visit visit) {
   switch (dataType) {
   case ttcore::DataType::Float32:
@@ -144,7 +143,7 @@ template <class To, class From> static bool convert(From value, bool toBool, To 
 }
 
 namespace {
-/// The bytes of an elements attribute: one value if it is a splat.
+/// The bytes of an elements attribute: one value for a splat.
 struct Source {
   ArrayRef<char> bytes;
   bool isSplat = false;

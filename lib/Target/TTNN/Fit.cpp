@@ -12,17 +12,17 @@ using namespace mlir::tt::ttnn;
 using ::tt::shapes::Code;
 using ::tt::shapes::Term;
 
-/// Sizes are divided by what passes and models divide by: tiles, strides, patches, heads.
+/// Passes and models divide sizes by tiles, strides, patches and heads.
 static constexpr int64_t largestDivisor = 256;
 
 //===----------------------------------------------------------------------===//
 // Periods
 //===----------------------------------------------------------------------===//
 
-/// Longer ones are as good as unknown.
+/// Longer periods are treated as unknown.
 static constexpr int64_t longestPeriod = int64_t(1) << 31;
 
-/// 0 where the product is too large to be known.
+/// 0 if the product is too large to be known.
 static int64_t limited(int64_t a, int64_t b) {
   int64_t value;
   return __builtin_mul_overflow(a, b, &value) ? 0 : value;
@@ -70,8 +70,8 @@ static Code plus(const Code &code, int64_t addend) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// factor * b + addend is a at every point. `a` and `b` give their values at a point, of which few are requested where
-/// there is no such line.
+/// factor * b + addend equals a at every point. `a` and `b` return their values at a point; few are requested if there
+/// is no such line.
 template <class A, class B> static std::optional<std::pair<int64_t, int64_t>> line(size_t count, A a, B b) {
   const int64_t firstA = a(0), firstB = b(0);
   for (size_t i = 1; i < count; ++i) {
@@ -100,12 +100,12 @@ static std::optional<std::pair<int64_t, int64_t>> line(ArrayRef<int64_t> a, Arra
 }
 
 namespace {
-/// The product of some leaves, whose values are computed as they are requested.
+/// The product of some leaves, whose values are computed on request.
 class Product {
 public:
   Product(std::initializer_list<const Leaf *> leaves) : leaves(leaves) {}
 
-  /// The series as factor * product + addend. None where a product is too large, too.
+  /// The series as factor * product + addend. None also if a product is too large.
   std::optional<std::pair<int64_t, int64_t>> lineOf(ArrayRef<int64_t> series) const {
     bool isLarge = false;
     const auto value = [&](size_t i) {
@@ -134,7 +134,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Forms, from the plainest on
+// Forms, from the simplest on
 //===----------------------------------------------------------------------===//
 
 static std::optional<Fitted> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
@@ -153,7 +153,7 @@ static std::optional<Fitted> fitLine(ArrayRef<int64_t> series, ArrayRef<Leaf> le
 }
 
 static std::optional<Fitted> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
-  // One less than the number of elements, by which a variance is divided, comes behind all products.
+  // The number of elements minus one, by which a variance is divided, comes after all products.
   std::optional<Fitted> withAddend;
   const auto tried = [&](const Product &product) -> std::optional<Fitted> {
     if (auto numbers = product.lineOf(series)) {
@@ -176,7 +176,7 @@ static std::optional<Fitted> fitProduct(ArrayRef<int64_t> series, ArrayRef<Leaf>
   return withAddend;
 }
 
-/// factor * product of more leaves, as all dimensions of a tensor together are.
+/// factor * product of more leaves, as the product of all dimensions of a tensor.
 static std::optional<Fitted> fitLongProduct(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves, unsigned most = 8) {
   if (series.front() != 0 && llvm::all_equal(series))
     return Fitted{constant(series.front()), {}};
@@ -218,20 +218,21 @@ static std::optional<Fitted> fitSum(ArrayRef<int64_t> series, ArrayRef<Leaf> lea
 }
 
 namespace {
-/// factor * floor((size + shift) / divisor) + addend - sign * size, where `shift` is the least that has the values.
+/// factor * floor((size + shift) / divisor) + addend - sign * size, where `shift` is the least one that yields the
+/// values.
 struct QuotientForm {
   int64_t sign, shift, factor, addend;
 };
 
-/// Numbers of points and sizes at them, and where the sizes are smallest and largest.
+/// Numbers of points and the sizes at them, and the points with the smallest and largest sizes.
 struct Sized {
   ArrayRef<int64_t> series, size;
   size_t small, large;
 };
 } // namespace
 
-/// Finds shifts of the dividend from 0 to the divisor, by the values that the quotients have to have: each point leaves
-/// an interval of shifts.
+/// Finds shifts of the dividend from 0 to the divisor, from the required quotients: each point leaves an interval of
+/// shifts.
 static std::optional<int64_t> leastShift(const Sized &of, int64_t sign, int64_t divisor, int64_t factor,
                                          int64_t first) {
   const auto value = [&](size_t i) { return of.series[i] + sign * of.size[i]; };
@@ -251,13 +252,13 @@ static std::optional<int64_t> leastShift(const Sized &of, int64_t sign, int64_t 
   return least <= most ? std::optional(least) : std::nullopt;
 }
 
-/// A quotient by a divisor, or that plus or minus the size: what strides of windows leave of a size, what pads it to a
-/// multiple, and what is left over.
+/// A quotient by a divisor, or that plus or minus the size: the number of strided windows of a size, its padding to a
+/// multiple, and the remainder.
 static std::optional<QuotientForm> quotientBy(int64_t divisor, const Sized &of) {
   std::optional<QuotientForm> found;
   const int64_t run = of.size[of.large] - of.size[of.small], steps = run / divisor;
   for (int64_t sign : {0, 1, -1}) {
-    // From the smallest size to the largest a quotient rises by one of two numbers.
+    // From the smallest size to the largest, a quotient increases by one of two numbers.
     const int64_t rise = of.series[of.large] - of.series[of.small] + sign * run;
     if (rise == 0)
       continue;
@@ -277,7 +278,7 @@ static std::optional<QuotientForm> quotientBy(int64_t divisor, const Sized &of) 
   return found;
 }
 
-/// All quotients of one leaf by a constant that have these values: the first, and the period of all.
+/// All quotients of one leaf by a constant that have these values: the first one, and the period of all.
 static std::optional<Fitted> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   constexpr int64_t most = INT64_MAX / 8; // no sum below overflows
   const auto isSmall = [&](int64_t value) { return value >= -most && value <= most; };
@@ -312,7 +313,7 @@ static std::optional<Fitted> fitQuotient(ArrayRef<int64_t> series, ArrayRef<Leaf
 std::optional<Fitted> mlir::tt::ttnn::fit(ArrayRef<int64_t> series, ArrayRef<Leaf> leaves) {
   for (auto form : {fitLine, fitProduct, fitSum, fitProductOfAll})
     if (std::optional<Fitted> found = form(series, leaves)) {
-      // A quotient of a size can have the values of a strided dimension. If none has, the dimension is what it is.
+      // A quotient of a size can have the values of a strided dimension. If none does, the dimension stays as it is.
       if (!found->period.isPlain()) {
         std::optional<Fitted> other = fitQuotient(series, leaves);
         found->isOnly = !other;

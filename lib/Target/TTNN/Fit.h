@@ -14,7 +14,7 @@ namespace mlir::tt::ttnn {
 /// The values of a number at the sample points.
 using Series = llvm::SmallVector<int64_t, 6>;
 
-/// The period with which quotients of a number repeat: points that have all remainders of the sizes modulo `modulus`
+/// The period with which quotients of a number repeat: points with all remainders of the sizes modulo `modulus`
 /// distinguish the number from its other possible quotients. 1: no quotient. Products of strided sizes, for example,
 /// have an unknown period.
 struct Period {
@@ -37,7 +37,7 @@ struct Leaf {
   Period period;
 };
 
-/// An expression, and how it repeats.
+/// An expression, and its period.
 struct Fitted {
   ::tt::shapes::Code code;
   Period period;
@@ -45,10 +45,10 @@ struct Fitted {
 };
 
 /// Finds the simplest expression of `leaves` that has the values of `series` at all sample points. Tries, in order:
-/// factor * leaf + constant; factor * product of two or three leaves; factor * such a product + constant; leaf +
-/// factor * leaf + constant; factor * product of up to eight leaves; factor * leaf divided by a constant, shifted; the
-/// padding of a leaf to a multiple, and the remainder. Where quotients by several divisors, or of several leaves, have
-/// these values, the period is that of all.
+/// factor * leaf + constant; factor * product of two or three leaves; factor * such a product + constant; leaf + factor
+/// * leaf + constant; factor * product of up to eight leaves; factor * leaf divided by a constant, shifted; the padding
+/// of a leaf to a multiple, and the remainder. If quotients by several divisors, or of several leaves, have these
+/// values, the period is that of all.
 std::optional<Fitted> fit(llvm::ArrayRef<int64_t> series, llvm::ArrayRef<Leaf> leaves);
 
 } // namespace mlir::tt::ttnn

@@ -27,7 +27,7 @@ static const Way &wayOf(Written written) {
   return ways[static_cast<size_t>(written)];
 }
 
-/// The stage of ops that do not belong into what is written; none for those that do, or of which others know.
+/// The stage of ops that must not be written; none for ops that may be, or that others handle.
 static std::optional<Stage> stageOf(Operation *op, Written written, bool stillTTNN) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (ttcore::frontendOf(dialect))

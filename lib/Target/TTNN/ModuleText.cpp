@@ -11,11 +11,11 @@ using namespace mlir::tt::ttnn;
 
 /// Elements of an attribute that are shown.
 static constexpr int64_t shownElements = 16;
-/// Streams into strings have no buffer of their own, and the printer writes a few characters at a time.
+/// String streams have no buffer of their own, and the printer writes a few characters at a time.
 static constexpr size_t bufferBytes = 1 << 12;
 
-/// The printer makes hexadecimal text of a resource first and sees then that it is too long to be kept: several times
-/// the memory and the time of all the rest. So it finds them empty.
+/// The printer converts a resource to hexadecimal text first and then drops it as too long: several times the memory
+/// and the time of all the rest. It is therefore given empty resources.
 static void printWithoutResources(ModuleOp module, AsmState &state, std::string &text) {
   std::vector<std::pair<AsmResourceBlob *, AsmResourceBlob>> emptied;
   DenseSet<AsmResourceBlob *> known;
@@ -65,7 +65,7 @@ void ModuleText::expand(StringRef some, std::string &to) const {
       quoted = !quoted;
     if (quoted || (c != '#' && c != '!'))
       continue;
-    // The name of a dialect's attribute or type has a point, that of an alias has none.
+    // The name of a dialect's attribute or type contains a dot, that of an alias does not.
     size_t end = i + 1;
     while (end < some.size() && (llvm::isAlnum(some[end]) || some[end] == '_' || some[end] == '$' || some[end] == '.'))
       ++end;

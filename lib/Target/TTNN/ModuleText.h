@@ -7,21 +7,21 @@
 
 namespace mlir::tt::ttnn {
 
-/// A module as people read it, without the values of its large constants. It is printed once, and the text of an op is
-/// its lines of that.
+/// A module as readable text, without the values of its large constants. It is printed once; the text of an op consists
+/// of its lines of that.
 class ModuleText {
 public:
   explicit ModuleText(ModuleOp module);
 
   StringRef all() const { return text; }
-  /// An op alone: what the module's text says once, at its beginning, stands here in full. For ops that another
-  /// follows: all but terminators.
+  /// A single op: it contains in full what the module's text states once, at its beginning. For ops that another
+  /// follows: all except terminators.
   std::string of(Operation *op) const;
   /// "3" for %3.
   std::string of(Value value);
 
 private:
-  /// Appends some text, with what its aliases stand for in their place.
+  /// Appends text, with aliases expanded.
   void expand(StringRef some, std::string &to) const;
 
   AsmState::LocationMap places;

@@ -44,13 +44,13 @@ static std::string describe(const fb::TensorDesc *desc) {
 }
 
 namespace {
-/// The values that the numbers of an op may depend on.
+/// The values on which the numbers of an op may depend.
 struct Known {
   ArrayRef<Leaf> leaves;
   int64_t number = 0; // of equal leaves
 };
 
-/// Expressions of numbers, each looked for once: layers of a model have the same ones.
+/// Expressions of numbers, each searched once: the layers of a model have equal ones.
 class Fits {
 public:
   Known known(ArrayRef<Leaf> leaves) {
@@ -84,7 +84,7 @@ private:
   StringMap<std::optional<Fitted>> fits;
 };
 
-/// A file whose numbers are those of the first, and what they follow from.
+/// A file whose numbers are those of the first, and the expressions for them.
 class Comparison {
 public:
   Comparison(ArrayRef<const fb::Binary *> files, ArrayRef<OpenSize> sizes, ArrayRef<ArrayRef<int64_t>> points)
@@ -114,7 +114,7 @@ private:
   }
   /// "4, 8 and 12 for batch 1, 2 and 3"
   std::string listed(ArrayRef<int64_t> series) const;
-  /// Notes that the number repeats with the sizes.
+  /// Records that the number repeats with the sizes.
   void note(const Period &period, StringRef name);
 
   /// The same part of every file, in the order of points.
@@ -191,7 +191,7 @@ Error Comparison::compare() {
     if (file != first && !same(file->system_desc()->mesh_shape(), first->system_desc()->mesh_shape()))
       return decides("the mesh depends on them");
   }
-  // An op that exists for some sizes only can bring programs of constants: the op says more than their number.
+  // An op that exists for some sizes only can add programs of constants: the op is a better error than their number.
   for (program = 0; program < least; ++program)
     if (Error error = compareProgram(program))
       return error;
@@ -272,12 +272,12 @@ Error Comparison::compareValue(const Each<fb::Program> &programs, uint32_t value
     if (count(first->shard_shape()))
       return decides("the shards of ", name, " are for one size");
     std::optional<Fitted> found = fits.of(series, known);
-    // Results follow from the op's shape rule, mostly.
+    // Results mostly follow from the op's shape rule.
     if (!found && isInput)
       return decides("dimension ", std::to_string(dim), " of ", name, " is ", listed(series));
     const Period period = found ? found->period : Period{1, false};
     periods[{value, dim}] = period;
-    // A rule gives what results of operands are: they only say that there are quotients.
+    // A rule derives results from operands: they only tell that there are quotients.
     const bool isRuled = (op && count(op->ins()) > 0) || (found && found->isOnly);
     note(isRuled && !period.isPlain() ? Period{1, false} : period, ("dimension " + Twine(dim) + " of " + name).str());
     if (found)
@@ -352,7 +352,7 @@ static double rounded(double value, fb::DataType type) {
   return number.convertToDouble();
 }
 
-/// Numbers that are sizes, or 1 over sizes, as means have them.
+/// Numbers that are sizes, or 1 over sizes, as in means.
 Error Comparison::addReal(ArrayRef<double> values, fb::DataType type, StringRef name, const Known &known) {
   for (bool reciprocal : {false, true}) {
     Series series;
@@ -385,7 +385,7 @@ static std::optional<double> splat(const flatbuffers::Vector<uint8_t> *values, f
     if (count(values) < sizeof(T) || count(values) % sizeof(T) != 0)
       return std::nullopt;
     std::memcpy(&first, values->data(), sizeof(T));
-    // Each byte is that of the element before.
+    // Each byte equals that of the previous element.
     if (std::memcmp(values->data(), values->data() + sizeof(T), count(values) - sizeof(T)) != 0)
       return std::nullopt;
     return static_cast<double>(first);
@@ -430,7 +430,7 @@ Error Comparison::compareConstant(const Each<fb::Attribute> &attributes, const E
       values.push_back(*value);
   if (values.size() < constants.size())
     return decides("the values of its constant depend on them");
-  // One value for all sizes is repeated with its bits: -0.0, too.
+  // A splat for all sizes is repeated by its bits, including -0.0.
   if (all_of(values, [&](double value) { return bit_cast<uint64_t>(value) == bit_cast<uint64_t>(values.front()); })) {
     numbers.push_back({program, operation, path, {}});
     return Error::success();
@@ -526,7 +526,7 @@ Error Comparison::compareAttribute(const Each<fb::Attribute> &attributes, String
 
 std::string Comparison::write(StringRef file) const {
   flatbuffers::FlatBufferBuilder builder(file.size() + (1 << 16));
-  // The file as it is lies at the end, where its parts keep their distances; the new root in front of it names them.
+  // The unchanged file is at the end, where its parts keep their offsets; the new root before it refers to them.
   builder.Align(64);
   builder.PushBytes(reinterpret_cast<const uint8_t *>(file.data()), file.size());
   const auto *end = reinterpret_cast<const uint8_t *>(file.data()) + file.size();

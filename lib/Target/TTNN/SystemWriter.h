@@ -10,8 +10,8 @@
 
 namespace mlir::tt {
 
-/// The chips and the mesh that a module is compiled for. `mesh` gets rows and columns; the system has as many chips as
-/// `whole`, where programs are for parts of that.
+/// The chips and the mesh for which a module is compiled. `mesh` receives rows and columns; the system has as many
+/// chips as `whole` if programs are for parts of that.
 FailureOr<flatbuffers::Offset<::tt::target::SystemDesc>> writeSystem(ModuleOp module,
                                                                      flatbuffers::FlatBufferBuilder &builder,
                                                                      std::vector<uint32_t> &mesh,

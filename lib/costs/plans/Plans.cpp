@@ -100,7 +100,7 @@ namespace {
 struct Row {
   std::string_view op;
   std::vector<Step> (*plan)(const Op &op, const Chip &chip);
-  /// The config that the library takes without one; nullptr: by the operands.
+  /// The config that the library uses if there is none; nullptr: it depends on the operands.
   std::optional<Compute> compute = {};
   /// The plan without lists, if it has any.
   std::vector<Step> (*brief)(const Op &op, const Chip &chip) = nullptr;
@@ -149,7 +149,7 @@ std::optional<Compute> computeOf(const Op &op) {
   return computeOf(op, unset);
 }
 
-/// Without elements nothing is read or written.
+/// Without elements, nothing is read or written.
 static bool isEmpty(const PlacedTensor &tensor) { return tensor.rows <= 0 || tensor.columns <= 0; }
 
 static std::vector<Step> planOf(const Op &op, const Chip &chip, bool isBrief) {

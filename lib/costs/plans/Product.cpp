@@ -20,8 +20,8 @@ bool isGiven(const Op &op) { return op.attribute(config).kind != ::tt::shapes::A
 /// No more tiles of any format than this fit in L1.
 int64_t mostTiles(int64_t usable) { return std::max<int64_t>(1, usable / tileBytes(Format::BFP2B)); }
 
-/// Takes all of a core's part of the result at a time where the buffers then fit in L1, else the largest block of it
-/// that does; of K as many tiles as fit. Result and partial sums are counted apart.
+/// Uses all of a core's part of the result at a time if the buffers then fit in L1, else the largest block of it that
+/// does; and as many tiles of K as fit. Result and partial sums are counted separately.
 void fit(Blocks &blocks, Format a, Format b, Format out, const Compute &compute, int64_t biasTile, int64_t usable,
          bool shrinksK) {
   const int64_t resultTile = tileBytes(out) + tileBytes(partialsOf(compute, out, 2));
@@ -42,7 +42,7 @@ void fit(Blocks &blocks, Format a, Format b, Format out, const Compute &compute,
       while (inner > 1 && shrinksK && (blocks.in0BlockW % inner || !fits(h, w, inner)))
         --inner;
       const Choice choice{h, w, inner};
-      // Of blocks of the same size the one that is wide.
+      // Among blocks of the same size, the wider one.
       if (fits(h, w, inner) && (!best || areaOf(choice) >= areaOf(*best)))
         best = choice;
     }
@@ -124,8 +124,8 @@ void chooseSubblock(Blocks &blocks, bool f32Destination) {
 }
 
 /// The result is cut among rows and columns of cores, and K into as many blocks as there are columns, or into tiles.
-/// Matrices of a row or column of tiles, and narrow ones, are cut along one dimension among all cores, and K into pairs
-/// of tiles.
+/// Matrices of one row or column of tiles, and narrow ones, are cut along one dimension among all cores, and K into
+/// pairs of tiles.
 Blocks chosenBlocks(const Product &product, Format a, Format b, Format out, const Compute &compute, int64_t biasTile,
                     const Chip &chip, bool &isOneDimensional) {
   constexpr int64_t narrow = 8; // times as long as wide
@@ -188,8 +188,8 @@ std::optional<Blocks> blocksOf(const Op &op, const Compute &compute, const Chip 
   return chosen ? std::optional(chosen->blocks) : std::nullopt;
 }
 
-/// Two blocks of each operand where there are more than one; the result, and where they have another format, partial
-/// sums; a row of bias.
+/// Two blocks of each operand if there are more than one; the result and, if they have another format, partial sums; a
+/// row of bias.
 Step productStep(const Blocks &blocks, Format a, Format b, Format out, const Compute &compute,
                  std::optional<Format> bias) {
   const bool wide = compute.f32Destination;
@@ -199,7 +199,7 @@ Step productStep(const Blocks &blocks, Format a, Format b, Format out, const Com
   step.blocks = blocks;
   step.buffers = {tiles(times * blocks.outBlockH * blocks.in0BlockW, a, wide),
                   tiles(times * blocks.outBlockW * blocks.in0BlockW, b, wide), tiles(results, out, wide)};
-  // Partial sums of f32 return to the destination as they are.
+  // Partial sums of f32 return to the destination unchanged.
   step.buffers.push_back(direct(results, blocks.partials));
   step.buffers.back().sharesPrevious = blocks.partials == out;
   if (bias) {

@@ -69,7 +69,7 @@ std::vector<Step> softmaxPlan(const Op &op, const Chip &chip) {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// A row of tiles is kept whole where it fits in L1, else it is read again for each pass.
+/// A row of tiles is kept whole if it fits in L1, else it is read again for each pass.
 template <bool centred> std::vector<Step> normPlan(const Op &op, const Chip &chip) {
   const PlacedTensor &in = *op.in(0), &out = op.outs[0];
   if (in.isShardInL1())
@@ -119,7 +119,7 @@ template std::vector<Step> normPlan<false>(const Op &op, const Chip &chip);
 
 namespace {
 
-/// A reduction's result has one element in each tile's row; without that dimension it becomes rows of 32.
+/// A reduction's result has one element in each tile's row; without that dimension, it becomes rows of 32.
 void addReshape(std::vector<Step> &steps, const PlacedTensor &in, const PlacedTensor &out, int64_t cores) {
   const Format format = formatOf(out);
   const bool isBlocks = format != Format::Float32 && format != Format::Float16B;
@@ -159,8 +159,8 @@ void addReshape(std::vector<Step> &steps, const PlacedTensor &in, const PlacedTe
 
 } // namespace
 
-/// Along the last dimension or the one before. A minimum is a negated maximum of negated tiles; in block formats the
-/// negated tiles have buffers.
+/// Along the last dimension or the one before it. A minimum is the negated maximum of negated tiles; in block formats,
+/// the negated tiles have buffers.
 std::vector<Step> reductionPlan(const Op &op, const Chip &chip) {
   const PlacedTensor &in = *op.in(0), &out = op.outs[0];
   const auto dims = numbers(op, "dim_arg");
@@ -197,8 +197,8 @@ std::vector<Step> reductionPlan(const Op &op, const Chip &chip) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Chunks of queries, which are read ahead where a core has several; twice a chunk of keys, of values, of the mask and
-/// of the result; scores; two results so far; maxima, sums and differences of rows.
+/// Chunks of queries, which are prefetched if a core has several; twice a chunk of keys, of values, of the mask and of
+/// the result; scores; two partial results; maxima, sums and differences of rows.
 std::vector<Step> attentionPlan(const Op &op, const Chip &chip) {
   const PlacedTensor *query = op.in(0), *key = op.in(1), *value = op.in(2), *mask = op.in(3);
   if (!query || !key || !value || query->shape.size() != 4 || key->shape.size() != 4 || query->isShardInL1())

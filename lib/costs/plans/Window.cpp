@@ -1,9 +1,8 @@
 //===- Window.cpp - plans of convolutions and pools -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies in pages is sharded first, its pixels with those that windows of
-// other cores cover brought together (halo), and the result untilized to pages. Which
-// pixels go from which core to which is counted run by run.
+// Interleaved images are sharded first, their pixels are collected with those that windows of other cores need (halo),
+// and the result is untilized to pages. The transfers of pixels between cores are counted run by run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +13,7 @@
 namespace ttmlir::plan {
 namespace {
 
-/// Images under a window, and the positions of the window that each core has.
+/// Images under a window, and the positions of the window on each core.
 struct Images {
   int64_t count = 1, height = 1, width = 1;
   int64_t outHeight = 1, outWidth = 1;
@@ -26,7 +25,7 @@ struct Images {
   int64_t positions() const { return count * outHeight * outWidth; }
   int64_t paddedHeight() const { return height + top + bottom; }
   int64_t paddedWidth() const { return width + left + right; }
-  /// The place in the padded images where the window of a position begins.
+  /// The position in the padded images where the window of a position begins.
   int64_t begin(int64_t position) const {
     const int64_t row = position / outWidth, image = row / outHeight;
     return (image * paddedHeight() + row % outHeight * strideHeight) * paddedWidth() +
@@ -65,7 +64,7 @@ std::optional<Images> imagesOf(const Op &op) {
     images.left = at(padding, sides ? 2 : 1, 0);
     images.right = sides ? padding[3] : images.left;
   }
-  // Counting runs takes as long as there are rows.
+  // Counting runs takes time proportional to the number of rows.
   constexpr int64_t most = int64_t(1) << 20;
   for (const int64_t size :
        {images.count, images.height, images.width, images.kernelHeight, images.kernelWidth, images.strideHeight,
@@ -91,7 +90,7 @@ struct Parts {
   int64_t cores = 1;                    // among which positions are divided
 };
 
-/// The transfers of the halo program, in runs of neighbouring pixels: each of two processors transfers every other run.
+/// The transfers of the halo program, in runs of adjacent pixels: each of two processors transfers every other run.
 struct Halo {
   int64_t rows = 0;        // the most that a core gets
   int64_t padding[2] = {}; // runs of padding
@@ -151,7 +150,7 @@ Halo haloOf(const Images &images, const Parts &parts, bool counts) {
   halo.padding[1] = mostPadding - mostPadding / 2;
   for (const auto &[source, runs] : sent)
     for (size_t half = 0; half < 2; ++half) {
-      // Three words a run, and as many for each core that gets some; one in addition.
+      // Three words per run, and as many for each core that receives any; one in addition.
       int64_t words = 0, target = -1;
       for (size_t i = half; i < runs.size(); i += 2) {
         words += runs[i].target == target ? 3 : 6;
@@ -181,7 +180,7 @@ Step haloStep(const Images &images, const Parts &parts, const Halo &halo, const 
   return step;
 }
 
-/// The step from pages to shards: a shard, and, for shards of rows, space to align four of them.
+/// The step from pages to shards: a shard and, for shards of rows, space to align four of them.
 Step shardingStep(const Parts &parts) {
   constexpr int64_t alignment = 32;
   const int64_t row = parts.inChannels * 2;
@@ -190,7 +189,7 @@ Step shardingStep(const Parts &parts) {
   return step;
 }
 
-/// Bytes of a core while a program runs: circular buffers and tensors. Partial sums lie in the result.
+/// Bytes of a core while a program runs: circular buffers and tensors. Partial sums are in the result.
 int64_t l1Bytes(const Step &step) {
   int64_t result = 0, bytes = step.bytes();
   for (const Buffer &buffer : step.buffers) {
@@ -224,7 +223,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   parts.inChannels = rounded(divided(channels, columns), channelUnit);
   parts.outTiles = tilesAlong(divided(number(op, "out_channels", 1), columns));
   const Halo halo = haloOf(images, parts, counts);
-  // A row of the window at a time.
+  // One row of the window at a time.
   const int64_t kernelWidth = (images.kernelWidth - 1) / std::max<int64_t>(1, images.dilationWidth) + 1;
   const int64_t depth = tilesAlong(kernelWidth * parts.inChannels);
   const Format resultFormat = formatOf(out),
@@ -254,12 +253,12 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
     blocks.partials = partialsOf(compute, resultFormat, blocks.count);
     chooseSubblock(blocks, wide);
     auto &buffers = step.buffers;
-    // Blocks of rows meet the same weights again, which stay.
+    // Blocks of rows use the same weights, which stay.
     const int64_t weightBlocks = columns == 1 && blockRows < rowsOfCore ? kernelHeight : 1;
     buffers = {tiles(weightBlocks * depth * parts.outTiles, weights, wide), result};
     if (op.in(2))
       buffers.push_back(tiles(parts.outTiles, weights, wide));
-    // Windows as rows, of each reader where it has all channels, and in tiles.
+    // Windows as rows, for each reader if it has all channels, and in tiles.
     const int64_t first = columns == 1 ? divided(blockRows, 2) : blockRows;
     buffers.push_back(tiles(first * depth, Format::Float16B, wide));
     if (first < blockRows)
@@ -271,7 +270,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
     buffers.push_back({halo.rows * parts.inChannels * 2, Format::Float16B, Format::Float16B, true});
     return step;
   };
-  // All windows of a core at a time, where they fit in L1.
+  // All windows of a core at a time, if they fit in L1.
   int64_t blockRows = rowsOfCore;
   Step step = stepOf(blockRows);
   while (blockRows > 1 && l1Bytes(step) > usable) {
@@ -291,7 +290,7 @@ std::vector<Step> shardedConvolution(const Op &op, const Images &images, const C
   return steps;
 }
 
-/// A sequence whose channels are groups of their own is not a product: another kernel multiplies element by element.
+/// A sequence with one group per channel is not a product: another kernel multiplies element by element.
 bool isDepthwise(const Op &op, const Images &images) {
   const int64_t groups = number(op, "groups", 1);
   return groups > 1 && groups == number(op, "in_channels", 1) && groups == number(op, "out_channels", 1) &&
@@ -300,8 +299,8 @@ bool isDepthwise(const Op &op, const Images &images) {
 
 } // namespace
 
-/// Weights of groups are those of all channels, with zeros. A window of one pixel is a product. Any other is sharded by
-/// rows of the result or in blocks, as needs less L1.
+/// Weights of groups are those of all channels, with zeros. A window of one pixel is a product. Any other convolution
+/// is sharded by rows of the result or in blocks, whichever needs less L1.
 template <bool counts> std::vector<Step> convolutionPlan(const Op &op, const Chip &chip) {
   const std::optional<Images> images = imagesOf(op);
   if (!images || !op.in(1) || isDepthwise(op, *images) || op.in(0)->isShardInL1())
