@@ -9,7 +9,7 @@
 
 namespace ttmlir::tools {
 
-/// `--version` prints the tool's own version, and that of the LLVM below it.
+/// `--version` prints the tool's own version, and that of the LLVM libraries.
 inline void setVersion(const char *tool) {
   llvm::cl::SetVersionPrinter([tool](llvm::raw_ostream &os) {
     os << tool << ' ' << TTMLIR_VERSION << " (LLVM " << LLVM_VERSION_STRING << ")\n";

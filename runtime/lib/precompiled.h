@@ -1,8 +1,8 @@
 //===- precompiled.h - what most files of the library include -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Not to be included: see runtime/CMakeLists.txt. Of ours only what every layer
-// reads: a change of it compiles the library anew with or without this file.
+// Not to be included: see runtime/CMakeLists.txt. Of this project it contains only headers that every layer reads: a
+// change of them recompiles the library in any case.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

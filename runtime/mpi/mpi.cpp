@@ -1,9 +1,8 @@
 //===- mpi.cpp - ranks over MPI -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A library of its own that the runtime loads in processes that mpirun started:
-// without it the runtime needs no MPI. A rank never waits for another without a
-// limit: it is notified when that one ends, and gives up after a time.
+// A separate library that the runtime loads in processes that mpirun started: without it the runtime needs no MPI. A
+// rank never waits for another without a limit: it is notified when that one ends, and gives up after a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +69,7 @@ public:
       throw DeviceError(std::string(what) + ": a process that was forked off is no rank; open a device of its own "
                                             "where mpirun's variables are not set");
     std::lock_guard lock(mutex);
-    // Ranks that are at different calls do not take each other's messages: they wait until the time is over.
+    // Ranks at different calls do not receive each other's messages: they wait until the time limit.
     sequence = (sequence + 1) % 30000;
     const int tag = static_cast<int>(sequence);
     requests.clear();
@@ -93,7 +92,7 @@ public:
   [[noreturn]] void abort(const std::string &message) override {
     std::fprintf(stderr, "ttrt: rank %u of %u: %s\n", rank(), size(), message.c_str());
     std::fflush(stderr);
-    // MPI tells its daemons, which may be out of reach.
+    // MPI notifies its daemons, which may be unreachable.
     constexpr unsigned patience = 5; // seconds
     std::signal(SIGALRM, SIG_DFL);
     ::alarm(patience);
@@ -101,8 +100,8 @@ public:
     std::_Exit(1);
   }
 
-  /// At exit: the others learn that nothing comes from here any more, and those that wait for it end. Who has not is
-  /// waited for, because MPI ends all or none in order.
+  /// At exit: notifies the others that nothing more will be sent, which ends those that wait for it. Waits for ranks
+  /// that have not done so, because MPI ends all or none in order.
   void leave() {
     if (forks != forkCount())
       return;
@@ -190,7 +189,7 @@ private:
       const auto now = Clock::now();
       if (now - begin < spinning)
         continue;
-      // With fewer processors than ranks, the one waited for may need this one.
+      // With fewer processors than ranks, the rank that is awaited may need this one.
       if (now - begin < yielding)
         sched_yield();
       else
@@ -207,7 +206,7 @@ private:
       for (uint32_t other : pending()) {
         if (!ended[other])
           continue;
-        // What it sent before may come on another way than its farewell.
+        // Its earlier messages may arrive on another route than its farewell.
         if (left == Clock::time_point())
           left = now;
         else if (now - left > std::chrono::milliseconds(200))
@@ -250,7 +249,7 @@ extern "C" __attribute__((visibility("default"))) tt::sim::Ranks *ttrtOpenRanks(
                           ", as libttrt.so does");
   int isThere = 0, given = MPI_THREAD_SINGLE;
   MPI_Initialized(&isThere);
-  // Calls come from one thread at a time, and mpi4py may make some of its own.
+  // Calls come from one thread at a time, and mpi4py may make its own calls.
   if (isThere) {
     MPI_Query_thread(&given);
   } else {

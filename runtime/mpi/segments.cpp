@@ -34,7 +34,7 @@ Own &own() {
   return *only;
 }
 
-/// Removes folders of ranks that were killed. One is locked before it has its name, so that it is never seen without.
+/// Removes folders of ranks that were killed. A folder is locked before it has its name, so it is never seen unlocked.
 void clean() {
   std::error_code error;
   for (const auto &entry : fs::directory_iterator(shared, error)) {
@@ -81,7 +81,7 @@ Segments::Segments() {
       ::setenv(name, own().folder.c_str(), 1);
 }
 
-/// Programs that the rank starts are none of it.
+/// Programs that the rank starts are not part of it.
 Segments::~Segments() {
   if (!own().folder.empty())
     for (const char *name : variables)

@@ -1,9 +1,8 @@
 //===- Arguments.h - checked conversion of Python integers ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// nanobind refuses a number that a parameter's type cannot hold as it refuses a
-// string: with the signatures of all overloads. Parameters of these types take
-// any integer, and say in the function which one was meant and what it may be.
+// nanobind refuses a number that a parameter's type cannot hold like a string: with the signatures of all overloads.
+// Parameters of these types take any integer, and the function states which one was meant and its range.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,12 +21,12 @@ namespace tt::python {
 /// Returns Python's repr in one line of at most 60 characters; invalid UTF-8 is escaped.
 std::string reprOf(nb::handle value);
 
-/// Throws ValueError "<name> is <value>; expected <low> to <high>"; TypeError for what is no integer.
+/// Throws ValueError "<name> is <value>; expected <low> to <high>"; TypeError for a value that is not an integer.
 int64_t integerOf(nb::handle value, const std::string &name, int64_t low, int64_t high);
 /// The same for addresses.
 uintptr_t addressOf(nb::handle value, const std::string &name);
-/// The items of a sequence, which may change while they are looked at. Invalid, without an error, for another object;
-/// text is no sequence.
+/// The items of a sequence, which may change while they are read. Invalid, without an error, for another object; text
+/// is not a sequence.
 nb::object itemsOf(nb::handle value);
 /// Whether itemsOf() may have something to give.
 bool isSequence(nb::handle value);
@@ -65,7 +64,7 @@ template <class T> struct Ints {
   }
 };
 
-/// A program, an input: what has fewer is said where it is looked up.
+/// A program, an input: an index beyond the last one is reported at the lookup.
 using IndexArgument = Int<uint32_t>;
 inline size_t programIndex(const IndexArgument &index) { return index.in("program_index"); }
 

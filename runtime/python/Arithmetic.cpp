@@ -51,7 +51,7 @@ int phasesOf(const char *function, const std::string &fidelity) {
 
 exact::Destination width(bool fp32) { return fp32 ? exact::Destination::Bits32 : exact::Destination::Bits16; }
 uint32_t at(const In &array, size_t i) { return std::bit_cast<uint32_t>(array.data()[i]); }
-/// A value as a source register has it.
+/// A value in the form of a source register.
 uint32_t source(const In &array, size_t i) { return exact::unpackToTf32(at(array, i)); }
 
 Out packBlock(const In &x, int bits) {
@@ -95,7 +95,7 @@ Out dot(const In &a, const In &b, const std::string &fidelity, bool fp32) {
 } // namespace
 
 void bindArithmetic(nb::module_ &module) {
-  // Arrays are taken as they are: of f32, in C order. A conversion would be a rounding that the chip does not know.
+  // Arrays are taken unchanged: of f32, in C order. A conversion would be a rounding that the chip does not have.
   module.def(
       "pack_bfloat16",
       [](const In &x) {

@@ -1,8 +1,8 @@
 //===- Arrays.cpp - programs that are run with arrays ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run with arrays of the host, in one call: small programs take less time than
-// tensors of the runtime need to be created in Python.
+// A run with arrays of the host, in one call: small programs take less time than the creation of runtime tensors in
+// Python.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace {
 
 using ttnn::Tensor;
 
-/// The memory of an array in rows, by the buffer protocol.
+/// The memory of a row-major array, by the buffer protocol.
 class View {
 public:
   explicit View(nb::handle array) {
@@ -62,7 +62,7 @@ std::optional<nb::dlpack::dtype> elementType(DataType type) {
   return std::nullopt;
 }
 
-/// Whether nothing else has the values of a result: neither what the run was given, nor another result.
+/// Whether nothing else holds the values of a result: neither an input of the run, nor another result.
 bool isAlone(const Tensor &result, const std::vector<Tensor> &given) {
   const std::byte *begin = result.data(), *end = begin + result.bytes();
   return result.share().use_count() == 2 && std::ranges::none_of(given, [&](const Tensor &tensor) {
@@ -70,7 +70,7 @@ bool isAlone(const Tensor &result, const std::vector<Tensor> &given) {
          });
 }
 
-/// A tensor stays one where NumPy has no array of it.
+/// A tensor is returned if NumPy has no array for it.
 nb::object toNumPy(const Tensor &tensor, const std::vector<Tensor> &inputs) {
   const auto type = elementType(tensor.dtype());
   if (!type || tensor.shards() != 1)

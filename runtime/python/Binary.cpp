@@ -146,7 +146,7 @@ void bindBinary(nb::module_ &module) {
   for (const char *name : {"load_from_bytes", "load_binary_from_bytes"})
     module.def(name, loadBytes, nb::arg("data"), nb::arg("allow_native") = false,
                "Checks a flatbuffer in memory; raises BinaryError. `allow_native`: see Binary.allow_native.");
-  // What ttnn_to_flatbuffer_bin gives, which is bytes here.
+  // The result of ttnn_to_flatbuffer_bin, which is bytes here.
   module.def("load_binary_from_capsule", loadBytes, nb::arg("capsule"), nb::arg("allow_native") = false,
              "Checks what ttnn_to_flatbuffer_bin or ttmetal_to_flatbuffer_bin gave; raises BinaryError. "
              "`allow_native`: see Binary.allow_native.");

@@ -43,13 +43,13 @@ enum class HostType : int {
   Bool = 18,
 };
 HostType hostType(DataType type);
-/// The type that values of a host type have in a tensor: their own, or the nearest that the device has.
+/// The type of values of a host type in a tensor: their own, or the nearest that the device has.
 DataType deviceType(HostType type);
 /// Throws Error for a block format, which exists on the device only.
 size_t hostBytes(HostType type);
 
-/// A tensor of values that lie in host memory with strides in elements: of type `requested`, by default of the nearest
-/// that the device has. Throws RangeError where an integer does not fit.
+/// A tensor of values in host memory with strides in elements: of type `requested`, by default of the nearest one that
+/// the device has. Throws RangeError if an integer does not fit.
 ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> &stride, size_t itemsize, HostType type,
                       std::optional<DataType> requested = std::nullopt);
 /// An array of a Python program; the memory is the array's.
@@ -63,7 +63,7 @@ struct HostArray {
   int64_t elements() const { return volume(shape); }
 };
 /// Returns the array of any object with DLPack or the buffer protocol. Throws TypeError for another object, Error for a
-/// type without counterpart.
+/// type without a counterpart.
 HostArray hostArray(nb::handle object);
 /// Writes the values of a tensor of one shard.
 void toHostMemory(void *to, const ttnn::Tensor &from, std::optional<HostType> type);
@@ -72,7 +72,7 @@ void bindTypes(nb::module_ &module);
 void bindDevice(nb::module_ &module);
 /// Descriptions of machines; needs devices.
 void bindSystem(nb::module_ &runtime, nb::module_ &binary);
-/// `ttnnModule` gets the functions that the package ttnn needs.
+/// `ttnnModule` receives the functions that the package ttnn needs.
 void bindTensor(nb::module_ &module, nb::module_ &ttnnModule);
 void bindHooks(nb::module_ &module);
 /// Needs devices, tensors and programs.

@@ -48,7 +48,7 @@ std::optional<int64_t> bytesOf(const std::optional<Int<int64_t>> &given, const c
   return given ? std::optional(given->in(name, 0)) : std::nullopt;
 }
 
-/// Rows and columns of something of a mesh.
+/// Rows and columns of a property of a mesh.
 std::array<uint32_t, 2> pair(const Ints<uint32_t> &given, const char *name) {
   const std::vector<uint32_t> values = given.in(name);
   if (values.size() != 2)

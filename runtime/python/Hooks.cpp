@@ -108,7 +108,7 @@ void bindHooks(nb::module_ &module) {
       "Runs a program and returns its outputs. Inputs have the program's shapes and data types, and lie on the "
       "host or on the device. In the main thread, handlers of signals are called between ops: Ctrl-C ends the run. "
       "max_loop_iterations limits the iterations of all loops together.");
-  // One overload per name that callers use for what they wait for.
+  // One overload for each name that callers use for the awaited object.
   for (const char *what : {"tensors", "tensor", "event"})
     module.def(
         "wait", [](nb::handle, std::optional<uint8_t>) {}, nb::arg(what), nb::arg("cq_id") = nb::none(),

@@ -22,7 +22,7 @@ bool isMainThread() {
 
 SignalScope::SignalScope() {
   watchSignals(hasPythonHandler);
-  // One that came before the runtime was told to listen.
+  // A signal that arrived before the runtime listened.
   if (PyErr_CheckSignals() < 0)
     throw nb::python_error();
 }

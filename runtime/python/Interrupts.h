@@ -12,8 +12,8 @@ namespace nb = nanobind;
 
 namespace tt::python {
 
-/// While it lives in the main thread, Python's handlers of signals are called between the ops of what runs, and end it
-/// when they raise. Created and destroyed with the interpreter's lock held.
+/// While it exists in the main thread, Python's signal handlers are called between the ops of a run, and end it if they
+/// raise. Created and destroyed with the interpreter's lock held.
 class SignalScope final : public Interruptible {
 public:
   /// Throws what a handler raises for a pending signal.
@@ -26,7 +26,7 @@ private:
   std::optional<nb::python_error> raised;
 };
 
-/// Python calls handlers of signals in its main thread.
+/// Python calls signal handlers in its main thread.
 bool isMainThread();
 
 /// Calls f without the interpreter's lock.

@@ -34,17 +34,17 @@ template <class E> static nb::object addError(nb::module_ &module, const char *n
 
 NB_MODULE(_ttmlir_runtime, module) {
   module.doc() = "Runs TTNN flatbuffers on a simulated mesh of chips.";
-  // What PyTorch keeps of compiled functions until the interpreter ends holds programs and a device: no leak.
+  // PyTorch keeps compiled functions, with programs and a device, until the interpreter ends: this is not a leak.
   nb::set_leak_warnings(false);
 
-  // The most special exception is registered last: the translators are tried in the reverse order.
+  // The most specific exception is registered last: the translators are tried in reverse order.
   const nb::object error = addError<Error>(module, "Error", PyExc_RuntimeError);
   addError<DeviceError>(module, "DeviceError", error);
   addError<OutOfMemoryError>(module, "OutOfMemoryError", error);
   addError<OpError>(module, "OpError", error);
   addError<BinaryError>(module, "BinaryError", error);
   addError<RangeError>(module, "RangeError", nb::make_tuple(module.attr("OpError"), nb::handle(PyExc_ValueError)));
-  // What is left of sizes that nothing holds, and of values that nothing converts.
+  // The rest of sizes that nothing holds, and of values that nothing converts.
   nb::register_exception_translator([](const std::exception_ptr &thrown, void *) {
     try {
       std::rethrow_exception(thrown);

@@ -13,7 +13,7 @@ namespace {
 
 using sim::PublishedMesh;
 
-/// Memory -> (banks, bytes per bank, of these allocated, the most that were).
+/// Memory -> (banks, bytes per bank, allocated bytes, the maximum of these).
 auto memoriesOf(const PublishedMesh &mesh) {
   std::map<std::string, std::tuple<int64_t, int64_t, int64_t, int64_t>> found;
   for (size_t i = 0; i < sim::memoryCount; ++i) {

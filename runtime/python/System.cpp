@@ -23,7 +23,7 @@ namespace {
 
 using sim::ChipDesc;
 
-/// Figures of a chip, by the names that they have in files.
+/// Figures of a chip, by their names in files.
 struct FigureRow {
   const char *name;
   int64_t ChipDesc::*figure;
@@ -86,7 +86,7 @@ std::string toJson(const SystemDesc &system) {
          ", \"chip_capabilities\": " + list(count, [](size_t) { return std::string("\"HostMMIO\""); }) + "}}";
 }
 
-/// The machine in the JSON that toJson writes. Throws nb::python_error for text that is none.
+/// The machine in the JSON that toJson writes. Throws nb::python_error for invalid text.
 SystemDesc fromJson(const std::string &text) {
   const nb::object json = nb::module_::import_("json").attr("loads")(text);
   const auto mesh = nb::cast<std::vector<uint32_t>>(json["mesh_shape"]);
@@ -104,7 +104,7 @@ SystemDesc fromJson(const std::string &text) {
   return system;
 }
 
-/// The machine in a #ttcore.system_desc, as `ttrt query` writes it; the shape of the mesh is not in it.
+/// The machine in a #ttcore.system_desc, as `ttrt query` writes it; it does not contain the shape of the mesh.
 SystemDesc fromAttribute(const std::string &text) {
   static const std::regex archPattern(R"(\{arch = <(\w+)>, grid = (\d+)x(\d+)([^{}]*)\})"),
       indexPattern(R"(\}\], \[([\d, ]*)\])");
@@ -120,7 +120,7 @@ SystemDesc fromAttribute(const std::string &text) {
     }
     kinds.push_back(chip);
   }
-  // The list behind that of the chips: which of them each device is.
+  // The list after that of the chips: the chip of each device.
   std::smatch indices;
   const std::string behind = text.substr(std::min(text.rfind("arch = <"), text.size()));
   if (kinds.empty() || !std::regex_search(behind, indices, indexPattern))
@@ -174,7 +174,7 @@ nb::dict figuresByName(const std::string &arch) {
   return figures;
 }
 
-/// Nanoseconds that work takes on so many cores: computing, L1, DRAM, fabric, launch.
+/// Nanoseconds of work on this many cores: computing, L1, DRAM, fabric, launch.
 std::tuple<double, double, double, double, double> timesByName(const std::string &arch, double cores,
                                                                const sim::Cost &work) {
   if (!(cores > 0))
@@ -185,7 +185,7 @@ std::tuple<double, double, double, double, double> timesByName(const std::string
   return {times.computeNs, times.l1Ns, times.dramNs, times.fabricNs, times.launchNs};
 }
 
-/// The work of an op on tiled tensors of one data type that lie in L1 in pages.
+/// The work of an op on tiled tensors of one data type that are interleaved in L1.
 sim::Cost workOfOp(const std::string &arch, const std::string &op, const std::vector<Ints<int64_t>> &operands,
                    const std::vector<Ints<int64_t>> &results, HostType type) {
   const ttnn::OpInfo *info = ttnn::findOp(op);

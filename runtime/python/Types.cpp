@@ -77,7 +77,7 @@ template <class From, class To> void convert(const void *source, void *target, i
   }
 }
 
-/// Converts integers that the device lacks to the type that the caller wants.
+/// Converts integers that the device lacks to the type that the caller requests.
 template <class From> void convertIntegers(const void *source, ttnn::Tensor &result, int64_t n, const char *fromName) {
   switch (result.dtype()) {
   case DataType::Float32:
@@ -93,7 +93,7 @@ template <class From> void convertIntegers(const void *source, ttnn::Tensor &res
   }
 }
 
-/// The type that integers of a host type the device lacks are converted to on the way to `requested`.
+/// The type to which integers of a host type that the device lacks are converted on the way to `requested`.
 DataType integersAs(DataType own, DataType requested) {
   if (requested == DataType::Bool)
     return own;
@@ -125,7 +125,7 @@ ttnn::Tensor fromHost(const void *data, Shape shape, const std::vector<int64_t> 
       ttnn::Tensor same = runtime::createHostTensor(data, std::move(shape), stride, device);
       return runtime::castTensor(same, requested.value_or(device));
     }
-  // Gathered in the host's type first, under a type of the device that has as many bytes.
+  // Gathered in the host's type first, as a device type with as many bytes.
   const int64_t n = volume(shape);
   ttnn::Tensor gathered;
   const void *values = data;

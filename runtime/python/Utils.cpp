@@ -54,7 +54,7 @@ public:
     }
   }
   bool areUnchanged() const {
-    // Each row lies in a line of its own that was not read lately: many are fetched at a time.
+    // Each row is in a cache line of its own that was not read lately: many are fetched at a time.
     constexpr size_t ahead = 24;
     const std::byte *before = known.data();
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -83,7 +83,7 @@ void bindUtils(nb::module_ &module) {
   nb::class_<HostSamples>(module, "HostSamples", "Rows of bytes in host memory, and what they were at first.")
       .def(nb::init<const std::vector<nb::object> &>(), nb::arg("arrays"), "Arrays of uint8 of rank 2.")
       .def("are_unchanged", &HostSamples::areUnchanged, "Whether all of them are what they were.");
-  // A runtime's tensor is one of the library's here, and so is a device.
+  // Tensors and devices of the runtime are those of the library here.
   using Tensor = ::tt::ttnn::Tensor;
   module.def(
       "create_runtime_tensor_from_ttnn",

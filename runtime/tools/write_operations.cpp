@@ -1,8 +1,8 @@
 //===- write_operations.cpp - prints ttnn/operations.hpp --------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One C++ function per op, with types from the registry, and the
-// enums and structs that they take. Run by the build.
+// One C++ function per op, with types from the registry, and the enums and structs that they take. The build runs this
+// program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ std::string joined(const std::vector<std::string> &parts, const std::string &sep
   return all;
 }
 
-/// A line broken at commas so that none is longer than 120 columns.
+/// A line broken at commas so that none exceeds 120 columns.
 std::string wrapped(const std::string &head, const std::vector<std::string> &parts, const std::string &tail) {
   std::string all = head, line = head;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -90,7 +90,7 @@ void printStruct(std::ostream &out, const api::Struct &row) {
   out << "};\n";
 }
 
-/// The statement that adds a field, or an item of a list, to what becomes an attribute.
+/// The statement that adds a field, or an item of a list, to a future attribute.
 std::string addition(const std::string &name, std::string_view kind, const std::string &value) {
   if (api::findEnum(kind))
     return "addEnum(\"" + name + "\", \"" + text(kind) + "\", static_cast<int64_t>(" + value + "));";
@@ -231,7 +231,7 @@ Argument argumentOf(const Callable &callable, const Parameter &parameter) {
 }
 
 std::vector<Argument> argumentsOf(const Callable &callable) {
-  // What every function with results takes in addition to its own.
+  // The parameters of every function with results, in addition to its own.
   static const Parameter trailing[] = {{"dtype", "dtype", {}, Role::Result, true, false, false, true},
                                        {"memory_config", "memory_config", {}, Role::Result, true, false, false, true},
                                        {"layout", "layout", {}, Role::Result, true, false, false, true}};
@@ -242,7 +242,7 @@ std::vector<Argument> argumentsOf(const Callable &callable) {
     for (const Parameter &parameter : trailing)
       if (!callable.function->find(parameter.name))
         arguments.push_back(argumentOf(callable, parameter));
-  // A parameter can be left out when all behind it can.
+  // A parameter can be omitted if all later ones can.
   bool omissible = true;
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) {
     omissible = omissible && !it->defaultValue.empty();
@@ -252,8 +252,8 @@ std::vector<Argument> argumentsOf(const Callable &callable) {
   return arguments;
 }
 
-/// A condition in front of the statement that passes an argument: a default of the function need not be created,
-/// looked up and compared. Empty where no exact comparison tells.
+/// A condition before the statement that passes an argument: a default of the function need not be created, looked up
+/// and compared. Empty if no exact comparison is possible.
 std::string unlessDefault(const Argument &argument) {
   const Parameter &parameter = *argument.parameter;
   const std::string name = text(parameter.name), value = text(parameter.defaultValue);
@@ -264,7 +264,7 @@ std::string unlessDefault(const Argument &argument) {
   return argument.type == "int64_t " ? "if (" + name + " != " + value + ") " : std::string();
 }
 
-/// The statements that run one row. `indent` is in front of each.
+/// The statements that run one row. `indent` precedes each.
 void printBody(std::ostream &out, const Callable &callable, const std::vector<Argument> &arguments,
                const std::string &indent) {
   out << indent << "static const detail::Function function(\"" << callable.function->op << "\");\n"
@@ -360,12 +360,12 @@ void printFunction(std::ostream &out, const Callable &callable) {
   out << "\n";
 }
 
-/// Rows that a fixed parameter tells apart are one function, with the parameters of the longest.
+/// Rows that a fixed parameter distinguishes are one function, with the parameters of the longest.
 void printChoice(std::ostream &out, const Callable &longest, const std::vector<const Callable *> &rows) {
   std::vector<Argument> all = argumentsOf(longest);
   const auto fixed = std::find_if(all.begin(), all.end(), [](auto &a) { return a.kind == Kind::Fixed; });
   fixed->defaultValue = rows.front()->function->find(fixed->parameter->name)->defaultValue;
-  // With it, those in front of it may have theirs.
+  // With it, earlier ones may have theirs.
   std::vector<Argument> arguments = all;
   bool omissible = true;
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) {

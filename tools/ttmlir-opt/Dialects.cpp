@@ -1,7 +1,7 @@
 //===- Dialects.cpp - loads all dialects at once --------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: contexts of Python load every dialect that is registered, those of the tools one after the other.
+// For tests: contexts of Python load every registered dialect, those of the tools one after the other.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,8 +21,8 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-/// Errors come without the op that they are at, which may be a module with all its weights, unless
-/// --mlir-print-op-on-diagnostic asks for it.
+/// Diagnostics omit the op at which they are, which may be a module with all its weights, unless
+/// --mlir-print-op-on-diagnostic requests it.
 static void keepDiagnosticsShort() {
   mlir::registerMLIRContextCLOptions();
   auto &options = llvm::cl::getRegisteredOptions();
@@ -30,14 +30,14 @@ static void keepDiagnosticsShort() {
     static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(false);
 }
 
-/// Whether a pass looks at one module, or at its functions, and leaves modules inside of it as they are.
+/// Whether a pass reads one module, or its functions, and leaves modules inside of it unchanged.
 static bool isOfOneModule(mlir::Pass &pass) {
   // Passes nested by their names are one without a name.
   return pass.getArgument().empty() || pass.getOpName() == mlir::ModuleOp::getOperationName();
 }
 
-/// Passes that are options by themselves run on the module of the file: other modules inside of it are errors. With
-/// --pass-pipeline the caller says which modules passes run on.
+/// Passes that are separate options run on the module of the file: other modules inside of it are errors. With
+/// --pass-pipeline, the caller states the modules on which passes run.
 static mlir::MlirOptMainConfig withCheckedModules(mlir::MlirOptMainConfig config) {
   auto &options = llvm::cl::getRegisteredOptions();
   auto pipeline = options.find("pass-pipeline");
@@ -69,7 +69,7 @@ static bool refuseOtherFiles(llvm::ArrayRef<char *> arguments) {
       return true;
     }
     auto head = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/12, /*Offset=*/0);
-    // The identifier stands behind the size of the file and the place of the root.
+    // The identifier is after the size of the file and the offset of the root.
     if (!head || (*head)->getBuffer().substr(8) != "TTNN")
       continue;
     llvm::errs() << path
@@ -79,7 +79,7 @@ static bool refuseOtherFiles(llvm::ArrayRef<char *> arguments) {
   return false;
 }
 
-/// The StableHLO module of a portable artefact, as MLIR's own bytecode; other input is as it was. Null after an error.
+/// The StableHLO module of a portable artifact, as MLIR's own bytecode; other input is unchanged. Null after an error.
 static std::unique_ptr<llvm::MemoryBuffer> readArtifact(std::unique_ptr<llvm::MemoryBuffer> input,
                                                         const mlir::DialectRegistry &registry) {
   if (!mlir::vhlo::isPortableArtifact(input->getBuffer()))
@@ -96,7 +96,7 @@ static std::unique_ptr<llvm::MemoryBuffer> readArtifact(std::unique_ptr<llvm::Me
   return llvm::MemoryBuffer::getMemBufferCopy(bytes, input->getBufferIdentifier());
 }
 
-/// Writes the portable artefact of a module that is given as bytecode.
+/// Writes the portable artifact of a module that is given as bytecode.
 static mlir::LogicalResult writeArtifact(llvm::StringRef bytecode, llvm::StringRef version, llvm::raw_ostream &output,
                                          const mlir::DialectRegistry &registry) {
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);

@@ -89,7 +89,7 @@ DataType dataTypeNamed(std::string_view name) {
   throw Error("functions.py names the data type \"" + std::string(name) + "\", which there is not");
 }
 
-/// Float attributes are 32 bits wide in the dialect, however a call writes them.
+/// Float attributes have 32 bits in the dialect, however a call writes them.
 double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
 
 std::string shortText(double value) {
@@ -157,7 +157,7 @@ Attribute enumAttribute(std::string_view type, std::string_view symbol) {
   throw OpError("\"" + std::string(symbol) + "\" is no " + std::string(type));
 }
 
-/// A number that a call gives; what is not infinite stays so.
+/// A number of a call; a finite number stays finite.
 static double roundedArgument(const Callable &callable, const Parameter &parameter, double value) {
   const double result = rounded(value);
   if (std::isfinite(value) && !std::isfinite(result))
@@ -238,7 +238,7 @@ void normalise(const Callable &callable, NamedAttribute &named) {
 
 namespace {
 
-/// The values of a small integer tensor, or nothing when it has others.
+/// The values of a small integer tensor, or nothing if it has others.
 std::optional<shapes::Sizes> numbersOf(const Tensor &tensor) {
   shapes::Sizes numbers;
   const int64_t count = volume(tensor.shape());
@@ -304,7 +304,7 @@ Device deviceOf(std::span<const Tensor> values) {
 
 using Operands = std::span<const std::optional<TensorSpec>>;
 
-/// The operand of a parameter, or nullptr when it is absent.
+/// The operand of a parameter, or nullptr if it is absent.
 const TensorSpec *operandNamed(const Callable &callable, Operands operands, std::string_view name) {
   const auto found = std::ranges::find(callable.operands, name, &Parameter::name);
   const auto index = static_cast<size_t>(found - callable.operands.begin());
@@ -326,7 +326,7 @@ struct ResultType {
   bool own = false; // whatever the operands have
 };
 
-/// The data type of a result when the call does not say.
+/// The data type of a result if the call does not state it.
 ResultType resultType(const Callable &callable, Operands operands, const Attributes &attributes, size_t result,
                       DataType first) {
   using Rule = api::DefaultType::Rule;
@@ -353,12 +353,12 @@ ResultType resultType(const Callable &callable, Operands operands, const Attribu
   return {given.rule == Rule::Rows && sim::isBlockFormat(type) ? DataType::BFloat16 : type};
 }
 
-/// Whether results of a shape rule lie on the device that a call names, wherever the operands are.
+/// Whether results of a shape rule are on the device that a call names, wherever the operands are.
 bool isPlaced(std::string_view rule) {
   return rule == "distribute" || rule == "prepareWeights" || rule == "prepareBias";
 }
 
-/// The layout of the results when the call does not say.
+/// The layout of the results if the call does not state it.
 Layout resultLayout(const Callable &callable, Operands operands, Layout first) {
   if (const std::string_view layout = callable.function->defaultLayout(); !layout.empty()) {
     if (const TensorSpec *followed = operandNamed(callable, operands, layout))
@@ -391,7 +391,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
       first = false;
     }
     like.distributed |= operand->distributed;
-    // A sharded operand's memory would not fit another shape: results are interleaved unless requested.
+    // A sharded operand's memory would not fit another shape: results are interleaved unless requested otherwise.
     if (like.memory.buffer == BufferType::SystemMemory && operand->memory.buffer != BufferType::SystemMemory)
       like.memory = {operand->memory.buffer, MemoryLayout::Interleaved, {}, {}};
   }
@@ -415,7 +415,7 @@ std::vector<TensorSpec> resultSpecs(const Callable &callable, std::span<const st
     bool given = false;
     if (!outputs.empty()) {
       const Output &output = outputs[outputs.size() > 1 ? i : 0];
-      // One description of several results is not meant for their indices.
+      // One description for several results does not apply to their indices.
       given = output.dtype && !(type.own && outputs.size() == 1 && shapes.size() > 1);
       if (given)
         spec.dtype = *output.dtype;

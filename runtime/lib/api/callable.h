@@ -25,15 +25,15 @@ void release(const Tensor &tensor, bool force);
 bool mayBeLeftOut(const Callable &callable, const AttributeSpec &spec);
 /// The value of an enum by its symbol or public name. Throws OpError.
 Attribute enumAttribute(std::string_view type, std::string_view symbol);
-/// Brings an attribute into the form that kernels take: an integer where a list is expected is a list of one, floats
-/// have 32 bits. Throws OpError that names the parameter.
+/// Converts an attribute to the form that kernels take: an integer in place of a list is a list of one, floats have 32
+/// bits. Throws OpError that names the parameter.
 void normalise(const Callable &callable, NamedAttribute &attribute);
-/// Whether numbers of the type are integers; those of BOOL are.
+/// Whether numbers of the type are integers, which includes BOOL.
 inline bool isInteger(DataType type) {
   return type == DataType::Int32 || type == DataType::UInt32 || type == DataType::UInt16 || type == DataType::UInt8 ||
          type == DataType::Bool;
 }
-/// Throws OpError for a call that Tenstorrent's library refuses: what the row's demands are not met by. `device` is
+/// Throws OpError for a call that Tenstorrent's library refuses: one that violates the row's requirements. `device` is
 /// strict.
 void requireStrict(const Callable &callable, std::span<const std::optional<TensorSpec>> operands,
                    std::span<const Output> outputs, const sim::MeshDevice &device);

@@ -10,7 +10,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// The same values in memory of their own, where they lie. `what` names them in reports of memory.
+/// The same values in separate memory of the same kind. `what` names them in memory reports.
 Tensor copied(const Tensor &tensor, const char *what) {
   Tensor host = tensor.clone();
   if (!tensor.isOnDevice())

@@ -48,7 +48,7 @@ int runPrograms(std::span<const Program> programs, uint32_t rows, uint32_t colum
     for (const Program &program : programs)
       for (const Tensor &given : program.run(program.createInputs(device), device)) {
         const Tensor result = given.gathered("the result of a program");
-        // What all chips agree on is one value.
+        // A value on which all chips agree is one value.
         std::vector<const std::byte *> values;
         for (size_t i = 0; i < result.shards(); ++i)
           values.push_back(result.data(i));

@@ -15,8 +15,8 @@ namespace tt::ttnn {
 /// A call with its kernel and the descriptions of its results.
 struct PreparedCall {
   std::vector<uint64_t> key; // operands and attributes, which the cache compares
-  /// Descriptions of operands live as long as kernels that were created for them: no other is at their address
-  /// meanwhile.
+  /// Descriptions of operands live as long as the kernels that were created for them, so that no other description gets
+  /// their address meanwhile.
   std::vector<std::shared_ptr<const Tensor::Description>> ins;
 
   struct Result {
@@ -37,20 +37,20 @@ struct PreparedCall {
   ForkAware<std::mutex> running;                     // a kernel runs once at a time
 };
 
-/// Tensors that results go into; `parameter`: what the caller calls them.
+/// Tensors to which results are written; `parameter`: their name for the caller.
 struct Into {
   std::span<const Tensor> tensors;
   std::string_view parameter;
 };
 
-/// The device of the operands; they must not lie on different ones.
+/// The device of the operands; they must not be on different ones.
 Device deviceOf(const Callable &callable, std::span<const Tensor> operands, const Device &given);
-/// A kernel of one device sees one shard of each operand; results on a device have a shard for each of its chips.
+/// A kernel of one device reads one shard of each operand; results on a device have a shard for each of its chips.
 void checkDistribution(const Callable &callable, const PreparedCall &prepared, std::span<const Tensor> operands,
                        const Device &device);
 /// Checks that results may be written to these tensors.
 void checkInto(const Callable &callable, const PreparedCall &prepared, const Into &into, const Device &device);
-/// Runs a prepared call. Recorded results are no views of operands, because a trace writes each of them again.
+/// Runs a prepared call. Recorded results are not views of operands, because a trace writes each of them again.
 std::vector<Tensor> runPrepared(PreparedCall &prepared, std::span<const Tensor> operands, const Device &device,
                                 const Into *into, bool recorded);
 

@@ -105,7 +105,7 @@ void requireDevice(const StrictCall &call) {
       call.refuse(i, "is on the host", "a tensor on the device");
 }
 
-/// The library writes to the operand, unless the call says otherwise, by requesting a memory.
+/// The library writes to the operand, unless the call requests a memory.
 void requireInPlace(const StrictCall &call) {
   if (call.operands[0]->memory.shardShape.empty() && (call.outputs.empty() || !call.outputs[0].memory))
     call.refuse(0, "is interleaved", "a sharded tensor, or inplace=False");

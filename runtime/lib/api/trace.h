@@ -8,7 +8,7 @@
 
 namespace tt::ttnn {
 
-/// The connection of calls with the traces that are recorded.
+/// The connection between calls and the traces that are recorded.
 struct Recorder {
   /// Whether anybody records calls on the device.
   static bool records(const Device &device) {

@@ -1,8 +1,8 @@
 //===- transfer.cpp - transfers and deallocation --------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors that go to a device, come from it, or end. A program's executor does
-// these by itself (see lib/program).
+// Tensors that are sent to a device, fetched from it, or freed. A program's executor does this by itself (see
+// lib/program).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using Results = std::vector<Tensor>;
 
 Output outputOf(const CallArguments &call) { return call.outputs.empty() ? Output() : call.outputs.front(); }
 
-/// These take the data type and the layout as they are.
+/// These keep the data type and the layout.
 void expectNoConversion(const CallArguments &call, const Tensor &tensor) {
   const Output output = outputOf(call);
   if (output.dtype.value_or(tensor.dtype()) != tensor.dtype())
@@ -53,7 +53,7 @@ Results toDevice(const CallArguments &call) {
   // Values that are already there stay.
   if (tensor.device() == call.device && outputOf(call).memory.value_or(tensor.spec().memory) == tensor.spec().memory)
     return {tensor};
-  // The caller may write a host tensor later; constants are never written.
+  // The caller may write to a host tensor later; constants are never written.
   return {placed(call, tensor.constant() ? tensor : tensor.clone(), call.device)};
 }
 

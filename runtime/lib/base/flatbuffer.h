@@ -1,9 +1,8 @@
 //===- flatbuffer.h - verification of untrusted flatbuffers -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the readers of all kinds of files share. A file has passed FlatBuffers'
-// Verifier when its fields are read: every offset, vector and string lies in the
-// file, and what they say is still to be checked.
+// Functions shared by the readers of all kinds of files. A file has passed FlatBuffers' Verifier when its fields are
+// read: every offset, vector and string is inside the file, and their meaning is still to be checked.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,15 +22,16 @@ namespace tt::files {
 
 /// The maximum rank of a shape in a file.
 inline constexpr size_t maxRank = 16;
-// Struct and list attributes nest; a real one is three tables deep per level and has at most a few levels.
+// Struct and list attributes nest; a real one has three tables per level and at most a few levels.
 inline constexpr uint32_t maxDepth = 64;
-// A table in the file may be referred to many times; this bounds the time a hostile file can take.
+// A table in the file may be referred to many times; this bounds the time that a hostile file can take.
 inline constexpr uint32_t maxTables = 1u << 22;
-/// Values and tables may be shared in a file, so that a small one can ask for much: most items of one program.
+/// Values and tables may be shared in a file, so a small file can request much: the maximum number of items of one
+/// program.
 inline constexpr size_t maxItems = size_t(1) << 24;
 
-/// The pages of a regular file that is not empty, which go with their last user. With `writable`, writing to them
-/// changes this process's copy only. Throws BinaryError.
+/// The pages of a nonempty regular file, which are freed with their last user. With `writable`, writing changes this
+/// process's copy only. Throws BinaryError.
 std::shared_ptr<std::byte> mapFile(const std::string &path, bool writable, size_t &size);
 
 /// Checks that a file begins with a size, its own, and one of the identifiers. Throws BinaryError; `expected` ends the
@@ -71,7 +71,7 @@ template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *vector) 
   return result;
 }
 
-/// Says in which program and op or command of a file something is wrong.
+/// States in which program and op or command of a file an error is.
 struct Place {
   std::string file, program, step;
   mutable size_t items = 0;
@@ -82,7 +82,7 @@ struct Place {
   /// Counts against maxItems.
   void spend(size_t count, const std::string &field, const char *what = "the program",
              const char *expected = "fewer") const;
-  /// A table that must be there.
+  /// A required table.
   template <class T> const T &need(const T *table, const std::string &field) const {
     if (!table)
       fail(field, "is missing", "one");

@@ -9,14 +9,14 @@
 #include <pthread.h>
 #include <thread>
 
-// libgomp's, see parallel.cpp. Ends the calling thread's pool; not 0 inside of a parallel region.
+// libgomp's, see parallel.cpp. Ends the calling thread's pool; returns nonzero inside of a parallel region.
 extern "C" int omp_pause_resource_all(int kind);
 
 namespace tt {
 namespace {
 
 std::atomic<uint32_t> forks{0};
-/// The child of a fork from inside a parallel loop has a pool whose threads are gone.
+/// The child of a fork inside a parallel loop has a pool whose threads do not exist.
 std::atomic<bool> poolIsLost{false};
 bool poolIsKept = false; // by the fork that is going on; under the lock of ForkMutexes
 
@@ -41,7 +41,7 @@ struct ForkMutexes {
   }
 
   static void prepare() {
-    // Threads that end give back memory, so they go before its mutexes are taken.
+    // Threads that end free memory, so they are ended before its mutexes are locked.
     const bool kept = omp_pause_resource_all(/*soft=*/1) != 0;
     ForkMutexes &all = instance();
     all.mutex.lock();

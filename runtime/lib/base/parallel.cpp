@@ -11,7 +11,7 @@
 #include <utility>
 
 // libgomp's entry points (GCC's OpenMP ABI, stable since GCC 4.9), declared here because GOMP_parallel is in no header
-// and clang's omp.h is that of another runtime.
+// and clang's omp.h belongs to another runtime.
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_thread_num();
@@ -26,7 +26,7 @@ namespace {
 std::atomic<int> requested{0};
 thread_local bool inside = false;
 
-// Read when the library is loaded: later, the kernel library may be inside of a scope that lets it use one thread only.
+// Read when the library is loaded: later, the kernel library may be in a scope that limits it to one thread.
 const int defaultThreads = std::max(1, omp_get_max_threads());
 
 /// libgomp ends the process when the system refuses to start a thread.
@@ -43,7 +43,7 @@ struct Loop {
 
 void runPieces(void *data) {
   auto &loop = *static_cast<Loop *>(data);
-  // libgomp may give fewer threads than were requested, so pieces are dealt out by the count there really is.
+  // libgomp may provide fewer threads than requested, so pieces are distributed by the actual number.
   const int64_t thread = omp_get_thread_num(), count = omp_get_num_threads();
   const bool before = std::exchange(inside, true);
   try {

@@ -23,7 +23,7 @@ namespace tt {
 namespace {
 
 constexpr size_t unit = 64, hugePage = size_t(1) << 21;
-/// Blocks from here on come from the system and go back to it; malloc would keep what lies between others.
+/// Blocks of this size and more come from the system and return to it; malloc would keep memory between others.
 constexpr size_t mappedFrom = size_t(1) << 18, spareBytes = size_t(1) << 24;
 constexpr size_t keptInTotal = size_t(1) << 30;
 #if defined(__has_feature)
@@ -58,13 +58,13 @@ void *takeFresh(size_t bytes) noexcept {
   return freshMemory(bytes);
 }
 
-/// A block that waits for its next user, in a list through such blocks.
+/// A block that waits for reuse, in a list through such blocks.
 struct Waiting {
   Waiting *next;
   size_t bytes;
 };
 
-/// Blocks waiting for their next user: those of middle size in regions, others in lists through themselves.
+/// Blocks that wait for reuse: those of medium size in regions, others in lists through themselves.
 class Pool {
 public:
   void *take(size_t bytes) noexcept {
@@ -138,9 +138,9 @@ private:
     return regions.take(bytes);
   }
 
-  /// Uses huge pages for the memory in which programs keep their values: fewer pages are looked up, and a copy happens
-  /// once. Small pages in use become a huge one; the system clears the others when they are first written, so that a
-  /// program whose values grow pays for the growth and not for the region.
+  /// Uses huge pages for the memory in which programs keep their values: fewer page lookups, and a single copy. Used
+  /// small pages become a huge one; the system clears the others at their first write, so a program whose values grow
+  /// pays for the growth and not for the region.
   static void useHugePages(std::byte *region) noexcept {
 #if defined(__linux__)
 #ifndef MADV_COLLAPSE
@@ -163,8 +163,8 @@ Pool &pool() {
   return *instance;
 }
 
-/// The small blocks that a thread gave back last, which it takes again without a lock: those of objects that hold
-/// tensors, several for each.
+/// The small blocks that a thread freed last, which it takes again without a lock: those of objects that hold tensors,
+/// several for each.
 class Small {
 public:
   static bool has(size_t bytes) { return keep && bytes <= mostBytes; }
@@ -193,7 +193,7 @@ public:
       list.length = 0;
     }
   }
-  /// Objects of static duration come and go when the thread's own are destroyed already.
+  /// Objects of static duration are created and destroyed after the thread's own objects.
   void end() noexcept {
     trim();
     ended = true;
@@ -215,7 +215,7 @@ private:
 /// Constant-initialised and never destroyed, so that it can be used at any time.
 constinit thread_local Small small;
 
-/// Gives a thread's small blocks to the others when it ends.
+/// Passes a thread's small blocks to the others when it ends.
 struct AtThreadEnd {
   ~AtThreadEnd() { small.end(); }
 };
@@ -232,7 +232,7 @@ size_t pageBytes() {
 
 void *map(size_t bytes) noexcept {
   const size_t size = roundUp(bytes, pageBytes());
-  // More, so that the beginning of a huge page is in it; what lies before it and behind goes again.
+  // More, so that it contains the beginning of a huge page; memory before and after it is freed again.
   const size_t more = bytes >= hugePage ? hugePage - pageBytes() : 0;
   void *mapped = ::mmap(nullptr, size + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
@@ -258,8 +258,8 @@ void *map(size_t) noexcept { return nullptr; }
 void unmap(void *, size_t) noexcept {}
 #endif
 
-/// The block that was freed last. What prepares a program takes blocks of one size again and again, for one weight
-/// after the other, and fresh pages cost more than the work.
+/// The block that was freed last. Preparing a program allocates blocks of one size repeatedly, for one weight after the
+/// other, and fresh pages cost more than the work.
 class Spare {
 public:
   void *take(size_t bytes) noexcept {
@@ -285,7 +285,7 @@ Spare &spare() {
   return *instance;
 }
 
-/// Memory for lasting values. A slab goes with the last piece of it.
+/// Memory for lasting values. A slab is freed with its last piece.
 class Slabs {
 public:
   std::shared_ptr<std::byte> take(size_t bytes) {
@@ -325,8 +325,8 @@ private:
     const size_t from = roundUp(used, pageBytes()), to = roundUp(used, hugePage);
     if (!isMapped(slabBytes) || from >= to)
       return;
-    // Dropping a part of a huge page frees nothing while the rest is in use; marking it as free for the taking first
-    // makes the system split it.
+    // Dropping a part of a huge page frees nothing while the rest is in use; marking it as free first makes the system
+    // split it.
     ::madvise(slab + from, to - from, MADV_FREE);
     ::madvise(slab + from, to - from, MADV_DONTNEED);
 #endif

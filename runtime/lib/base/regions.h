@@ -1,10 +1,9 @@
 //===- regions.h - arenas ---------------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks for values that come and go. The lowest place that a block fits in is
-// taken, so what is alive at one time lies in little memory, and a new result
-// where one has just died: its lines are still in the caches. Lists by size
-// give out what was used when a result of that size was last needed.
+// Blocks for temporary values. A block is placed at the lowest address where it fits, so values that are alive at one
+// time are close together, and a new result reuses memory that is still in the caches. Lists by size would return the
+// memory that was used when a result of that size was last needed.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +14,7 @@
 
 namespace tt {
 
-/// Not safe for threads. Calls an allocator in add() only.
+/// Not thread-safe. Calls an allocator in add() only.
 class Regions {
 public:
   /// Larger blocks leave too little of a region to others; smaller ones are not worth a search.
@@ -24,18 +23,18 @@ public:
   static constexpr size_t alignment = 64;
   static constexpr size_t busyBytes = size_t(1) << 20;
 
-  /// leastBytes <= `bytes` <= mostBytes of an existing region; nullptr when none has room.
+  /// leastBytes <= `bytes` <= mostBytes of an existing region; nullptr if none has room.
   void *take(size_t bytes) noexcept;
   /// Adds memory of regionBytes bytes. Throws std::bad_alloc.
   void add(std::byte *memory);
   /// `bytes` as when the block was taken.
   void give(void *block, size_t bytes) noexcept;
-  /// Takes out a region of which nothing is used; nullptr when there is none.
+  /// Removes a region without used blocks; nullptr if there is none.
   std::byte *removeUnused() noexcept;
-  /// A region of which busyBytes have come to be used at one time, for the first time; nullptr when there is none since
-  /// the last call.
+  /// A region in which busyBytes are in use at one time for the first time; nullptr if there is none since the last
+  /// call.
   std::byte *newlyBusy() noexcept { return std::exchange(busy, nullptr); }
-  /// Bytes of regions of which nothing is used.
+  /// Bytes of regions without used blocks.
   size_t unusedBytes() const { return unused * regionBytes; }
 
 private:

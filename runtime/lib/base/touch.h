@@ -9,8 +9,8 @@
 
 namespace tt {
 
-/// Has the system map every page of memory that is not in use yet, on all threads: a first write costs up to 4 ms for
-/// 2 MiB, which is more than most runs of a program. What the memory holds is lost.
+/// Maps every page of memory that is not in use yet, on all threads: a first write costs up to 4 ms for 2 MiB, which is
+/// more than most runs of a program. The contents of the memory are lost.
 inline void touchPages(std::byte *memory, size_t bytes) {
   constexpr size_t page = size_t(1) << 12, piece = size_t(1) << 21;
   parallelFor(static_cast<int64_t>((bytes + piece - 1) / piece), 1, [&](int64_t begin, int64_t end) {

@@ -27,7 +27,7 @@ Units detected() {
     return Units::AVX2;
   if (!__builtin_cpu_supports("avx512bf16"))
     return Units::AVX512;
-  // Linux gives the tile registers to processes that ask: ARCH_REQ_XCOMP_PERM for XTILEDATA.
+  // Linux grants the tile registers to processes that request them: ARCH_REQ_XCOMP_PERM for XTILEDATA.
   const bool tiles = __builtin_cpu_supports("amx-bf16") && __builtin_cpu_supports("amx-tile") &&
                      syscall(SYS_arch_prctl, 0x1023, 18) == 0;
   return tiles ? Units::AMX : Units::AVX512_BF16;

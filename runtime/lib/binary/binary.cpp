@@ -50,7 +50,7 @@ BinaryImage::BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t progra
 }
 
 void BinaryImage::release(std::span<const std::byte> values) const {
-  // Of a file in large pages the system maps a page as a whole, and with it the ends of values that were let go before.
+  // The system maps a large page of a file as a whole, including the ends of values that were released before.
   constexpr size_t largePage = size_t(1) << 21;
   static const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   if (!isMapped || !holds(values))

@@ -20,17 +20,17 @@ namespace tt::runtime {
 class BinaryImage {
 public:
   BinaryImage(std::string name, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
-  /// The file of another image with its programs for these sizes; only what `program` runs is.
+  /// The file of another image with its programs for these sizes; only programs that `program` runs are bound.
   BinaryImage(const std::shared_ptr<BinaryImage> &open, size_t program, std::span<const int64_t> sizes);
 
   bool holds(std::span<const std::byte> values) const {
     return !values.empty() && values.data() >= bytes.data() && values.size() <= bytes.size() &&
            static_cast<size_t>(values.data() - bytes.data()) <= bytes.size() - values.size();
   }
-  /// Lets go of the pages of a mapped file that hold values. Whoever needs them again (an embedding that shares its
-  /// table with a product) reads them again, so it may be more than the values.
+  /// Releases the pages of a mapped file that hold values. Users that need them again (an embedding that shares its
+  /// table with a product) read them again, so it may release more than the values.
   void release(std::span<const std::byte> values) const;
-  /// The same for all that was read to load the file or to prepare a program.
+  /// The same for everything that was read to load the file or to prepare a program.
   void settle() const;
 
   const std::string name; // of the file, for messages
@@ -60,8 +60,8 @@ public:
   Bindings bindings;                  // of an open one
   std::weak_ptr<BinaryImage> boundOf; // the open one that this is for some sizes
 
-  /// Returns the state that a back end keeps with the binary (programs prepared for a device, compiled kernels): it
-  /// goes when the binary goes. A binary has one back end, and T is its type.
+  /// Returns the state that a back end keeps with the binary (programs prepared for a device, compiled kernels): it is
+  /// freed with the binary. A binary has one back end, and T is its type.
   template <class T> T &kept() {
     std::lock_guard lock(keptMutex);
     if (!keptByBackEnd)

@@ -132,7 +132,7 @@ void writeSystemDesc(Json &json, const BinaryImage &image) {
   json.end(']').end('}');
 }
 
-/// Ops of a TTNN program, commands of a TTMetal one.
+/// Ops of a TTNN program, or commands of a TTMetal one.
 void writeSteps(Json &json, const BinaryImage &image, size_t program) {
   if (image.metal)
     metal::writeCommands(json, image, program);

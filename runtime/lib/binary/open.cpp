@@ -126,7 +126,7 @@ private:
     return *changed[index];
   }
 
-  /// Values have descriptions together, so one that changes gets another one.
+  /// Values share descriptions, so a changed value gets a new one.
   void resize(size_t index, uint32_t value, Shape shape) {
     const TensorSpec *const old = created[index].values[value].spec;
     if (old->shape == shape)
@@ -141,7 +141,7 @@ private:
         resizedValue.spec = known->second;
         return;
       }
-    // As a loader demands it of what is written.
+    // As a loader requires of written values.
     bool fits = true;
     int64_t elements = 1;
     for (const int64_t size : shape)
@@ -157,7 +157,7 @@ private:
     resizedSpecs.emplace(old, &specs.back());
   }
 
-  /// Layers of a model have the same ops with the same shapes: what was found of one holds for those behind it.
+  /// Layers of a model have the same ops with the same shapes: results for one apply to the following ones.
   struct Bound {
     const Operation *operation;
     size_t program;
@@ -172,7 +172,7 @@ private:
     return all;
   }
 
-  /// Whether the op is one of the last ones again, of which its results have been taken over.
+  /// Whether the op repeats one of the last ones, whose results have been reused.
   bool repeats(size_t index, const Operation &operation) {
     const auto specOf = [&](uint32_t in) { return in == absentOperand ? nullptr : created[index].values[in].spec; };
     const auto sameSpec = [&](uint32_t a, uint32_t b) { return specOf(a) == specOf(b); };
@@ -200,7 +200,7 @@ private:
   void bindOperations(size_t index) {
     bound[index] = true;
     const Open::OfProgram &written = open.programs[index];
-    // What has the shape that the file says, and does not come from a number that depends on sizes, is as written.
+    // A value with the shape stated in the file, and without a number that depends on sizes, is as written.
     std::vector<bool> &flags = resized[index];
     flags.resize(created[index].values.size(), false);
     auto next = written.numbers.begin();
@@ -292,7 +292,7 @@ private:
         throw OpError("its constant has " + std::to_string(constant->bytes.size()) + " bytes, for other sizes");
   }
 
-  /// A constant of one value, or of the one that it has.
+  /// A splat constant, or one with a single value.
   std::span<const std::byte> fill(const TensorSpec &spec, std::span<const std::byte> old, std::optional<double> value) {
     if (sim::isBlockFormat(spec.dtype))
       throw OpError("its constant is of type " + std::string(toString(spec.dtype)) + " and depends on sizes");
@@ -315,7 +315,7 @@ private:
     return {memory.get(), bytes};
   }
 
-  /// The shapes that follow from operands and attributes alone; false where the op leaves them open.
+  /// The shapes that follow from operands and attributes alone; false if the op leaves them open.
   static bool infer(const ttnn::OpInfo &info, const ttnn::OpCall &call, std::vector<Shape> &results) {
     const ttnn::ShapeRule *rule = ttnn::findShapeRule(info);
     if (!rule)
@@ -329,7 +329,7 @@ private:
     return true;
   }
 
-  /// A program that an op runs gets what the op gives it, and the op gives what the program does.
+  /// A program that an op runs receives the op's operands, and the op returns the program's results.
   void bindCallees(size_t index, const Operation &operation, std::vector<Shape> &results) {
     const size_t first = operation.call == Operation::Call::Case ? 1 : 0;
     for (const uint32_t callee : operation.callees) {
@@ -339,7 +339,7 @@ private:
         bindOperations(callee);
       }
       const Program &other = created[callee];
-      // The last one of a loop is its body; branches give the same.
+      // The last program of a loop is its body; branches return the same types.
       for (size_t i = 0; i < results.size() && i < other.outputs.size(); ++i)
         results[i] = other.spec(other.outputs[i]).shape;
     }
@@ -357,12 +357,12 @@ private:
   std::deque<Bound> recent;                                                     // the last ones first
 };
 
-/// Finds the ops that sizes may change: those that have a number, a result of known shape, or an operand that comes
-/// from such an op or from an input whose shape depends on sizes.
+/// Finds the ops that sizes may change: those with a number, a result of known shape, or an operand that comes from
+/// such an op or from an input whose shape depends on sizes.
 void findOperations(std::span<Open::OfProgram> programs, const SharedList<Program> &all, size_t index, bool isCalled) {
   Open::OfProgram &own = programs[index];
   const Program &program = all[index];
-  // What is called without anything that changes changes only by numbers of its own.
+  // A program that is called without changed operands changes only by its own numbers.
   const auto isFixed = [&](uint32_t callee) {
     return programs[callee].dimensions.empty() && programs[callee].numbers.empty() &&
            std::ranges::all_of(all[callee].operations,
@@ -520,7 +520,7 @@ std::vector<int64_t> sizesOf(const Open &open, const Program &program, size_t in
     return inputName(each.input) + " has " + std::to_string(sizeAt(each)) + " in dimension " +
            std::to_string(each.dimension->dimension);
   };
-  // The plain ones first: a bound is said of the size itself.
+  // Simple ones first: a bound applies to the size itself.
   std::ranges::sort(found, {}, [](const Given &each) {
     return std::tuple(each.dimension->code.size(), each.input, each.dimension->dimension);
   });

@@ -1,10 +1,9 @@
 //===- open.h - files that leave sizes open ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file can leave sizes open. Its shapes and attributes are written for one value
-// of each open size. Binding the file to other values infers the shapes of all
-// results op by op with the shape rules, evaluates the attributes that depend on
-// sizes, and checks every changed op as the loader does.
+// A file can leave sizes open. Its shapes and attributes are written for one value of each open size. Binding the file
+// to other values infers the shapes of all results op by op with the shape rules, evaluates the attributes that depend
+// on sizes, and checks every changed op like the loader.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -118,7 +118,7 @@ private:
                                    : std::string()));
   }
 
-  /// Requires that one stage gives what another takes: on each chip of a sub-mesh, or the same on all of them.
+  /// Requires that one stage returns what another takes: on each chip of a sub-mesh, or the same on all of them.
   void requireSame(const Stage &from, uint32_t output, const Program &to, const TensorSpec &expected,
                    const std::string &field) const {
     const Program &producer = programOf(from);

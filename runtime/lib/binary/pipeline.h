@@ -9,8 +9,8 @@
 
 namespace tt::runtime {
 
-/// Reads the stages of a program, whose values are known as those of all `programs` are. After it returned, every
-/// stage gets values of the shape and type that it takes. Throws BinaryError.
+/// Reads the stages of a program, whose values are known like those of all `programs`. Afterwards, every stage gets
+/// values of the shape and type that it takes. Throws BinaryError.
 void readPipeline(const target::Pipeline &from, std::span<const Program> programs, const files::Place &place,
                   Program &to);
 

@@ -1,8 +1,8 @@
 //===- read.cpp - from a verified flatbuffer to checked programs ----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// FlatBuffers' Verifier has shown that every offset, vector and string lies in the file. Here its meaning is checked:
-// nothing that the executor or a kernel later relies on is taken on trust.
+// FlatBuffers' Verifier has shown that every offset, vector and string is inside the file. Here its meaning is checked:
+// the executor and kernels rely on nothing unchecked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using files::numbers;
 using files::text;
 
 constexpr size_t maxAttributes = 256; // of one op
-// No tensor of a real program comes near; below it, no product of a shape with a size or a pair of strides overflows.
+// No tensor of a real program comes close; below it, no product of a shape with a size or a pair of strides overflows.
 constexpr int elementBits = 44;
 
 class Reader {
@@ -75,7 +75,7 @@ public:
     ttnn::addNativeCode(native->hash(), library, image.nativeTriple);
   }
 
-  /// Every call names programs that take its operands and give its results, and none that calls itself.
+  /// Every call names programs that take its operands and return its results, and none that calls itself.
   void checkCalls() {
     for (const Program &program : image.programs) {
       place.program = program.name;
@@ -422,7 +422,7 @@ private:
                  toString(expected.shape) + " of " + std::string(toString(expected.dtype)));
   }
 
-  /// Calls end: no program runs itself, and chains are shorter than the stack is deep.
+  /// Calls terminate: no program runs itself, and chains are shorter than the stack is deep.
   uint32_t checkDepth(uint32_t program, uint32_t above) {
     constexpr uint32_t maxDepth = 100, maxRuns = 100000, open = ~0u;
     if (heights[program] && heights[program] != open)
@@ -442,7 +442,7 @@ private:
           height = std::max(height, checkDepth(callee, above + 1) + 1);
         if (above >= maxDepth || height > maxDepth)
           failHere("make calls more than " + std::to_string(maxDepth) + " deep");
-        // Each call is prepared by itself.
+        // Each call is prepared separately.
         runs[program] += runs[callee];
         if (runs[program] > maxRuns)
           failHere("call more than " + std::to_string(maxRuns) + " programs, and these others");
@@ -467,7 +467,7 @@ private:
   ttnn::Attribute readAttribute(const target::Attribute &from, const std::string &name) {
     using target::AttributeValue;
     spend(1, name);
-    // The Verifier lets a union pass that has a type and no value.
+    // The Verifier accepts a union with a type and no value.
     if (!from.value())
       fail("attribute " + name, "has no value", "one");
     switch (from.value_type()) {

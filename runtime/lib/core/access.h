@@ -1,8 +1,7 @@
 //===- access.h - index operands and contiguous runs ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Positions, page tables and lengths are operands: known only when the kernel
-// runs, and checked there.
+// Positions, page tables and lengths are operands: they are known only when the kernel runs, and checked there.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +11,7 @@
 
 namespace tt::ttnn {
 
-/// The integers of an attribute that is an array of them or one; none where it is absent.
+/// The integers of an attribute that is an array or a single one; none if it is absent.
 inline std::vector<int64_t> integersOf(const OpCall &call, std::string_view name) {
   if (const auto *list = call.attributes.find<std::vector<int64_t>>(name))
     return *list;
@@ -21,14 +20,14 @@ inline std::vector<int64_t> integersOf(const OpCall &call, std::string_view name
   return {};
 }
 
-/// The integers of an operand; floats are taken as well, as TTNN gives positions in bf16.
+/// The integers of an operand; floats are also accepted, because TTNN passes positions in bf16.
 class Positions {
 public:
   Positions(const OpCall &call, size_t index);
   int64_t count() const { return total; }
   /// Element i; throws OpError naming op and operand unless it is in [0, limit).
   int64_t at(const std::byte *values, int64_t i, int64_t limit) const;
-  /// Element i, whatever it is.
+  /// Element i, without a check.
   int64_t raw(const std::byte *values, int64_t i) const;
 
 private:
@@ -39,11 +38,11 @@ private:
   Load<float> loadFloat = nullptr;
 };
 
-/// Copies runs of elements, converting where the types differ. A run of a block format begins with a row.
+/// Copies runs of elements, and converts them if the types differ. A run of a block format begins with a row.
 class RunCopy {
 public:
   RunCopy(DataType from, DataType to);
-  /// n elements, from and to those addresses.
+  /// n elements, from and to these addresses.
   void operator()(const std::byte *from, std::byte *to, size_t n) const;
   size_t fromBytes, toBytes; // of an element
 
@@ -55,7 +54,7 @@ private:
   Store<float> storeFloat = nullptr;
 };
 
-/// A tensor cut at one dimension: element (o, i, n) is at (o * length + i) * inner + n.
+/// A tensor split at one dimension: element (o, i, n) is at (o * length + i) * inner + n.
 struct Lines {
   Lines(const Shape &shape, size_t dim) : length(shape[dim]) {
     for (size_t d = 0; d < shape.size(); ++d)

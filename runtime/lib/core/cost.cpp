@@ -1,7 +1,7 @@
 //===- cost.cpp - calls as the cost rules see them ------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules stand in lib/costs, the row of each op in the registry has its rule.
+// The rules are in lib/costs; each op's row in the registry has its rule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ PlacedTensor placedTensor(const TensorSpec &spec) {
   return result;
 }
 
-/// A call with the places of its operands and results.
+/// A call with the placements of its operands and results.
 class PlacedCall final : public ttmlir::cost::Op {
 public:
   explicit PlacedCall(const OpCall &call) : attributes(call.attributes) {
@@ -107,7 +107,7 @@ static ttmlir::cost::Chip leftBy(const OpCall &call, const sim::ChipDesc &chip) 
   return {chip.gridRows, chip.gridColumns, usable};
 }
 
-/// Fails where attributes name other chips than those of the mesh.
+/// Fails if attributes name chips that the mesh lacks.
 static void checkChips(const OpCall &call) {
   const Attributes &attributes = call.attributes;
   if (const auto *axis = attributes.find<int64_t>("cluster_axis"))

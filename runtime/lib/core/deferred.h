@@ -1,9 +1,8 @@
 //===- deferred.h - work of making kernels that is put off --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A plan has kernels whose making takes long and gives nothing that the rest of
-// the plan depends on: the machine code of primitives. One after the other they
-// would keep one thread busy. Kernels that are created in a scope of DeferredWork
+// A plan has kernels whose creation takes long and does not influence the rest of the plan: the machine code of
+// primitives. One after the other, they would keep one thread busy. Kernels that are created in a scope of DeferredWork
 // leave this work to its end, where all threads share it.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +17,7 @@ namespace tt::ttnn {
 class Work {
 public:
   virtual ~Work() = default;
-  /// Does the work unless it is done. Any thread may call it.
+  /// Does the work unless it is already done. Any thread may call it.
   virtual void perform() const = 0;
 };
 

@@ -16,7 +16,7 @@
 #include <numeric>
 #include <utility>
 
-// libgomp's, which the library runs on; clang's omp.h is that of another runtime.
+// libgomp's, on which the library runs; clang's omp.h belongs to another runtime.
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_max_threads();
@@ -26,7 +26,7 @@ void omp_set_num_threads(int count);
 namespace tt::ttnn::library {
 
 const dnnl::engine &engine() {
-  // The units that the library may use are said before it is used.
+  // The units that the library may use are set before its first use.
   static const dnnl::engine engine = (units(), dnnl::engine(dnnl::engine::kind::cpu, 0));
   return engine;
 }
@@ -144,8 +144,8 @@ void Primitive::add(int argument, const dnnl::memory::desc &desc) {
 
 namespace {
 
-/// Whether an instruction on floats met or produced a NaN since the last call, in this thread: also the comparison with
-/// 0 that a relu is. Products of bf16 set no flag, what follows them does.
+/// Whether a floating-point instruction read or produced a NaN since the last call, in this thread; this includes the
+/// comparison with 0 of a relu. Products of bf16 set no flag, but later instructions do.
 bool takeInvalid() {
 #if defined(__x86_64__)
   constexpr unsigned invalid = 1;
@@ -172,7 +172,7 @@ bool takeInvalid(int threads) {
   return found;
 }
 
-/// f of every value of a tensor that lies in plain rows, in place.
+/// Applies f to every value of a dense row-major tensor, in place.
 void apply(float (*f)(float), const dnnl::memory::desc &desc, void *values) {
   const dnnl::memory::dims dims = desc.dims();
   const auto *strides = desc.data.format_desc.blocking.strides;
@@ -249,7 +249,7 @@ Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to) 
 }
 
 AlignedBytes::AlignedBytes(size_t size) {
-  // A few are better off between what malloc gives, which takes them again one by one.
+  // A few are better placed between malloc's blocks, which it reuses one by one.
   constexpr size_t few = size_t(1) << 18;
   if (size >= few) {
     bytes = takeLasting(size);
@@ -273,7 +273,7 @@ Packed::Packed(const OpCall &call, size_t index, DataType type, ScratchLayout &s
   to.dtype = type;
   conversion = conversionKernel(from, to);
   if (constant) {
-    // Not among what lasts: most are given back when they have been brought into another order.
+    // Not with lasting memory: most are freed after they have been reordered.
     created = AlignedBytes(sim::allocateHostOnce(to.bytes(), "a converted constant"));
     convert(constant, created.data());
   } else {
@@ -296,7 +296,7 @@ void Packed::convert(const std::byte *from, std::byte *to) const { conversion->r
 
 namespace {
 
-/// `count` of the first dimension, from `first` on: how they lie, and where they begin.
+/// `count` entries of the first dimension, from `first` on: their description, and their offset.
 std::pair<dnnl::memory::desc, int64_t> slice(const dnnl::memory::desc &desc, int64_t first, int64_t count) {
   dnnl::memory::dims dims = desc.dims(), offsets(dims.size(), 0);
   dims[0] = count;
@@ -306,7 +306,7 @@ std::pair<dnnl::memory::desc, int64_t> slice(const dnnl::memory::desc &desc, int
   return {std::move(part), start * static_cast<int64_t>(dnnl::memory::data_type_size(desc.data_type()))};
 }
 
-/// How many of the first dimension lie in a block, or 0 where memory is not cut along it.
+/// The number of entries of the first dimension in a block, or 0 if memory is not divided along it.
 int64_t blockOfFirst(const dnnl::memory::desc &desc) {
   const dnnl_memory_desc_t &data = desc.data;
   if (data.format_kind != dnnl_blocked || data.extra.flags != dnnl_memory_extra_flag_none || data.offset0 != 0)
@@ -319,7 +319,7 @@ int64_t blockOfFirst(const dnnl::memory::desc &desc) {
   return std::max_element(strides, strides + data.ndims) == strides ? block : 0;
 }
 
-/// In how many pieces of one size, which one primitive does, constant values are brought into another order.
+/// The number of equal pieces, each handled by one primitive, in which constant values are reordered.
 int64_t piecesOf(const dnnl::memory::desc &given, const dnnl::memory::desc &target) {
   constexpr int64_t most = int64_t(1) << 21;
   const auto bytes = static_cast<int64_t>(given.get_size());

@@ -1,9 +1,8 @@
 //===- library.h - primitives of the kernel library (oneDNN) -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A primitive is created with all its memory objects when a kernel is created;
-// running it only sets their addresses. Scratchpads come from the kernel's
-// scratch. The library's errors become OpError.
+// A primitive is created with all its memory objects when a kernel is created; running it only sets their addresses.
+// Scratchpads are in the kernel's scratch memory. The library's errors become OpError.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,8 +25,8 @@ const dnnl::engine &engine();
 /// Returns the stream of the calling thread.
 const dnnl::stream &stream();
 
-/// While it lives, the library makes and runs primitives for that many threads. A primitive's blocking, and with it the
-/// order of its sums, depends on the number it was created for, and so does the size of its scratchpad.
+/// While it exists, the library creates and runs primitives for that many threads. A primitive's blocking, and with it
+/// the order of its sums, depends on the number for which it was created, and so does the size of its scratchpad.
 class Threads {
 public:
   explicit Threads(int count);
@@ -43,15 +42,15 @@ dnnl::memory::data_type dataType(DataType type);
 /// A dense or strided tensor.
 dnnl::memory::desc describe(const Shape &dims, DataType type, const std::vector<int64_t> &strides);
 
-/// Whether a primitive can do an activation, by its name in the elementwise table, on its way to memory, with the
-/// values that the elementwise kernels give: before the only rounding, so that results in bf16 need no pass of their
-/// own.
+/// Whether a primitive can compute an activation, by its name in the elementwise table, while it stores results, with
+/// the values of the elementwise kernels: before the only rounding, so that results in bf16 need no separate pass.
 bool fuses(std::string_view activation);
 /// Attributes with a scratchpad that the caller provides, and an activation that the library fuses or none.
 dnnl::primitive_attr attributes(std::string_view activation = {});
 
 /// The code of a primitive, for as many threads as the library had when this was created. The library generates it,
-/// which takes most of the time that a primitive costs; within DeferredWork it does so at its end or for the first run.
+/// which takes most of the time that a primitive costs; within DeferredWork, this happens at its end or at the first
+/// run.
 class Code final : public Work {
 public:
   static std::shared_ptr<const Code> make(dnnl::primitive_desc_base plan);
@@ -73,7 +72,7 @@ private:
   mutable dnnl::primitive generated;
 };
 
-/// A primitive with its arguments, in the order they were added.
+/// A primitive with its arguments, in the order in which they were added.
 class Primitive {
 public:
   Primitive() = default;
@@ -83,8 +82,8 @@ public:
   void add(int argument, const dnnl::memory::desc &desc);
   /// The same without its activation, and the size of its scratchpad.
   using Plain = std::function<std::pair<dnnl::primitive, size_t>()>;
-  /// Keeps NaN in a primitive that fuses an activation. The library's activations give 0 or another bound for NaN, so a
-  /// run that met or produced a NaN is repeated without the activation, which follows.
+  /// Keeps NaN in a primitive that fuses an activation. The library's activations return 0 or another bound for NaN, so
+  /// a run that read or produced a NaN is repeated without the activation, which follows.
   void keepNaN(std::string_view activation, Plain plain);
   /// Runs with one address per added argument; an argument of size 0 may have nullptr. Uses as many threads as it was
   /// created for.
@@ -104,8 +103,8 @@ private:
 /// A reorder between two descriptions of the same values.
 Primitive reorder(const dnnl::memory::desc &from, const dnnl::memory::desc &to);
 
-/// 64-byte aligned memory that a kernel owns: weights in the order that it reads them, on huge pages unless they are
-/// few.
+/// 64-byte aligned memory that a kernel owns: weights in the order in which it reads them, on huge pages unless they
+/// are few.
 class AlignedBytes {
 public:
   AlignedBytes() = default;
@@ -123,12 +122,12 @@ private:
 /// The values of an operand that never change, or nullptr.
 const std::byte *constantOperand(const OpCall &call, size_t index);
 
-/// The code that brings a constant into a form: each writes other bytes.
+/// The code that converts a constant to a form: each writes other bytes.
 enum class FormOf : int64_t { Panels, IntegerPanels, ConvolutionPanels, IntegerConvolution, Product, Primitive };
-/// Begins the name of a form: by whom, and from values of which type. The same bytes mean other values in another type.
+/// Begins the name of a form: the kernel, and the type of the values. The same bytes have other values in another type.
 ConstantStore::Form formOf(FormOf by, StorageType values, std::initializer_list<int64_t> sizes = {});
 
-/// An operand in the type that is computed in: as it is, converted once when it is constant, or at each run.
+/// An operand in the computed type: unchanged, converted once if it is constant, or in each run.
 class Packed {
 public:
   Packed() = default;
@@ -138,12 +137,12 @@ public:
   bool reads() const { return !created; }
   /// The converted values when they are constant, else nullptr.
   const std::byte *constantValues() const;
-  /// The operand's own values when they are constant, by which a store knows them.
+  /// The operand's own values if they are constant, by which a store knows them.
   const std::byte *operandValues() const { return constant; }
   StorageType operandType() const { return given; }
-  /// The store that these are to be released to: none when they are a converted copy.
+  /// The store to which these are to be released: none if they are a converted copy.
   const ConstantStore *storeOf(const ConstantStore *store) const { return created ? nullptr : store; }
-  /// Gives a converted copy back; `get` must not be called any more.
+  /// Frees a converted copy; `get` must not be called any more.
   void discard() { created = {}; }
 
 private:
@@ -155,12 +154,12 @@ private:
   size_t place = 0;
 };
 
-/// Adds to a form the order of elements that a description says. False where it is one of the library's own.
+/// Adds to a form the order of elements of a description. False if it is one of the library's own.
 bool appendOrder(ConstantStore::Form &form, const dnnl::memory::desc &desc);
 
-/// Weights in the order that a primitive requires, reordered once when they are constant, or at each run. To be created
-/// when nothing else can fail: constant values may be gone (see ConstantStore) when they have been brought there, and
-/// what they were converted to is given back.
+/// Weights in the order that a primitive requires, reordered once if they are constant, or in each run. Must be created
+/// when nothing else can fail: constant values may be freed (see ConstantStore) once they have been reordered, and so
+/// is their converted copy.
 class Ordered {
 public:
   Ordered() = default;

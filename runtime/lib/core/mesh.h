@@ -19,7 +19,7 @@ int64_t partOf(const OpCall &call, int64_t dim, int64_t size, int64_t parts);
 /// The devices of an attribute in rows of as many: 'replica_groups', 'source_target_pairs'.
 std::vector<std::vector<size_t>> rowsOf(const OpCall &call, std::string_view name, int64_t columns);
 
-/// Returns what every device of a group needs of the others: an operand.
+/// Returns the data that every device of a group needs from the others: an operand.
 std::vector<MeshKernel::Need> needsOf(const std::vector<std::vector<size_t>> &groups, uint32_t operand = 0);
 
 /// A value that is not distributed is the same on every device.

@@ -54,7 +54,7 @@ std::string listed(std::span<const uint64_t> bytes) {
   return text;
 }
 
-/// The system's loader reads files only: one that lies in memory.
+/// The system's loader reads files only: this is one in memory.
 void *load(const Code &code) {
   const int file = ::memfd_create("native-code", MFD_CLOEXEC);
   if (file < 0)
@@ -70,7 +70,7 @@ void *load(const Code &code) {
     left -= static_cast<size_t>(written);
   }
   void *handle = ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  // The loader knows libraries by their path: this one's is taken as long as the library is.
+  // The loader knows libraries by their path: this path stays in use as long as the library.
   if (handle)
     return handle;
   const char *error = ::dlerror();
@@ -85,7 +85,7 @@ void addNativeCode(uint64_t hash, std::span<const std::byte> object, std::string
   std::lock_guard lock(table().mutex);
   const auto [found, isNew] = table().codes.try_emplace(hash);
   if (!isNew) {
-    // Permission is given by hash: it must not reach other code.
+    // Permission is given by hash: it must not apply to other code.
     if (!std::ranges::equal(found->second.object, object))
       throw Error("native code " + hex(hash) + " is not what was loaded under this hash before");
     return;

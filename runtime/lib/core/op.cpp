@@ -120,7 +120,7 @@ private:
   size_t bytes;
 };
 
-/// Values of one tensor, [from, to) in units that may be stored alone.
+/// Values of one tensor, [from, to) in units that may be stored separately.
 class ConversionKernel final : public Kernel {
 public:
   ConversionKernel(const TensorSpec &from, const TensorSpec &to, Store<float> store = nullptr)
@@ -168,7 +168,7 @@ private:
   Store<int64_t> storeInt = nullptr;
 };
 
-/// Runs a kernel whose first result goes into scratch, then converts that.
+/// Runs a kernel whose first result is written to scratch memory, then converts that.
 class ConvertedKernel final : public Kernel {
 public:
   ConvertedKernel(std::unique_ptr<Kernel> inner, const TensorSpec &produced, const TensorSpec &result)
@@ -193,7 +193,7 @@ private:
   size_t innerScratch, values, scratch;
 };
 
-/// Runs a kernel that writes bf16, then quantises its result where it is.
+/// Runs a kernel that writes bf16, then quantizes its result in place.
 class QuantisedKernel final : public Kernel {
 public:
   QuantisedKernel(std::unique_ptr<Kernel> inner, const TensorSpec &result) : inner(std::move(inner)), spec(result) {}

@@ -52,7 +52,7 @@ std::vector<OpInfo> tensorFileOps();
 //===----------------------------------------------------------------------===//
 
 [[noreturn]] void fail(const OpCall &call, const std::string &message);
-/// An operand that must be there.
+/// A required operand.
 const TensorSpec &operand(const OpCall &call, size_t index);
 /// An operand or nullptr.
 const TensorSpec *optionalOperand(const OpCall &call, size_t index);
@@ -66,7 +66,7 @@ int64_t dimension(const OpCall &call, std::string_view name, size_t rank);
 int64_t wrapDimension(const OpCall &call, std::string_view name, int64_t value, size_t rank);
 /// An IntArray attribute of `size` entries, none below `least`.
 std::vector<int64_t> integers(const OpCall &call, std::string_view name, size_t size, int64_t least);
-/// The field of a struct attribute, or nullptr when either is absent.
+/// The field of a struct attribute, or nullptr if either is absent.
 const Attribute *field(const OpCall &call, std::string_view structName, std::string_view fieldName);
 const Attribute *field(const StructAttribute &value, std::string_view fieldName);
 std::string quoted(const std::vector<int64_t> &values);
@@ -75,12 +75,12 @@ std::string quoted(const std::vector<int64_t> &values);
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A kernel out of functions, for ops that need no class of their own.
+/// A kernel made of functions, for ops that need no class of their own.
 std::unique_ptr<Kernel> kernelOf(std::function<void(const Buffers &)> run, size_t scratchBytes = 0);
 /// The result is operand 0 as it is.
 std::unique_ptr<Kernel> aliasKernel(size_t bytes);
-/// Rounds to the result's type what `inner` produces as `produced`: in place where only a block format's quantisation
-/// is left to do, through scratch otherwise. Returns `inner` when there is nothing to do.
+/// Rounds to the result's type what `inner` produces as `produced`: in place if only the quantization to a block format
+/// is left, otherwise through scratch memory. Returns `inner` if there is nothing to do.
 std::unique_ptr<Kernel> roundedTo(const TensorSpec &result, DataType produced, std::unique_ptr<Kernel> inner);
 /// Converts whole tensors of the same shape, with all threads; floats by `store` where it is given.
 std::unique_ptr<Kernel> conversionKernel(const TensorSpec &from, const TensorSpec &to,

@@ -24,7 +24,7 @@ thread_local WeightOrders *innermost = nullptr;
 
 } // namespace
 
-/// Memory whose pages are there. Pieces come and go; the first place that is large enough is taken.
+/// Memory whose pages are mapped. Pieces are allocated and freed; the first sufficiently large place is used.
 class WeightOrders::Reserve {
 public:
   explicit Reserve(size_t bytes) : bytes(bytes), memory(static_cast<std::byte *>(freshMemory(bytes))) {
@@ -36,7 +36,7 @@ public:
   ~Reserve() { freeFresh(memory, bytes); }
   Reserve(const Reserve &) = delete;
 
-  /// nullptr where no place is large enough.
+  /// nullptr if no place is large enough.
   static std::shared_ptr<std::byte> take(const std::shared_ptr<Reserve> &from, size_t requested) {
     const size_t size = whole(requested);
     std::lock_guard lock(from->mutex);
@@ -69,7 +69,7 @@ private:
           free.erase(place);
         }
     } catch (const std::exception &) {
-      // No memory, or a thread of the parent held the mutex at a fork: the piece goes with the reserve.
+      // No memory, or a thread of the parent held the mutex at a fork: the piece is freed with the reserve.
     }
   }
 

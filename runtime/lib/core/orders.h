@@ -1,10 +1,9 @@
 //===- orders.h - weights in the orders of the kernel library -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel library chooses the order of weights by the size of the image, or
-// the rows of a product, and has fast code for the order that it chooses only. A
-// program whose sizes are open therefore keeps the orders that its sizes had,
-// and memory for those of other sizes.
+// The kernel library chooses the order of weights by the size of the image, or the rows of a product, and has fast code
+// only for that order. A program whose sizes are open therefore keeps the orders of previous sizes, and memory for
+// those of other sizes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,8 +26,8 @@ public:
   /// Counts, for weightOrderCounts, an order that existed already.
   static void countReused() noexcept;
 
-  /// While it lives, kernels that are created in this thread have their orders in the memory of `orders`, or where that
-  /// is nullptr in memory of their own.
+  /// While it exists, kernels that are created in this thread have their orders in the memory of `orders` or, if that
+  /// is nullptr, in separate memory.
   class Scope {
   public:
     explicit Scope(WeightOrders *orders);
@@ -38,8 +37,8 @@ public:
   private:
     WeightOrders *const outer;
   };
-  /// Memory for one more order, in the innermost scope of this thread: it stays while it is in use, and after that
-  /// as long as there is room for it. Where there is no scope, it goes with the last who uses it.
+  /// Memory for one more order, in the innermost scope of this thread: it stays while it is in use, and afterwards as
+  /// long as there is room for it. Without a scope, it is freed with its last user.
   static std::shared_ptr<std::byte> takeCurrent(size_t bytes);
 
   /// Call this after a plan has been created. From the second plan on, other orders of its weights reuse memory and

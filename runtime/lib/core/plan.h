@@ -7,15 +7,15 @@
 
 namespace tt::ttnn {
 
-/// The programs of a call, in their order (lib/costs/plans); none where no rule covers it.
+/// The programs of a call, in order (lib/costs/plans); none if no rule covers it.
 std::vector<ttmlir::plan::Step> planOf(const sim::ChipDesc &chip, const OpCall &call);
-/// The blocks of a product under a compute config; nothing where the library's choice is not known.
+/// The blocks of a product under a compute config; nothing if the library's choice is not known.
 std::optional<ttmlir::plan::Blocks> blocksOf(const sim::ChipDesc &chip, const OpCall &call,
                                              const ttmlir::plan::Compute &compute);
-/// The compute config of a call of the library; nothing where no rule covers it.
+/// The compute config of a call of the library; nothing if no rule covers it.
 std::optional<ttmlir::plan::Compute> planComputeOf(const OpCall &call);
 
-/// The bytes of circular buffers of each core where tensors take so many bytes of its L1.
+/// The bytes of circular buffers of each core if tensors take this many bytes of its L1.
 int64_t circularBytesWith(const sim::ChipDesc &chip, const OpInfo &info, const OpCall &call, int64_t tensors);
 
 } // namespace tt::ttnn

@@ -8,8 +8,8 @@
 
 namespace tt::ttnn {
 
-/// 64 bits for one element: SplitMix64 (Steele, Lea, Flood 2014) at a place in its sequence. Any element can be
-/// computed alone, so values do not depend on threads. `golden/creation.py` computes the same.
+/// 64 bits for one element: SplitMix64 (Steele, Lea, Flood 2014) at a position in its sequence. Any element can be
+/// computed separately, so values do not depend on threads. `golden/creation.py` computes the same.
 inline uint64_t randomBits(uint64_t seed, uint64_t element) {
   uint64_t z = (seed + 1) * 0xd1342543de82ef95ULL + (element + 1) * 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -17,7 +17,7 @@ inline uint64_t randomBits(uint64_t seed, uint64_t element) {
   return z ^ (z >> 31);
 }
 
-/// A seed of 0 stands for one that no other run has.
+/// A seed of 0 selects one that no other run has.
 inline uint64_t seedOf(int64_t seed) {
   static std::atomic<uint64_t> runs{0};
   return seed != 0 ? static_cast<uint64_t>(seed) : randomBits(0x5eedULL, ++runs);

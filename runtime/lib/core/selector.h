@@ -9,11 +9,12 @@
 
 namespace tt::ttnn {
 
-/// The one number that each chip has of a tensor; one where all have the same. `what` names it in errors. Throws
+/// The single number that each chip has of a tensor; one if all have the same. `what` names it in errors. Throws
 /// OpError.
 std::vector<double> selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what);
 
-/// The one number of a tensor, the same on all chips: they run one program. `what` names it in errors. Throws OpError.
+/// The single number of a tensor, the same on all chips: they run one program. `what` names it in errors. Throws
+/// OpError.
 double selectorOf(const TensorSpec &spec, std::span<const std::byte *const> shards, const char *what);
 
 } // namespace tt::ttnn

@@ -93,7 +93,7 @@ static shapes::Attribute convert(const Attribute &attribute) {
       numbers.push_back(*integer);
       continue;
     }
-    // A placement: the dimension that it cuts, if it does.
+    // A placement: the dimension that it splits, if any.
     const auto *placement = std::get_if<StructAttribute>(&item.value);
     const tt::ttnn::Attribute *type = placement ? field(*placement, "type") : nullptr;
     const auto *kind = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;

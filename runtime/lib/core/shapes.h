@@ -1,7 +1,7 @@
 //===- shapes.h - calls as the shape rules see them -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules stand in lib/shapes, the row of each op in Api.def names its rule.
+// The rules are in lib/shapes; each op's row in Api.def names its rule.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tt::ttnn {
 
-/// An op, its rule, and what its operands are called; for keeps.
+/// An op, its rule, and the names of its operands; the object stays valid.
 struct ShapeRule {
   const api::Function *function;
   const shapes::Rule *rule;
@@ -22,10 +22,11 @@ struct ShapeRule {
 /// Finds the rule of an op of Api.def; nullptr for other ops.
 const ShapeRule *findShapeRule(const OpInfo &info);
 
-/// An attribute as the rules of lib/shapes and lib/costs read it: by name, or a field of a struct as "config.field".
+/// An attribute in the form that the rules of lib/shapes and lib/costs read: by name, or a field of a struct as
+/// "config.field".
 shapes::Attribute attributeOf(const Attributes &attributes, std::string_view name);
 
-/// A call, or what is known of one.
+/// A call, or the known part of one.
 class CallOp : public shapes::Op {
 public:
   CallOp(const ShapeRule &rule, std::span<const std::optional<TensorSpec>> ins, const Attributes &attributes,
@@ -47,7 +48,8 @@ private:
   shapes::Sizes meshShape;
 };
 
-/// The op with its operands and attributes is one, and its results have the shapes that follow. Throws OpError.
+/// Checks that the op with its operands and attributes is valid, and that its results have the inferred shapes. Throws
+/// OpError.
 void checkShapes(const OpInfo &info, const OpCall &call);
 
 } // namespace tt::ttnn

@@ -1,9 +1,8 @@
 //===- debug.cpp - the ops of the debug dialect ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places to look at, with hooks (see tt/runtime/runtime.h). They
-// change nothing themselves and take no time on the chip: results are the
-// operand under another name, and ops without results do nothing.
+// Points for inspection by hooks (see tt/runtime/runtime.h). They change nothing themselves and take no time on the
+// chip: results are aliases of the operand, and ops without results do nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +60,7 @@ public:
       bytes.push_back(out.bytes());
   }
   void run(const Buffers &buffers) const override {
-    // Looked for when it runs: a program may be prepared, and its costs told, without permission.
+    // Looked up at run time: a program may be prepared, and its costs estimated, without permission.
     const NativeFunction called = nativeFunction(function, bytes);
     std::vector<void *> tensors;
     for (size_t i = 0; i < ins; ++i)

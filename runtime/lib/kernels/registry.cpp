@@ -11,8 +11,8 @@
 namespace tt::ttnn {
 namespace {
 
-// Attributes that any op may carry: older and newer forms of the dialect put them on different ops, and the result's
-// descriptor says the same. The op's epochs and place, and the ops merged into it, are for reports.
+// Attributes that any op may have: older and newer forms of the dialect put them on different ops, and the result's
+// descriptor states the same. The op's epochs and place, and the ops merged into it, are for reports.
 constexpr std::array<AttributeSpec, 13> commonAttributes = {
     {{"dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"output_dtype", AttributeKind::Enum, false, "ttcore.data_type"},
@@ -71,7 +71,7 @@ std::string_view typeOf(const Attribute &attribute) {
   return value ? std::string_view(value->type) : std::string_view();
 }
 
-/// Whether a type is among those with '|' between them; any is where none is named.
+/// Whether a type is among those separated by '|'; any is, if none is named.
 bool isOneOf(std::string_view type, std::string_view types) {
   if (types.empty())
     return true;
@@ -86,7 +86,7 @@ bool isOneOf(std::string_view type, std::string_view types) {
 
 std::string_view kindOf(const Attribute &attribute) { return kindNames[attribute.value.index()]; }
 
-/// A row with what ODS says of the op.
+/// A row with the description of the op in ODS.
 OpInfo described(OpInfo info) {
   const api::Op *op = api::findOp(info.name);
   if (!op)

@@ -1,8 +1,8 @@
 //===- compiler.cpp - from C++ text to a shared library -------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of python/builder/execution/cpp_library.py for emitted programs, for kernels: which compiler, where the
-// results are kept, what is kept of its messages.
+// The rules of python/builder/execution/cpp_library.py for emitted programs, applied to kernels: the choice of
+// compiler, the cache, and the part of its messages that is kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ std::string environment(const char *name) {
   return value ? value : "";
 }
 
-/// The words of a command line, with quotes and backslashes as in a shell.
+/// Splits a command line into words, with quotes and backslashes as in a shell.
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> result;
   bool inside = false;
@@ -127,7 +127,7 @@ std::string readFile(const fs::path &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Runs a command with its output in a file; its exit status, or that of a shell that cannot find it.
+/// Runs a command with its output in a file; returns its exit status, or that of a shell that cannot find it.
 int run(const std::vector<std::string> &command, const fs::path &output) {
   std::vector<char *> arguments;
   for (const std::string &word : command)
@@ -158,7 +158,7 @@ int run(const std::vector<std::string> &command, const fs::path &output) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/// The compiler's first error with the lines that show its place; everything when there is no such line.
+/// The compiler's first error with the lines that show its location; everything if there is no such line.
 std::string firstError(const std::string &text) {
   static const std::regex error(".*:[0-9]+(:[0-9]+)?: (fatal )?error: .*"), message(".*:[0-9]+(:[0-9]+)?: \\w+.*: .*");
   std::string result;
@@ -183,7 +183,7 @@ std::string firstError(const std::string &text) {
   return last == std::string::npos ? "the compiler says nothing" : text.substr(0, last + 1);
 }
 
-/// The kernel that the messages name first: what is wrong may show in a header that it includes.
+/// The kernel that the messages name first: its error may show in a header that it includes.
 std::optional<std::string> kernelOf(const KernelSources &sources, const std::string &messages) {
   std::optional<std::string> found;
   size_t first = messages.size();
@@ -199,7 +199,7 @@ std::optional<std::string> kernelOf(const KernelSources &sources, const std::str
   return found;
 }
 
-/// Forgets the libraries that were not used for longest.
+/// Removes the least recently used libraries.
 void prune(const fs::path &folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> made;
   std::error_code ignored;
@@ -213,7 +213,7 @@ void prune(const fs::path &folder) {
     fs::remove(made[i].second, ignored);
 }
 
-/// A folder that goes with what is in it.
+/// A temporary folder that is removed with its contents.
 struct Scratch {
   fs::path path;
   ~Scratch() {
@@ -278,7 +278,7 @@ fs::path compiledLibrary(const KernelSources &sources, const std::string &file) 
   std::vector<std::string> command = compilerCommand();
   const fs::path includes = kernelIncludes();
   command.insert(command.end(), std::begin(flags), std::end(flags));
-  // Contraction would give other bits than the kernels of the runtime have.
+  // Contraction would give other bits than the kernels of the runtime.
   command.insert(command.end(),
                  {"-ffp-contract=off", "-I" + includes.string(), "-I" + (includes / "tt/metal/kernels").string()});
   std::string identity = "version " + std::to_string(kernelAbiVersion) + "\n";

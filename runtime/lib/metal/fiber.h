@@ -1,9 +1,8 @@
 //===- fiber.h - cooperative fibers -----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of a core run at the same time on the chip and wait for each
-// other at circular buffers. Here each has a stack of its own, and a thread that
-// runs a core goes from one to the next when one has to wait.
+// The kernels of a core run at the same time on the chip and wait for each other at circular buffers. Here each has its
+// own stack, and a thread that runs a core switches from one to the next when one has to wait.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +14,7 @@
 
 namespace tt::metal {
 
-/// Memory for a fiber's frames with a page below it that cannot be touched; kept for the next one when it goes.
+/// Memory for a fiber's frames with a guard page below it; kept for the next fiber.
 class Stack {
 public:
   /// Throws OutOfMemoryError.
@@ -38,9 +37,10 @@ public:
   /// The fiber must have ended.
   ~Fiber() = default;
 
-  /// Runs until the fiber suspends or ends. Only one thread at a time; from none of its own frames.
+  /// Runs until the fiber suspends or ends. Only in one thread at a time, and not from its own frames.
   void resume();
-  /// Called inside: back to where it was resumed. Not from a catch block: what a thread has caught is not switched.
+  /// Called inside: returns to the point of resumption. Not from a catch block: a thread's caught exceptions are not
+  /// switched.
   void suspend();
   bool ended() const { return done; }
   /// Returns the exception that the body has thrown.
@@ -54,7 +54,7 @@ private:
   ucontext_t own{}, caller{};
   bool done = false;
   std::exception_ptr thrown;
-  // What AddressSanitizer wants to know of the stacks.
+  // Information about the stacks for AddressSanitizer.
   [[maybe_unused]] void *fakeStack = nullptr;
   [[maybe_unused]] const void *callerBottom = nullptr;
   [[maybe_unused]] size_t callerSize = 0;

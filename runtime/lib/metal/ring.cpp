@@ -67,7 +67,7 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
   if (count > ring.reserved)
     fail("cb_push_back", "pushes " + pages(count) + " to port " + std::to_string(cb) + ", of which cb_reserve_back " +
                              "has reserved " + std::to_string(ring.reserved));
-  // The pointers of a circular buffer are those of one processor.
+  // The pointers of a circular buffer belong to one processor.
   if (count && ring.producer && ring.producer != this)
     fail("cb_push_back", "pushes to port " + std::to_string(cb) + ", to which kernel " +
                              std::string(ring.producer->kernel.symbol) +
@@ -85,8 +85,8 @@ void KernelRun::pushBack(uint32_t cb, uint32_t count) {
 
 namespace {
 
-/// The offset of `bytes` bytes from page `page` on behind `first` pages of those that were ever in use; they have to
-/// lie in one piece.
+/// The offset of `bytes` bytes from page `page` on, after `first` pages among all used ones; they have to be
+/// contiguous.
 uint32_t offsetOf(const KernelRun &run, const Ring &ring, uint64_t first, uint32_t page, uint64_t bytes,
                   std::string_view function) {
   const auto start = static_cast<uint32_t>(first % ring.pages);

@@ -1,8 +1,7 @@
 //===- source.cpp - the kernels of a binary as one C++ program ------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// One compilation takes a quarter of a second, most of it the start of the compiler: all kernels go through it
-// together.
+// One compilation takes a quarter of a second, most of it the start of the compiler: all kernels are compiled together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,7 +94,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
   KernelSources result;
   std::string &text = result.text;
   text = "#include \"tt/metal/kernel_api.h\"\n";
-  // Headers that are not ours, before any namespace: they have guards, so that in the source they are nothing.
+  // Headers of other projects, before any namespace: they have guards, so that they are empty in the source.
   std::set<std::string_view> headers;
   for (const Kernel *kernel : entries)
     forEachLine(kernel->source, [&](std::string_view line) {
@@ -117,7 +116,7 @@ KernelSources kernelSources(std::span<const Kernel *const> entries) {
       if (const auto defined = directive(line, "define"))
         text += "#undef " + std::string(defined->substr(0, defined->find_first_of(" \t("))) + "\n";
     });
-    // The entry is MAIN where there is one, else kernel_main; each may lie in NAMESPACE. A template yields to MAIN.
+    // The entry is MAIN if there is one, else kernel_main; either may be in NAMESPACE. A template yields to MAIN.
     text += "using namespace kernel_namespace;\n"
             "template <class... T> void kernel_entry(T... none) { kernel_main(none...); }\n"
             "void entry() { kernel_entry(); }\n} // namespace kernel_" +

@@ -27,7 +27,7 @@ private:
   size_t bytes;
 };
 
-/// The values of a constant in the form the device holds them.
+/// The values of a constant in the device's form.
 std::shared_ptr<const std::byte> quantised(const TensorSpec &spec, std::span<const std::byte> bytes) {
   auto copy = sim::allocateHostOnce(bytes.size(), "a constant");
   if (!bytes.empty()) {
@@ -56,14 +56,14 @@ const std::byte *Planner::constantBytes(uint32_t value, uint32_t device) const {
 }
 
 bool Planner::isOneForAll(const Plan::Root &root) {
-  // Of other ranks there are none, so that all ranks say the same.
+  // Other ranks have none, so that all ranks decide alike.
   return root.home == Plan::Home::Constant && !root.constant.empty() &&
          std::ranges::all_of(root.constant,
                              [&](const auto &shard) { return shard && shard.get() == root.constant.front().get(); });
 }
 
-/// Whether the program alone has the memory of a constant that is one for all devices; what lies in the file no one
-/// owns.
+/// Whether the program alone owns the memory of a constant that is the same on all devices; values in the file have no
+/// owner.
 bool Planner::isOwnedAlone(const Plan::Root &root) {
   return root.constant.front().use_count() == static_cast<long>(root.constant.size());
 }
@@ -119,7 +119,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
     for (size_t i = 0; i < ins.size(); ++i)
       if (ins[i] != absentOperand && kernel->reads(i))
         isRead[created.rootOf[ins[i]]] = true;
-  // The step is that of one of them; those of the others lie next to it.
+  // The step is that of one of them; those of the others are adjacent.
   addStep(std::move(kernels.front()));
   for (size_t k = 1; k < kernels.size(); ++k) {
     created.scratchBytes = std::max(created.scratchBytes, kernels[k]->scratchBytes());
@@ -130,7 +130,7 @@ bool Planner::addOwnStep(ttnn::OpCall &call) {
   return true;
 }
 
-/// ttnn.constant needs no kernel: its values are used where the file has them.
+/// ttnn.constant needs no kernel: its values are used in the file.
 bool Planner::planConstant() {
   if (operation().info->name != "ttnn.constant" || operation().outs.size() != 1)
     return false;
@@ -156,7 +156,7 @@ bool Planner::planConstant() {
   return true;
 }
 
-/// Runs the program that the op names, once, and keeps what it gives.
+/// Runs the program that the op names, once, and keeps its results.
 void Planner::planCall() {
   const Operation &operation = this->operation();
   for (uint32_t out : operation.outs) {
@@ -229,7 +229,7 @@ void Planner::planControl() {
   if (!observed)
     addWorkingMemory(callees);
 
-  // Once through a loop, or the longest of the branches; a run knows more.
+  // Once through a loop, or the longest branch; a run determines more.
   sim::Duration &duration = created.durations[op];
   for (const auto &callee : callees)
     if (isLoop) {
@@ -302,7 +302,7 @@ bool Planner::isReproducible() const {
     if (created.written[out])
       return false;
     results.push_back(program.spec(out));
-    // A kernel of one device makes the same of the same operands on all of them.
+    // A kernel of one device computes the same from the same operands on all of them.
     results.back().distributed = false;
   }
   return ttnn::isReproducible(*operation().info, results);
@@ -319,7 +319,7 @@ bool Planner::hasSplitConstants() const {
   return std::ranges::any_of(operation().ins, [&](uint32_t in) { return isSplitConstant(in); });
 }
 
-/// Runs an op of constants now: once, or once for each of the different ones that devices have.
+/// Runs an op of constants now: once, or once for each different value that devices have.
 void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
   const auto &ins = operation().ins;
   const auto &results = operation().outs;
@@ -369,7 +369,7 @@ void Planner::fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call) {
 void Planner::findDispensable() {
   dispensable.clear();
   const auto &ins = operation().ins;
-  // Several kernels are created, which all need them.
+  // Several kernels are created that all need them.
   if (hasSplitConstants())
     return;
   for (uint32_t in : ins) {
@@ -378,7 +378,7 @@ void Planner::findDispensable() {
     const uint32_t value = created.rootOf[in];
     const Plan::Root &root = created.roots[value];
     const auto isSame = [&](uint32_t other) { return other != absentOperand && created.rootOf[other] == value; };
-    // While more is to come than is here twice, memory does not grow beyond what is needed in the end.
+    // While more is still needed than is held twice, memory does not exceed the final amount.
     if (isOneForAll(root) && isOwnedAlone(root) && !keepsForOtherSizes(value) &&
         program.spec(value).bytes() > constantsAfter[op] && lastUse[value] == op && !isRead[value] &&
         std::ranges::count_if(ins, isSame) == 1)
@@ -408,7 +408,7 @@ bool Planner::affords(std::span<const std::byte> values, size_t bytes) const {
 }
 
 bool Planner::defers(std::span<const std::byte> values) const {
-  // Callers prepare what they call, each time again; all ranks have the same plan.
+  // Callers prepare the programs that they call, each time again; all ranks have the same plan.
   const bool isCalled = inputs.empty();
   if (isCalled || !device->options().programCache || device->partition() || !areOthers(values) ||
       (previous && !PreparedForms::ofProcess().isInPlace(values)))
@@ -480,7 +480,7 @@ void Planner::shareForm(const std::byte *operand, Form form, const std::shared_p
   if (!constant)
     return;
   sharedForms[{*constant, form}] = created;
-  // Values that were let go meanwhile are not read: they were when the form was looked for.
+  // Values that were released meanwhile are not read: they were read when the form was looked up.
   if (const auto known = plan->identities.find(*constant); known != plan->identities.end())
     PreparedForms::ofProcess().keep(known->second, std::move(form), created, areOthers({operand, constant->bytes}));
 }
@@ -491,7 +491,7 @@ bool Planner::keepsForOtherSizes(uint32_t value) const {
   if (created.image.boundOf.expired() || created.uses->computedBy[value] == opCount || !isOneForAll(root) ||
       root.constant.front().use_count() == 0 || keptBytes + program.spec(value).bytes() > most)
     return false;
-  // What other constants were computed from is not needed again.
+  // The operands of other constants are not needed again.
   const auto isConstant = [&](uint32_t in) { return in == absentOperand || rootOf(in).home == Plan::Home::Constant; };
   return !std::ranges::all_of(operation().ins, isConstant);
 }
@@ -526,8 +526,8 @@ void Planner::releaseConstants() {
   }
 }
 
-/// Small constants that kernels read in the file each time get memory of their own: around each of them, the system
-/// would keep many times its size of the file.
+/// Small constants that kernels read in the file each time get their own memory: around each of them, the system would
+/// keep many times its size of the file.
 void Planner::keepSmallConstants() {
   constexpr size_t small = size_t(1) << 18;
   const auto isKept = [&](uint32_t value) {

@@ -1,9 +1,8 @@
 //===- control.cpp - loops and branches -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// An op that runs other programs of the binary gives them its operands where
-// they lie and has them write where its results belong. A loop writes in turns
-// to its results and to memory of its own.
+// An op that runs other programs of the binary passes its operands in place and has them write directly to its results.
+// A loop writes alternately to its results and to separate memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,7 +82,7 @@ void Executable::runControl(uint32_t op, ConstPointers ins, Pointers outs, const
   }
 }
 
-/// Room for the results of an op on the chips of this process.
+/// Space for the results of an op on the chips of this process.
 static std::vector<std::vector<std::byte *>> roomFor(std::span<const std::span<std::byte *const>> outs,
                                                      std::span<const size_t> bytes,
                                                      std::vector<std::shared_ptr<std::byte>> &owners) {
@@ -104,7 +103,7 @@ static std::vector<std::vector<std::byte *>> roomFor(std::span<const std::span<s
 sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   auto &branches = callees.at(op).programs;
   const auto branchOf = [&](double number) {
-    // StableHLO: what is no branch's number stands for the last.
+    // StableHLO: a number without a branch selects the last one.
     const bool isOne = number >= 0 && number < static_cast<double>(branches.size());
     return isOne ? static_cast<size_t>(number) : branches.size() - 1;
   };
@@ -113,7 +112,7 @@ sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs,
   std::vector<size_t> taken(numbers.size());
   std::ranges::transform(numbers, taken.begin(), branchOf);
   if (taken.size() == resting.size()) {
-    // A chip that rests takes what the others do.
+    // A chip that rests does what the others do.
     const auto active = static_cast<size_t>(std::ranges::find(resting, 0) - resting.begin());
     for (size_t d = 0; d < taken.size() && active < taken.size(); ++d)
       if (resting[d])
@@ -155,7 +154,7 @@ sim::Duration Executable::runCase(uint32_t op, ConstPointers ins, Pointers outs,
   return took;
 }
 
-/// A chip whose condition is false keeps what it has until the others have finished.
+/// A chip whose condition is false keeps its values until the others have finished.
 sim::Duration Executable::runWhile(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run) {
   Callees &own = callees.at(op);
   Executable &condition = *own.programs[0], &body = *own.programs[1];

@@ -1,8 +1,7 @@
 //===- executable.h - executable programs -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan says, with memory of its own: a run binds inputs and outputs and
-// calls the kernels one after another.
+// A plan with its own memory: a run binds inputs and outputs and calls the kernels in sequence.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,15 +16,15 @@ namespace tt::runtime {
 
 /// Memory for intermediate values and scratch.
 struct Arena {
-  /// Returns the arena of a plan. `shared`: the arena of plans for other sizes of the program, taken over where it is
-  /// large enough; nullptr for a program that another one calls.
+  /// Returns the arena of a plan. `shared`: the arena of plans for other sizes of the program, reused if it is large
+  /// enough; nullptr for a program that another one calls.
   static Arena of(const Plan &plan, const Arena *shared);
 
   std::shared_ptr<std::byte> memory;
   size_t bytes = 0;
 };
 
-/// The state that an executable leaves to those for other sizes of its program, which never run at the same time.
+/// The state that an executable shares with those for other sizes of its program, which never run at the same time.
 struct Legacy {
   std::shared_ptr<const Plan> plan;
   Arena arena;
@@ -34,13 +33,13 @@ struct Legacy {
 
 class Executable {
 public:
-  /// shared: its memory is taken over where it is large enough, its history where device memory is used alike.
-  /// nullptr: of a program that another one calls.
+  /// shared: its memory is reused if it is large enough, its history if device memory is used alike. nullptr: for a
+  /// program that another one calls.
   Executable(std::shared_ptr<const Plan> plan, const Device &device, const Legacy *shared = nullptr);
 
-  /// Throws Error or DeviceError that says which input the program does not take.
+  /// Throws Error or DeviceError that states which input the program does not take.
   void checkInputs(std::span<const Tensor> inputs) const;
-  /// Whether what was computed ahead from inputs holds for these.
+  /// Whether values that were computed ahead from inputs are valid for these.
   bool fits(std::span<const Tensor> inputs) const;
 
   /// The device's run mutex is held by the caller.
@@ -50,12 +49,13 @@ public:
 
   std::shared_ptr<const Plan> planned() const { return owner; }
   Legacy legacy() const { return {owner, arena, history}; }
-  /// Requested when the program runs again: whether a new plan would keep forms that the first one deferred. Once.
+  /// Requested when the program runs again: whether a new plan would keep forms that the first one deferred. True only
+  /// once.
   bool wouldKeepMore();
   /// Times and costs op by op, without host times.
   RunReport report();
 
-  /// The device memory a run would take at most, per bank, with every input moved to the device.
+  /// The maximum device memory of a run, per bank, with every input moved to the device.
   void memoryPeaks(sim::MeshDevice &device, int64_t (&peaks)[sim::memoryCount]) {
     std::vector<sim::Allocation> outputs;
     plan.memory.run(device, std::vector<bool>(program.inputs.size(), true), peaks, outputs, *history);
@@ -80,14 +80,14 @@ private:
   /// Values of inputs or outputs, by shard.
   using Pointers = std::span<const std::span<std::byte *const>>;
   using ConstPointers = std::span<const std::span<const std::byte *const>>;
-  /// Runs a program whose values lie in memory of its caller; `ins` and `outs` do not overlap. Returns the time that it
-  /// takes on the chip.
+  /// Runs a program whose values are in memory of its caller; `ins` and `outs` do not overlap. Returns its time on the
+  /// chip.
   using Runner = std::function<sim::Duration(Executable &callee, ConstPointers ins, Pointers outs)>;
   void runControl(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
   sim::Duration runWhile(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
   sim::Duration runCase(uint32_t op, ConstPointers ins, Pointers outs, const Runner &run);
-  /// Says of a called program which chips do not take part: they are done in a loop, or took another branch. By chip;
-  /// empty where all do.
+  /// Tells a called program which chips do not take part: they have finished a loop, or took another branch. By chip;
+  /// empty if all do.
   void rest(std::span<const uint8_t> chips) { resting.assign(chips.begin(), chips.end()); }
   bool rests(const Step &step, uint32_t d) const;
   /// Zeros for a chip that rests: nothing reads them.
@@ -101,9 +101,9 @@ private:
     return {plan.totalDuration.cycles + inCallees.cycles, plan.totalDuration.ns + inCallees.ns};
   }
 
-  /// Sends what chips of other ranks need for a mesh step, and receives.
+  /// Sends the data that chips of other ranks need for a mesh step, and receives.
   void exchange(const Step &step);
-  /// Returns the values that a loop or branch depends on, of all chips: ranks exchange theirs. All ranks decide the
+  /// Returns the values on which a loop or branch depends, of all chips: ranks exchange theirs. All ranks decide the
   /// same.
   std::vector<double> selectorsOf(const TensorSpec &spec, std::span<const std::byte *const> shards,
                                   const char *what) const;
@@ -125,7 +125,7 @@ private:
   std::vector<std::byte *> outPointers;
   std::vector<std::span<const std::byte *const>> meshIns;
   std::vector<std::span<std::byte *const>> meshOuts;
-  /// Programs that an op runs, and room for what a loop carries and what its condition gives.
+  /// Programs that an op runs, and space for the values that a loop carries and for its condition.
   struct Callees {
     std::vector<std::unique_ptr<Executable>> programs;
     std::vector<std::vector<std::shared_ptr<std::byte>>> carried; // by value and shard
@@ -151,7 +151,7 @@ private:
   Results results;
 };
 
-/// Programs prepared for a device, kept with the binary they came from.
+/// Programs prepared for a device, kept with their binary.
 struct ExecutableCache {
   struct Entry {
     uint32_t device;
@@ -161,7 +161,7 @@ struct ExecutableCache {
     Mode mode;
     std::shared_ptr<Executable> executable;
   };
-  /// Sub-meshes that the stages of a program run on.
+  /// Sub-meshes on which the stages of a program run.
   struct Stages {
     size_t program;
     std::vector<Device> devices;

@@ -96,7 +96,7 @@ bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs
     return tensor.contents().id == parameter.contents && tensor.contents().version == parameter.version;
   };
   const bool fits = std::ranges::all_of(plan.parameters, isAsBefore);
-  // Values that were hashed may differ on one rank alone, and all must make the same of it.
+  // Hashed values may differ on one rank alone, and all ranks must decide alike.
   const bool isShared = device->partition() && program.devices() > 1 && !plan.parameters.empty();
   return isShared ? device->partition()->ranks().all(fits, "inputs that " + plan.name() + " was prepared for") : fits;
 }
@@ -184,7 +184,7 @@ void Executable::runSteps(RunReport *perf) {
   }
 }
 
-/// The time of a chain is shared out among its ops by what they take on the chip.
+/// The time of a chain is divided among its ops by their estimated times on the chip.
 void Executable::attribute(const Step &step, int64_t ns, RunReport &report) const {
   if (!step.members) {
     report.ops[step.op].hostNs = ns;
@@ -210,7 +210,7 @@ void Executable::bindPatches(const Results &results) {
   }
 }
 
-/// Where the values of an output lie that no kernel writes to its place.
+/// The address of the values of an output that no kernel writes to its place.
 const std::byte *Executable::copied(const OutputCopy &copy, const Results &results, uint32_t shard) const {
   const Root &root = plan.roots[plan.rootOf[copy.value]];
   const size_t offset = plan.viewBytes[copy.value];
@@ -271,7 +271,7 @@ Tensors Executable::run(const Binary &binary, std::span<const Tensor> inputs, co
     const uint32_t value = program.inputs[i];
     if (plan.written[value]) {
       // An op changes this input in place (a cache, running statistics). A tensor on the device is changed, as on the
-      // chip; what came from the host is not.
+      // chip; a tensor from the host is not.
       if (inputs[i].isOnDevice() && !moved[i])
         bound[i].unshare();
       else

@@ -1,11 +1,10 @@
 //===- fusion.cpp - fusion of elementwise chains --------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise ops whose results have the same number of elements, each using
-// what another gave, become one step: a chunk goes through all of them before
-// the next one is read. A result that nothing else uses needs no memory. The
-// step takes the place of the last of them, so nothing between the first and
-// the last may use one of their results, or write anything in place.
+// Elementwise ops whose results have the same number of elements, each using the result of another, become one step: a
+// chunk passes through all of them before the next one is read. A result that nothing else uses needs no memory. The
+// step replaces the last of them, so nothing between the first and the last may use one of their results, or write
+// anything in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -125,8 +124,8 @@ std::vector<Planner::Chain> Planner::findChains() const {
     const bool link = step.kernel && operands[s].outs.size() == 1 && ttnn::isChainable(*step.kernel);
     const size_t elements = link ? ttnn::chainElements(*step.kernel) : 0;
     const size_t slots = link ? ttnn::chainSlots(*step.kernel) : 0;
-    // Whatever uses a result and does not become a part of its chain ends the chain: so does a part of a result, also
-    // next to a whole one of the same chain.
+    // A user of a result that does not join its chain ends the chain. So does a user of a part of a result, even if
+    // another link of the same chain uses the whole.
     const auto chainBefore = [&](uint32_t in) { return in == absentOperand ? none : chainOf[created.rootOf[in]]; };
     for (uint32_t in : operands[s].ins)
       if (const uint32_t other = chainBefore(in);

@@ -13,7 +13,7 @@
 namespace tt::runtime {
 namespace {
 
-// Pieces are hashed by themselves, so that the result does not depend on the number of threads.
+// Pieces are hashed separately, so that the result does not depend on the number of threads.
 constexpr size_t pieceBytes = size_t(1) << 18;
 constexpr size_t lanes = 16;
 constexpr uint64_t odd = 0x9e3779b97f4a7c15u, other = 0xd6e8feb86659fd93u;
@@ -89,7 +89,7 @@ Identity identityOf(std::span<const std::byte> values) {
 }
 
 std::string identityOf(const BinaryImage &image) {
-  // Of a large file, whose weights are read by those who need them, what is at the ends and a page here and there.
+  // For a large file, whose weights are read by their users, the ends and a page here and there.
   constexpr size_t whole = size_t(64) << 20, ends = size_t(16) << 20, step = size_t(1) << 20, page = 4096;
   const std::span<const std::byte> bytes = image.bytes;
   uint64_t hash = bytes.size();

@@ -31,7 +31,7 @@ void bindInputs(const Program &program, const Device &device, const std::vector<
            (expected.distributed && program.devices() > 1 ? " on each device" : ""));
     const uint32_t devices = expected.distributed ? program.devices() : 1;
     if (inputs[i].shards() != devices && inputs[i].shards() != 1) {
-      // What the program wants once, every chip may have.
+      // A single input of the program may be given for every chip.
       if (devices != 1 || inputs[i].shards() != program.devices())
         fail("has " + std::to_string(inputs[i].shards()) + " shards; expected " +
              (program.devices() == 1 ? "1" : std::to_string(program.devices()) + ", or 1 for all devices"));
@@ -44,7 +44,8 @@ void bindInputs(const Program &program, const Device &device, const std::vector<
                         std::to_string(inputs[i].device()->id()) + ", but the program runs on device " +
                         std::to_string(device->id()));
     if (given.dtype != expected.dtype) {
-      // A block format has no host tensors, and booleans often come as bytes: both are rounded here as by to_layout.
+      // A block format has no host tensors, and booleans are often passed as bytes: both are rounded here like by
+      // to_layout.
       const bool blocks =
           sim::isBlockFormat(expected.dtype) && (given.dtype == DataType::Float32 || given.dtype == DataType::BFloat16);
       const bool booleans = expected.dtype == DataType::Bool && given.dtype == DataType::UInt8;
@@ -71,7 +72,7 @@ std::vector<Argument> argumentsOf(const Program &program, const Device &device, 
         arguments[i].shards.emplace_back(); // of another rank
         continue;
       }
-      // Values that their owner may free or write when the run is over are not shared with what is kept.
+      // Values that their owner may free or write after the run are not shared with kept ones.
       std::shared_ptr<const std::byte> values = bound[i].share(shardOf(bound[i], d));
       if (!bound[i].contents().tracked)
         values = {std::shared_ptr<void>(), values.get()};

@@ -7,17 +7,17 @@
 namespace tt::runtime {
 
 /// `bound`: the inputs with the program's data types; `moved[i]`: input i takes memory on the device during the run.
-/// `written`: per value, as in a plan. Throws Error or DeviceError that says which input the program does not take.
+/// `written`: per value, as in a plan. Throws Error or DeviceError that states which input the program does not take.
 void bindInputs(const Program &program, const Device &device, const std::vector<bool> &written,
                 std::span<const Tensor> inputs, std::vector<Tensor> &bound, std::vector<bool> &moved);
-/// The inputs as what calls of other programs are computed from.
+/// The inputs from which calls of other programs are computed.
 std::vector<Argument> argumentsOf(const Program &program, const Device &device, const std::vector<bool> &written,
                                   std::span<const Tensor> inputs);
-/// A shared buffer may be given for every shard.
+/// A shared buffer may be passed for every shard.
 inline size_t shardOf(const Tensor &tensor, uint32_t shard) { return tensor.shards() == 1 ? 0 : shard; }
 /// A hash of the values of a tensor.
 uint64_t hashOf(const Tensor &tensor);
-/// Tells files apart: a hash, and the size. Of weights of large files only a sample is read.
+/// Distinguishes files: a hash, and the size. Only a sample of the weights of large files is read.
 std::string identityOf(const BinaryImage &image);
 
 } // namespace tt::runtime

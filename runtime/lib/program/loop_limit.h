@@ -6,14 +6,14 @@
 
 namespace tt::runtime {
 
-/// Limits the iterations of all loops that this thread runs while it lives. The newest of a thread counts.
+/// Limits the iterations of all loops that this thread runs while it exists. The newest one of a thread counts.
 class LoopLimit {
 public:
   explicit LoopLimit(uint64_t most);
   ~LoopLimit();
   LoopLimit(const LoopLimit &) = delete;
   LoopLimit &operator=(const LoopLimit &) = delete;
-  /// Counts one iteration. Throws OpError when the limit is reached.
+  /// Counts one iteration. Throws OpError if the limit is reached.
   static void count();
 
 private:

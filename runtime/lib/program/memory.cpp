@@ -11,7 +11,7 @@ template <class F> void forEachMemory(F f) {
     f(static_cast<sim::Memory>(i), i);
 }
 
-/// Frees the blocks on the way out unless told that all is well.
+/// Frees the blocks at the end unless told that all succeeded.
 class Rollback {
 public:
   Rollback(const MemoryPlan &plan, sim::Memories &memories, MemoryPlan::Blocks &blocks)
@@ -23,7 +23,7 @@ public:
   void dismiss() { done = true; }
 
   static void release(const MemoryPlan &plan, sim::Memories &memories, MemoryPlan::Blocks &blocks) {
-    // After MeshDevice::deallocateAll there is nothing of ours left.
+    // After MeshDevice::deallocateAll, none of these blocks is valid.
     if (blocks.generation != memories.generation())
       blocks.of.assign(blocks.of.size(), std::nullopt);
     for (size_t i = 0; i < blocks.of.size(); ++i)
@@ -38,7 +38,7 @@ private:
   bool done = false;
 };
 
-/// The label of blocks that are freed before any caller can ask for it.
+/// The label of blocks that are freed before any caller can read it.
 const sim::Label passing = "a value of a running program";
 
 void requireUntouched(const sim::Memories &memories, const MemoryPlan::Blocks &blocks) {
@@ -107,7 +107,7 @@ void MemoryPlan::walk(sim::Memories &memories, const std::vector<bool> &moved, B
       if (relevant(event, moved))
         apply(memories, event, blocks, false);
   } catch (const OutOfMemoryError &) {
-    // Once more, to say what the memory is full of.
+    // Repeated to state what the memory contains.
     Rollback::release(*this, memories, blocks);
     for (const Event &event : events)
       if (relevant(event, moved))
@@ -136,7 +136,7 @@ void MemoryPlan::addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::me
 }
 
 bool MemoryPlan::surelyFits(const sim::Memories &empty, int64_t alignment) const {
-  // A memory is filled from one end: a block lies between others, or directly behind all of them.
+  // A memory is filled from one end: a block is between others, or directly after all of them.
   int64_t bytes[sim::memoryCount] = {}, circular = 0;
   for (const Event &event : events) {
     const Group &group = groups[event.group];

@@ -38,7 +38,7 @@ public:
     }
   }
 
-  /// Micro-batches of a stage come in order, and after those of the stages that it takes values from.
+  /// Micro-batches of a stage are processed in order, and after those of the stages from which it takes values.
   void add(uint32_t stage, uint32_t microBatch, RunReport &run) {
     StagePerf &perf = report.stages[stage];
     double begin = microBatch ? perf.lastNs : 0;
@@ -120,7 +120,7 @@ std::vector<Device> stageDevices(const Binary &binary, size_t index, const Devic
   return devices;
 }
 
-/// The values on the host, shared: what a stage gives lies on chips of its own.
+/// The values on the host, shared: results of a stage are on its own chips.
 Tensor onHost(const Tensor &tensor) {
   if (!tensor.isOnDevice())
     return tensor;
@@ -225,8 +225,8 @@ private:
   Tensors outputs;
 };
 
-/// Calls f(stage, micro-batch) for all of them, those that run at the same time one after another: a later stage first,
-/// which makes room for what comes from the one before.
+/// Calls f(stage, micro-batch) for all of them; those that run at the same time follow one another: later stages first,
+/// which makes room for results of earlier ones.
 template <class F> void inOrder(const Pipeline &pipeline, F f) {
   const auto stages = static_cast<uint32_t>(pipeline.stages.size());
   for (uint32_t step = 0; step < pipeline.microBatches + stages - 1; ++step)
@@ -253,7 +253,7 @@ std::vector<StageTransfer> transfersOf(const Binary &binary, const Program &prog
       const Program &producer = binary.program(stages[value.stage].program);
       const TensorSpec &spec = producer.spec(producer.outputs[value.index]);
       StageTransfer transfer{value.stage, to, value.index, {}, 0};
-      // Each chip has what the one of its number sends, of fewer chips the next after the last is the first.
+      // Each chip receives from the one with its number; if there are fewer senders, numbering starts again.
       const uint32_t columns = program.meshShape[1], senders = source.rows * source.columns;
       const auto bytes = static_cast<int64_t>(sim::deviceBytes(spec));
       for (uint32_t i = 0; bytes && i < target.rows * target.columns; ++i)

@@ -1,10 +1,9 @@
 //===- pipeline.h - programs that run as stages -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stages lie on sub-meshes of the device. A stage has one micro-batch at a time:
-// it begins when its chips have done the one before, and all that it takes of
-// this one has arrived; then its chips send the results on. Stages run at the
-// same time on the chips' clock, one after another on the host.
+// Stages are on sub-meshes of the device. A stage processes one micro-batch at a time: it begins when its chips have
+// finished the previous one, and all inputs of this one have arrived; then its chips send the results on. Stages run at
+// the same time on the chips' clock, one after another on the host.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,7 +22,7 @@ struct StageTransfer {
 };
 std::vector<StageTransfer> transfersOf(const Binary &binary, const Program &program, const sim::ChipDesc &chip);
 
-/// Runs a program that has stages; its outputs are host tensors. The device's run mutex is held by the caller.
+/// Runs a program with stages; its outputs are host tensors. The caller holds the device's run mutex.
 Tensors runPipeline(const Binary &binary, size_t program, const Device &device, std::span<const Tensor> inputs,
                     const Hooks *hooks, RunReport &report);
 /// Estimates a run of a pipeline.

@@ -36,7 +36,8 @@ std::vector<uint32_t> Planner::findReplaced() const {
   return replaced;
 }
 
-/// Both lie in memory that this plan gives, as large as each other, and the older one dies where the other begins.
+/// Both are in memory of this plan, of equal size, and the lifetime of the older one ends where that of the other
+/// begins.
 bool Planner::isReplaceable(uint32_t value, uint32_t by, uint32_t at) const {
   const Plan::Root &older = created.roots[value], &younger = created.roots[by];
   return older.home == Plan::Home::Arena && younger.home == Plan::Home::Arena && created.rootOf[by] == by &&
@@ -46,7 +47,7 @@ bool Planner::isReplaceable(uint32_t value, uint32_t by, uint32_t at) const {
 
 void Planner::placeValues() {
   if (observed) {
-    // Hooks may look at every value until it is deallocated.
+    // Hooks may read every value until it is deallocated.
     for (uint32_t value = 0; value < program.values.size(); ++value)
       created.roots[value].lastOp = opCount;
     for (const auto &[value, at] : deallocatedAt)
@@ -194,7 +195,7 @@ void Planner::addOut(uint32_t value, uint32_t device) {
   place(value, device, true, created.outPointers++); // a result always has memory of its own: null until a run
 }
 
-/// The address of a constant; nullptr where a run fills in the pointer.
+/// The address of a constant; nullptr if a run fills in the pointer.
 const std::byte *Planner::place(uint32_t value, uint32_t device, bool isOut, size_t position) {
   const Plan::Root &root = rootOf(value);
   const size_t offset = created.viewBytes[value];

@@ -1,9 +1,8 @@
 //===- plan.h - how a program runs on a device --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that does not depend on the values of the inputs: kernels, prepared
-// constants, a place in host memory for every value, and device memory as a list
-// of events. The planner makes it; nothing changes it afterwards.
+// Everything that does not depend on the values of the inputs: kernels, prepared constants, a place in host memory for
+// every value, and device memory as a list of events. The planner creates it; nothing changes it afterwards.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +20,7 @@
 
 namespace tt::runtime {
 
-/// `bytes` as a place takes them that others follow.
+/// `bytes` rounded to the size of a place that others follow.
 constexpr size_t alignUp(size_t bytes) {
   return (bytes + sim::hostAlignment - 1) / sim::hostAlignment * sim::hostAlignment;
 }
@@ -32,7 +31,7 @@ enum class Mode : uint8_t {
   Estimated, // not to be run: what calls of other programs give is not known
 };
 
-/// Values of one tensor, by shard. What has no owner lies in the binary or in memory of the caller.
+/// Values of one tensor, by shard. Values without an owner are in the binary or in memory of the caller.
 using Shards = std::vector<std::shared_ptr<const std::byte>>;
 
 /// An input whose values are known when a program is prepared.
@@ -49,8 +48,8 @@ struct Results {
 
 struct Plan;
 
-/// The purpose of a piece of a program's device memory. The text is built only for messages: plans for sizes that
-/// change have hundreds of groups, and go with the next sizes.
+/// The purpose of a piece of a program's device memory. The text is built only for messages: plans for changing sizes
+/// have hundreds of groups, and are replaced with the next sizes.
 struct Purpose {
   enum class Of : uint8_t { Input, Output, Result, Circular, Callees };
   const Plan *plan; // outlives it
@@ -61,7 +60,7 @@ struct Purpose {
   std::string text() const;
 };
 
-/// Device memory of a program as a list of allocations and frees, and the state it leads to.
+/// Device memory of a program as a list of allocations and frees, and the resulting state.
 class MemoryPlan {
 public:
   static constexpr uint32_t none = ~0u;
@@ -71,7 +70,7 @@ public:
     int32_t input = -1;     // its number, when the group is for an input that has to be moved to the device
     uint32_t output = none; // its number, when the group stays when the run ends
     bool cached = false;    // the result of a call, which stays on the device between runs
-    /// Not a buffer: the circular buffers of an op, which must find the L1 above its base free.
+    /// Not a buffer: the circular buffers of an op, which require the L1 above its base to be free.
     bool circular = false;
   };
   struct Event {
@@ -81,7 +80,7 @@ public:
     bool operator==(const Event &) const = default;
   };
 
-  /// Whether all allocations fit empty memories together, without anything being freed: then each finds its place.
+  /// Whether all allocations fit empty memories together, without any free: then each finds a place.
   bool surelyFits(const sim::Memories &empty, int64_t alignment) const;
 
   std::vector<Group> groups;
@@ -96,7 +95,7 @@ public:
   };
 
   /// The results of earlier runs: one that begins in the same state has the same. There are several because the outputs
-  /// of the run before may still be there, or not.
+  /// of the previous run may or may not still exist.
   struct History {
     struct Known {
       bool valid = false;
@@ -109,25 +108,25 @@ public:
     Blocks walked; // of the current run
     size_t next = 0;
   };
-  /// Whether the histories of both are the same: they allocate and free as much in the same order.
+  /// Whether the histories of both are the same: they allocate and free equal amounts in the same order.
   bool runsLike(const MemoryPlan &other) const;
 
-  /// Adds to `bytes` (per bank, by sim::Memory) what the events before op `op` allocate and free, from position `next`
-  /// on, which is advanced.
+  /// Adds to `bytes` (per bank, by sim::Memory) the allocations and frees of the events before op `op`, from position
+  /// `next` on, which is advanced.
   void addResident(uint32_t op, size_t &next, int64_t (&bytes)[sim::memoryCount]) const;
-  /// Raises each peak to what the program takes in addition to its inputs, at most.
+  /// Raises each peak to the maximum that the program takes in addition to its inputs.
   void addWorking(sim::Memories &memories, int64_t (&peaks)[sim::memoryCount]) const;
-  /// All allocations, with every input moved, in memories that are thrown away. Throws OutOfMemoryError.
+  /// All allocations, with every input moved, in temporary memories. Throws OutOfMemoryError.
   void simulate(sim::Memories &memories) const;
-  /// Simulates the allocations, and returns where each group lies and for how long. groupOf: per value.
+  /// Simulates the allocations, and returns the address and the lifetime of each group. groupOf: per value.
   std::vector<BufferLife> lives(sim::Memories &memories, std::span<const uint32_t> groupOf) const;
-  /// Everything from start to end; only outputs stay allocated. `moved[i]`: input i needs memory. `history`: of the
-  /// runs before.
+  /// Everything from start to end; only outputs stay allocated. `moved[i]`: input i needs memory. `history`: that of
+  /// previous runs.
   void run(sim::MeshDevice &device, const std::vector<bool> &moved, int64_t (&peaks)[sim::memoryCount],
            std::vector<sim::Allocation> &outputs, History &history) const;
   /// Step by step, for observed runs: the events before op `op`, from position `next` on, which is advanced.
   void step(sim::MeshDevice &device, const std::vector<bool> &moved, uint32_t op, size_t &next, Blocks &blocks) const;
-  /// Frees what is left but the outputs, which are returned.
+  /// Frees everything except the outputs, which are returned.
   std::vector<sim::Allocation> finish(sim::MeshDevice &device, Blocks &blocks) const;
   /// Frees everything.
   void abandon(sim::MeshDevice &device, Blocks &blocks) const;
@@ -137,7 +136,7 @@ private:
     const Group &group = groups[event.group];
     return group.cached ? !cachedIsResident : group.input < 0 || moved[static_cast<size_t>(group.input)];
   }
-  /// named: blocks, and what is thrown, have the text of their group.
+  /// named: blocks and errors have the text of their group.
   void apply(sim::Memories &memories, const Event &event, Blocks &blocks, bool named = true) const;
   /// All events. Blocks of outputs have their labels, others none.
   void walk(sim::Memories &memories, const std::vector<bool> &moved, Blocks &blocks) const;
@@ -166,7 +165,7 @@ struct Plan {
     uint32_t shards = 1;
     uint32_t first = 0, held = 1; // shards that this process has: of its own chips
     uint32_t last() const { return first + held; }
-    /// Returns the offset of a held shard in the arena.
+    /// Returns the offset of a shard's memory in the arena.
     size_t offsetOf(uint32_t shard) const { return offset + (shard - first) * stride; }
     uint32_t firstOp = 0, lastOp = 0; // where it is alive
   };
@@ -207,7 +206,8 @@ struct Plan {
     static constexpr uint32_t none = ~0u;
     bool isMesh() const { return mesh || control; }
   };
-  /// The data that a mesh step needs of chips of other ranks, and they of this. Received data is stored in the arena.
+  /// The data that a mesh step needs from chips of other ranks, and they from this one. Received data is stored in the
+  /// arena.
   struct Exchange {
     struct Part {
       uint32_t rank, meshIn, chip; // meshIn: operand of the step
@@ -292,7 +292,7 @@ struct Plan {
   std::vector<bool> written;     // per value: an op changes it in place
   sim::Chips chips;              // whose shards of distributed values this process has
 
-  /// A constant of an op, or the shard of it that a device has. An address alone may be that of another one later.
+  /// A constant of an op, or a device's shard of it. An address alone may later belong to another one.
   struct Constant {
     uint32_t root, shard;
     size_t offset, bytes;
@@ -302,15 +302,14 @@ struct Plan {
 };
 
 /// `inputs` are those of the first run; results of ttcore.load_cached are computed from them, now. Without them, and
-/// for a program that is called by another, see Mode::Estimated and `arguments`. Throws OpError naming program and op
-/// where an op does not take its operands, OutOfMemoryError.
-/// `previous`: of the same program and device, whose inputs fit, for other sizes, or of a program that runs again; what
-/// is the same is taken over.
+/// for a program that another one calls, see Mode::Estimated and `arguments`. Throws OpError naming program and op if
+/// an op does not take its operands, OutOfMemoryError. `previous`: of the same program and device, whose inputs fit,
+/// for other sizes, or of a program that runs again; equal parts are reused.
 std::shared_ptr<const Plan> makePlan(const BinaryImage &image, size_t programIndex, const Device &device, Mode mode,
                                      std::span<const Tensor> inputs = {}, std::span<const Argument> arguments = {},
                                      const Plan *previous = nullptr);
 
-/// Whether what was computed ahead from inputs holds for these.
+/// Whether values that were computed ahead from inputs are valid for these.
 bool fits(const Plan &plan, const Device &device, std::span<const Tensor> inputs);
 
 } // namespace tt::runtime

@@ -65,7 +65,7 @@ std::shared_ptr<const Plan> Planner::make() {
   }
   planOutputs();
   checkMemory();
-  // What calls gave was allocated when it was computed, or is by the observed run of the call.
+  // Results of calls were allocated when they were computed, or are allocated by the observed run of the call.
   created.memory.cachedIsResident = created.mode != Mode::Estimated;
   if (created.mode == Mode::Fast) {
     fuseChains();
@@ -311,7 +311,7 @@ void Planner::planDeallocation() {
   }
 }
 
-/// The step of an op, if it needs one. Returns the operand that the result is a view of on the device, too, or -1.
+/// The step of an op, if it needs one. Returns the operand of which the result is a view also on the device, or -1.
 int Planner::makeKernel() {
   const ttnn::OpInfo &info = *operation().info;
   const auto &ins = operation().ins;
@@ -355,7 +355,7 @@ int Planner::makeKernel() {
   const int alias = whole ? kernel->alias() : -1;
   if (viewed != absentOperand && !observed && shards(viewed) == shards(outs[0]) && !created.written[viewed] &&
       !created.written[outs[0]]) {
-    // No step: the result is the operand, or a piece of it, under another name.
+    // No step: the result is an alias of the operand, or of a piece of it.
     created.rootOf[outs[0]] = created.rootOf[viewed];
     created.viewBytes[outs[0]] = created.viewBytes[viewed] + kernel->aliasOffset();
     created.kernelOf[op] = std::move(kernel);
@@ -403,7 +403,7 @@ void Planner::planExchange() {
   created.exchanges.push_back(std::move(exchange));
 }
 
-/// The value that the only result is a piece of, its bytes unchanged, or absentOperand.
+/// The value of which the only result is a piece with unchanged bytes, or absentOperand.
 uint32_t Planner::viewedOperand(const ttnn::Kernel &kernel) const {
   const auto &ins = operation().ins;
   const int alias = kernel.alias();
@@ -451,7 +451,7 @@ void Planner::addStep(std::shared_ptr<const ttnn::Kernel> kernel) {
   operands.push_back({operation().ins, operation().outs});
 }
 
-/// Room on the device for the results, and the time the op takes there.
+/// Space on the device for the results, and the op's time there.
 void Planner::planDeviceMemory(int alias) {
   const Operation &operation = this->operation();
   bool works = false;
@@ -463,7 +463,7 @@ void Planner::planDeviceMemory(int alias) {
       continue;
     }
     const sim::Footprint footprint = located([&] { return sim::footprint(chip, spec); });
-    // A view that the device can have, too: same place, same pages.
+    // A view that the device can also have: same placement, same pages.
     if (alias >= 0) {
       const uint32_t in = operation.ins[static_cast<size_t>(alias)];
       const TensorSpec &from = program.spec(in);
@@ -479,7 +479,7 @@ void Planner::planDeviceMemory(int alias) {
   }
   for (const uint32_t in : operation.ins)
     works = works || (in != absentOperand && !onHost(program.spec(in)));
-  // Marks of the debug dialect are for those who look; the chip does not see them.
+  // Marks of the debug dialect are for observers; the chip does not see them.
   if (!works || operation.info->name == "ttnn.constant" || operation.info->name.starts_with("debug."))
     return;
   created.isEstimated[op] = true;
@@ -494,7 +494,7 @@ void Planner::planDeviceMemory(int alias) {
         located([&] { return ttnn::estimateOf(chip, *operation.info, call(), ttnn::Origin::Program).duration; });
     created.circular[op] = located([&] { return ttnn::circularBytes(chip, *operation.info, call()); });
   }
-  // Kernels make do with what the tensors leave, if they can.
+  // Kernels use only the memory that tensors leave, if possible.
   if (l1Taken > 0 && created.circular[op] > chip.l1Size - chip.l1UnreservedBase - l1Taken)
     created.circular[op] = located([&] { return ttnn::circularBytesWith(chip, *operation.info, call(), l1Taken); });
   if (created.circular[op]) {
@@ -536,7 +536,7 @@ void Planner::planOutputs() {
       taken[group] = true;
       created.memory.outputGroups[k] = group;
     } else {
-      // An input, what a call gave, or an earlier output: the caller gets a buffer of its own.
+      // An input, the result of a call, or an earlier output: the caller gets a separate buffer.
       addGroup({&created, Purpose::Of::Output, k, value}, opCount, created.memory.groups[group].footprint);
       created.memory.outputGroups[k] = groupOf[value];
       taken.push_back(true);
@@ -547,7 +547,7 @@ void Planner::planOutputs() {
   }
 }
 
-/// A program that does not fit an empty device never will, and is refused before host memory is taken for it.
+/// A program that does not fit an empty device is refused before host memory is allocated for it.
 void Planner::checkMemory() const {
   sim::Memories empty(chip, device->options(), device->id());
   if (!created.memory.surelyFits(empty, std::max(chip.dramAlignment, chip.l1Alignment)))

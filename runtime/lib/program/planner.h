@@ -1,10 +1,8 @@
 //===- planner.h - prepares a program for a device ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Op by op: kernels (planner.cpp) and what is computed ahead (constants.cpp).
-// Then, for the program as a whole: chains of elementwise ops (fusion.cpp), a
-// place in memory for every value, and the pointers of every step
-// (placement.cpp).
+// Op by op: kernels (planner.cpp) and values computed ahead (constants.cpp). Then, for the program as a whole: chains
+// of elementwise ops (fusion.cpp), a place in memory for every value, and the pointers of every step (placement.cpp).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +17,7 @@
 
 namespace tt::runtime {
 
-/// Constants are computed ahead up to this many bytes per program; beyond, recomputing is better than the memory.
+/// Constants are computed ahead up to this many bytes per program; beyond, recomputing is better than using the memory.
 inline constexpr size_t maxPreparedBytes = size_t(4) << 30;
 
 class Planner : ttnn::ConstantStore {
@@ -38,27 +36,27 @@ private:
 
   const Operation &operation() const { return program.operations[op]; }
   uint32_t shards(uint32_t value) const { return program.spec(value).distributed ? program.devices() : 1; }
-  /// Says which shards of a new value there are, and which of them here.
+  /// Determines which shards of a new value exist, and which of them are here.
   void setShards(Plan::Root &root, uint32_t value) const;
   Plan::Root &rootOf(uint32_t value) { return created.roots[created.rootOf[value]]; }
   const Plan::Root &rootOf(uint32_t value) const { return created.roots[created.rootOf[value]]; }
   [[noreturn]] void fail(const std::string &message) const;
-  /// Calls f and adds program and op to what it throws.
+  /// Calls f and adds program and op to its errors.
   template <class F> auto located(F f) const;
   /// Values that an op changes in place share their memory with no other.
   void findWritten();
   void findUses();
-  /// Adds up the constants of the file that later ops use last.
+  /// Counts the bytes of the file's constants whose last use is in a later op.
   void addConstants();
-  /// Takes room for as much as the plan before has.
+  /// Reserves as much as the previous plan has.
   void reserve();
   /// Throws OutOfMemoryError for an input, or a result of the op, that exceeds the limit of host memory.
   void checkSize(uint32_t value) const;
   void planInputs();
-  /// The values of the inputs where they are known; requested when they are needed first.
+  /// The values of the inputs if they are known; requested at their first use.
   const std::vector<Argument> &knownArguments() const;
   void planOperation();
-  /// Has the processor read ops that come soon: the run before has left nothing of them in its caches.
+  /// Prefetches ops that come soon: the previous run has left none of them in the caches.
   void fetchAhead() const;
   void planDeallocation();
   /// The op with its operands and results in a kernel's order; built at its first use.
@@ -67,15 +65,15 @@ private:
   uint32_t viewedOperand(const ttnn::Kernel &kernel) const;
   void checkDistribution() const;
   void addStep(std::shared_ptr<const ttnn::Kernel> kernel);
-  /// A step of kernels that keep forms of constants of which devices have different ones, as weights that are split.
-  /// False where a kernel for all devices does as well.
+  /// A step of kernels that keep forms of constants that differ between devices, such as split weights. False if one
+  /// kernel for all devices is as good.
   bool addOwnStep(ttnn::OpCall &call);
   void addGroup(const Purpose &purpose, uint32_t at, const sim::Footprint &footprint, int32_t input = -1);
   /// Returns the purpose of a result of the op.
   Purpose resultOf(uint32_t value) const { return {&created, Purpose::Of::Result, op, value}; }
-  /// The label of an output, that of the plan before where it is the same.
+  /// The label of an output, that of the previous plan if it is equal.
   sim::Label outputLabel(uint32_t output) const;
-  /// Gives a result the room that it has in the plan before.
+  /// Gives a result the space that it has in the previous plan.
   void repeatGroup(uint32_t value);
   void planDeviceMemory(int alias);
   /// Plans the exchange of ranks before the mesh step that was added last.
@@ -92,7 +90,7 @@ private:
 
   bool planConstant();
   void planCall();
-  /// Prepares the programs that the op runs each time. What is constant here is constant there.
+  /// Prepares the programs that the op runs each time. Constants here are constants there.
   void planControl();
   void addWorkingMemory(const Plan::Callees &callees);
   Argument argumentOf(uint32_t value, size_t index) const;
@@ -100,10 +98,10 @@ private:
   const std::byte *constantBytes(uint32_t value) const;
   /// Returns the bytes of a constant on a device.
   const std::byte *constantBytes(uint32_t value, uint32_t device) const;
-  /// A constant whose values all devices have in the same place.
+  /// A constant whose values have the same address for all devices.
   static bool isOneForAll(const Plan::Root &root);
   static bool isOwnedAlone(const Plan::Root &root);
-  /// A constant of which devices have different values.
+  /// A constant whose values differ between devices.
   bool isSplitConstant(uint32_t value) const;
   /// Whether the op has a constant operand that is split.
   bool hasSplitConstants() const;
@@ -112,12 +110,12 @@ private:
   bool isReproducible() const;
   size_t foldedBytes() const;
   void fold(const ttnn::Kernel &kernel, const ttnn::OpCall &call);
-  /// Runs the program that a call names, and keeps what it gives.
+  /// Runs the program that a call names, and keeps its results.
   void evaluateCall();
-  /// Gives back the memory of constants that this op was the last to use, and that no kernel reads.
+  /// Frees the memory of constants whose last user was this op, and that no kernel reads.
   void releaseConstants();
   void keepSmallConstants();
-  /// Finds what was computed ahead for this op alone.
+  /// Finds the values that were computed ahead for this op alone.
   void findDispensable();
   void release(std::span<const std::byte> values) const override;
   bool affords(std::span<const std::byte> values, size_t bytes) const override;
@@ -127,7 +125,7 @@ private:
   void shareForm(const std::byte *operand, Form form, const std::shared_ptr<std::byte> &created) const override;
   using Constant = Plan::Constant;
   std::optional<Constant> constantAt(const std::byte *operand) const;
-  /// Identifies the values for all programs of the process; none where they are too few to be shared.
+  /// Identifies the values for all programs of the process; none if they are too few to be shared.
   std::optional<Identity> identityOf(const Constant &constant, const std::byte *values) const;
   /// Whether another owner keeps the values in memory as long as the program: a form of them is a second copy.
   bool areOthers(std::span<const std::byte> values) const;
@@ -140,21 +138,20 @@ private:
   std::optional<uint32_t> findEqual() const;
   /// Whether the kernel of the op depends on shapes and attributes alone.
   bool mayBeEqual() const;
-  /// Returns whether the op has the operands, results and attributes that it has in the plan before, and constants
+  /// Returns whether the op has the operands, results and attributes that it has in the previous plan, and constants
   /// where that has the same.
   bool compare() const;
-  /// Whether a value is a constant, and its values are those of the plan before.
+  /// Whether a value is a constant with the values that it has in the previous plan.
   bool isSameConstant(uint32_t value) const;
-  /// Takes over the results of an op of constants, or of a call. False where the plan before did not compute them
-  /// ahead.
+  /// Reuses the results of an op of constants, or of a call. False if the previous plan did not compute them ahead.
   bool takeResults();
   /// The kernel of the op, or nullptr.
   std::shared_ptr<const ttnn::Kernel> kernelBefore() const;
-  /// Computes constants of the op again that the plan before has let go of.
+  /// Recomputes constants of the op that the previous plan has released.
   void restoreConstants();
   void restore(uint32_t value);
-  /// Whether a computed constant that kernels have in forms of their own stays for plans of other sizes, whose kernels
-  /// may want another form: up to 64 MiB of a program with open sizes.
+  /// Whether a computed constant that kernels have in their own forms stays for plans of other sizes, whose kernels may
+  /// need another form: up to 64 MiB in a program with open sizes.
   bool keepsForOtherSizes(uint32_t value) const;
 
   //===- Chains (fusion.cpp) ------------------------------------------------===//
@@ -173,17 +170,17 @@ private:
   };
   std::vector<Chain> findChains() const;
   void fuseChains();
-  /// The kernel of links: that of the plan before, or of an equal chain of this one, where there is one.
+  /// The kernel of links: that of the previous plan, or of an equal chain of this one, if there is one.
   std::shared_ptr<const ttnn::Kernel> chainKernel(uint32_t at, const std::vector<ttnn::Link> &links) const;
 
   //===- Memory and pointers (placement.cpp) --------------------------------===//
 
   void placeValues();
-  /// Returns, for each value that is computed in the place of another, which dies with it, that one; else
+  /// Returns, for each value that is computed in the place of another whose lifetime ends there, that one; else
   /// absentOperand.
   std::vector<uint32_t> findReplaced() const;
   bool isReplaceable(uint32_t value, uint32_t by, uint32_t at) const;
-  /// Takes the places of the plan before where the same values live as long and are as large. False where they do not.
+  /// Reuses the places of the previous plan if the same values live as long and are as large. False otherwise.
   bool repeatPlaces();
   void bindSteps();
   void bindStep(Plan::Step &step, const Operands &operands);

@@ -49,7 +49,7 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
   std::shared_ptr<Executable> old;
   {
     std::lock_guard lock(cache.mutex);
-    // Programs for devices that are gone go here: nothing else looks at them.
+    // Programs for closed devices are removed here: nothing else looks them up.
     cache.entries.remove_if([&](const ExecutableCache::Entry &entry) {
       const Device owner = entry.owner.lock();
       return !owner || !owner->isOpen() || entry.epoch != owner->programCacheEpoch();
@@ -58,8 +58,8 @@ std::shared_ptr<Executable> prepare(const Binary &binary, size_t program, const 
       if (entry.device == device->id() && entry.program == program && entry.mode == mode)
         old = entry.executable;
   }
-  // What follows is done outside of the lock: other devices need not wait. The device's own run mutex keeps a second
-  // thread from making the same.
+  // The following is done outside of the lock: other devices need not wait. The device's own run mutex prevents a
+  // second thread from creating the same.
   std::shared_ptr<const Plan> before; // of the program that runs again
   if (old && old->fits(inputs)) {
     if (!old->wouldKeepMore())

@@ -7,7 +7,7 @@
 
 namespace tt::runtime {
 
-/// Takes weights out of the count when the last program lets go of it.
+/// Removes weights from the count when the last program releases it.
 class PreparedForms::Lease {
 public:
   Lease(PreparedForms &forms, std::vector<std::span<const std::byte>> weights)

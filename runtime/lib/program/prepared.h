@@ -1,9 +1,8 @@
 //===- prepared.h - prepared weights of a process ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// What kernels keep of constants (panels, other orders of elements) belongs to
-// the values and the form. All programs of a process share it as long as one of
-// them uses it.
+// The form in which kernels keep constants (panels, other orders of elements) belongs to the values and the form. All
+// programs of a process share it as long as one of them uses it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,8 +17,8 @@
 
 namespace tt::runtime {
 
-/// Identifies the values of a constant: a hash of 128 bits, which stands for them, and their size. Whose values they
-/// are does not count: their owner may write them between two programs without notice.
+/// Identifies the values of a constant: a hash of 128 bits, which represents them, and their size. The owner of the
+/// values does not count: it may write them between two programs without notice.
 struct Identity {
   uint64_t low = 0, high = 0;
   size_t bytes = 0;
@@ -28,7 +27,7 @@ struct Identity {
 /// Reads the values on all threads. The result does not depend on their number.
 Identity identityOf(std::span<const std::byte> values);
 
-/// The forms that kernels keep of constants, and how many bytes of them there may be.
+/// The forms that kernels keep of constants, and the maximum number of their bytes.
 class PreparedForms {
 public:
   using Form = ttnn::ConstantStore::Form;
@@ -37,17 +36,17 @@ public:
 
   /// The form of the values that a kernel keeps, or nullptr.
   std::shared_ptr<std::byte> find(const Identity &values, const Form &form);
-  /// Makes a form known. `isSecond`: the values stay as well, in memory of another owner.
+  /// Registers a form. `isSecond`: the values stay as well, in memory of another owner.
   void keep(const Identity &values, Form form, const std::shared_ptr<std::byte> &made, bool isSecond);
 
-  /// The weights of a program that another owner has, by address: they are counted once, however many programs have
-  /// them, until the last of these lets go of what this returns.
+  /// The weights of a program that another owner has, by address: they are counted once, however many programs use
+  /// them, until the last of these releases the return value.
   std::shared_ptr<const void> enter(std::vector<std::span<const std::byte>> entered);
-  /// Whether `bytes` more may be kept of weights of another owner. Up to 512 MiB of weights all of them have a
-  /// second form; of more, a fifth, so that the parameters of a large model are not there twice. Products that order
-  /// theirs at each run take about a tenth longer.
+  /// Whether `bytes` more of weights of another owner may be kept. Up to 512 MiB of weights all of them have a second
+  /// form; above that, a fifth, so that the parameters of a large model are not held twice. Products that pack theirs
+  /// in each run take about a tenth longer.
   bool affords(size_t bytes);
-  /// Remembers that a program reads values of such weights where they are, as long as programs have the weights.
+  /// Records that a program reads values of such weights in place, as long as programs have the weights.
   void markInPlace(std::span<const std::byte> values);
   bool isInPlace(std::span<const std::byte> values);
 

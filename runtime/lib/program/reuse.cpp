@@ -1,10 +1,9 @@
 //===- reuse.cpp - reuse of the plan for other sizes ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with open sizes is planned for each set of sizes. Most of the work
-// does not depend on sizes: kernels of ops whose operands keep their shapes, and
-// constants that are computed from weights. Constants are identified by how they
-// are computed, not by their values: the same op on the same constants.
+// A program with open sizes is planned for each set of sizes. Most of the work does not depend on sizes: kernels of ops
+// whose operands keep their shapes, and constants that are computed from weights. Constants are identified by their
+// computation, not by their values: the same op on the same constants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +73,7 @@ bool Planner::takeResults() {
   };
   if (!std::ranges::all_of(operation().outs, wasComputed))
     return false;
-  // What is called may have sizes of its own.
+  // A called program may have sizes of its own.
   for (const uint32_t callee : operation().callees) {
     const Program &now = created.image.programs[callee], &before = previous->image.programs[callee];
     if (&now == &before)
@@ -132,7 +131,7 @@ void Planner::restore(uint32_t value) {
     dispensable.clear();
     fold(*ttnn::makeKernel(*operation.info, call), call);
   }
-  // What only this op reads is let go again.
+  // Values that only this op reads are released again.
   for (const uint32_t in : operation.ins) {
     if (in == absentOperand)
       continue;

@@ -6,7 +6,7 @@
 
 namespace tt::runtime {
 
-/// Calls a function at the end of its scope, also where an exception leaves it.
+/// Calls a function at the end of its scope, also if an exception leaves it.
 template <class F> class ScopeExit {
 public:
   explicit ScopeExit(F f) : f(std::move(f)) {}

@@ -49,7 +49,7 @@ template <class Body> void withInteger(DataType dtype, Body body) {
   }
 }
 
-/// Throws RangeError for the first integer of a shard that another type of integers lacks.
+/// Throws RangeError for the first integer of a shard that another integer type cannot hold.
 void requireFit(const std::byte *data, int64_t count, DataType from, DataType to) {
   withInteger(from, [&](auto source) {
     withInteger(to, [&](auto target) {

@@ -6,9 +6,9 @@
 namespace tt::sim {
 namespace {
 
-/// One term of the fingerprint: terms are combined by exclusive or, so a block that leaves takes its term with it.
+/// One term of the fingerprint: terms are combined by exclusive or, so a freed block removes its term.
 uint64_t mix(Block block) {
-  // splitmix64's finaliser (Steele, Lea, Flood 2014) over address and size.
+  // splitmix64's finalizer (Steele, Lea, Flood 2014) over address and size.
   uint64_t x = static_cast<uint64_t>(block.address) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(block.bytes);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;

@@ -21,7 +21,7 @@ uint16_t withoutDenormal(uint32_t bf16) { return static_cast<uint16_t>((bf16 & 0
 } // namespace
 
 uint16_t packToBf16(uint32_t bits) { return withoutDenormal((withoutNaN(bits) + 0x8000) >> 16); }
-// The low half is dropped before the rounding: a value just above a tie is one.
+// The low half is dropped before the rounding: a value just above a tie becomes one.
 uint16_t packToE8M6(uint32_t bits) { return withoutDenormal(((withoutNaN(bits) >> 16) + 1) & 0xfffe); }
 
 Group packBlock(const uint16_t *values, size_t n, int magnitudeBits) {
@@ -54,7 +54,7 @@ uint32_t addInL1(uint32_t old, uint32_t added, Destination width) {
       return (old ^ added) & signBit ? infinity | 0x400000 : (added & signBit) | infinity;
     return ((oldIsLarge ? old : added) & signBit) | infinity;
   }
-  // The exact sum is a double's but where the smaller one is beyond the rounding of the other.
+  // The exact sum is a double, except if the smaller one is beyond the rounding of the other.
   const double sum = static_cast<double>(std::bit_cast<float>(old)) + static_cast<double>(std::bit_cast<float>(added));
   const auto wide = std::bit_cast<uint64_t>(sum);
   const auto sign = static_cast<uint32_t>(wide >> 32) & signBit;
@@ -142,7 +142,7 @@ int64_t alignDestination(uint32_t dst, int exponent, Destination width) {
 }
 
 /// dst + first + second, each rounded once to the common exponent, and the sum to the destination. The unit writes no
-/// NaN, no denormal and no -0; what is too large is Inf.
+/// NaN, no denormal and no -0; values that are too large become Inf.
 uint32_t accumulate(const Term &first, const Term &second, uint32_t dst, Destination width) {
   const bool narrow = width == Destination::Bits16, dstNegative = (dst & signBit) != 0;
   int exponent = std::max({first.exponent, second.exponent, exponentOf(dst)});
@@ -156,7 +156,7 @@ uint32_t accumulate(const Term &first, const Term &second, uint32_t dst, Destina
   if (!magnitude)
     return 0;
   int shift = std::countl_zero(magnitude) - 8;
-  // A defect of Wormhole (tt-metal #38306): a negative sum of one unit comes out too large by 2^27.
+  // A defect of Wormhole (tt-metal #38306): a negative sum of one unit is too large by 2^27.
   if (negative && magnitude == 1)
     shift -= 27;
   exponent -= shift;
@@ -220,7 +220,7 @@ uint32_t addTo(uint32_t dst, uint32_t a, uint32_t b, Destination width) {
 
 namespace {
 
-/// Shifts right; a bit that is lost sets the last one, except where nothing is left.
+/// Shifts right; a lost bit sets the last one, except if nothing is left.
 uint64_t shiftSticky(uint64_t value, int shift, int width) {
   if (shift <= 0)
     return value;
@@ -236,7 +236,7 @@ bool isInfinity(uint32_t bits) { return (bits & ~signBit) == infinity; }
 } // namespace
 
 bool isLess(uint32_t a, uint32_t b) {
-  // Of negative ones the larger magnitude is less; -0 is less than +0.
+  // Among negative ones the larger magnitude is less; -0 is less than +0.
   const auto ordered = [](uint32_t bits) { return bits & signBit ? ~bits : bits | signBit; };
   return ordered(a) < ordered(b);
 }

@@ -66,8 +66,8 @@ int64_t alignUp(int64_t bytes, int64_t alignment, const TensorSpec &spec) {
   return multiply(ceilDiv(bytes, alignment), alignment, spec);
 }
 
-/// Rows and columns of the tensor with all dimensions but the last folded into the rows; in tile layout in tiles, every
-/// matrix of the batch padded on its own.
+/// Rows and columns of the tensor with all dimensions but the last folded into the rows; in tile layout in tiles, with
+/// every matrix of the batch padded separately.
 struct Matrix {
   int64_t rows, columns;
 };
@@ -87,7 +87,7 @@ Matrix fold(const TensorSpec &spec, bool tiled) {
 }
 
 /// Throws for shards that a card refuses: HEIGHT and BLOCK shards split the rows among the cores (rows of the grid),
-/// WIDTH and BLOCK shards the columns, and a core holds one. ND shards go round the cores.
+/// WIDTH and BLOCK shards the columns, and a core holds one. ND shards are distributed round-robin over the cores.
 void checkShards(const TensorSpec &spec, const Matrix &shards) {
   const MemoryConfig &memory = spec.memory;
   const int64_t rows = memory.grid.empty() ? 1 : memory.grid.front(),
@@ -144,7 +144,7 @@ const MeshPreset &meshPreset(std::string_view name) {
 }
 
 int64_t elementBytes(DataType type) {
-  // A block format exists in tiles only; outside of them it is held as bf16.
+  // A block format exists in tiles only; elsewhere it is stored as bf16.
   return isBlockFormat(type) ? 2 : static_cast<int64_t>(tileBytes(type)) / (tileHeight * tileWidth);
 }
 
@@ -165,7 +165,7 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
     const int64_t page =
         tiled ? static_cast<int64_t>(tileBytes(spec.dtype)) : multiply(matrix.columns, elementBytes(spec.dtype), spec);
     const int64_t banks = dram ? chip.dramChannels : chip.cores();
-    // What is copied between DRAM and L1 has the larger alignment in both.
+    // Copies between DRAM and L1 have the larger alignment in both.
     result.pageBytes = alignUp(page, chip.dramAlignment, spec);
     result.pages = tiled ? multiply(matrix.rows, matrix.columns, spec) : matrix.rows;
     if (page == 0)
@@ -175,7 +175,7 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
     (void)multiply(result.pageBytes, result.pages, spec);
     return result;
   }
-  // A page is a shard; every core of the grid holds one, or several when there are more shards than cores.
+  // A page is a shard; every core of the grid holds one, or several if there are more shards than cores.
   Matrix shard{1, memory.shardShape.back()};
   for (size_t i = 0; i + 1 < memory.shardShape.size(); ++i)
     shard.rows = multiply(shard.rows, memory.shardShape[i], spec);
@@ -197,7 +197,7 @@ Footprint footprint(const ChipDesc &chip, const TensorSpec &spec) {
     throw Error("a tensor of shape " + toString(spec.shape) + " is sharded over a grid " + toString(memory.grid) +
                 ", but " + std::string(toString(chip.arch)) + " has " + std::to_string(banks) +
                 (dram ? " DRAM channels" : " cores"));
-  // Of a shard in rows, each is aligned.
+  // Each row of a row-major shard is aligned.
   const int64_t row = tiled ? multiply(shard.columns, static_cast<int64_t>(tileBytes(spec.dtype)), spec)
                             : alignUp(multiply(shard.columns, elementBytes(spec.dtype), spec), alignment, spec);
   result.pageBytes = alignUp(multiply(shard.rows, row, spec), alignment, spec);

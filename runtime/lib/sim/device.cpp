@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<uint32_t> nextNumber{0};
 
-/// "1,474,560": numbers of bytes are read by people.
+/// "1,474,560": people read numbers of bytes.
 std::string grouped(int64_t number) {
   std::string digits = std::to_string(number);
   for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > (number < 0 ? 1 : 0); i -= 3)
@@ -59,7 +59,7 @@ Memory memoryOf(BufferType type) {
 }
 
 Memories::Memories(const ChipDesc &chip, const MeshOptions &options, uint32_t device) : chip(chip), device(device) {
-  // Both regions lie at the end of their memory, the trace region spread over all channels.
+  // Both regions are at the end of their memory; the trace region is spread over all channels.
   const int64_t smallBase = chip.l1Size - options.l1SmallSize;
   const int64_t tracePerBank = (options.traceRegionSize + chip.dramChannels - 1) / chip.dramChannels;
   const int64_t traceBase = chip.dramUnreservedEnd - tracePerBank;
@@ -243,7 +243,7 @@ MeshDevice::MeshDevice(const MeshOptions &options, std::shared_ptr<Ranks> ranks,
       memories(desc, options, number) {}
 
 MeshDevice::~MeshDevice() {
-  // Parts that programs have are kept with the programs, which may be kept with this.
+  // Parts that belong to programs are kept with the programs, which may be kept with this.
   for (const auto &known : parts)
     if (const auto part = known.lock()) {
       if (part->isOpen())

@@ -90,7 +90,7 @@ uint8_t magnitude(const BlockFormat &format, float value, int exponent) {
       return static_cast<uint8_t>(std::min(one + 1, format.largest()));
     if (std::isinf(value))
       return static_cast<uint8_t>(one);
-    // Inf is 2^top of this format; what is finite stays below it.
+    // Inf is 2^top of this format; finite values stay below it.
     const double unit = std::ldexp(1.0, format.exponentMax + format.exponentShift - 127 - (format.magnitudeBits - 1));
     return static_cast<uint8_t>(std::min<double>(std::nearbyint(std::fabs(value) / unit), one - 1));
   }
@@ -131,7 +131,7 @@ Group encodeGroup(const BlockFormat &format, const float *values) {
   return group;
 }
 
-/// Groups with Inf or NaN; rare, so that the loop below stays straight.
+/// Groups with Inf or NaN; rare, so that the loop below stays simple.
 void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
   for (size_t i = 0; i < n; ++i)
     values[i] = valueOf(format, format.exponentMax, magnitude(format, values[i], 255), std::signbit(values[i]));
@@ -145,8 +145,8 @@ void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
     std::fill_n(values, n, 0.0f);
     return;
   }
-  // Adding 1.5 * 2^23 units and taking them off again rounds to whole units, ties to even, in f32 arithmetic. Near the
-  // ends of the exponent range the sum is scaled so that it neither overflows nor loses bits.
+  // Adding 1.5 * 2^23 units and subtracting them again rounds to whole units, ties to even, in f32 arithmetic. Near the
+  // ends of the exponent range, the sum is scaled so that it neither overflows nor loses bits.
   const int up = exponent > 200 ? -64 : exponent < 64 ? 64 : 0;
   const float scale = powerOfTwo(127 + up), back = powerOfTwo(127 - up);
   const float unit = powerOfTwo(exponent + up - (format.magnitudeBits - 1));
@@ -156,7 +156,7 @@ void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
     const uint32_t bits = std::bit_cast<uint32_t>(values[i]);
     const int own = static_cast<int>(bits >> 23 & 255), dropped = std::clamp(exponent - own, 0, 23);
     const float scaled = std::bit_cast<float>(bits & (own ? ~0u << dropped : 0u)) * scale;
-    // Saturate first: past the limit only the largest element of the group, or a 5-bit exponent's overflow, can be.
+    // Saturate first: only the largest element of the group, or an overflow of a 5-bit exponent, can be past the limit.
     const float clamped = scaled > limit ? limit : scaled < -limit ? -limit : scaled;
     const float rounded = (clamped + shift) - shift;
     values[i] = rounded * back + 0.0f; // -0 becomes +0
@@ -165,8 +165,8 @@ void quantiseSpecial(const BlockFormat &format, float *values, size_t n) {
 
 constexpr size_t groupsTogether = 16;
 
-/// The same of some groups next to each other, whose parts do not wait for each other. Returns false where an exponent
-/// is near the ends of its range, and changes nothing.
+/// The same for several adjacent groups, which do not depend on each other. Returns false if an exponent is near the
+/// ends of its range, and changes nothing.
 [[gnu::always_inline]] inline bool quantiseGroups(const BlockFormat &format, float *values) {
   alignas(64) int32_t exponent[groupsTogether];
   bool far = true;
@@ -184,7 +184,7 @@ constexpr size_t groupsTogether = 16;
   if (!far)
     return false;
   for (size_t g = 0; g < groupsTogether; ++g) {
-    // As above, where neither scales nor limits of the format matter, and all bits of a denormal are dropped.
+    // As above, if neither scales nor limits of the format matter, and all bits of a denormal are dropped.
     const float unit = std::bit_cast<float>((exponent[g] - (format.magnitudeBits - 1)) << 23);
     const float shift = 1.5f * 0x1p23f * unit, limit = static_cast<float>(format.largest()) * unit;
     float *group = values + g * blockGroup;
@@ -272,7 +272,7 @@ template <class F> void forEachFaceRow(const Matrices &m, F &&f) {
           }
 }
 
-/// Where the exponent and the elements of a face row are in the bytes of block-format tiles.
+/// The positions of the exponent and the elements of a face row in the bytes of block-format tiles.
 struct FaceRowBytes {
   size_t exponent, elements;
   FaceRowBytes(const BlockFormat &format, size_t place) {
@@ -290,8 +290,8 @@ size_t expectSize(const char *what, size_t found, size_t expected) {
 
 bool tiled(const TensorSpec &spec) { return spec.layout == Layout::Tile || isBlockFormat(spec.dtype); }
 
-/// Calls f(values, n, place) for each row of a face of a tiled tensor: where its n values lie, and its number on the
-/// device. Rows that are padding are left out.
+/// Calls f(values, n, place) for each row of a face of a tiled tensor: the address of its n values, and its number on
+/// the device. Padding rows are omitted.
 template <class Byte, class F> void forEachRun(const TensorSpec &spec, std::span<Byte> values, F f) {
   const Matrices m = matrices(spec.shape);
   const size_t size = storageBytes(spec.dtype);

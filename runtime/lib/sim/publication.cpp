@@ -22,7 +22,7 @@ std::string temporaryFolder() { return "/tmp/ttmlir-" + std::to_string(::geteuid
 /// Returns the XDG_RUNTIME_DIR of users who have logged in.
 std::string loginFolder() { return "/run/user/" + std::to_string(::geteuid()); }
 
-/// The directory that the process was in when it loaded the library: relative paths are of this one.
+/// The working directory when the process loaded the library: relative paths are relative to it.
 const std::filesystem::path &startDirectory() {
   static const auto *const only = [] {
     std::error_code ignored;

@@ -21,7 +21,7 @@ inline constexpr size_t maxRows = 64; // meshes of a process; more are not publi
 using Figure = std::atomic<int64_t>;
 static_assert(Figure::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-/// A mesh. What does not change is written before `device`.
+/// A mesh. Constant fields are written before `device`.
 struct Row {
   std::atomic<uint32_t> device; // its id, and one; 0 in a row that is free
   std::atomic<uint32_t> reset;  // the process that requested it
@@ -47,7 +47,8 @@ struct Page {
 
 int64_t clockNs(clockid_t clock);
 
-/// Good to a few milliseconds, and twenty times cheaper to read than the exact clock: over many runs the error is none.
+/// Accurate to a few milliseconds, and twenty times cheaper to read than the exact clock: over many runs the error
+/// averages out.
 inline int64_t coarseNow() { return clockNs(CLOCK_MONOTONIC_COARSE); }
 
 class File {
@@ -68,15 +69,15 @@ private:
 };
 
 bool isOwnFolder(const std::string &path);
-/// TTRT_PUBLISH; empty where nothing is published.
+/// TTRT_PUBLISH; empty if nothing is published.
 std::optional<std::string> givenFolder();
 /// Returns the folders that may contain files of running processes.
 std::vector<std::string> foldersToRead();
 /// Sorted names.
 std::vector<std::string> entriesOf(const std::string &folder);
-/// The process that a file is of by its name, 0 for another file.
+/// The process of a file, by its name; 0 for another file.
 uint32_t processOf(const std::string &name);
-/// Whether no process holds the file: its process has ended, or is another program now. Then it is removed.
+/// Whether no process holds the file: its process has ended, or runs another program now. The file is then removed.
 bool removedAsStale(const File &file, const std::string &path);
 /// Removes files of processes that are gone.
 void clean(const std::string &folder);

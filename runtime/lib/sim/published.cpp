@@ -42,11 +42,11 @@ Own &own() {
 
 Page *ownPage() { return static_cast<Page *>(detail::publishedPage.load(std::memory_order_acquire)); }
 
-/// Holds the lock of the file, which says that it is not stale.
+/// Holds the lock of the file, which marks it as current.
 constinit std::atomic<int> held{-1};
 
-/// A child that was forked has no file yet, and does not hold its parent's. That stays mapped: threads of the child may
-/// look at it.
+/// A forked child has no file yet, and does not hold its parent's. The parent's stays mapped: threads of the child may
+/// read it.
 [[maybe_unused]] const int forkRegistered = ::pthread_atfork(nullptr, nullptr, [] {
   if (const int descriptor = held.exchange(-1); descriptor >= 0)
     ::close(descriptor);
@@ -54,7 +54,7 @@ constinit std::atomic<int> held{-1};
   detail::pendingResets.store(&noResets);
 });
 
-/// The file goes with the process, unless that is killed.
+/// The file is removed with the process, unless that is killed.
 const struct AtExit {
   ~AtExit() {
     if (ownPage())
@@ -62,7 +62,7 @@ const struct AtExit {
   }
 } atExit;
 
-/// The row of a device; null when it has none.
+/// The row of a device; null if it has none.
 Row *find(uint32_t device) {
   Page *const page = ownPage();
   if (!page)
@@ -78,7 +78,7 @@ void add(Figure &figure, int64_t value) { // writers of a row take turns, so tha
   figure.store(figure.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
 }
 
-/// Makes the file of the process. Nothing is said where that is not possible: programs do not depend on it.
+/// Creates the file of the process. A failure is not reported: programs do not depend on it.
 Page *createPage() {
   Own &mine = own();
   const std::string folder = publicationFolder();
@@ -89,9 +89,10 @@ Page *createPage() {
   const std::string path = folder + "/" + std::to_string(process), unfinished = folder + "/." + std::to_string(process);
   ::unlink(unfinished.c_str());
   const File file{::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)};
-  // One of its own: children inherit the mapping, which would keep the lock of the descriptor that it was created with.
+  // A separate one: children inherit the mapping, which would keep the lock of the descriptor with which it was
+  // created.
   File lock{::open(unfinished.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
-  // The memory is had now: a full disk would end the process when it writes.
+  // The memory is allocated now: a full disk would end the process at its first write.
   if (!file || !lock || !takeFile(lock.get(), Holder::Descriptor) ||
       ::posix_fallocate(file.get(), 0, sizeof(Page)) != 0) {
     ::unlink(unfinished.c_str());
@@ -124,7 +125,7 @@ std::string resetText(uint32_t process) {
   return "reset from outside (tt-smi, process " + std::to_string(process) + "); open it again";
 }
 
-/// Returns the process that requested a reset of the mesh that the device is, or is a part of; 0: no process.
+/// Returns the process that requested a reset of the mesh that the device is, or of which it is a part; 0: no process.
 uint32_t requested(const MeshDevice &device) {
   const Row *row = find(wholeOf(device).id());
   return row ? row->reset.load(std::memory_order_acquire) : 0;
@@ -225,7 +226,7 @@ void published::withdraw(const MeshDevice &device) {
   if (!row)
     return;
   if (Row *const whole = device.parent() ? find(device.parent()->id()) : nullptr)
-    // What has run on a part stays known: of the chips' time, the average.
+    // The run times of a part are kept: the average over the chips' times.
     device.withMemories([&](const Memories &) {
       const double part = double(row->rows) * row->columns / (double(whole->rows) * whole->columns);
       add(whole->programs, row->programs.load(std::memory_order_relaxed));

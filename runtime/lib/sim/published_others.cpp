@@ -19,7 +19,7 @@ using namespace publication;
 
 namespace {
 
-/// A copy of a file, or why it is none; nothing when it is stale.
+/// A copy of a file, or the error; nothing if it is stale.
 std::optional<std::string> readPage(const std::string &path, uint32_t process, Page &page) {
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
   struct stat info;

@@ -98,7 +98,7 @@ std::string ownFile() {
   return none ? info.dli_fname : path.string();
 }
 
-/// How launchers say how many processes they started: OpenMPI, and PMI of MPICH and Slurm.
+/// The variables in which launchers state how many processes they started: OpenMPI, and PMI of MPICH and Slurm.
 uint32_t launchedProcesses() {
   for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char *text = std::getenv(name))
@@ -113,7 +113,7 @@ std::shared_ptr<Ranks> openRanks() {
   const std::string own = ownFile();
   const std::string path = own.substr(0, own.rfind('/') + 1) + "libttrt_mpi.so";
   const std::string context = "this process is one of " + std::to_string(processes) + " that share a mesh over MPI";
-  // Plugins of MPI look for its symbols among those of the process.
+  // Plugins of MPI search for its symbols among those of the process.
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library) {
     const char *why = dlerror();

@@ -13,7 +13,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// How one stored value reads and writes; Stored is its type in memory.
+/// How one stored value is read and written; Stored is its type in memory.
 struct F32Format {
   using Stored = float;
   static float read(float v) { return v; }

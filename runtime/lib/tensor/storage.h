@@ -1,9 +1,8 @@
 //===- storage.h - loads and stores of data types ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels compute in f32 or int64 on short contiguous runs; these loops convert
-// between that and the storage of each data type. A block format is quantised
-// when stored, so a run to be stored begins at the start of a group.
+// Kernels compute in f32 or int64 on short contiguous runs; these loops convert between that and the storage of each
+// data type. A block format is quantized when stored, so a stored run begins at the start of a group.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,21 +17,20 @@ namespace tt::ttnn {
 template <class T> using Load = void (*)(const std::byte *from, T *to, size_t n);
 template <class T> using Store = void (*)(const T *from, std::byte *to, size_t n);
 
-/// T is float or int64_t. Integers load into float rounded to nearest; floats
-/// do not load into int64_t (see loadNonzero).
+/// T is float or int64_t. Integers load into float rounded to nearest; floats do not load into int64_t (see
+/// loadNonzero).
 template <class T> Load<T> loader(DataType type);
-/// 1 where the stored value is not zero (NaN is not), else 0.
+/// 1 if the stored value is nonzero (NaN is), else 0.
 template <class T> Load<T> loadNonzero(DataType type);
-/// Float into integer types truncates, saturates, and makes 0 of NaN; integers
-/// into narrower ones wrap; Bool stores 1 for what is not zero.
+/// Float to integer types truncates, saturates, and converts NaN to 0; integers to narrower ones wrap; Bool stores 1
+/// for nonzero values.
 template <class T> Store<T> storer(DataType type);
 
-/// Elements that must be stored together: rows of a block format are cut only
-/// between groups. 1 for other types.
+/// Elements that must be stored together: rows of a block format are divided only between groups. 1 for other types.
 size_t storeGroup(const TensorSpec &spec);
 
 /// Calls f(begin, n) for pieces of [begin, end), whose ends are multiples of `unit` = storeGroup: n is at most `chunk`,
-/// and either a multiple of `unit` or a part of one unit that is longer than a chunk, cut between groups.
+/// and either a multiple of `unit` or a part of one unit that is longer than a chunk, divided between groups.
 template <class F> void forEachPiece(size_t begin, size_t end, size_t unit, size_t chunk, F &&f) {
   const size_t step = unit <= chunk ? chunk / unit * unit : chunk;
   for (size_t i = begin, n; i < end; i += n) {

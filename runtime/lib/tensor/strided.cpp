@@ -62,7 +62,7 @@ template <class T> void StridedCopy::copy(const T *from, T *to) const {
     transpose(from + offset, to);
 }
 
-/// Offset of the `outer`-th index of all dimensions but the last and `skip`.
+/// Offset of the `outer`-th index of all dimensions except the last and `skip`.
 int64_t StridedCopy::sourceOffset(int64_t outer, size_t skip) const {
   int64_t at = 0;
   for (size_t d = dims.size() - 1; d-- > 0;) {
@@ -99,7 +99,7 @@ constexpr int64_t tileSize = sizeof(T) == 1                ? 16
                              : 32 / int64_t(sizeof(T)) > 8 ? 8
                                                            : 32 / int64_t(sizeof(T));
 
-/// Elements of two vectors in turn, from `first` of each on.
+/// Interleaves elements of two vectors, from `first` of each on.
 template <int64_t first, class V, size_t... i> V interleaved(V a, V b, std::index_sequence<i...>) {
   constexpr int64_t size = sizeof...(i);
   return __builtin_shufflevector(a, b, (first + int64_t(i) / 2 + (i % 2 ? size : 0))...);
@@ -141,7 +141,7 @@ template <class T> void StridedCopy::transpose(const T *from, T *to) const {
   parallelFor(outers * across, std::max<int64_t>(1, 32768 / (block * width)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t outer = i / across, row0 = i % across * block, rows = std::min(block, height - row0);
-      // Where this matrix begins in the result: the index `outer` counts all dimensions but c and the last.
+      // The position of this matrix in the result: the index `outer` counts all dimensions except c and the last.
       int64_t target0 = row0 * heightStep;
       int64_t rest = outer, stride = width;
       for (size_t d = dims.size() - 1; d-- > 0; stride *= dims[d]) {

@@ -1,8 +1,8 @@
 //===- strided.h - strided copies -------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// permute, transpose, slice, repeat and sharding are the same loop: result
-// element [i, j, ...] is source element offset + i * stride0 + j * stride1 + ...
+// permute, transpose, slice, repeat and sharding are the same loop: result element [i, j, ...] is source element offset
+// + i * stride0 + j * stride1 + ...
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@ class StridedCopy {
 public:
   /// dims: those of the result, row-major; strides: of the source, in elements.
   StridedCopy(Shape dims, std::vector<int64_t> strides, int64_t offset, size_t elementBytes);
-  /// The result is a piece of the source, in its order.
+  /// The result is a piece of the source, in order.
   bool isView() const { return dims.size() == 1 && strides[0] == 1; }
   /// Returns the offset of the first element.
   size_t offsetBytes() const { return static_cast<size_t>(offset) * elementBytes; }

@@ -21,7 +21,7 @@ using ttnn::Tensor;
 
 bool isInteger(PyObject *value) { return !PyBool_Check(value) && PyIndex_Check(value); }
 
-/// A number that no attribute holds.
+/// A number that no attribute can hold.
 struct TooLarge {
   std::string found;
   const char *expected;
@@ -57,7 +57,7 @@ bool toDouble(PyObject *value, double &number) {
   return false;
 }
 
-/// Converts a list or tuple, or any other sequence that is no text.
+/// Converts a list or tuple, or any other sequence except text.
 template <class T, class Read> bool toArray(PyObject *value, std::vector<T> &array, const Read &read) {
   const nb::object items = nb::isinstance<Tensor>(nb::handle(value)) ? nb::object() : itemsOf(value);
   if (!items.is_valid())
@@ -69,7 +69,7 @@ template <class T, class Read> bool toArray(PyObject *value, std::vector<T> &arr
   return true;
 }
 
-/// A list may be in itself: raises RecursionError where the interpreter would.
+/// A list may contain itself: raises RecursionError where the interpreter would.
 class Recursion {
 public:
   Recursion() {
@@ -117,7 +117,7 @@ StructAttribute memoryAttribute(const MemoryConfig &memory) {
 
 bool anyAttribute(PyObject *object, Attribute &attribute);
 
-/// In UTF-8; raises what a string without such a form does.
+/// Encodes in UTF-8; raises the error of a string that cannot be encoded.
 std::string textOf(PyObject *string) {
   Py_ssize_t size = 0;
   const char *text = PyUnicode_AsUTF8AndSize(string, &size);
@@ -135,7 +135,7 @@ std::string pathOf(PyObject *string) {
   return {PyBytes_AS_STRING(encoded), static_cast<size_t>(PyBytes_GET_SIZE(encoded))};
 }
 
-/// An enum or config class of the package: its method _attribute gives (type, symbol, value) or (type, fields).
+/// An enum or config class of the package: its method _attribute returns (type, symbol, value) or (type, fields).
 bool describedAttribute(nb::handle value, Attribute &attribute) {
   if (PyType_Check(value.ptr()) || !nb::hasattr(value, "_attribute"))
     return false;
@@ -170,7 +170,7 @@ bool describedAttribute(nb::handle value, Attribute &attribute) {
   return true;
 }
 
-/// Enums and classes of this module, by the names that a binary has for them.
+/// Enums and classes of this module, by their names in a binary.
 bool nativeAttribute(nb::handle value, Attribute &attribute) {
   if (const auto type = asEnum<DataType>(value))
     attribute.value = EnumAttribute{"ttcore.data_type", std::string(toString(*type)), static_cast<int64_t>(*type)};
@@ -221,7 +221,7 @@ bool anyAttribute(PyObject *object, Attribute &attribute) {
   return true;
 }
 
-/// The types that an attribute may have; none when it may be of any.
+/// The types that an attribute may have; none if it may have any.
 std::vector<std::string_view> typesOf(const ttnn::AttributeSpec &attribute) {
   return ttnn::api::split(attribute.type, '|');
 }
@@ -275,7 +275,7 @@ std::string kindText(AttributeKind kind) {
 bool isNumber(PyObject *value) {
   if (PyFloat_Check(value) || PyLong_Check(value))
     return true;
-  // Those of numpy and the like; an array is no number, though it may convert to one.
+  // Numbers of numpy and similar libraries; an array is not a number, though it may convert to one.
   const PyNumberMethods *methods = Py_TYPE(value)->tp_as_number;
   if (!methods || !(methods->nb_float || methods->nb_index) || nb::isinstance<Tensor>(nb::handle(value)))
     return false;

@@ -35,7 +35,7 @@ struct ShardSpec {
   bool operator==(const ShardSpec &) const = default;
 };
 
-/// "BFLOAT16", "TILE", "DRAM", "INTERLEAVED": the names that Python knows them by.
+/// "BFLOAT16", "TILE", "DRAM", "INTERLEAVED": their names in Python.
 const char *dataTypeName(DataType type);
 const char *layoutName(tt::Layout layout);
 const char *bufferTypeName(BufferType type);

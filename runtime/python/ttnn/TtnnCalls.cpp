@@ -123,7 +123,7 @@ private:
     return true;
   }
 
-  /// Refuses arguments that this row does not take, unless a parameter says which row is meant: with training=False,
+  /// Refuses arguments that this row does not take, unless a parameter determines the row: with training=False,
   /// momentum has no effect, as in PyTorch.
   bool takesAll() {
     const auto isFixed = [](const Argument &argument) { return argument.parameter->role == Role::Fixed; };
@@ -137,7 +137,7 @@ private:
     return true;
   }
 
-  /// The tensor that numbers next to it are like: the one that the data type of the result follows, or else the last.
+  /// The tensor whose type numbers next to it take: the one that the data type of the result follows, or else the last.
   const Tensor *numbersLike() const {
     const std::string_view named = row.callable->function->defaultType(0).name;
     const std::string_view followed = named.empty() ? row.callable->operands.front()->name : named;
@@ -169,7 +169,7 @@ private:
       if (!place && !isNone(value) && !numberTensor(value, like, place, mismatch))
         return false;
     }
-    // Numbers next to a block format are bf16; the result is of the tensor's format, wherever the number stands.
+    // Numbers next to a block format are bf16; the result has the tensor's format, wherever the number is.
     if (sim::isBlockFormat(like.dtype())) {
       if (call.outputs.empty())
         call.outputs.resize(1);

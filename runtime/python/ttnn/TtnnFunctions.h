@@ -28,7 +28,7 @@ struct FunctionRow {
   bool takesNumbers = false; // in place of tensors: elementwise ops with several
 };
 
-/// A parameter of a public name: what its rows have there together.
+/// A parameter of a public name: the common description of its rows.
 struct FunctionParameter {
   std::string name;
   bool keywordOnly = false, omissible = false;
@@ -37,7 +37,7 @@ struct FunctionParameter {
   std::string type;        // for people: "Tensor | float"
 };
 
-/// A call that was understood.
+/// A successfully parsed call.
 struct FunctionCall {
   std::vector<ttnn::Tensor> operands;
   std::vector<ttnn::NamedAttribute> attributes;
@@ -45,7 +45,7 @@ struct FunctionCall {
   runtime::Device device;
 };
 
-/// A public function. A call takes the first of the rows that its arguments fit.
+/// A public function. A call takes the first row that its arguments fit.
 class Function {
 public:
   explicit Function(std::string_view name) : publicName(name) {}
@@ -54,9 +54,9 @@ public:
   const std::string &name() const { return publicName; }
   std::span<const FunctionParameter> parameters() const { return merged; }
   std::span<const FunctionRow> rows() const { return all; }
-  /// Arguments in the order of parameters(); None, and those past the end, are left out.
+  /// Arguments in the order of parameters(); None, and those past the end, are omitted.
   nb::object call(std::span<PyObject *const> arguments) const { return call(arguments, {}, {}); }
-  /// The same with results in existing tensors, which the caller gave as `parameter`; an empty list: new ones.
+  /// The same with results in existing tensors, which the caller passed as `parameter`; an empty list: new ones.
   nb::object call(std::span<PyObject *const> arguments, std::span<const ttnn::Tensor> into,
                   std::string_view parameter) const;
 
@@ -81,10 +81,10 @@ struct Mismatch {
 };
 
 inline bool isNone(PyObject *value) { return value == nullptr || value == Py_None; }
-/// Reads a call as one of a row; false where it is none.
+/// Parses a call as one of a row; false if it is not.
 bool understand(const Function &function, const FunctionRow &row, std::span<PyObject *const> arguments,
                 FunctionCall &call, Mismatch &mismatch);
-/// False when the value is of another kind; `expected` then says which it is.
+/// False if the value is of another kind; `expected` then states the expected one.
 bool toAttribute(PyObject *value, const Argument &argument, ttnn::Attribute &attribute, Mismatch &mismatch);
 /// Whether a Python object is a number; a bool is one.
 bool isNumber(PyObject *value);

@@ -20,7 +20,7 @@ nb::object called(const Function &function, std::initializer_list<nb::handle> ar
   return function.call(pointers);
 }
 
-/// Python's names of an operator and of the one with exchanged operands, and the function behind it.
+/// Python's names of an operator and of the one with exchanged operands, and the function that computes it.
 struct BinaryOperator {
   const char *name, *reversed, *function;
   bool takesNumbers = true;
@@ -57,7 +57,7 @@ struct Cut {
   int64_t begin, end, step;
 };
 
-/// x[1, 2:5, ..., None]: a slice, and then a reshape where dimensions go or come.
+/// x[1, 2:5, ..., None]: a slice, and then a reshape if dimensions are added or removed.
 class Index {
 public:
   Index(const Tensor &tensor, nb::handle key) : shape(tensor.shape()) {
@@ -124,7 +124,7 @@ private:
       result.push_back(count);
       return;
     }
-    // An array may convert to an integer, and only one of its own refuses.
+    // An array may convert to an integer, and only an array with its own conversion refuses.
     if (PyBool_Check(item.ptr()) || !isNumber(item.ptr()) || !PyIndex_Check(item.ptr()))
       throw nb::type_error(("index of dimension " + std::to_string(dim) + " is " + reprOf(item) + " of type " +
                             Py_TYPE(item.ptr())->tp_name + "; expected an integer or a slice")
@@ -179,7 +179,7 @@ void bindTtnnOperators(nb::class_<Tensor> &tensor) {
         row.name, [name = row.function](nb::handle self) { return called(publicFunction(name), {self}); },
         nb::sig(sig(row.name, "").c_str()));
 
-  // numpy's scalars leave operators to us, instead of taking a tensor for a sequence.
+  // numpy's scalars leave operators to this class, instead of treating a tensor as a sequence.
   tensor.attr("__array_ufunc__") = nb::none();
   tensor.def("__hash__", &Tensor::id)
       .def(

@@ -18,7 +18,7 @@ namespace {
 using runtime::Device;
 using ttnn::Tensor;
 
-/// ttnn.Shape, once that package is imported. Never destroyed: at exit the interpreter is gone before us.
+/// ttnn.Shape, once that package is imported. Never destroyed: at exit the interpreter ends first.
 nb::object &shapeType() {
   static auto *type = new nb::object();
   return *type;
@@ -28,7 +28,7 @@ nb::object &shapeType() {
 // Values from the host
 //===----------------------------------------------------------------------===//
 
-/// Values in the expected type, in one pass over the memory where that is possible.
+/// Values in the expected type, in one pass over the memory if possible.
 Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
   const DataType own = deviceType(array.type);
   if (dtype && *dtype != own && array.contiguous && hostType(own) == array.type && array.elements() > 0)
@@ -39,7 +39,7 @@ Tensor converted(const HostArray &array, std::optional<DataType> dtype) {
 
 MemoryConfig dramInterleaved() { return {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}}; }
 
-/// The same values described with a layout, on a device where one is given. They are shared: nothing else writes them.
+/// The same values described with a layout, on a device if one is given. They are shared: nothing else writes them.
 Tensor placed(const Tensor &values, std::optional<tt::Layout> layout, const Device &device,
               const std::optional<MemoryConfig> &memory, const char *action) {
   TensorSpec spec = values.spec();
@@ -101,7 +101,7 @@ nb::tuple listed(const nb::object &value, const char *parameter, const char *exp
   return nb::steal<nb::tuple>(found);
 }
 
-/// Numbers as an array of Python: of int64 when all are integers, of float otherwise.
+/// Numbers as an array of Python: of int64 if all are integers, of float otherwise.
 nb::object arrayOf(const nb::tuple &values, const char *kind) {
   PyObject *const made = PyObject_CallMethod(nb::module_::import_("array").ptr(), "array", "sO", kind, values.ptr());
   if (made)

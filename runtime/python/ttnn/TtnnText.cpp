@@ -24,7 +24,7 @@ template <class T> T at(const std::byte *data, int64_t index) {
   return value;
 }
 
-/// Indices of a dimension that are shown; -1 stands for those between.
+/// The printed indices of a dimension; -1 represents those in between.
 std::vector<int64_t> shown(int64_t size) {
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < size; ++i) {
@@ -37,7 +37,7 @@ std::vector<int64_t> shown(int64_t size) {
   return indices;
 }
 
-/// Prints the values of one shard in brackets, as Tenstorrent's library does: numbers have a least width.
+/// Prints the values of one shard in brackets, as Tenstorrent's library does: numbers have a minimum width.
 class Printer {
 public:
   Printer(const Tensor &tensor, size_t shard, size_t indent)

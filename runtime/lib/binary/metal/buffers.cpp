@@ -162,7 +162,7 @@ void BufferChecker::shards(const fb::ShardedBufferConfig &config, Buffer &buffer
   if (int64_t(shard.y()) * shard.x() > (buffer.inDram ? chip.dramChannelSize : chip.l1Size))
     place.fail(shape, "is " + pair(shard),
                std::string("no more than ") + (buffer.inDram ? "a channel of DRAM" : "the L1 of a core") + " holds");
-  // The grid is that of the one range of cores, unless the pages of the whole buffer say another.
+  // The grid is that of the one range of cores, unless the pages of the whole buffer state another.
   const auto *page = specBuffer.page_shape(), *pages = specBuffer.tensor_shape_in_pages();
   if (page && pages && page->y() > 0 && page->x() > 0 && pages->y() > 0 && pages->x() > 0) {
     const int64_t rows = int64_t(page->y()) * pages->y(), columns = int64_t(page->x()) * pages->x();

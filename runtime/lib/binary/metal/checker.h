@@ -19,7 +19,7 @@ using files::text;
 inline constexpr size_t maxCommands = 1 << 20, maxArguments = 1 << 12, maxRanges = 1 << 12;
 inline constexpr int elementBits = 40;
 
-/// Shapes, types and places of buffers; what it throws names the field.
+/// Shapes, types and places of buffers; errors name the field.
 class BufferChecker {
 public:
   BufferChecker(const Place &place, const sim::ChipDesc &chip) : place(place), chip(chip) {}

@@ -19,21 +19,21 @@ struct Image {
   std::vector<const Kernel *> entries;
 };
 
-/// Whether the bytes carry the identifier of a TTMetal file.
+/// Whether the bytes have the identifier of a TTMetal file.
 bool isMetal(std::span<const std::byte> bytes);
 /// Fills in the image from bytes that are a TTMetal file of a known size. Throws BinaryError.
 void readImage(runtime::BinaryImage &image);
-/// Numbers the kernels: those that are compiled alike share an entry of the library.
+/// Numbers the kernels: those that compile to the same code share an entry of the library.
 void numberKernels(Image &image);
-/// All that the compiler gets of the kernels, as bytes: files whose kernels are compiled alike have the same.
+/// The compiler's input for the kernels, as bytes: files whose kernels compile to the same code have equal bytes.
 std::string codeOf(const Image &image);
-/// Lets the kernels, and those of files with the same, be compiled and run in this process.
+/// Allows the kernels, and those of files with equal ones, to be compiled and run in this process.
 void allowKernels(const Image &image);
-/// Throws OpError that names the file where they are not allowed to.
+/// Throws OpError that names the file if they are not allowed.
 void requireAllowed(const runtime::BinaryImage &image);
 /// The commands of a program as a list, each with the fields of a TTNN op.
 void writeCommands(runtime::Json &json, const runtime::BinaryImage &image, size_t program);
-/// The sources of the kernels by their symbols; those that differ under one symbol are numbered from 2 on.
+/// The sources of the kernels by their symbols; different ones with one symbol are numbered from 2 on.
 std::vector<std::pair<std::string, std::string>> sourcesOf(const Image &image);
 
 } // namespace tt::metal

@@ -12,7 +12,7 @@
 namespace tt::ttnn::panels::amx {
 namespace {
 
-/// Up to 16 rows (tiles 0 and 1 of sums) or 32 (2 and 3 as well).
+/// Up to 16 rows (tiles 0 and 1 of sums) or 32 (also 2 and 3).
 template <bool both> void multiplyRows(const Block &block) {
   constexpr int64_t cBytes = width(Unit::BF16) * sizeof(float);
   auto *c = reinterpret_cast<char *>(block.c);

@@ -1,7 +1,7 @@
 //===- avx2.cpp - panels of AVX2 ---------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs AVX2 and FMA: f32 in the same order as AVX-512 has it.
+// Needs AVX2 and FMA: f32 in the same order as with AVX-512.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ constexpr int64_t panelColumns = width(Unit::F32);
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// Eight rows of eight values, rows and columns exchanged.
+/// Transposes eight rows of eight values.
 void transpose(__m256 (&r)[8]) {
   __m256 t[8];
   for (int i = 0; i < 4; ++i) {
@@ -78,8 +78,8 @@ void pack(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byt
               reinterpret_cast<float *>(to + c / panelColumns * nextPanel));
 }
 
-// Panels of bf16 values: sixteen columns lie in 32 bytes, columns i and i + 8 next to each other. Shifted up and
-// masked, the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
+// Panels of bf16 values: sixteen columns take 32 bytes, columns i and i + 8 next to each other. Shifted up and masked,
+// the 32 bits of both are columns 0 to 7 and 8 to 15 in f32.
 
 /// Eight values of 16 bits from `low` on, each next to one from `high` on.
 __m256 interleaved(const uint16_t *low, const uint16_t *high) {
@@ -88,7 +88,7 @@ __m256 interleaved(const uint16_t *low, const uint16_t *high) {
   return _mm256_castsi256_ps(_mm256_set_m128i(_mm_unpackhi_epi16(l, h), _mm_unpacklo_epi16(l, h)));
 }
 
-/// Sixteen columns of k rows, fewer of which may be there.
+/// Sixteen columns of k rows; fewer may exist.
 void packNarrowColumns(const uint16_t *from, Strides s, int64_t k, int64_t columns, uint16_t *to) {
   const auto store = [&](int64_t i, __m256 row) {
     _mm256_store_ps(reinterpret_cast<float *>(to + i * panelColumns), row);
@@ -127,7 +127,7 @@ void copyRows(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows wh
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// Few rows take more columns at a time: twelve registers hold sums, or eight.
+/// Blocks of few rows take more columns at a time: twelve registers hold sums, or eight.
 template <int rows, bool narrow>
 void multiplyRows(const Block &block, const std::byte *panel, int64_t requested, float *c) {
   constexpr int64_t columns = rows == 1 ? 64 : rows <= 3 ? 32 : 16;
@@ -279,7 +279,7 @@ void store(const float *c, const Finish &finish, int64_t rows, int64_t columns, 
 extern const Movement f32 = {pack, copyRows, store};
 
 void packNarrow(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
-  // Rows whose columns lie side by side are read along, a few at a time.
+  // Rows with contiguous columns are read along the row, a few at a time.
   const int64_t rows = s.column == 1 ? 8 : k;
   for (int64_t i = 0; i < k; i += rows)
     for (int64_t c = 0; c < columns; c += panelColumns)

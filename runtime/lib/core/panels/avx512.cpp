@@ -1,8 +1,7 @@
 //===- avx512.cpp - panels of AVX-512 ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Needs AVX-512 F, BW and VL: f32, and the order of bf16 that the other units
-// multiply.
+// Needs AVX-512 F, BW and VL: f32, and the order of bf16 that the other units multiply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +16,7 @@ namespace {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// Sixteen rows of sixteen 32-bit words, rows and columns exchanged.
+/// Transposes sixteen rows of sixteen 32-bit words.
 void transpose(__m512i (&r)[16]) {
   __m512i t[16];
   for (int i = 0; i < 8; ++i) {
@@ -47,15 +46,15 @@ __mmask64 byteMask(int64_t bytes) {
   return bytes >= 64 ? ~__mmask64(0) : bytes <= 0 ? __mmask64(0) : (__mmask64(1) << bytes) - 1;
 }
 
-/// 16 columns whose values along k are contiguous: words of 4 bytes become rows of `stride` bytes.
-/// rowWords: how many words (f32 values or bf16 pairs) there are; more are written as zeros up to `paddedWords`.
+/// 16 columns whose values along k are contiguous: words of 4 bytes become rows of `stride` bytes. rowWords: the number
+/// of existing words (f32 values or bf16 pairs); further ones are written as zeros up to `paddedWords`.
 void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, int64_t paddedWords, int64_t columns,
                  std::byte *to, int64_t stride, int64_t tileBytes) {
   for (int64_t word = 0; word < paddedWords; word += 16) {
     __m512i r[16];
     const __mmask64 mask = byteMask(rowBytes - word * 4);
     for (int64_t c = 0; c < 16; ++c) {
-      // Sixteen streams are more than the processor follows by itself.
+      // The hardware prefetcher cannot follow sixteen streams.
       _mm_prefetch(from + c * columnBytes + word * 4 + 512, _MM_HINT_T0);
       r[c] = c < columns ? _mm512_maskz_loadu_epi8(mask, from + c * columnBytes + word * 4) : _mm512_setzero_si512();
     }
@@ -67,7 +66,7 @@ void packColumns(const std::byte *from, int64_t columnBytes, int64_t rowBytes, i
   }
 }
 
-/// Rows lie too far apart for the processor to foresee the next one.
+/// Rows are too far apart for the hardware prefetcher.
 constexpr int64_t rowsAhead = 16;
 
 void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
@@ -96,11 +95,11 @@ void packF32(const std::byte *from, Strides s, int64_t k, int64_t columns, std::
       panel[i * columnsOfPanel + j] = j < columns ? values[i * s.row + j * s.column] : 0.0f;
 }
 
-/// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2], a tile being 1024 contiguous bytes.
+/// Pairs of rows interleaved: [k / 32][column / 16][16 pairs][16 columns][2]; a tile is 1024 contiguous bytes.
 void packBf16(const std::byte *from, Strides s, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel) {
   const int64_t padded = depth(Unit::BF16, k);
-  // Before the next, though both strides may be 1: `columns` may be those of many panels, which only this branch
-  // writes. A single column is read faster along k.
+  // Checked before the next branch, though both strides may be 1: `columns` may be those of many panels, which only
+  // this branch writes. A single column is read faster along k.
   if (s.column == 1 && (s.row != 1 || columns > 1)) {
     alignas(64) static constexpr auto order = [] {
       struct {
@@ -164,7 +163,7 @@ template <class T> void copyRow(const T *from, int64_t stride, int64_t count, in
     to[j] = T(0);
 }
 
-/// Rows of bf16, one after another or in tiles, which are filled up with zeros.
+/// Rows of bf16, in order or in tiles, which are padded with zeros.
 void copyGroups(const std::byte *from, Strides s, int64_t k, int64_t rows, Rows where, std::byte *to) {
   const int64_t all = where.step == 64 ? rows : (rows + 15) / 16 * 16;
   for (int64_t i = 0; i < all; ++i, from += s.row * 2) {
@@ -264,7 +263,7 @@ constexpr Multiply ofVectors[3] = {multiplyRows<rows, 1, 1>, multiplyRows<rows, 
 constexpr const Multiply *byVectors[blockRows(Unit::F32)] = {ofVectors<1>, ofVectors<2>, ofVectors<3>,
                                                              ofVectors<4>, ofVectors<5>, ofVectors<6>};
 
-/// Rows that the block's offsets place, by a panel of at most 32 columns: it stays in the first cache, and is read for
+/// Rows at the block's offsets times a panel of at most 32 columns: it stays in the first-level cache, and is read for
 /// twice as many rows at a time as one of 64 columns.
 template <int rows, int vectors> void multiplyApart(const Block &block) {
   constexpr int64_t columns = tileApart512.columns, sums = width(Unit::F32);
@@ -278,7 +277,7 @@ template <int rows, int vectors> void multiplyApart(const Block &block) {
       sum[r][v] = block.accumulate ? _mm512_load_ps(block.c + r * sums + v * 16) : _mm512_setzero_ps();
   const std::byte *panel = block.panel;
   auto step = [&](int64_t i, const float *at) __attribute__((always_inline)) {
-    // No load of the next step before: there are registers for those of one.
+    // The next step is not loaded ahead: there are registers for one step only.
     asm volatile("" ::: "memory");
     __m512 right[vectors];
     for (int v = 0; v < vectors; ++v)
@@ -358,7 +357,7 @@ template <bool narrow> struct Sixteens {
 // Storing
 //===----------------------------------------------------------------------===//
 
-/// To nearest, ties to even; NaN stays NaN. The conversion of AVX512_BF16 would take denormals for zeros.
+/// To nearest, ties to even; NaN stays NaN. The conversion of AVX512_BF16 would treat denormals as zeros.
 __m256i roundToBf16(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
   const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));

@@ -20,8 +20,8 @@
 namespace tt::ttnn::panels {
 namespace {
 
-/// `rows` rows from `a` on with `columns` columns from `b` on, `apart` from each other. ahead: brings those that follow
-/// them into cache.
+/// `rows` rows from `a` on with `columns` columns from `b` on, `apart` from each other. ahead: prefetches the following
+/// ones.
 template <class V, int rows, int columns, bool ahead>
 void dotBlock(const Dots &d, const std::byte *a, const std::byte *b, int64_t apart, float *c) {
   const int64_t column = apart * d.bColumn;
@@ -30,7 +30,7 @@ void dotBlock(const Dots &d, const std::byte *a, const std::byte *b, int64_t apa
     for (int j = 0; j < columns; ++j)
       sum[r][j] = V::zero();
   const auto step = [&](int64_t i, auto left, auto right) __attribute__((always_inline)) {
-    // Those that are fewer stay in registers while the others pass.
+    // The smaller number stays in registers while the others pass.
     if constexpr (rows < columns) {
       typename V::Left x[rows];
       for (int r = 0; r < rows; ++r)
@@ -83,8 +83,9 @@ void dotBlock(const Dots &d, const std::byte *a, const std::byte *b, int64_t apa
   }
 }
 
-/// Columns stay in the first-level cache while all rows pass. Those that are read together are as far apart as can be:
-/// each of them goes on where it ends, which the hardware's prefetcher follows. rows: 1 to as many as pass at a time.
+/// Columns stay in the first-level cache while all rows pass. Columns that are read together are as far apart as
+/// possible: each stream continues where it ends, which the hardware prefetcher follows. rows: 1 to as many as pass at
+/// a time.
 template <class V, int columns, int... rows> void dotColumns(const Dots &d) {
   using Run = void (*)(const Dots &, const std::byte *, const std::byte *, int64_t, float *);
   constexpr int64_t most = sizeof...(rows);
@@ -108,7 +109,7 @@ template <class V, int columns, int... rows> void dotColumns(const Dots &d) {
 [[maybe_unused]] __m128 sumsOfFour(__m512 s, __m512 t, __m512 u, __m512 v) {
   const __m512 low = _mm512_add_ps(_mm512_unpacklo_ps(s, t), _mm512_unpackhi_ps(s, t));
   const __m512 high = _mm512_add_ps(_mm512_unpacklo_ps(u, v), _mm512_unpackhi_ps(u, v));
-  // Each quarter has a part of every sum, in their order.
+  // Each quarter has a part of every sum, in order.
   const __m512 each = _mm512_add_ps(_mm512_shuffle_ps(low, high, 0x44), _mm512_shuffle_ps(low, high, 0xee));
   const __m256 half =
       _mm256_add_ps(_mm512_castps512_ps256(each), _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(each), 1)));

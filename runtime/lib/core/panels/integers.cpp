@@ -15,7 +15,7 @@
 namespace tt::ttnn::panels {
 namespace {
 
-/// Calls f with a pointer to values of the type that they are stored as. Words of 32 bits have no sign modulo 2^32.
+/// Calls f with a pointer to values of their storage type. Modulo 2^32, words of 32 bits have no sign.
 template <class F> auto typed(StorageType type, const std::byte *values, F &&f) {
   switch (type) {
   case StorageType::U8:
@@ -31,7 +31,7 @@ template <class F> auto typed(StorageType type, const std::byte *values, F &&f) 
 // The right operand
 //===----------------------------------------------------------------------===//
 
-/// The least and the largest values of columns [begin, end).
+/// The least and the largest value in columns [begin, end).
 template <class T>
 void findRanges(const T *from, Strides s, int64_t k, int64_t begin, int64_t end, int32_t *lows, int32_t *highs) {
   for (int64_t j = begin; j < end; ++j)
@@ -109,7 +109,7 @@ void packPanel(const T *from, Strides s, int64_t k, int64_t columns, const int32
 // The left operand
 //===----------------------------------------------------------------------===//
 
-/// Bits [plane * bits, (plane + 1) * bits) of values less `low`, as bytes or words of 16 bits.
+/// Bits [plane * bits, (plane + 1) * bits) of values minus `low`, as bytes or words of 16 bits.
 template <Order order, class T>
 void copyPlane(const T *from, int64_t step, int64_t k, int32_t low, int plane, std::byte *to) {
   using Part = std::conditional_t<order == Order::Quads, uint8_t, uint16_t>;

@@ -29,7 +29,7 @@ enum class Order : uint8_t { Pairs, Quads };
 
 constexpr int64_t valuesOfWord(Order order) { return order == Order::Quads ? 4 : 2; }
 constexpr int64_t wordsOf(Order order, int64_t k) { return ceilDivide(k, valuesOfWord(order)); }
-/// Bits of a plane of the left operand: bytes have no sign, and words of 16 bits have one.
+/// Bits of a plane of the left operand: bytes are unsigned, and words of 16 bits are signed.
 constexpr int bitsOfPlane(Order order) { return order == Order::Quads ? 8 : 15; }
 constexpr int mostPlanes(Order order) { return order == Order::Quads ? 4 : 3; }
 
@@ -61,14 +61,14 @@ struct IntegerColumns {
   int64_t words() const { return wordsOf(order, k); }
   int64_t panelCount() const { return ceilDivide(n, integerWidth()); }
   int64_t panelBytes() const { return words() * integerWidth() * 4; }
-  /// Bytes of it all: panels, the sums of b', and the offsets.
+  /// The total bytes: panels, the sums of b', and the offsets.
   int64_t bytes() const { return panelCount() * (panelBytes() + 2 * integerWidth() * 4); }
   const std::byte *panel(const std::byte *at, int64_t index) const { return at + index * panelBytes(); }
   int32_t *sums(std::byte *at) const { return reinterpret_cast<int32_t *>(at + panelCount() * panelBytes()); }
   int32_t *offsets(std::byte *at) const { return sums(at) + panelCount() * integerWidth(); }
 };
 
-/// The smallest values of a block of rows, and how they lie.
+/// The smallest values of a block of rows, and their layout.
 struct IntegerRows {
   int32_t low[256]; // of each row
   int32_t sum[256]; // of its values, modulo 2^32
@@ -76,17 +76,17 @@ struct IntegerRows {
 };
 constexpr int64_t mostIntegerRows = 252;
 
-/// Values of an integer type where they are: strides in elements.
+/// Values of an integer type in place: strides in elements.
 struct IntegerMatrix {
   StorageType type;
   const std::byte *values;
   Strides strides;
 };
 
-/// Finds the order that holds every column, and writes `n` offsets; none where values of a column differ by 2^16 or
-/// more. highs: room for as many numbers.
+/// Finds the order that holds every column, and writes `n` offsets; none if values of a column differ by 2^16 or more.
+/// highs: space for as many numbers.
 std::optional<Order> orderOf(const IntegerMatrix &from, int64_t k, int64_t n, int32_t *offsets, int32_t *highs);
-/// Makes panels of a matrix, with offsets that `orderOf` found, by all threads. Returns whether any offset is not 0.
+/// Packs a matrix into panels, with offsets that `orderOf` found, on all threads. Returns whether any offset is not 0.
 bool pack(const IntegerColumns &columns, const IntegerMatrix &from, const int32_t *offsets, std::byte *to);
 /// The least and the largest of `count` values, and 0.
 std::pair<int32_t, int32_t> rangeWithZero(StorageType type, const std::byte *from, int64_t count);
@@ -98,9 +98,8 @@ int planesOf(Order order, uint32_t most);
 /// Packs up to mostIntegerRows rows of k values: planes, each of `rows` rows of wordsOf(order, k) words.
 void packRows(Order order, const IntegerMatrix &from, int64_t rows, int64_t k, std::byte *to, IntegerRows &found);
 
-/// The product of packed rows, planes of which are `planeBytes` apart, with one panel, written to `to`, `toRow` values
-/// from one row to the next. usesOffsets: some offset is not 0. scratch: integerWidth() sums for each row, aligned
-/// to 64.
+/// Writes the product of packed rows, whose planes are `planeBytes` apart, with one panel to `to`, `toRow` values from
+/// one row to the next. usesOffsets: some offset is not 0. scratch: integerWidth() sums for each row, aligned to 64.
 void multiplyPanel(const IntegerColumns &columns, std::byte *packed, bool usesOffsets, int64_t panel,
                    const std::byte *a, const IntegerRows &rows, int64_t count, int64_t planeBytes, int32_t *scratch,
                    int32_t *to, int64_t toRow);

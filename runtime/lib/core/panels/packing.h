@@ -7,7 +7,7 @@
 
 namespace tt::ttnn {
 
-/// A kernel that brings an operand into an order of its own. Created for constant values, it keeps the form.
+/// A kernel that packs an operand into an order of its own. If it is created for constant values, it keeps the form.
 class PacksOperand {
 public:
   struct Packing {

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t mostRows = 12;
 
-/// `rows` rows from `first` on by a panel of 32 columns. Of few rows every
-/// `ways`th pair of k has sums of its own, so that no product waits for the one before it.
+/// `rows` rows from `first` on by a panel of 32 columns. For few rows, every `ways`th pair of k has separate sums, so
+/// that no product waits for the previous one.
 template <int rows, int vectors> void multiplyRows(const Block &block, int64_t first, int64_t part, int64_t parts) {
   constexpr int ways = rows * vectors >= 6 ? 1 : rows * vectors >= 3 ? 2 : 4;
   float *c = block.c + first * width(Unit::BF16);
@@ -25,7 +25,7 @@ template <int rows, int vectors> void multiplyRows(const Block &block, int64_t f
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < vectors; ++v)
         sum[0][r][v] = _mm512_load_ps(c + r * width(Unit::BF16) + v * 16);
-  // Every third row has a pointer, and the next two are reached from it: all pointers stay in registers.
+  // Every third row has a pointer, from which the next two are reached: all pointers stay in registers.
   const int64_t steps = block.k / 32, row = block.where.row;
   const char *a[(rows + 2) / 3];
   for (int r = 0; r < rows; r += 3)

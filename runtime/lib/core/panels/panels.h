@@ -1,12 +1,10 @@
 //===- panels.h - products of matrices in panels --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The right operand of a product is cut into panels of a few columns that lie in
-// memory as the vector and matrix units read them; the left one is read where it
-// is or copied row by row. A block of the result is computed in registers, finished (bias, activation,
-// rounding) in cache and written once. While a panel is used for one group of
-// rows after another, the next one is brought into cache: weights that come from
-// memory cost little more than those in cache.
+// The right operand of a product is divided into panels of a few columns, stored in the order in which vector and
+// matrix units read them; the left one is read in place or copied row by row. A block of the result is computed in
+// registers, finished (bias, activation, rounding) in cache and written once. While a panel is used for one group of
+// rows after another, the next one is prefetched: weights from memory cost little more than those in cache.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,13 +15,13 @@ namespace tt::ttnn::panels {
 
 constexpr int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The type of the arithmetic: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32). `tt::units()` says
-/// which of them it is; panels and rows have the same memory order for both.
+/// The type of the arithmetic: f32 with AVX2 or AVX-512, bf16 with AVX512_BF16 or AMX (sums in f32), as `tt::units()`
+/// selects; panels and rows have the same memory order for both units of a type.
 enum class Unit : uint8_t { F32, BF16 };
 
 /// Whether this machine has such a unit.
 bool supported(Unit unit);
-/// Whether 16 rows are computed at a time, so that blocks of fewer compute padding: the matrix unit.
+/// Whether 16 rows are computed at a time, so that blocks of fewer rows compute padding: the matrix unit.
 bool wholeTiles(Unit unit);
 
 /// Columns of a panel, and values in a row of sums.
@@ -35,14 +33,13 @@ constexpr int64_t depth(Unit unit, int64_t k) { return unit == Unit::F32 ? k : (
 constexpr int64_t panelBytes(Unit unit, int64_t k) { return depth(unit, k) * width(unit) * elementBytes(unit); }
 /// The most rows of a block.
 constexpr int64_t blockRows(Unit unit) { return unit == Unit::F32 ? 6 : 32; }
-/// Returns the number of panels that a block of few rows reads next to each other, a row of each in turn; the last
-/// group may have fewer. Such a product is bound by memory, and reading in several places at once is faster, because
-/// the hardware's prefetcher follows each of them. The matrix unit gains nothing from it: it waits for its loads one by
-/// one.
+/// Returns the number of adjacent panels that a block of few rows reads in turn, a row of each; the last group may have
+/// fewer. Such a product is bound by memory, and reading several streams at once is faster, because the hardware
+/// prefetcher follows each of them. The matrix unit gains nothing from it: it waits for its loads one by one.
 constexpr int64_t panelsTogether(Unit unit, int64_t rows) { return unit == Unit::BF16 || rows > 3 ? 1 : 6 / rows; }
 
-/// The sizes of a block of F32 with offsets: the most rows, and the columns of its one panel, whose rows have that many
-/// values. Rows of sums have `width` values as those of other blocks.
+/// The sizes of a block of F32 with offsets: the maximum number of rows, and the columns of its one panel, whose rows
+/// have that many values. Rows of sums have `width` values like those of other blocks.
 struct TileApart {
   int64_t rows, columns;
 };
@@ -59,14 +56,14 @@ struct Strides {
   int64_t row, column;
 };
 
-/// Makes panels of `columns` columns of the k rows at `from`, `nextPanel` bytes from one to the next: panelBytes, or
-/// that of all rows where these are some of them (from a multiple of 32 on, `k` rows being a multiple of 32 but at the
-/// end). Columns that the last panel lacks become zeros. Columns that lie side by side are best packed some panels at a
-/// time: a row is then read in longer pieces.
+/// Packs panels of `columns` columns of the k rows at `from`, `nextPanel` bytes from one to the next: panelBytes, or
+/// that of all rows if these are some of them (from a multiple of 32 on; `k` is a multiple of 32 except at the end).
+/// Columns that the last panel lacks become zeros. Contiguous columns are best packed some panels at a time: a row is
+/// then read in longer pieces.
 void pack(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to,
           int64_t nextPanel);
 
-/// The same of bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
+/// The same for bf16 values, for panels that hold them (`narrows`): half of panelBytes each.
 void packNarrow(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
 
 /// The rows of a left operand, in bytes.
@@ -75,9 +72,9 @@ struct Rows {
   int64_t tile; // whole tiles: from row 0 to row 16
   int64_t step; // whole tiles: from one group of 32 values of k to the next
 };
-/// Rows where they lie: k contiguous, and a multiple of 32 for BF16.
+/// Rows in place: k is contiguous, and a multiple of 32 for BF16.
 constexpr Rows rowsInPlace(int64_t rowBytes) { return {rowBytes, 16 * rowBytes, 64}; }
-/// The order of `copyRows`: rows of k values a little apart from a power of two, or tiles of 16 rows by 32 values
+/// The order of `copyRows`: rows of k values at a distance that is not a power of two, or tiles of 16 rows by 32 values
 /// (whole tiles).
 inline Rows rowsCopied(Unit unit, int64_t k) {
   const int64_t bytes = depth(unit, k) * elementBytes(unit);
@@ -88,10 +85,10 @@ inline int64_t copiedBytes(Unit unit, int64_t k, int64_t rows) {
   const Rows where = rowsCopied(unit, k);
   return wholeTiles(unit) ? (rows + 15) / 16 * where.tile : rows * where.row;
 }
-/// Copies rows; what is missing to a whole tile are zeros.
+/// Copies rows; incomplete tiles are padded with zeros.
 void copyRows(Unit unit, const std::byte *from, Strides strides, int64_t k, int64_t rows, std::byte *to);
 
-/// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or some that follow each other.
+/// c[rows, width] = a[rows, k] * panel[k, width], or c += that, for one panel or several consecutive ones.
 struct Block {
   const std::byte *a;
   Rows where;
@@ -103,12 +100,12 @@ struct Block {
   bool accumulate;        // c holds the sums so far
   const std::byte *next;  // brought into cache meanwhile
   int64_t nextBytes;
-  // Of lines of `nextLine` bytes, a multiple of 64, `nextApart` bytes from each other, nextBytes from cache line
-  // `nextFirst` on; 0: of one line.
+  // Lines of `nextLine` bytes, a multiple of 64, `nextApart` bytes from each other, nextBytes from cache line
+  // `nextFirst` on; 0: one line.
   int64_t nextLine = 0, nextApart = 0, nextFirst = 0;
   bool narrow = false;              // the panels are those of packNarrow
   const int64_t *offsets = nullptr; // F32: of each row from `a` on, in bytes, in the place of where.row (tileApart)
-  // With offsets: a row has so many parts of k values, that far from each other, in the panel as well.
+  // With offsets: a row has this many parts of k values, this far from each other, in the panel as well.
   int64_t parts = 1, partBytes = 0, partPanelBytes = 0;
   int64_t panels = 1;  // at most panelsTogether
   int64_t panelStride; // bytes from one of them to the next
@@ -118,11 +115,11 @@ struct Block {
 /// The unit of one thread, from construction to destruction.
 class Session {
 public:
-  /// rows: of the blocks to come when they have fewer than 16, else 16 or more.
+  /// rows: the number in the following blocks if it is less than 16, else 16 or more.
   Session(Unit unit, int64_t rows);
   ~Session();
   Session(const Session &) = delete;
-  /// Rows that a block of so many is computed with; those that are not needed are read and written, too.
+  /// The number of rows with which a block of so many is computed; unneeded rows are also read and written.
   int64_t rowsFor(int64_t rows) const { return tiles && !narrow ? (rows + 15) / 16 * 16 : rows; }
   void multiply(const Block &block) const { run(block); }
 
@@ -131,8 +128,8 @@ private:
   bool tiles, narrow;
 };
 
-/// c[rows, columns] = a[rows, k] * b[k, columns], or c += that, each read where it lies: rows of `a` and columns of `b`
-/// are contiguous along k. A sum depends on its row and its column alone.
+/// c[rows, columns] = a[rows, k] * b[k, columns], or c += that, each read in place: rows of `a` and columns of `b` are
+/// contiguous along k. A sum depends on its row and its column alone.
 struct Dots {
   const std::byte *a; // f32 of Unit::F32, else bf16
   int64_t aRow;       // from one row to the next, in bytes
@@ -146,7 +143,7 @@ struct Dots {
   bool accumulate;     // c holds the sums so far
   bool narrow = false; // b is bf16 though the unit is F32
 };
-/// Reads `b` once, whatever `rows` is, and is as fast as memory for few of them.
+/// Reads `b` once, for any `rows`, and is as fast as memory for few of them.
 void dot(Unit unit, const Dots &work);
 
 /// The steps that are applied to sums before they are stored, in this order.

@@ -1,10 +1,9 @@
 //===- units.h - vector units of the packed panels --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files that define these are compiled for one unit each, whatever the rest is
-// compiled for; nothing of them runs before `units()` has named the unit. They
-// include no header whose inline functions others share: the linker would keep one
-// of the copies, and it may be one that this machine cannot run.
+// The files that define these are compiled for one unit each, whatever the rest is compiled for; no code of them runs
+// before `units()` has named the unit. They include no header whose inline functions others share: the linker would
+// keep one of the copies, possibly one that this machine cannot run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +16,7 @@
 
 namespace tt::ttnn::panels {
 
-/// See `pack`, `copyRows` (where: what `rowsCopied` says) and `store` in panels.h.
+/// See `pack`, `copyRows` (where: the value of `rowsCopied`) and `store` in panels.h.
 struct Movement {
   void (*pack)(const std::byte *from, Strides strides, int64_t k, int64_t columns, std::byte *to, int64_t nextPanel);
   void (*copyRows)(const std::byte *from, Strides strides, int64_t k, int64_t rows, Rows where, std::byte *to);
@@ -44,7 +43,7 @@ void dotBf16(const Dots &work);
 } // namespace pairs
 
 namespace amx {
-/// rows: as `Session` takes them.
+/// rows: as for `Session`.
 void begin(int64_t rows);
 void end();
 void multiplyBf16(const Block &block);
@@ -52,9 +51,9 @@ void multiplyBf16(const Block &block);
 
 namespace {
 
-/// Brings a share of what comes next into cache at each step, or at each step of part `part` of `parts` equal ones: for
-/// many rows, and values that are not packed yet, into the second level, from where it is read once it has been used
-/// for the first of them; for few, that read it once, into the first.
+/// Prefetches a share of the following data at each step, or at each step of part `part` of `parts` equal ones: for
+/// many rows, and values that are not packed yet, into the second level, from where it is read after its first use; for
+/// few rows, which read it once, into the first.
 template <int hint, int panels = 1> struct Ahead {
   const char *at;
   int64_t perStep, stride;          // cache lines; bytes from one panel to the next

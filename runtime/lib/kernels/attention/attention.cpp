@@ -1,11 +1,9 @@
 //===- attention.cpp - scaled dot product attention -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Here for a few rows, as of a decoding step, and for machines without the units
-// of panels: two products of the matmul kernel with a masked softmax between them,
-// for as many heads at a time as keeps the scores in cache. The query heads that
-// share a key/value head are rows of one matrix, so that nothing is repeated for
-// them. attention_panels.cpp is for many rows.
+// Handles few rows, as in a decoding step, and machines without the units of panels: two products of the matmul kernel
+// with a masked softmax between them, for as many heads at a time as keeps the scores in cache. The query heads that
+// share a key/value head are rows of one matrix, so nothing is repeated for them. panels.cpp handles many rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -161,7 +159,7 @@ private:
     const auto scale = static_cast<float>(a.scale);
     const float sink = visible.sink(buffers, head);
     if (span.first >= span.last && !visible.hasSink()) {
-      // Nothing to attend to: an empty sum over an empty sum.
+      // No keys to attend to: an empty sum over an empty sum.
       std::fill_n(x, a.columns, std::numeric_limits<float>::quiet_NaN());
       return finish(x, to);
     }

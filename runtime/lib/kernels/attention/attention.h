@@ -7,7 +7,7 @@
 
 namespace tt::ttnn {
 
-/// Sizes, and where the operands that differ between prefill and decode are.
+/// Sizes, and the positions of the operands that differ between prefill and decode.
 struct Attention {
   int64_t batch, heads, keyHeads, rows, columns, size, valueSize; // rows: of the query, columns: positions of the keys
   size_t maskIndex = 3, sinkIndex = 4;
@@ -23,7 +23,7 @@ struct Attention {
   int64_t groups() const { return heads / keyHeads; }
 };
 
-/// The part of a row of scores that is visible: a span of columns, and what the mask and the sink add.
+/// The visible part of a row of scores: a span of columns, and the contributions of the mask and the sink.
 class VisibleColumns {
 public:
   VisibleColumns(const OpCall &call, const Attention &attention);
@@ -40,7 +40,7 @@ public:
             float *to) const;
 
   bool hasSink() const { return loadSink != nullptr; }
-  /// The score of a column without a value, -Inf when there is none.
+  /// The score of a column without a value, -Inf if there is none.
   float sink(const Buffers &buffers, int64_t head) const;
 
 private:
@@ -50,7 +50,7 @@ private:
   size_t maskBytes = 0, sinkBytes = 0, positionBytes = 0;
 };
 
-/// The kernel for many rows, in panels; nullptr where the machine lacks the units or the rows are few.
+/// The kernel for many rows, in panels; nullptr if the machine lacks the units or there are few rows.
 std::unique_ptr<Kernel> makePanelAttention(const OpCall &call, const Attention &attention);
 
 } // namespace tt::ttnn

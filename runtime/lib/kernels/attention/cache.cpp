@@ -1,8 +1,8 @@
 //===- cache.cpp - key/value caches, written in place -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cache is [users, heads, positions, size], or in pages [pages, heads,
-// positions of a page, size] that a table [users, n] puts in order.
+// A cache is [users, heads, positions, size], or in pages [pages, heads, positions of a page, size] that a table
+// [users, n] puts in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// The cache and rows to be written to it, and how a row is copied.
+/// The cache and the rows to be written to it, and the way a row is copied.
 struct Cache {
   explicit Cache(const OpCall &call)
       : shape(operand(call, 0).shape), rows(operand(call, 1).shape),
@@ -60,8 +60,7 @@ std::unique_ptr<Kernel> makeUpdate(const OpCall &call) {
   });
 }
 
-/// Writes the new row of each user [1, users, heads, size] at a position of its own, through its pages if there are
-/// any.
+/// Writes the new row of each user [1, users, heads, size] at a separate position, through its pages if there are any.
 std::unique_ptr<Kernel> makePagedUpdate(const OpCall &call) {
   const Cache cache(call);
   const Positions positions(call, 2);

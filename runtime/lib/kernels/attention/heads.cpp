@@ -12,7 +12,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// A copy of elements of an operand, rounded again where those of a block format come into other groups.
+/// A copy of elements of an operand, rounded again if those of a block format move into other groups.
 std::unique_ptr<Kernel> copied(const TensorSpec &in, const TensorSpec &out, const Shape &dims,
                                const std::vector<int64_t> &strides, int64_t first) {
   constexpr auto group = static_cast<int64_t>(sim::blockGroup);
@@ -25,7 +25,7 @@ std::unique_ptr<Kernel> copied(const TensorSpec &in, const TensorSpec &out, cons
   return keepsGroups ? std::move(kernel) : roundedTo(out, in.dtype, std::move(kernel));
 }
 
-/// [batch, heads, rows, size] as [batch, rows, heads * size].
+/// [batch, heads, rows, size] becomes [batch, rows, heads * size].
 std::unique_ptr<Kernel> makeConcatenateHeads(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const Shape &s = in.shape;
@@ -41,7 +41,7 @@ struct HeadsPart {
   int64_t first; // element
 };
 
-/// A copy of a part for each result. `skipped`: bytes of operand 0 that a run leaves out.
+/// A copy of a part for each result. `skipped`: bytes of operand 0 that a run omits.
 std::unique_ptr<Kernel> copyParts(const OpCall &call, const std::vector<HeadsPart> &parts,
                                   std::function<size_t(const Buffers &)> skipped = nullptr) {
   std::vector<std::unique_ptr<Kernel>> kernels;
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> makeSplitHeads(const OpCall &call) {
 // One position per user
 //===----------------------------------------------------------------------===//
 
-/// The first heads of [1, users, heads, size] as [1, 1, users, heads * size].
+/// The first heads of [1, users, heads, size] become [1, 1, users, heads * size].
 std::unique_ptr<Kernel> makeConcatenateDecodedHeads(const OpCall &call) {
   const Shape &s = operand(call, 0).shape;
   const auto heads = call.attributes.get<int64_t>("num_heads");
@@ -130,7 +130,7 @@ std::unique_ptr<Kernel> makeDecodedHeads(const OpCall &call) {
 // Rotary embeddings
 //===----------------------------------------------------------------------===//
 
-/// x * cos + (the second half of x negated, then the first) * sin, by rows; cos and sin hold a row for each position.
+/// x * cos + (the negated second half of x, then the first) * sin, by rows; cos and sin hold one row for each position.
 std::unique_ptr<Kernel> makeRotaryEmbedding(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const int64_t size = in.shape.back(), rows = in.shape[in.shape.size() - 2];
@@ -166,7 +166,7 @@ std::unique_ptr<Kernel> makeRotaryEmbedding(const OpCall &call) {
   return roundedTo(out, produced, kernelOf(run));
 }
 
-/// x * cos + (x times the matrix, piece by piece of a row) * sin. cos and sin hold a row for each position; in decode
+/// x * cos + (x times the matrix, piece by piece of a row) * sin. cos and sin hold one row for each position; in decode
 /// mode, [1, batch, heads, size], one for each user.
 std::unique_ptr<Kernel> makeRotaryEmbeddingLlama(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &matrix = operand(call, 3), &out = result(call);

@@ -1,8 +1,8 @@
 //===- latent.cpp - multi-latent attention --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// flash_mla_prefill and paged_flash_multi_latent_attention_decode are the ops of
-// plain attention; where no values are given, they are the beginnings of the keys.
+// flash_mla_prefill and paged_flash_multi_latent_attention_decode are the ops of plain attention; without given values,
+// the values are the beginnings of the keys.
 //
 //===----------------------------------------------------------------------===//
 

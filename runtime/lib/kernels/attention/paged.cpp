@@ -1,8 +1,7 @@
 //===- paged.cpp - attention with caches in pages -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages of keys and values are laid one after another as the table says, and
-// the attention of whole caches does the rest.
+// The pages of keys and values are copied in the order of the table, and the attention of whole caches does the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ private:
   int64_t count, heads, ofUser, bytes; // bytes: of a page of one head
 };
 
-/// The attention of whole caches that follows: operands by their places in this op, and its attributes.
+/// The attention of whole caches that follows: operands by their positions in this op, and its attributes.
 class PagedAttention : public Kernel {
 public:
   PagedAttention(const OpCall &call, const std::string &name, std::vector<int> others)
@@ -113,7 +112,7 @@ public:
   void run(const Buffers &buffers) const override { attend(buffers, nullptr); }
 };
 
-/// Rows of a sequence from a position on, which the last operand gives; each sees the positions up to its own.
+/// Rows of a sequence from a position on, which is the last operand; each attends to the positions up to its own.
 class ChunkedAttention final : public PagedAttention {
 public:
   explicit ChunkedAttention(const OpCall &call)

@@ -1,14 +1,12 @@
 //===- panels.cpp - attention of many rows -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of rows of one head at a time: its scores against a piece of the keys,
-// their exponentials, and these times the values are computed one after another in
-// cache, and no matrix of scores is ever whole. When a later piece has a larger
-// score, what was summed before is scaled down to it.
+// One block of rows of one head at a time: its scores against a piece of the keys, their exponentials, and these times
+// the values are computed in sequence in cache, and no matrix of scores is ever complete. If a later piece has a larger
+// score, the previous sum is scaled down to it.
 //
-// The work is a list of (batch, key head, head of its group, block of rows) that
-// the threads share in contiguous pieces; how it is cut depends on the shape
-// alone, and so does every bit of the result.
+// The work is a list of (batch, key head, head of its group, block of rows) that the threads share in contiguous
+// pieces; the division depends on the shape alone, and so does every bit of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -123,7 +121,7 @@ private:
       for (int64_t r = 0; r < count; ++r)
         exponentials(now.buffers, head, first + r, rows[r], r, from, to, scores, scratch + chancePlace,
                      begun ? sums : nullptr);
-      // The rows of the values that the panel ends with are padding, and zeros.
+      // The final rows of the values in the panel are padding, and zeros.
       const int64_t k = std::min(to * width, panels::depth(unit, a.columns)) - from * width;
       for (int64_t panel = 0; panel < valuePanels; ++panel)
         multiply(session, scratch + chancePlace, panels::rowsCopied(unit, piece), count,
@@ -153,7 +151,8 @@ private:
     }
   }
 
-  /// Scores of a row in the panels [from, to), to their exponentials in the order that the next product reads.
+  /// Converts the scores of a row in the panels [from, to) to their exponentials, in the order that the next product
+  /// reads.
   void exponentials(const Buffers &buffers, int64_t head, int64_t row, Row &state, int64_t r, int64_t from, int64_t to,
                     float *scores, std::byte *chances, float *sums) const {
     const auto scale = static_cast<float>(a.scale);
@@ -211,7 +210,7 @@ private:
           sums[(panel * blockRows + r) * width + j] *= factor;
   }
 
-  /// The weights of one panel's columns in row r, as `copyRows` would order them.
+  /// The weights of one panel's columns in row r, in the order of `copyRows`.
   void put(const float *y, int64_t r, int64_t panel, std::byte *chances) const {
     if constexpr (unit == Unit::F32) {
       std::copy_n(y, width, reinterpret_cast<float *>(chances + r * where.row) + panel * width);
@@ -260,7 +259,7 @@ std::unique_ptr<Kernel> makePanelAttention(const OpCall &call, const Attention &
   for (size_t i : {0, 1, 2})
     bf16 &= storageType(operand(call, i).dtype) == StorageType::BF16;
   const Unit unit = bf16 && panels::supported(Unit::BF16) ? Unit::BF16 : Unit::F32;
-  // Packing the keys and values pays for itself from some rows on.
+  // Packing the keys and values pays off from some rows on.
   constexpr int64_t fewestRows = 16;
   if (!panels::supported(unit) || attention.positionIndex >= 0 || attention.rows < fewestRows ||
       attention.columns < 1 || attention.size < 1 || attention.valueSize < 1)

@@ -1,8 +1,8 @@
 //===- collective.cpp - distribution over the mesh and collectives ------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices are numbered row-major over the mesh. Axis 0 joins devices of one
-// column (their rows vary), axis 1 those of one row.
+// Devices are numbered row-major over the mesh. Axis 0 joins devices of one column (their rows vary), axis 1 those of
+// one row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ struct Mesh {
   bool whole;      // `shape` counts all devices: their numbers are its own
 
   int64_t devices() const { return volume(shape); }
-  /// Device at a row-major position of `shape`.
+  /// The device at a row-major position of `shape`.
   int64_t device(int64_t position) const {
     return whole ? position : position / shape.back() * columns + position % shape.back();
   }
@@ -60,7 +60,7 @@ std::vector<int64_t> integerList(const OpCall &call, const Attribute &attribute,
   return values;
 }
 
-/// The mesh with the config's mesh_shape_override, if any; one axis when the config names one.
+/// The mesh with the config's mesh_shape_override, if any; one axis if the config names one.
 Mesh meshOf(const OpCall &call, std::string_view config, size_t axes) {
   const int64_t rows = call.meshShape[0], columns = call.meshShape[1];
   Mesh mesh{{rows, columns}, columns, true};
@@ -135,7 +135,7 @@ struct Move {
 class Agreement {
 public:
   explicit Agreement(const OpCall &call) : name(call.name), bytes(operand(call, 0).bytes()) {}
-  /// `device` must hold the values of `reference`, which are the ones that are read.
+  /// `device` must hold the values of `reference`, which is the one that is read.
   void expect(size_t reference, size_t device) {
     if (reference != device)
       groups[reference].push_back(device);
@@ -169,7 +169,7 @@ private:
   std::map<size_t, std::vector<size_t>> groups;
 };
 
-/// For values that were cut again, in a block format.
+/// For values that were divided again, in a block format.
 void requantise(const TensorSpec &spec, std::byte *values) {
   if (!values || !sim::isBlockFormat(spec.dtype) || spec.shape.empty() || spec.shape.back() == 0)
     return;
@@ -226,7 +226,7 @@ void expectSameType(const OpCall &call) {
 // distribute_tensor, aggregate_tensor
 //===----------------------------------------------------------------------===//
 
-/// The dimension each mesh axis cuts, -1 where it replicates.
+/// The dimension that each mesh axis splits, -1 if it replicates.
 std::vector<int64_t> placementsOf(const OpCall &call) {
   const Attribute *list = field(call, "mapper_config", "placements");
   const auto *items = list ? std::get_if<ListAttribute>(&list->value) : nullptr;
@@ -252,7 +252,7 @@ std::vector<int64_t> placementsOf(const OpCall &call) {
   return dims;
 }
 
-/// Where the part of each device lies in the whole, axis by axis: outer axes cut first.
+/// The position of each device's part in the whole, axis by axis: outer axes split first.
 std::vector<int64_t> startOf(const Mesh &mesh, const std::vector<int64_t> &dims, int64_t position, const Shape &part) {
   std::vector<int64_t> start(part.size(), 0), index(part.size(), 0);
   for (size_t axis = 0; axis < dims.size(); ++axis)
@@ -293,8 +293,8 @@ std::unique_ptr<MeshKernel> makeAggregate(const OpCall &call) {
   const Attribute *list = field(call, "composer_config", "dims");
   if (!list)
     fail(call, "attribute 'composer_config' has no dims");
-  // A negative dimension, as in shard_dims, is an axis that replicates: its first device speaks for all, which must
-  // have the same. So does the only one that a mesh_shape_override leaves of an axis.
+  // A negative dimension, as in shard_dims, is an axis that replicates: its first device represents all, which must
+  // have equal values. So does the only one that a mesh_shape_override leaves of an axis.
   const std::vector<int64_t> dims = integerList(call, *list, "dims");
   const Mesh mesh = meshOf(call, "composer_config", dims.size());
   expectSameType(call);
@@ -376,7 +376,7 @@ std::unique_ptr<MeshKernel> makeMeshPartition(const OpCall &call) {
 // point_to_point, collective_permute, all_to_all
 //===----------------------------------------------------------------------===//
 
-/// Devices that get the operand of another one. All others keep the optional output tensor, or have zeros.
+/// Devices that receive the operand of another one. All others keep the optional output tensor, or have zeros.
 class SendKernel final : public MeshKernel {
 public:
   SendKernel(const OpCall &call, const std::vector<std::vector<size_t>> &pairs) : bytes(result(call).bytes()) {
@@ -429,7 +429,7 @@ std::unique_ptr<MeshKernel> makeCollectivePermute(const OpCall &call) {
   return std::make_unique<SendKernel>(call, rowsOf(call, "source_target_pairs", 2));
 }
 
-/// Device i of a group gets part i of each, which is cut out and put next to those before.
+/// Device i of a group receives part i of each device, and concatenates the parts.
 class AllToAllKernel final : public MeshKernel {
 public:
   AllToAllKernel(const OpCall &call, std::vector<std::vector<size_t>> groups, size_t split, size_t joined)

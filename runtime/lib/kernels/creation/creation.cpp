@@ -16,7 +16,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// Fills the result with values(first, n, buffer), in f32 or int64 as the type of the result wants.
+/// Fills the result with values(first, n, buffer), in f32 or int64 as the type of the result requires.
 template <class T, class F> std::unique_ptr<Kernel> generated(const TensorSpec &spec, F values) {
   const auto total = static_cast<size_t>(volume(spec.shape));
   const size_t unit = storeGroup(spec);
@@ -40,8 +40,8 @@ template <class T, class F> std::unique_ptr<Kernel> generated(const TensorSpec &
 struct Bounds {
   double low, high;
 };
-/// Returns the bounds of an integer type. Attributes of the dialect have 32 bits, so those of u32 may come as the i32
-/// with the same bits.
+/// Returns the bounds of an integer type. Attributes of the dialect have 32 bits, so those of u32 may be stored as the
+/// i32 with the same bits.
 Bounds boundsOf(DataType type) {
   switch (storageType(type)) {
   case StorageType::I32:
@@ -55,7 +55,7 @@ Bounds boundsOf(DataType type) {
   }
 }
 
-/// A number that is to be in the result as it is.
+/// A number that is written to the result unchanged.
 void requireHeld(const OpCall &call, const char *attribute, double value) {
   const DataType type = result(call).dtype;
   char text[32];
@@ -149,7 +149,7 @@ std::vector<OpInfo> creationOps() {
   return {
       {"ttnn.zeros", makeZeros},
       {"ttnn.ones", makeOnes},
-      // What is never written reads as zero, so that no run depends on what memory held before.
+      // Unwritten memory reads as zero, so no run depends on previous contents.
       {"ttnn.empty", makeZeros},
       {"ttnn.full", makeFull},
       {"ttnn.constant", makeConstant},

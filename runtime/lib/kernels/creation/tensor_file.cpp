@@ -67,7 +67,7 @@ private:
     place.fail(field, found, expected);
   }
 
-  /// The bytes where they are in the file, unless the device holds them in another form.
+  /// The bytes in the file, unless the device holds them in another form.
   std::shared_ptr<std::byte> values(const TensorSpec &spec, const std::byte *data) const {
     const bool aligned = reinterpret_cast<uintptr_t>(data) % sim::hostAlignment == 0;
     if (data && aligned && !sim::isBlockFormat(spec.dtype))
@@ -88,13 +88,13 @@ private:
   std::shared_ptr<std::byte> pages;
 };
 
-/// Whether a file is one of tensor.fbs, by its identifier behind the size and the offset of the root.
+/// Whether a file is one of tensor.fbs, by its identifier after the size and the offset of the root.
 bool isOwn(const std::byte *bytes, size_t size) {
   const std::string_view identifier = target::TensorFileIdentifier();
   return size >= 8 + identifier.size() && std::memcmp(bytes + 8, identifier.data(), identifier.size()) == 0;
 }
 
-/// Data types that the library's files lack are kept in a file of tensor.fbs.
+/// Data types that the library's files lack are stored in a file of tensor.fbs.
 void write(const std::string &path, const TensorSpec &spec, std::span<const std::byte *const> shards,
            std::vector<uint32_t> meshShape) {
   if (isInTensorbin(spec.dtype))
@@ -143,7 +143,7 @@ std::unique_ptr<Kernel> makeLoad(const OpCall &call) {
   });
 }
 
-/// Once for all chips: the file has a shard for each where the tensor has.
+/// Once for all chips: the file has a shard for each if the tensor does.
 class DumpKernel final : public MeshKernel {
 public:
   explicit DumpKernel(const OpCall &call)

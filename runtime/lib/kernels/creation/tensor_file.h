@@ -6,10 +6,10 @@
 
 namespace tt::ttnn {
 
-/// A host tensor of a file of the library (include/ttmlir/Target/TTNN/tensorbin.fbs), or of one of emitted programs
-/// (tensor.fbs). Throws BinaryError that names file and field for anything that is no such file.
+/// A host tensor from a file of the library (include/ttmlir/Target/TTNN/tensorbin.fbs), or from one of emitted programs
+/// (tensor.fbs). Throws BinaryError that names file and field for an invalid file.
 Tensor readTensorFile(const std::string &path);
-/// Writes a file of the library, next to its place and renamed, so that no reader sees half a file. Throws Error.
+/// Writes a file of the library, in the same folder and renamed, so that no reader sees a partial file. Throws Error.
 void writeTensorFile(const std::string &path, const Tensor &tensor);
 
 } // namespace tt::ttnn

@@ -104,7 +104,7 @@ private:
     return Layout::Tile;
   }
 
-  /// Rows and columns; empty of a tensor that is on one device.
+  /// Rows and columns; empty for a tensor on one device.
   std::vector<uint32_t> meshShape(const tensorbin::MeshShape *mesh) const {
     std::vector<uint32_t> sizes = mesh ? files::numbers(mesh->dimensions()) : std::vector<uint32_t>();
     if (sizes.size() > 2)
@@ -203,7 +203,7 @@ std::vector<uint32_t> sizesOf(const std::vector<uint32_t> &meshShape) {
   return meshShape.empty() ? std::vector<uint32_t>{1, 1} : meshShape;
 }
 
-/// The head, of a length that lets the data begin at a multiple of its alignment.
+/// The head, padded so that the data begins at a multiple of its alignment.
 std::string headOf(const TensorSpec &spec, size_t shards, const std::vector<uint32_t> &meshShape) {
   flatbuffers::FlatBufferBuilder builder;
   const bool tiled = spec.layout == Layout::Tile;

@@ -13,8 +13,8 @@ namespace tt::ttnn {
 
 /// Whether such a file has a name for the data type.
 bool isInTensorbin(DataType type);
-/// A host tensor of the pages of a file of `size` bytes. Row-major values stay where they are, others are decoded.
-/// Throws BinaryError that names file and field for anything that is not such a file.
+/// A host tensor from the pages of a file of `size` bytes. Row-major values stay in place, others are decoded. Throws
+/// BinaryError that names file and field for an invalid file.
 Tensor readTensorbin(const std::string &path, const std::shared_ptr<std::byte> &pages, size_t size);
 /// Writes shards of one spec, of a mesh or one alone. Throws Error.
 void writeTensorbin(const std::string &path, const TensorSpec &spec, std::span<const std::byte *const> shards,

@@ -1,9 +1,8 @@
 //===- conversion.cpp - layouts, memories, types ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator holds logical row-major values, so a change of layout or memory
-// moves nothing on the host: the result is the operand's bytes, and what the
-// move costs on the chip is in the cost. Only a change of type computes.
+// The simulator holds logical row-major values, so a change of layout or memory moves nothing on the host: the result
+// is the operand's bytes, and the cost on the chip is counted. Only a change of type computes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +29,7 @@ void packOnHost(const float *from, std::byte *to, size_t n) {
     bits[i] = (bits[i] & 0x7fff) > 0x7f80 ? uint16_t(0x7fc0) : bits[i];
 }
 
-/// The conversion of the host, of the op and of values that come from there.
+/// The conversion of the host, for the op and for values that come from there.
 std::unique_ptr<Kernel> makeToDtype(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   if (in.dtype == out.dtype || out.dtype != DataType::BFloat16)

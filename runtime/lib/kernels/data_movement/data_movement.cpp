@@ -14,7 +14,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// The bytes stay as they are, unless the type changes or rows of a block format are cut again.
+/// The bytes stay unchanged, unless the type changes or rows of a block format are divided differently.
 std::unique_ptr<Kernel> reinterpreted(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   if (volume(in.shape) != volume(out.shape))
@@ -31,7 +31,7 @@ std::unique_ptr<Kernel> reinterpreted(const OpCall &call) {
 
 std::unique_ptr<Kernel> makeReshape(const OpCall &call) { return reinterpreted(call); }
 
-/// Copies operand 0 through strides; a view where these lead from one element to the next.
+/// Copies operand 0 through strides; a view if the strides lead from one element to the next.
 class StridedKernel final : public Kernel {
 public:
   StridedKernel(StridedCopy copy, bool isView) : copy(std::move(copy)), isView(isView) {}
@@ -141,7 +141,7 @@ std::unique_ptr<Kernel> makeRepeatInterleave(const OpCall &call) {
   return strided(call, dims, strides, 0);
 }
 
-/// Copies each row of the last dimension that moves, and what is behind it, in two pieces.
+/// Copies each row of the last moved dimension, including the dimensions after it, in two pieces.
 std::unique_ptr<Kernel> makeRoll(const OpCall &call) {
   const TensorSpec &in = operand(call, 0);
   expectResultShape(call, in.shape);
@@ -190,7 +190,7 @@ std::unique_ptr<Kernel> makeRoll(const OpCall &call) {
   return roundedTo(result(call), in.dtype, kernelOf(copy));
 }
 
-/// Copies rows of each operand next to one another.
+/// Copies rows of all operands next to one another.
 std::unique_ptr<Kernel> makeConcat(const OpCall &call) {
   const Shape &first = operand(call, 0).shape;
   const auto dim = static_cast<size_t>(dimension(call, "dim", first.size()));
@@ -227,7 +227,7 @@ std::unique_ptr<Kernel> makeConcat(const OpCall &call) {
     for (size_t k = 0; k < rows.size(); ++k) {
       const size_t row = rows[k];
       const auto pieces = static_cast<int64_t>((row + piece - 1) / piece);
-      // A second thread pays from some 20 us of copying on.
+      // A second thread pays off from some 20 us of copying on.
       const auto grain = static_cast<int64_t>(1 + 4 * piece / std::clamp<size_t>(row, 64, piece));
       parallelFor(outer * pieces, grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -254,7 +254,7 @@ std::unique_ptr<Kernel> makePad(const OpCall &call) {
   std::byte *to = pattern.data();
   conversionKernel(source, value)->run({{&from, 1}, {&to, 1}});
 
-  // What lies together in both: the dimensions behind the last padded one, and that one.
+  // The contiguous part of both: the dimensions after the last padded one, and that one.
   size_t last = rank;
   int64_t run = 1;
   while (last > 0) {
@@ -283,7 +283,7 @@ std::unique_ptr<Kernel> makePad(const OpCall &call) {
   auto copy = [=](const Buffers &buffers) {
     std::byte *created = buffers.outs[0];
     parallelFor(runs, 1 + 32768 / std::max<int64_t>(1, run), [&](int64_t begin, int64_t end) {
-      // Each run with what lies between it and the one before.
+      // Each run, with the gap between it and the previous one.
       int64_t done = begin == 0 ? 0 : placeOf(begin - 1) + run;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = placeOf(i);

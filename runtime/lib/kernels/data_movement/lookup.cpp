@@ -43,7 +43,7 @@ void eachPosition(const Positions &positions, const std::byte *from, int64_t row
   }
 }
 
-/// Rows of as many bytes as `Row` has, found by positions of 32 bits.
+/// Rows of as many bytes as `Row`, found by positions of 32 bits.
 template <class Row> std::unique_ptr<Kernel> smallRows(const Positions &positions, int64_t rows) {
   return kernelOf([=](const Buffers &buffers) {
     parallelFor(positions.count(), 16384, [&](int64_t begin, int64_t end) {
@@ -103,7 +103,7 @@ std::unique_ptr<Kernel> makeEmbedding(const OpCall &call) {
   });
 }
 
-/// The gradient of the weight: each row is the sum of the gradients of what looked it up, added in their order.
+/// The gradient of the weight: each row is the sum of the gradients of its lookups, added in order.
 std::unique_ptr<Kernel> makeEmbeddingBackward(const OpCall &call) {
   const Table table = tableOf(call, 1);
   const Positions positions(call, 0);
@@ -149,7 +149,7 @@ void expectIndexShape(const OpCall &call, const Shape &index, size_t dim) {
                    std::to_string(dim));
 }
 
-/// For each line along a dimension of a tensor, where that line begins in another one that is at least as large.
+/// For each line along a dimension of a tensor, the beginning of that line in another one that is at least as large.
 class LinesWithin {
 public:
   LinesWithin(const Shape &shape, const Shape &within, size_t dim)
@@ -244,8 +244,8 @@ template <class T> T combined(Scatter kind, T old, T value) {
   return value;
 }
 
-/// A line is scattered by one thread, in order, so that the last of equal positions wins and sums have one order. What
-/// is combined is f32 or int64 until the end.
+/// One thread scatters a line, in order, so that the last of equal positions wins and sums have one order. Combined
+/// values are f32 or int64 until the end.
 template <class T> std::unique_ptr<Kernel> scatterKernel(const OpCall &call, size_t dim, Scatter kind) {
   const TensorSpec &in = operand(call, 0), &index = operand(call, 1), &source = operand(call, 2), &out = result(call);
   const Positions positions(call, 1);
@@ -255,7 +255,7 @@ template <class T> std::unique_ptr<Kernel> scatterKernel(const OpCall &call, siz
   const Store<T> store = storer<T>(out.dtype);
   const size_t unit = storeGroup(out), sourceBytes = storageBytes(source.dtype);
   const TensorSpec spec = out;
-  // What is set is nowhere in between: few of many elements cost a copy.
+  // Few of many elements are set, which costs a copy.
   if (kind == Scatter::Set && in.dtype == out.dtype && unit == 1) {
     const size_t bytes = storageBytes(out.dtype);
     return kernelOf([=](const Buffers &buffers) {
@@ -312,7 +312,7 @@ std::unique_ptr<Kernel> makeScatter(const OpCall &call) {
                                                         : scatterKernel<float>(call, dim, kind);
 }
 
-/// A slice whose place is known when it is run; its size is that of the result.
+/// A slice whose position is known at run time; its size is that of the result.
 std::unique_ptr<Kernel> makeSliceDynamic(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const size_t rank = in.shape.size();

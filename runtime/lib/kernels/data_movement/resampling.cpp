@@ -24,7 +24,7 @@ struct Sample {
 
 Sample nearest(int64_t i, int64_t, int64_t scale) { return {i / scale, i / scale, 0.0f}; }
 
-/// Pixels are squares, so corners do not align: the centre of pixel i is at i + 1/2.
+/// Pixels are squares, so corners do not align: the center of pixel i is at i + 1/2.
 Sample bilinear(int64_t i, int64_t size, int64_t scale) {
   const float at = std::max((static_cast<float>(i) + 0.5f) / static_cast<float>(scale) - 0.5f, 0.0f);
   const auto low = std::min(static_cast<int64_t>(at), size - 1);
@@ -85,7 +85,7 @@ std::unique_ptr<Kernel> makeUpsample(const OpCall &call) {
 // group_norm
 //===----------------------------------------------------------------------===//
 
-/// Over the elements of one sample and one group of channels, the last dimension. The mask says how groups lie in the
+/// Over the elements of one sample and one group of channels, the last dimension. The mask describes groups in the
 /// tiles of the chip and changes no value.
 std::unique_ptr<Kernel> makeGroupNorm(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
@@ -174,7 +174,7 @@ std::unique_ptr<Kernel> makeBitcast(const OpCall &call) {
   return aliasKernel(out.bytes());
 }
 
-/// The element's number decides, so that the result does not depend on threads.
+/// The element's index decides, so the result does not depend on threads.
 std::unique_ptr<Kernel> makeDropout(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const double probability = call.attributes.get<double>("prob", 0.0);

@@ -9,7 +9,7 @@ namespace tt::ttnn {
 
 bool isChainable(const Kernel &kernel) {
   const auto *elementwise = dynamic_cast<const ElementwiseKernel *>(&kernel);
-  // Rows of a block format that end within a group are cut at their ends only.
+  // Rows of a block format that end within a group are divided at their ends only.
   return elementwise && elementwise->unit <= sim::blockGroup && elementwise->total > 0;
 }
 
@@ -25,7 +25,7 @@ bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result) {
     return false;
   bool stored = false;
   for (const Stage &stage : elementwise->stages) {
-    // A stage reads its part of a chunk before it stores: later ones would find the result.
+    // A stage reads its part of a chunk before it stores: later ones would read the result.
     for (const Operand &read : stage.operands)
       if (read.access != Access::Stage && read.index == operand &&
           (stored || read.access != Access::Same || read.bytes != elementwise->outBytes(result)))
@@ -35,12 +35,12 @@ bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result) {
   return stored;
 }
 
-/// Whether a stage takes an operand of bf16 as the f32 of the same value.
+/// Whether a stage takes a bf16 operand as f32 with the same value.
 static bool takesBf16AsF32(const Stage &stage, size_t k) {
   return stage.f && stage.loadsF[k] == loader<float>(DataType::BFloat16);
 }
 
-/// Operands of bf16 in memory that more than one stage reads are converted once, by stages put before all others.
+/// Operands of bf16 in memory that more than one stage reads are converted once, by stages before all others.
 static void shareLoads(std::vector<Stage> &stages) {
   struct Use {
     size_t stage, k;

@@ -98,7 +98,7 @@ Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const 
                                : Access::Broadcast,
                         static_cast<uint32_t>(k), strides, storageBytes(in.dtype),
                         !integer && in.dtype == DataType::Float32});
-    // Long rows are cut at their ends, so that a broadcast operand is read where it lies.
+    // Long rows are divided at their ends, so that a broadcast operand is read in place.
     if (operands.back().access == Access::Broadcast && dims.back() >= 256)
       rowAligned = true;
   }
@@ -106,7 +106,7 @@ Stage::Stage(const OpCall &call, const ElementwiseRow &row, bool integer, const 
 
 namespace {
 
-/// The scalar attributes; `integral` tells whether they are integers (or infinite bounds).
+/// The scalar attributes; `integral` states whether they are integers (or infinite bounds).
 Scalars scalarsOf(const OpCall &call, const ElementwiseRow &row, bool &integral) {
   Scalars scalars;
   for (size_t i = 0; i < row.scalars.size() && !row.scalars[i].empty(); ++i) {

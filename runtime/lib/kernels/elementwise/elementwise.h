@@ -1,11 +1,10 @@
 //===- elementwise.h - the table of elementwise ops ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row is an op's name and its expression (ttmlir/scalars/Functions.h) as a function over a run of values,
-// one variant in f32 and, where the op is exact on integers, one in int64. Runs
-// are short enough to stay in cache, so the runs of a chain of ops can follow
-// one another before memory is touched again. Storage conversion, broadcasting,
-// rounding and threads belong to the caller.
+// A row is an op's name and its expression (ttmlir/scalars/Functions.h) as a function over a run of values, one variant
+// in f32 and, if the op is exact on integers, one in int64. Runs are short enough to stay in cache, so the runs of a
+// chain of ops can follow one another before memory is accessed again. The caller handles storage conversion,
+// broadcasting, rounding and threads.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,15 +35,15 @@ struct ElementwiseRow {
 std::span<const ElementwiseRow> elementwiseRows();
 /// The row of a name, or nullptr.
 const ElementwiseRow *findElementwise(std::string_view name);
-/// The row of an op or activation spelled without "ttnn.", or nullptr.
+/// The row of an op or activation by its name without "ttnn.", or nullptr.
 const ElementwiseRow *findActivation(std::string_view name);
-/// The kernel of the row that the call is named like.
+/// The kernel of the row with the name of the call's op.
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call);
 /// The kernel of a row in f32.
 std::unique_ptr<Kernel> makeElementwise(const OpCall &call, const ElementwiseRow &row);
 
-/// Whether an elementwise kernel may write a result where an operand lies that nothing needs afterwards: every element
-/// is read before the one that takes its place is written, on any number of threads. False for other kernels.
+/// Whether an elementwise kernel may write a result in the memory of an operand that nothing needs afterwards: every
+/// element is read before the one that replaces it is written, on any number of threads. False for other kernels.
 bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result);
 
 //===----------------------------------------------------------------------===//
@@ -55,7 +54,7 @@ bool mayOverwrite(const Kernel &kernel, size_t operand, size_t result);
 bool isChainable(const Kernel &kernel);
 /// Elements of its result; links of a chain have the same number.
 size_t chainElements(const Kernel &kernel);
-/// Returns what the kernel adds to the length of a chain, which is at most maxChainSlots.
+/// Returns the kernel's contribution to the length of a chain, which is at most maxChainSlots.
 size_t chainSlots(const Kernel &kernel);
 inline constexpr size_t maxChainSlots = 24;
 
@@ -64,7 +63,7 @@ struct Link {
   std::vector<int> ins; // of each operand: its number among the chain's, or ~ the number of an earlier link
   bool stored;          // its result is one of the chain's, which are in the order of the links
 };
-/// The kernel of links in an order in which they can be run. Its results have the same bits as those of the links.
+/// The kernel of links in an executable order. Its results have the same bits as those of the links.
 std::unique_ptr<Kernel> chainOf(std::span<const Link> links);
 
 } // namespace tt::ttnn

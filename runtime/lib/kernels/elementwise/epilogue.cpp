@@ -32,7 +32,7 @@ public:
       steps.push_back(elementwiseKernel(call, epilogue.activation, {produced}, out));
     ScratchLayout layout;
     innerScratch = layout.take(this->inner->scratchBytes());
-    // A result in f32 is computed where it belongs, step by step.
+    // A result in f32 is computed in place, step by step.
     inPlace = out.dtype == produced.dtype;
     values = inPlace ? 0 : layout.take(produced.bytes());
     scratch = layout.bytes();
@@ -79,7 +79,7 @@ std::string activationName(const OpCall &call, std::string_view name) {
 
 namespace {
 
-/// The name of an activation that a config holds as a unary op or as its name; empty for none.
+/// The name of an activation that a config holds as a unary op or as its name; empty if there is none.
 std::string activationIn(const OpCall &call, std::string_view config, const Attribute &unary) {
   if (const auto *value = std::get_if<StructAttribute>(&unary.value)) {
     const Attribute *type = field(*value, "op_type");

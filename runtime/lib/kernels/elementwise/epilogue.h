@@ -1,8 +1,8 @@
 //===- epilogue.h - elementwise epilogues of other kernels ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bias shapes and activations that the kernel library does not fuse are passes
-// of the elementwise kernels over the heavy kernel's f32 result.
+// Bias shapes and activations that the kernel library does not fuse are passes of the elementwise kernels over the
+// heavy kernel's f32 result.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,10 +20,10 @@ struct Epilogue {
   bool empty() const { return bias < 0 && activation.empty(); }
 };
 
-/// The name in the elementwise table of a fused activation as configs spell it; throws OpError when it is not known.
+/// The name in the elementwise table of a fused activation as configs write it; throws OpError if it is not known.
 std::string activationName(const OpCall &call, std::string_view name);
-/// The activation of an op's "activation" string, of its conv2d_config or of its matmul_program_config; empty when
-/// there is none.
+/// The activation of an op's "activation" string, of its conv2d_config or of its matmul_program_config; empty if there
+/// is none.
 std::string activationOf(const OpCall &call);
 
 /// `inner` writes `produced` values of the result's shape, from the op's operands; the epilogue and the rounding to the

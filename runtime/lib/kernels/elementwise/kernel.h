@@ -12,8 +12,8 @@
 
 namespace tt::ttnn {
 
-/// How an operand is read at result position `p`: dims and strides after merging dimensions that all operands step
-/// through alike, or the result of an earlier stage of the chain.
+/// The way an operand is read at result position `p`: dims and strides after merging dimensions with equal strides in
+/// all operands, or the result of an earlier stage of the chain.
 enum class Access : uint8_t { Same, Scalar, Broadcast, Stage };
 
 struct Operand {
@@ -58,8 +58,8 @@ template <> inline Load<int64_t> Stage::load(size_t k) const { return loadsI[k];
 template <> inline Store<float> Stage::store() const { return storeF; }
 template <> inline Store<int64_t> Stage::store() const { return storeI; }
 
-/// Elementwise ops over results of the same number of elements: each chunk goes through all of them while it is in
-/// cache. What is between two ops has the same values as it would have in memory.
+/// Elementwise ops over results with the same number of elements: each chunk passes through all of them while it is in
+/// cache. Values between two ops are the same as in memory.
 class ElementwiseKernel final : public Kernel {
 public:
   explicit ElementwiseKernel(std::vector<Stage> given) : stages(std::move(given)) {
@@ -99,7 +99,7 @@ public:
   std::vector<Stage> stages;
   size_t total, unit = 1;
 
-  /// Slots that the stages may need, whatever their order.
+  /// The slots that the stages may need, in any order.
   static constexpr size_t mostSlots = maxChainSlots;
   static size_t slotsOf(const Stage &stage) {
     return 1 + static_cast<size_t>(std::ranges::count(stage.operands, Access::Scalar, &Operand::access));
@@ -111,7 +111,7 @@ private:
   static constexpr uint32_t work = maxElementwiseIns, firstSlot = work + 1;
   using Slots = std::byte (*)[slotBytes];
 
-  /// An operand or result that is gone through from one end to the other.
+  /// An operand or result that is read or written from one end to the other.
   struct Stream {
     bool written;
     uint32_t index; // of the kernel's operand or result
@@ -161,7 +161,7 @@ private:
     return true;
   }
 
-  /// Elements [begin, end), both multiples of the unit, by all threads.
+  /// Elements [begin, end), both multiples of the unit, on all threads.
   void runPart(const Buffers &buffers, size_t begin, size_t end) const {
     const auto grain = static_cast<int64_t>(std::max<size_t>(1, 16384 / unit));
     parallelFor(static_cast<int64_t>((end - begin) / unit), grain, [&](int64_t first, int64_t last) {
@@ -184,7 +184,7 @@ private:
     });
   }
 
-  /// Asks for a share of what the next piece reads and writes, so that memory works while stages compute.
+  /// Prefetches a share of the memory that the next piece reads and writes, so that memory works while stages compute.
   void prefetch(const Buffers &buffers, size_t first, size_t count, size_t share) const {
     for (const Stream &stream : streams) {
       const std::byte *at =
@@ -210,7 +210,7 @@ private:
   template <class T>
   void piece(const Stage &stage, const Buffers &buffers, Slots slots, size_t first, size_t count) const {
     std::byte *out = stage.out >= 0 ? buffers.outs[static_cast<size_t>(stage.out)] + first * stage.outBytes : nullptr;
-    // f32 is computed where it belongs; all else is stored from there.
+    // f32 is computed in place; other types are stored from the buffer.
     T *result = values<T>(slots, work);
     if (stage.direct)
       result = out ? reinterpret_cast<T *>(out) : values<T>(slots, stage.slot);
@@ -233,7 +233,7 @@ private:
     }
     if (stage.direct)
       return;
-    // A piece of a block format is stored whole: its groups begin where it does.
+    // A piece of a block format is stored as a whole: its groups begin where it does.
     if (out)
       storePiece(stage.store<T>(), stage.spec, unit, result, out, count);
     if constexpr (std::is_same_v<T, float>)
@@ -243,7 +243,7 @@ private:
       storePiece(stage.store<T>(), stage.spec, unit, result, slots[stage.slot], count);
   }
 
-  /// Values [i, i + n) of an operand: where they lie when that is possible, else converted. `first` begins the piece.
+  /// Values [i, i + n) of an operand: in place if possible, else converted. `first` begins the piece.
   template <class T>
   const T *read(const Stage &stage, size_t k, const Buffers &buffers, Slots slots, size_t first, size_t i,
                 size_t n) const {

@@ -30,9 +30,9 @@ template <class F, class T, int ins> void run(const T *const *x, T *out, size_t 
   loop<F>(std::make_index_sequence<ins>{}, x, out, n, scalars);
 }
 
-/// The vector loop everywhere, then libm where the argument is outside of what it can reduce (very large angles).
+/// The vector loop everywhere, then libm for arguments outside the range of its reduction (very large angles).
 template <class F, int ins> void runGuarded(const float *const *x, float *out, size_t n, const Scalars &scalars) {
-  // `out` may be an operand: outside arguments are looked for first, and their results kept aside.
+  // `out` may be an operand: arguments outside the range are found first, and their results saved.
   constexpr size_t piece = 256;
   float slow[piece];
   for (size_t begin = 0; begin < n; begin += piece) {

@@ -9,15 +9,15 @@
 
 namespace tt::ttnn {
 
-/// Bias, activation and rounding of blocks of sums, and their way to the result.
+/// Bias, activation and rounding of blocks of sums, and their storage in the result.
 class SumsFinish {
 public:
-  /// activation: as `activationOf` gives it. produced: f32, bf16 or a block format, rows of
-  /// the result being rows of its groups.
+  /// activation: as `activationOf` returns it. produced: f32, bf16 or a block format; rows of the result are rows of
+  /// its groups.
   SumsFinish(panels::Unit unit, DataType produced, const std::string &activation);
 
-  /// c: rows of `panels::width` sums of one panel, `columns` of which are needed; changed. bias: those of its columns,
-  /// or nullptr. to: the first value of the result, whose rows are `rowBytes` apart.
+  /// c: rows of `panels::width` sums of one panel, `columns` of which are needed; it is overwritten. bias: that of its
+  /// columns, or nullptr. to: the first value of the result, whose rows are `rowBytes` apart.
   void operator()(float *c, const float *bias, int64_t rows, int64_t columns, std::byte *to, int64_t rowBytes) const;
 
 private:

@@ -1,9 +1,9 @@
 //===- convolution.cpp - convolutions as the chip has them ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A product of window contents and weights: K is the window's places, row by row,
-// and the channels of each, in blocks as the library plans. Weights of groups are
-// zero for the channels of others; without a plan, groups are products of their own.
+// A product of window contents and weights: K is the window's positions, row by row, and the channels of each, in
+// blocks as the library plans. Weights of groups are zero for the channels of others; without a plan, groups are
+// separate products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// Nothing is known of configs with blocks and of sharded images: then all of K stays in the destination.
+/// Configs with blocks and sharded images have no known plan: then all of K stays in the destination.
 ttmlir::plan::Blocks blocksOf(const OpCall &call) {
   for (const ttmlir::plan::Step &step : planOf(sim::chip(Arch::WormholeB0), call))
     if (step.blocks)
@@ -27,7 +27,8 @@ ttmlir::plan::Blocks blocksOf(const OpCall &call) {
   return {.in0BlockW = 0};
 }
 
-/// The order of K: blocks of `size` elements, with `channels` of each of `places` in the window; zeros fill the rest.
+/// The order of K: blocks of `size` elements, with `channels` of each of `places` positions of the window; zeros fill
+/// the rest.
 struct Order {
   int64_t places, channels, size;
   int64_t parts = 1; // among which all channels are divided
@@ -96,7 +97,7 @@ private:
       }
   }
 
-  /// The pixel of an image at a place of a window that begins at `start`; -1 in the padding.
+  /// The pixel of an image at a position of a window that begins at `start`; -1 in the padding.
   int64_t pixelOf(const int64_t (&start)[3], int64_t place, int64_t image) const {
     const auto &axes = c.window.axes;
     int64_t pixel = 0, step = 1;

@@ -30,7 +30,7 @@ void packBf16(const float *from, std::byte *to, size_t n) {
   for (size_t i = 0; i < n; ++i)
     values[i] = sim::exact::packToBf16(bitsOf(from[i]));
 }
-/// Once: what is rounded to 7 bits is bf16, cut or as the destination has it; else 6 mantissa bits, rounded before.
+/// Once: values rounded to 7 bits are bf16, truncated or as in the destination; else 6 mantissa bits, rounded before.
 template <DataType type, Destination width, bool once> void packBlocks(const float *from, std::byte *to, size_t n) {
   auto *values = reinterpret_cast<uint16_t *>(to);
   for (size_t i = 0; i < n; i += sim::blockGroup) {
@@ -55,7 +55,7 @@ template <DataType type> Store<float> blockPacker(Destination width, bool precis
                                       : packBlocks<type, Destination::Bits16, true>;
 }
 
-/// Runs a kernel that writes f32 in the place of what `stores` has a packer for, then packs.
+/// Runs a kernel that writes f32 in place of the type for which `stores` has a packer, then packs.
 class Packed final : public Kernel {
 public:
   Packed(std::unique_ptr<Kernel> inner, std::span<const TensorSpec> results, std::span<const Store<float>> stores)
@@ -99,7 +99,7 @@ private:
   size_t innerScratch = 0;
 };
 
-/// An op whose arithmetic is not published: as by default, and what leaves the destination is packed.
+/// An op whose arithmetic is not published: computed as by default, then packed from the destination.
 std::unique_ptr<Kernel> roundedOnly(const OpInfo &info, const OpCall &call) {
   OpCall wide = call;
   wide.exact.reset();

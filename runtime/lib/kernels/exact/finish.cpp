@@ -39,7 +39,7 @@ void Finish::addBias(const Buffers &buffers, int64_t row, int64_t column, int64_
   for (size_t d = biasStrides.size() - 1; d-- > 0; rest /= out.shape[d])
     offset += rest % out.shape[d] * biasStrides[d];
   const int64_t step = biasStrides.back();
-  // A bias of its own op goes with the result's destination, a fused one with the product's.
+  // A bias of a separate op uses the result's destination, a fused one the product's.
   const Destination width = fused                            ? compute.width
                             : out.dtype == DataType::Float32 ? Destination::Bits32
                                                              : Destination::Bits16;
@@ -80,7 +80,7 @@ void Finish::run(const Buffers &buffers, int64_t row, int64_t column, int64_t co
     loader<float>(type)(to, values, n);
   };
   if (bias) {
-    // Both are stored as bf16, so that there is room in the result. For f32 results partial sums in bf16 are widened.
+    // Both are stored as bf16, so there is room in the result. For f32 results, partial sums in bf16 are widened.
     if (!fused)
       passThrough(out.dtype);
     else if (!compute.wide())

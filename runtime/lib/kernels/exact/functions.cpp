@@ -24,7 +24,7 @@ template <class... C> Lanes polynomial(Lanes x, float highest, C... others) {
   return sum;
 }
 
-/// To integers: ties away from zero, the sign left out; what is too large (or NaN) is the largest.
+/// To integers: ties away from zero, without the sign; values that are too large (or NaN) become the largest.
 I toInteger(Lanes x, int32_t largest) {
   const I magnitude = x.magnitude().bits;
   const I fits = (magnitude < 0x47800000) & (x.field() >= 126); // below 65536, from a half on
@@ -33,7 +33,7 @@ I toInteger(Lanes x, int32_t largest) {
                 I{} + largest);
 }
 
-// What a function of a width leaves in the destination.
+// The destination value of a function by its width.
 Lanes rounded16(Lanes x) { return roundedToBf16(x); }
 Lanes stored32(Lanes x) { return Lanes(chosen(x.isZero(), x.bits & INT32_MIN, x.bits)); }
 Lanes cut16(Lanes x) { return Lanes(chosen(x.isZero(), x.bits & INT32_MIN, x.bits & ~0xffff)); }
@@ -99,7 +99,7 @@ float entry16(uint32_t word) {
     return word & 0x8000 ? -0.0f : 0.0f;
   return std::ldexp(1.0f + static_cast<float>(word & 1023) / 1024, e - 15) * (word & 0x8000 ? -1.0f : 1.0f);
 }
-/// The line of the segment that |x| is in: below ends[0], ends[1], ..., and above.
+/// The line of the segment that contains |x|: below ends[0], ends[1], ..., and above.
 template <size_t n> Lanes onLine(Lanes a, const float (&ends)[n], const float *slopes, const float *intercepts) {
   Lanes slope = slopes[0], intercept = intercepts[0];
   for (size_t i = 0; i < n; ++i) {
@@ -208,7 +208,7 @@ template <bool wide> Lanes sineOf(Lanes a, I odd) {
                        : polynomial(u, -0x1.8b10a4p-13f, 0x1.10c2a2p-7f, -0x1.5554a4p-3f);
   return mad(r, a * u, a);
 }
-/// x less j * pi / 2, of parts of that.
+/// x minus j * pi / 2, where pi / 2 is a sum of parts.
 Lanes reducedByHalves(Lanes x, Lanes j) {
   return mad(j, -0x1.0b4612p-34f, mad(j, -0x1.51p-22f, mad(j, -0x1.fbp-12f, mad(j, -0x1.92p+0f, x))));
 }
@@ -244,7 +244,7 @@ template <auto F, auto G> void over(float *values, size_t n) {
   overLanes(&in, 1, values, n, [](I x, I) { return G(F(Lanes(x))).bits; });
 }
 
-/// The functions by width of the destination, and approximate ones; nullptr where none is published.
+/// The functions by width of the destination, and approximate ones; nullptr if none is published.
 struct Published {
   std::string_view name;
   Function narrow, wide, narrowApproximate = nullptr, wideApproximate = nullptr;

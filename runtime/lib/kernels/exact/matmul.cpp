@@ -11,8 +11,8 @@
 namespace tt::ttnn::exact {
 namespace {
 
-/// How the call is cut; nothing where operands are sharded and no program config says it: then all of K stays in the
-/// destination.
+/// The blocks of the call; nothing if operands are sharded and no program config states them: then all of K stays in
+/// the destination.
 ttmlir::plan::Blocks blocksOf(const OpCall &call, const Compute &compute) {
   const auto found = ttnn::blocksOf(sim::chip(Arch::WormholeB0), call,
                                     {compute.phases, compute.approximate, compute.wide(), compute.accumulatesInL1});

@@ -55,7 +55,7 @@ std::unique_ptr<Kernel> makeSoftmax(const OpCall &call) {
                 });
 }
 
-/// A weight or bias of a norm, of as many values as a row.
+/// A weight or bias of a norm, with as many values as a row.
 struct Parameter {
   size_t index = 0;
   DataType type = DataType::Float32;

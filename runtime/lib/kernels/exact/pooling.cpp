@@ -1,9 +1,9 @@
 //===- pooling.cpp - pools as the chip has them -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window's pixels are rows of tiles, 32 at a time, which the matrix unit
-// reduces down their columns (compute_pool_2d.cpp of tt-metal): maxima with -Inf
-// outside the image, sums with 0 there, by factors in bf16 that are truncated.
+// The window's pixels are rows of tiles, 32 at a time, which the matrix unit reduces down their columns
+// (compute_pool_2d.cpp of tt-metal): maxima with -Inf outside the image, sums with 0 there, by factors in truncated
+// bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// Calls f(place in the window, pixel; -1 outside the image); gives how many places a mean is over.
+  /// Calls f(position in the window, pixel; -1 outside the image); returns the number of positions of a mean.
   template <class F> int64_t gather(int64_t position, F f) const {
     const Axis &high = window.axes[0], &wide = window.axes[1];
     const int64_t top = position / wide.out % high.out * high.stride - high.low,
@@ -69,8 +69,7 @@ private:
     }
     return counted(high, top) * counted(wide, left);
   }
-  /// Counts the elements of a window along a dimension: padding where it is requested, the overhang of the last window
-  /// never.
+  /// Counts the elements of a window along a dimension: padding if requested, the overhang of the last window never.
   int64_t counted(const Axis &axis, int64_t first) const {
     const int64_t begin = countsPadding ? first : std::max<int64_t>(first, 0);
     const int64_t end = std::min(first + axis.kernel, axis.size + (countsPadding ? axis.high : 0));

@@ -8,7 +8,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// `rows` rows of c at once over `width` columns that stay in registers.
+/// `rows` rows of c at once over `width` columns, which stay in registers.
 template <class T, int rows, int width> void block(const T *a, const T *b, T *c, int64_t n, int64_t k) {
   T sum[rows][width] = {};
   for (int64_t i = 0; i < k; ++i)

@@ -1,9 +1,8 @@
 //===- integers.cpp - matrix products of integers -------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers on the chip have 32 bits, but what quantized models multiply has 8,
-// less a zero point. The columns of the right operand are looked at when they are
-// packed, those of constants once; rows of any values are divided into planes.
+// Integers on the chip have 32 bits, but the factors of quantized models have 8, minus a zero point. The columns of the
+// right operand are analyzed when they are packed, those of constants once; rows of any values are divided into planes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ using panels::ceilDivide;
 using panels::IntegerColumns;
 using panels::Order;
 
-/// Rows from which a matrix that is no constant is packed for each product.
+/// The number of rows from which a matrix that is not constant is packed for each product.
 constexpr int64_t fewRows = 8;
 
 class IntegerMatmul final : public Kernel {
@@ -48,7 +47,7 @@ public:
     slotPlace = layout.take(static_cast<size_t>(slots) * slot.bytes());
   }
 
-  /// Packs a constant matrix. False where its values differ too much.
+  /// Packs a constant matrix. False if its values differ too much.
   bool keep(const OpCall &call) {
     const std::byte *values = library::constantOperand(call, 1);
     ConstantStore::Form form = library::formOf(library::FormOf::IntegerPanels, storageType(operand(call, 1).dtype),
@@ -58,7 +57,7 @@ public:
       ordered = library::AlignedBytes(call.constants->sharedForm(values, form));
     if (!ordered) {
       std::vector<int32_t> offsets(static_cast<size_t>(p.n)), highs(offsets.size());
-      // In the order that holds all of them: pairs of one matrix are pairs of all.
+      // In the order that holds all of them: if one matrix needs pairs, all use pairs.
       std::optional<Order> order = Order::Quads;
       for (size_t i = 0; i < matrices.offsets.size() && order; ++i) {
         const auto found = panels::orderOf(matrix(values, i), p.k, p.n, offsets.data(), highs.data());
@@ -72,7 +71,7 @@ public:
       ordered = library::AlignedBytes(headBytes + matrices.offsets.size() * matrixBytes());
       bool shifted = false;
       for (size_t i = 0; i < matrices.offsets.size(); ++i) {
-        // An order of bytes suits each matrix alone; one of pairs is that of the widest.
+        // An order of bytes is chosen for each matrix; one of pairs is that of the widest.
         panels::orderOf(matrix(values, i), p.k, p.n, offsets.data(), highs.data());
         shifted |= panels::pack(columns, matrix(values, i), offsets.data(), packed(ordered.data(), i));
       }
@@ -85,7 +84,7 @@ public:
     return true;
   }
 
-  /// Packs the matrix at each run. otherwise: for one whose values differ too much.
+  /// Packs the matrix in each run. otherwise: the kernel for one whose values differ too much.
   void packAtRun(std::unique_ptr<Kernel> otherwise) {
     direct = std::move(otherwise);
     columns = {Order::Pairs, p.k, p.n};
@@ -124,7 +123,7 @@ private:
   static constexpr size_t headBytes = 64;
   static std::array<int32_t, 2> &head(std::byte *at) { return *reinterpret_cast<std::array<int32_t, 2> *>(at); }
 
-  /// A form of its own next to the values, as `PanelMatmul` keeps it.
+  /// A separate form next to the values, as `PanelMatmul` keeps it.
   bool isAfforded(const OpCall &call, const std::byte *values) const {
     if (!call.constants)
       return true;
@@ -140,7 +139,7 @@ private:
     return {right, values + matrices.offsets[index] * rightBytes, {p.bRow, p.bColumn}};
   }
 
-  /// Packs all matrices; false where the values of one differ too much.
+  /// Packs all matrices; false if the values of one differ too much.
   bool packNow(Values &now) const {
     auto *offsets = reinterpret_cast<int32_t *>(now.buffers.scratch + numbersPlace), *highs = offsets + p.n;
     const size_t count = matrices.offsets.size();

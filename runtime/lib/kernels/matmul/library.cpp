@@ -12,13 +12,13 @@ namespace tt::ttnn {
 namespace {
 
 /// The product in blocks of rows or columns that depend on the shape alone, each a primitive of one thread: the order
-/// of the sums, and so every bit of the result, is the same on any number of threads.
+/// of the sums, and therefore every bit of the result, is the same on any number of threads.
 class LibraryMatmul final : public Kernel {
   static constexpr DataType type = DataType::Float32; // of operands, as computed, and result
   static constexpr int64_t elementBytes = sizeof(float);
 
 public:
-  /// biasIndex: an operand to fuse or -1. Throws dnnl::error where the machine has no implementation.
+  /// biasIndex: an operand to fuse or -1. Throws dnnl::error if the machine has no implementation.
   LibraryMatmul(const OpCall &call, const Product &product, int biasIndex, std::string_view activation)
       : p(product), bias(biasIndex), activation(activation) {
     packedA = library::Packed(call, 0, type, layout);
@@ -33,7 +33,8 @@ public:
       const int64_t worthwhile = (int64_t(1) << 22) / std::max<int64_t>(1, other * p.k);
       return std::min(size, roundUp(std::max({size / 8, std::min(worthwhile, size / 2), int64_t(1)}), unit));
     };
-    // Every block of rows reads all weights, every block of columns all of the other operand: the larger is read once.
+    // Every block of rows reads all weights, every block of columns the whole other operand: the larger one is read
+    // once.
     const bool byColumns = p.n >= 256 && (p.m < 128 || p.n > p.m);
     blockRows = !byColumns && p.m >= 128 ? blocked(p.m, 32, p.n) : p.m;
     blockColumns = byColumns ? blocked(p.n, 64, p.m) : p.n;
@@ -41,7 +42,7 @@ public:
     columnBlocks = (p.n + blockColumns - 1) / blockColumns;
 
     const std::byte *constant = packedB.constantValues();
-    // The library's own order pays for itself when the weights are constant or many blocks read them.
+    // The library's own order pays off if the weights are constant or many blocks read them.
     ownOrder = constant || (p.batches() == 1 && rowBlocks > 1);
     {
       const library::Threads one(1);
@@ -84,7 +85,7 @@ private:
 
   void makePlans() {
     for (int column = 0; column < 2; ++column) {
-      // Blocks at the lower and right edges are smaller and have plans of their own; those of one width share weights.
+      // Blocks at the lower and right edges are smaller and have separate plans; those of one width share weights.
       plan(plans[column][0], blockRows, columns(column ? columnBlocks - 1 : 0), nullptr);
       plan(plans[column][1], p.m - (rowBlocks - 1) * blockRows, plans[column][0].columns, &plans[column][0].weights);
     }
@@ -103,7 +104,7 @@ private:
 
   int64_t columns(int64_t block) const { return std::min(blockColumns, p.n - block * blockColumns); }
 
-  /// weights: the order to take, or nullptr for what `ownOrder` says.
+  /// weights: the order to take, or nullptr for that of `ownOrder`.
   void plan(Plan &plan, int64_t rows, int64_t columns, const dnnl::memory::desc *weights) const {
     using dnnl::memory;
     plan.columns = columns;
@@ -141,8 +142,8 @@ private:
     return primitive;
   }
 
-  /// Weights, block by block of columns, in the order the primitives chose: prepared now from constant `values`, or
-  /// prepared for each run when that is nullptr.
+  /// Weights, block by block of columns, in the order that the primitives chose: prepared now from constant `values`,
+  /// or prepared in each run if that is nullptr.
   void orderWeights(const std::byte *values, const ConstantStore *constants) {
     for (const auto &pair : plans)
       orderedBlock = std::max(orderedBlock, static_cast<int64_t>((pair[0].weights.get_size() + 63) / 64 * 64));

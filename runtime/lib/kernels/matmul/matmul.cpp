@@ -1,11 +1,9 @@
 //===- matmul.cpp - ttnn.matmul and ttnn.linear ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four ways: panels for f32, bf16 (sums in f32) and integers of few bits where the
-// machine has the units, the kernel library where it has not or is faster, direct
-// loops where either would cost more than the product itself, and exact loops of
-// integers of 32 bits. Weights that are constants are brought into the order that
-// is needed once.
+// Four methods: panels for f32, bf16 (sums in f32) and integers of few bits if the machine has the units; the kernel
+// library if it does not, or if the library is faster; direct loops if either would cost more than the product itself;
+// and exact loops of integers of 32 bits. Constant weights are converted once to the required order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +29,10 @@ namespace {
 
 bool isSmall(const Product &p) { return double(p.batches()) * double(p.m) * double(p.n) * double(p.k) <= 32 * 32 * 32; }
 
-/// Direct loops cost least up to these many multiplications in all, but for a right matrix whose columns lie together:
-/// panels are packed from it faster than it is copied row by row at each run (measured: 7 us of 18 for 1x512x64). Of a
-/// constant one each kernel has a copy of its own, and all that read it share panels: steps of a recurrent net, whose
-/// weights then stay in cache (measured: 226 us instead of 626 us for a GRU of 100 steps of 128 values).
+/// Direct loops cost least up to this many multiplications in total, except for a right matrix with contiguous columns:
+/// panels are packed from it faster than it is copied row by row in each run (measured: 7 us of 18 for 1x512x64). Each
+/// kernel has a copy of a constant one, and all its readers share panels: steps of a recurrent net, whose weights then
+/// stay in cache (measured: 226 us instead of 626 us for a GRU of 100 steps of 128 values).
 bool suitsDirect(const Product &p, bool constantRight) {
   constexpr int64_t mostTransposed = 4096, mostCopied = 8192;
   const double work = double(p.m) * double(p.n) * double(p.k);
@@ -42,11 +40,11 @@ bool suitsDirect(const Product &p, bool constantRight) {
   return isSmall(p) && (!transposed || work < (constantRight ? mostCopied : mostTransposed));
 }
 
-/// The type that direct loops store and load. T: float, or an unsigned type for integers, whose sums wrap around as it
-/// does.
+/// The type that direct loops store and load. T: float, or an unsigned type for integers, whose sums wrap around in the
+/// same way.
 template <class T> using Stored = std::conditional_t<std::same_as<T, float>, float, int64_t>;
 
-/// Whether values of a type are in memory as loops compute with them.
+/// Whether values of a type are in memory in the form with which loops compute.
 template <class T> bool isComputedType(DataType type) {
   if (std::same_as<T, float>)
     return storageType(type) == StorageType::F32;
@@ -79,7 +77,7 @@ template <class T> void storeAs(Store<Stored<T>> store, size_t bytes, const T *f
   }
 }
 
-/// An operand in the type that is computed in: where it is, converted once when it is constant, or at each run.
+/// An operand in the computed type: in place, converted once if it is constant, or in each run.
 template <class T> class DirectOperand {
 public:
   /// keeps: whether a constant is converted once.
@@ -112,7 +110,7 @@ public:
   }
   const T *constantValues() const { return constant; }
   bool reads() const { return !created; }
-  /// Gives a converted copy back; `get` must not be called any more.
+  /// Frees a converted copy; `get` must not be called any more.
   void discard() { created = {}; }
 
 private:
@@ -202,10 +200,11 @@ private:
 // The op
 //===----------------------------------------------------------------------===//
 
-/// Rows from which the library's f32 product is the faster one (measured: 0.92 of it at 1024, as fast at 512).
+/// The number of rows from which the library's f32 product is faster (measured: 0.92 of the time at 1024, equal at
+/// 512).
 constexpr int64_t libraryRows = 1024;
-/// The library's AVX2 kernels read rows where they are; panels copy those that collide (measured: twice as fast at 1024
-/// and 4096 values; the library is about as fast, or faster, with less than 256 columns).
+/// The library's AVX2 kernels read rows in place; panels copy those that collide (measured: twice as fast at 1024 and
+/// 4096 values; the library is about as fast, or faster, with fewer than 256 columns).
 bool suitsLibrary(const Product &p) {
   return p.batches() == 1 && p.m >= libraryRows && (units() >= Units::AVX512 || !rowsCollide(p, sizeof(float), 4096));
 }
@@ -234,7 +233,7 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
     const DataType produced = epilogue.empty() && !sim::isBlockFormat(out.dtype) ? out.dtype : DataType::Float32;
     return withEpilogue(call, std::make_unique<DirectMatmul<float>>(call, p, produced), produced, epilogue);
   }
-  // A bias of one row goes into the sums, and the activation after it or without it into the same pass.
+  // A bias of one row is added to the sums; the activation after it, or without it, is in the same pass.
   const bool fusedBias = bias && !bias->shape.empty() && bias->shape.back() == p.n && volume(bias->shape) == p.n;
   const int biasIndex = fusedBias ? 2 : -1;
   if (fusedBias)
@@ -255,8 +254,8 @@ std::unique_ptr<Kernel> makeMatmul(const OpCall &call) {
       return kernel;
     // Without a unit for bf16: its values are exact in f32.
   }
-  // The library's blocks are better where there are many rows for each weight; an activation that it does not know
-  // would cost it another pass.
+  // The library's blocks are better for many rows per weight; an activation that it does not know would cost another
+  // pass.
   const bool library = suitsLibrary(p) && (epilogue.activation.empty() || library::fuses(epilogue.activation));
   if (!library)
     if (auto kernel = make(DataType::Float32, true))

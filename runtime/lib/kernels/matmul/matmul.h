@@ -7,22 +7,22 @@
 namespace tt::ttnn {
 
 /// The kernel library's product in f32, with an operand of one row added (biasIndex, or -1) and an activation that the
-/// library fuses (library::fuses) or none. Throws dnnl::error where the machine has no implementation.
+/// library fuses (library::fuses) or none. Throws dnnl::error if the machine has no implementation.
 std::unique_ptr<Kernel> makeLibraryMatmul(const OpCall &call, const Product &product, int biasIndex,
                                           std::string_view activation);
 
-/// The product of few rows with a matrix that is read where it is, as makePanelMatmul gives it; nullptr where it is
-/// none, or the columns of the matrix are not contiguous.
+/// The product of few rows with a matrix that is read in place, as makePanelMatmul returns it; nullptr if it is not
+/// one, or if the columns of the matrix are not contiguous.
 std::unique_ptr<Kernel> makeRowMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
                                       int biasIndex, const std::string &activation);
 
-/// Our own product in panels, with an operand of one row added and any unary elementwise op fused (a name of the
-/// elementwise table, or empty); nullptr where the machine lacks the units or the shape does not suit panels.
+/// The product in panels, with an operand of one row added and any unary elementwise op fused (a name of the
+/// elementwise table, or empty); nullptr if the machine lacks the units or the shape does not suit panels.
 std::unique_ptr<Kernel> makePanelMatmul(const OpCall &call, const Product &product, DataType type, DataType produced,
                                         int biasIndex, const std::string &activation);
 
-/// The product of integers that have 8 or 16 bits, whatever type they are held in, modulo 2^32; results of 32 bits.
-/// direct: makes the kernel of any values, which is returned where it is the better one.
+/// The product of integers of 8 or 16 bits, in any storage type, modulo 2^32; results have 32 bits. direct: creates the
+/// kernel for any values, which is returned if it is the better one.
 std::unique_ptr<Kernel> makeIntegerMatmul(const OpCall &call, const Product &product,
                                           const std::function<std::unique_ptr<Kernel>()> &direct);
 

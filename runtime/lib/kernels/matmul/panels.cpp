@@ -1,9 +1,8 @@
 //===- panels.cpp - matrix products in panels of our own ----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work is a list of (batch, block of rows, panel) that the threads share in
-// contiguous pieces. How it is cut depends on the shape alone, so the order of
-// the sums, and every bit of the result, is the same on any number of threads.
+// The work is a list of (batch, block of rows, panel) that the threads share in contiguous pieces. The division depends
+// on the shape alone, so the order of the sums, and every bit of the result, is the same on any number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,8 +83,8 @@ public:
   }
 
 private:
-  /// When panels are packed: once for constants within the memory limit, by all threads before the product, or one at a
-  /// time where it is used.
+  /// The time at which panels are packed: once for constants within the memory limit, by all threads before the
+  /// product, or one at a time where it is used.
   enum class Right : uint8_t { Once, Before, WhereUsed };
 
   struct Values {
@@ -94,14 +93,14 @@ private:
     const Buffers &buffers;
   };
 
-  /// A block of rows of the left operand: the first where they are given, the others copied.
+  /// A block of rows of the left operand: given for the first one, copied for the others.
   struct Left {
     const std::byte *given;
     std::byte *copied;
     int64_t rows, inPlace = 0;
   };
 
-  /// Values that are packed next, brought into cache while others are multiplied: lines of `length` bytes.
+  /// Values that are packed next, prefetched while others are multiplied: lines of `length` bytes.
   struct Upcoming {
     const std::byte *from = nullptr;
     int64_t lines = 0, length = 0, apart = 0;
@@ -129,7 +128,7 @@ private:
     return (p.m < few || call.constants->affords(values, size)) && !call.constants->defers(values);
   }
 
-  /// How rows and k are cut: so that what is read again for each panel stays in the second-level cache, and a chunk of
+  /// The division of rows and k: data that is read again for each panel stays in the second-level cache, and a chunk of
   /// a panel in the first.
   void cut() {
     constexpr int64_t cacheBytes = 1 << 20, mostRows = 256;
@@ -142,7 +141,7 @@ private:
     rowBlocks = ceilDivide(p.m, rowsPerBlock);
     auto cutInto = [&](int64_t pieces) { return ceilDivide(ceilDivide(depth, pieces), 32) * 32; };
     depthPerChunk = cutInto(ceilDivide(depth, chunk));
-    // Panels that are packed where they are used lie in the same cache.
+    // Panels that are packed where they are used are in the same cache.
     const int64_t ofLeft = packsWhereUsed() ? cacheBytes / 2 : cacheBytes;
     depthPerBlock =
         ceilDivide(cutInto(ceilDivide(depth * rowsPerBlock * bytes, ofLeft)), depthPerChunk) * depthPerChunk;
@@ -157,8 +156,8 @@ private:
   bool packsWhereUsed() const { return rowBlocks == 1 && !keepsPanels; }
 
   void placeLeft() {
-    // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster
-    // one after another, when they are read often enough to pay for the copy.
+    // Rows a multiple of a page apart would share the same few lines of the first-level cache; tiles are read faster in
+    // sequence, if they are read often enough to pay for the copy.
     const bool tiles = panels::wholeTiles(unit);
     const int64_t apart = unit == Unit::F32 ? 4096 : 1024; // more rows of BF16 are read side by side
     const bool better = tiles ? p.m >= 16 && p.n >= 256 : p.m > 4 && rowsCollide(p, bytes, apart);
@@ -205,7 +204,7 @@ private:
   };
   int64_t matrixCount() const { return static_cast<int64_t>(matrices.offsets.size()); }
 
-  /// Where the values of a piece begin.
+  /// The beginning of the values of a piece.
   const std::byte *startOf(const std::byte *b, int64_t matrix, const Piece &piece) const {
     return b + (matrices.offsets[static_cast<size_t>(matrix)] + piece.firstRow * p.bRow +
                 piece.firstPanel * width * p.bColumn) *
@@ -216,7 +215,7 @@ private:
     return std::min(piece.lastPanel * width, p.n) - piece.firstPanel * width;
   }
 
-  /// to: where the rows of the piece begin in its first panel; the next panel begins `next` bytes behind it.
+  /// to: the beginning of the piece's rows in its first panel; the next panel begins `next` bytes after it.
   void packSome(const std::byte *b, int64_t matrix, const Piece &piece, std::byte *to, int64_t next) const {
     const std::byte *from = startOf(b, matrix, piece);
     if (narrow)
@@ -226,8 +225,8 @@ private:
     else
       panels::pack(unit, from, {p.bRow, p.bColumn}, rowsOf(piece), columnsOf(piece), to, next);
   }
-  /// Values of bf16 on their way to panels of f32, some at a time: all of them would be twice the matrix. Of AVX-512
-  /// without bf16 products (`panels::narrows`).
+  /// Values of bf16 on their way to panels of f32, some at a time: all of them would take twice the memory of the
+  /// matrix. For AVX-512 without bf16 products (`panels::narrows`).
   void packWidened(const uint16_t *from, int64_t rows, int64_t columns, std::byte *to, int64_t next) const {
     constexpr int64_t mostRows = 128;
     alignas(64) float values[mostRows * panels::width(Unit::F32)];
@@ -253,7 +252,7 @@ private:
       for (int64_t i = 0; i < count; ++i)
         to[i] = std::bit_cast<float>(static_cast<uint32_t>(from[i * step]) << 16);
   }
-  /// The same piece of some matrices, by all threads; to: where all panels are.
+  /// The same piece of some matrices, on all threads; to: the memory of all panels.
   void pack(const std::byte *b, int64_t firstMatrix, int64_t lastMatrix, const Piece &piece, std::byte *to) const {
     const int64_t groups = ceilDivide(piece.lastPanel - piece.firstPanel, packedTogether);
     const int64_t size = rowBytes * (piece.lastRow - piece.firstRow);
@@ -270,7 +269,7 @@ private:
         });
   }
 
-  /// Constant values, let go while they are packed: both forms of a large matrix need not be there at once.
+  /// Constant values, released while they are packed: both forms of a large matrix need not exist at once.
   void packOnce(const std::byte *values, const ConstantStore *store) {
     constexpr int64_t most = int64_t(1) << 22;
     const bool byRows = p.bRow > p.bColumn; // what lies together is let go together
@@ -339,7 +338,7 @@ private:
         }
   }
 
-  /// Where a piece lies, in shares for the products before it, of `rows` rows.
+  /// The address of a piece, in shares for the products before it, of `rows` rows.
   Upcoming upcomingOf(const std::byte *b, int64_t matrix, const Piece &piece, int64_t rows) const {
     if (piece.firstPanel >= piece.lastPanel || std::min(p.bRow, p.bColumn) != 1)
       return {};
@@ -353,8 +352,8 @@ private:
     return next;
   }
 
-  /// Adds to the sums of `count` panels, up to `atOnce`, the last of `columns`, those of k in
-  /// [from, from + depthPerBlock), the first of which `panel` points to.
+  /// Adds to the sums of `count` panels, up to `atOnce`, the last one with `columns` columns, those of k in [from, from
+  /// + depthPerBlock), to the first of which `panel` points.
   void multiply(const panels::Session &session, const Left &left, const std::byte *panel, int64_t count,
                 int64_t columns, int64_t from, bool ahead, float *c, Upcoming &upcoming) const {
     const int64_t rows = left.rows, steps = ceilDivide(rows, step);
@@ -369,7 +368,7 @@ private:
       work.panels = count;
       work.panelStride = panelBytes;
       work.cStride = sumBytes;
-      // What lies behind is needed soon: each group of rows brings a share of it.
+      // The following data is needed soon: each group of rows prefetches a share of it.
       work.nextBytes = ahead ? ceilDivide(work.k * rowBytes, steps * 64) * 64 : 0;
       work.next = work.panel + (rows <= 16 ? nearBytes : aheadBytes);
       for (int64_t at = 0; at < rows; at += step, work.next += work.nextBytes) {
@@ -392,7 +391,7 @@ private:
     }
   }
 
-  /// The way of a block of sums to the result.
+  /// The steps from a block of sums to the result.
   void finish(const Values &now, float *c, int64_t row, int64_t rows, int64_t panel) const {
     finishing(c, now.bias ? now.bias + panel * width : nullptr, rows, std::min(width, p.n - panel * width),
               now.buffers.outs[0] + (row * p.n + panel * width) * producedBytes, p.n * producedBytes);

@@ -27,15 +27,15 @@ struct Product {
   }
 };
 
-/// Whether the rows of the left operand lie a multiple of `apart` bytes from each other, so that they share few lines
+/// Whether the rows of the left operand are a multiple of `apart` bytes from each other, so that they share few lines
 /// of the first-level cache, and are read for enough columns to pay for a copy in another order.
 inline bool rowsCollide(const Product &p, int64_t elementBytes, int64_t apart) {
   return p.n >= 256 && p.aRow * elementBytes % apart == 0;
 }
 
-/// The product that ttnn.matmul or ttnn.linear asks for; checks the shapes.
+/// The product that ttnn.matmul or ttnn.linear requests; checks the shapes.
 Product productOf(const OpCall &call);
-/// Merges the batch dimensions where strides allow, and folds them into the rows when b is one matrix.
+/// Merges the batch dimensions if strides allow, and folds them into the rows if b is one matrix.
 void simplify(Product &p);
 
 /// The different right matrices of a product's batches: batches may share one.

@@ -1,9 +1,8 @@
 //===- rows.cpp - products of few rows with a matrix where it is ------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A product of few rows is as fast as the matrix comes from memory. Where its
-// columns are contiguous along k, as PyTorch has weights, they are read as they
-// are: nothing is ordered ahead, and a weight needs no second form.
+// A product of few rows is as fast as the matrix comes from memory. If its columns are contiguous along k, as PyTorch
+// stores weights, they are read in place: nothing is packed ahead, and a weight needs no second form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,7 @@ namespace {
 using panels::ceilDivide;
 using panels::Unit;
 
-/// Rows that the units take at once, or nearly: such a product waits for memory.
+/// The number of rows that the units take at once, or nearly: such a product waits for memory.
 constexpr int64_t fewRows = 6;
 
 class RowMatmul final : public Kernel {
@@ -129,24 +128,24 @@ private:
 
 } // namespace
 
-/// Whether the right matrix is better read where it is than brought into panels. For few rows its shape decides alone,
-/// so that a program gives the same bits whether it knows its weights or not.
+/// Whether the right matrix is better read in place than packed into panels. For few rows, its shape decides alone, so
+/// that a program gives the same bits whether it knows its weights or not.
 static bool readsInPlace(const OpCall &call, const Product &p, Unit unit) {
   constexpr int64_t most = 63, tileRows = 15;
-  // Of other types, a copy of a weight would be kept for the product alone.
+  // For other types, a copy of a weight would be kept for the product alone.
   const StorageType right = storageType(operand(call, 1).dtype);
   const bool isRead = right == StorageType::BF16 || (unit == Unit::F32 && right == StorageType::F32);
   if (!isRead || p.bRow != 1 || p.m > (panels::wholeTiles(unit) ? tileRows : most))
     return false;
-  // The elements of a sum are added up at its end, which costs as much as a few steps along k.
+  // The elements of a sum are added at its end, which costs as much as a few steps along k.
   constexpr int64_t leastDepth = 128;
   constexpr size_t small = size_t(1) << 18, all = ~size_t(0);
   const size_t bytes =
       rightMatrices(p).offsets.size() * static_cast<size_t>(p.k * p.n) * (right == StorageType::BF16 ? 2 : 4);
   if (p.k < leastDepth || bytes <= small)
     return false;
-  // Few rows wait for memory, whatever lies there. More are computed faster in panels, though not by so much that a
-  // model should have some of its weights twice: they have panels where all of them may.
+  // Few rows wait for memory, wherever it is. More rows are computed faster in panels, though not by so much that a
+  // model should hold some of its weights twice: they use panels if all of them may.
   const std::byte *constant = library::constantOperand(call, 1);
   return p.m <= fewRows || (constant && call.constants && !call.constants->affords({constant, bytes}, all));
 }

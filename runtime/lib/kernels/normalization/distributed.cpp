@@ -1,8 +1,8 @@
 //===- distributed.cpp - norms of rows cut over a mesh -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// distributed_layer_norm and distributed_rms_norm do the whole of it; of
-// *_pre_all_gather, a gather and layer_norm_post_all_gather each is a step.
+// distributed_layer_norm and distributed_rms_norm compute the whole norm; *_pre_all_gather, a gather and
+// layer_norm_post_all_gather are each a step of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace tt::ttnn {
 namespace {
 
 constexpr size_t chunk = 1024;
-/// A sum stands in the first column of a tile.
+/// A sum is in the first column of a tile.
 constexpr int64_t tileColumns = 32;
 
 /// Rows of operand 0 with those of a residual added, in f32.
@@ -68,7 +68,7 @@ private:
 /// (x - mean) * scale * weight + bias, by rows.
 class ScaledRows {
 public:
-  /// bias: operand, or one that the op does not have. produced: type of what is written.
+  /// bias: operand, or one that the op does not have. produced: type of the written values.
   ScaledRows(const OpCall &call, const SummedRows &rows, size_t weight, size_t bias, DataType produced)
       : rows(rows), weight(call, weight, static_cast<int64_t>(rows.length), 1.0f, "weight"),
         bias(call, bias, static_cast<int64_t>(rows.length), 0.0f, "bias"), store(storer<float>(produced)),
@@ -130,7 +130,7 @@ private:
   static constexpr size_t most = 4; // operands
 
   void one(DeviceIns ins, DeviceOuts outs, const std::vector<size_t> &group, int64_t row) const {
-    // Statistics are of the whole row, on whatever rank the parts lie; written is what belongs here.
+    // Statistics cover the whole row, on whatever rank its parts are; each rank writes its own part.
     auto forEachDevice = [&](auto f) {
       for (size_t device : group) {
         const std::byte *pointers[most] = {};
@@ -170,7 +170,7 @@ private:
 std::unique_ptr<MeshKernel> makeDistributedLayerNorm(const OpCall &call) {
   return std::make_unique<DistributedNorm>(call, Operands{1, 2, 3, 4}, true, 1e-5);
 }
-/// Operand 3, where the chip's library keeps its statistics, is not looked at.
+/// Operand 3, in which the chip's library keeps its statistics, is not read.
 std::unique_ptr<MeshKernel> makeDistributedRmsNorm(const OpCall &call) {
   return std::make_unique<DistributedNorm>(call, Operands{1, 4, 2, 3}, false, 1e-12);
 }
@@ -213,7 +213,7 @@ std::unique_ptr<Kernel> makeResidualNorm(const OpCall &call) {
 // In steps
 //===----------------------------------------------------------------------===//
 
-/// The sums that a device knows of its part of each row: of the squares, then of the elements.
+/// The sums of a device's part of each row: of the squares, then of the elements.
 class RowSums final : public Kernel {
 public:
   RowSums(const OpCall &call, size_t sums)
@@ -276,7 +276,7 @@ public:
           sum += values[tileColumns];
         }
         const double mean = sum / total;
-        // What sums in a short format leave of the variance may be less than nothing.
+        // In a short format, sums may give a negative variance.
         scaled.run(buffers, row, mean, std::max(0.0, squares / total - mean * mean), epsilon);
       }
     });
@@ -301,7 +301,7 @@ std::vector<OpInfo> distributedNormalizationOps() {
       {"ttnn.distributed_rms_norm", nullptr, makeDistributedRmsNorm},
       {"ttnn.dit_rms_norm_unary_fused", makeResidualNorm},
       {"ttnn.rms_norm_pre_all_gather", makeRmsSums},
-      // recip: reciprocals for another way to the same sums.
+      // recip: reciprocals for another way to compute the same sums.
       {"ttnn.layer_norm_pre_all_gather", makeLayerSums},
       {"ttnn.layer_norm_post_all_gather", makeNormOfSums},
   };

@@ -1,7 +1,7 @@
 //===- normalization.cpp - softmax, batch, layer and rms norms ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics are sums in double over a fixed order, centred before squaring.
+// Statistics are sums in double in a fixed order, centered before squaring.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Calls f(values, n, place) for the runs of a channel.
+  /// Calls f(values, n, position) for the runs of a channel.
   template <class F> void forEachRun(const Buffers &buffers, size_t c, F f) const {
     alignas(64) float buffer[chunk];
     for (int64_t image = 0; image < in.shape[0]; ++image)
@@ -137,7 +137,7 @@ public:
 
 private:
   void one(const Buffers &buffers, size_t at) const {
-    // A row that fits stays in the cache nearest to the core, instead of being read from the operand for each pass.
+    // A row that fits stays in the first-level cache, instead of being read from the operand for each pass.
     alignas(64) float x[row], w[chunk], b[chunk];
     const bool fits = length <= row;
     const size_t piece = fits ? row : chunk;

@@ -1,8 +1,7 @@
 //===- softmax.cpp - ttnn.softmax --------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Always the stable form: numericStable chooses a slower path on the chip, and
-// nothing here is won by the other.
+// Always the stable form: numericStable selects a slower path on the chip, and the other form gains nothing here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +20,7 @@ namespace {
 constexpr int lanes = 16;
 constexpr float lowest = -std::numeric_limits<float>::infinity();
 
-/// NaN is left out here: it comes back through the sum of the exponentials.
+/// NaN is ignored here: the sum of the exponentials propagates it.
 float maximumOf(const float *x, size_t n, float start) {
   alignas(64) float lane[lanes];
   std::fill_n(lane, lanes, start);
@@ -109,7 +108,7 @@ private:
   size_t inBytes, outBytes;
 };
 
-/// Along another dimension: neighbouring columns together.
+/// Along another dimension: adjacent columns together.
 class ColumnSoftmax final : public Kernel {
 public:
   ColumnSoftmax(const TensorSpec &in, DataType produced, size_t dim)

@@ -18,7 +18,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// A scale or a zero point: where its values are, and which one an element takes.
+/// A scale or a zero point: its values, and the one for each element.
 struct Parameter {
   size_t operand, bytes;
   Load<float> load;

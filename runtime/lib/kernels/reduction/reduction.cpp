@@ -1,9 +1,8 @@
 //===- reduction.cpp - sum, mean, max, min, prod, argmax ---------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of every sum is fixed by the shape alone, so results do not depend
-// on the number of threads: runs of up to `piece` values are added in lanes and
-// as a tree in f32, the runs' sums in double. Integers are exact modulo 2^32.
+// The order of every sum is fixed by the shape alone, so results do not depend on the number of threads: runs of up to
+// `piece` values are added in lanes and as a tree in f32, the runs' sums in double. Integers are exact modulo 2^32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +23,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// How values enter a reduction, and how its result leaves it.
+/// The conversion of values before a reduction, and of its result.
 struct AsIs {
   template <class T> static T enter(T x) { return x; }
   template <class T> static T leave(T x) { return x; }
@@ -95,7 +94,7 @@ template <class Op> float extremeOf(const float *x, int64_t n) {
   return values[0];
 }
 
-/// Result and reduced dimensions, merged where memory allows, with strides of the operand.
+/// Result and reduced dimensions, merged if memory allows, with strides of the operand.
 struct Geometry {
   Shape kept, reduced;
   std::vector<int64_t> keptStrides, reducedStrides;
@@ -133,7 +132,7 @@ int64_t offsetOf(int64_t index, const Shape &dims, const std::vector<int64_t> &s
   return at;
 }
 
-/// T: what values load as; Wide: what runs are summed in.
+/// T: the type of loaded values; Wide: the type of a run's sum.
 template <class Op, class T, class Wide> class ReduceKernel final : public Kernel {
 public:
   ReduceKernel(const TensorSpec &in, DataType produced, Geometry geometry, bool mean)
@@ -150,7 +149,7 @@ public:
       steps = g.inputs;
       tasks = run0 == 0 ? 0 : g.outputs / run0 * columns;
     }
-    // Few results of many values are shared among threads in parts that depend on the shape alone.
+    // If there are few results of many values, threads share the values in parts that depend on the shape alone.
     const int64_t stepSize = g.innerReduced ? std::min(run0, piece) : std::min(run0, width);
     if (tasks < 32 && steps > 1)
       parts = std::clamp<int64_t>(steps * stepSize / 65536, 1, std::min<int64_t>(64, steps));
@@ -214,7 +213,7 @@ private:
     return total;
   }
 
-  /// Steps [first, last) of up to `width` neighbouring results, each step one row of them.
+  /// Steps [first, last) of up to `width` adjacent results; each step is one row of them.
   void block(const std::byte *base, int64_t task, int64_t first, int64_t last, Wide *to) const {
     alignas(64) T buffer[width], sum[width];
     alignas(64) Wide total[width];

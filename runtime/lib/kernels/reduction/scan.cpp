@@ -1,8 +1,8 @@
 //===- scan.cpp - cumsum, cumprod, sort, topk -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Along one dimension; neighbouring lines are scanned together, so that memory
-// is read in order. Sums and products are kept in double, integers modulo 2^32.
+// Along one dimension; adjacent lines are scanned together, so that memory is read in order. Sums and products are kept
+// in double, integers modulo 2^32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// T: what values load as; Wide: what they are accumulated in.
+/// T: the type of loaded values; Wide: the type in which they are accumulated.
 template <class T, class Wide, bool product> std::unique_ptr<Kernel> scan(const OpCall &call, size_t dim) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const DataType produced = sim::isBlockFormat(out.dtype) ? DataType::Float32 : out.dtype;
@@ -77,7 +77,7 @@ template <bool product> std::unique_ptr<Kernel> makeScan(const OpCall &call) {
                                            : scan<float, double, product>(call, dim);
 }
 
-/// A value with its place in the line. T: float, or int64_t for integers, which f32 holds to 2^24 only.
+/// A value with its position in the line. T: float, or int64_t for integers, which f32 holds to 2^24 only.
 template <class T> struct Ranked {
   T value;
   int32_t index;
@@ -93,12 +93,12 @@ template <class T> bool before(const Ranked<T> &a, const Ranked<T> &b, bool desc
   return a.index < b.index;
 }
 
-/// The first `count` of each line, in order: values and their places.
+/// The first `count` of each line, in order: values and their positions.
 template <class T> std::unique_ptr<Kernel> rankingOf(const OpCall &call, size_t dim, int64_t count, bool descending) {
   const TensorSpec &in = operand(call, 0), &values = result(call, 0), &indices = result(call, 1);
   if (sim::isBlockFormat(indices.dtype))
     fail(call, "the places are of type " + std::string(toString(indices.dtype)) + "; expected an integer type");
-  // Values of block formats are written as they load, then their groups are rounded again.
+  // Values of block formats are written as loaded, then their groups are rounded again.
   const DataType produced = !sim::isBlockFormat(values.dtype) ? values.dtype
                             : in.dtype == DataType::Float32   ? DataType::Float32
                                                               : DataType::BFloat16;
@@ -150,7 +150,7 @@ std::unique_ptr<Kernel> makeSort(const OpCall &call) {
   return ranking(call, dim, operand(call, 0).shape[dim], call.attributes.get<bool>("descending", false));
 }
 
-/// Sorted always: that is one of the orders that `sorted = false` allows.
+/// Always sorted: this is one of the orders that `sorted = false` allows.
 std::unique_ptr<Kernel> makeTopK(const OpCall &call) {
   const size_t dim = rankedDimension(call);
   const int64_t k = call.attributes.get<int64_t>("k"), length = operand(call, 0).shape[dim];

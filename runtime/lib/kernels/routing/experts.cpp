@@ -1,9 +1,8 @@
 //===- experts.cpp - tokens on their way to experts and back --------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Experts lie on the devices of a mesh: expert_mapping says which device has
-// which, and a device numbers its own in their order. Tokens are split over the
-// devices of a group, those along 'cluster_axis'.
+// Experts are on the devices of a mesh: expert_mapping states which device has which, and a device numbers its own in
+// their order. Tokens are split over the devices of a group, those along 'cluster_axis'.
 //
 //===----------------------------------------------------------------------===//
 

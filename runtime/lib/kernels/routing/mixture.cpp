@@ -1,9 +1,8 @@
 //===- mixture.cpp - experts of a mesh, computed and combined -------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A token's experts are computed from what the devices that have them hold of
-// the token, and each result is a row of the device that the token is of. An
-// expert's weights are read once for all of its tokens.
+// A token's experts are computed from the copies of the token on the devices that have them, and each result is a row
+// of the token's device. An expert's weights are read once for all of its tokens.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +22,14 @@ constexpr uint32_t tokensOperand = 0, indicesOperand = 1, mappingOperand = 3, fi
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// A matrix in a tensor of matrices, and behind its rows one of biases where there are any.
+/// A matrix in a tensor of matrices, followed by a row of biases if there are any.
 struct Matrix {
   Matrix(const TensorSpec &spec, bool biased)
       : rows(spec.shape[2] - (biased ? 1 : 0)), columns(spec.shape[3]), perLayer(spec.shape[1]), biased(biased),
         load(loader<float>(spec.dtype)), bytes(storageBytes(spec.dtype)) {}
 
-  /// out [count, columns] = x [count, rows] * matrix + biases, in f32. All threads have columns of their own, of which
-  /// each weight is converted once.
+  /// out [count, columns] = x [count, rows] * matrix + biases, in f32. Each thread has its own columns, whose weights
+  /// are converted once.
   void multiply(const std::byte *weights, int64_t layer, int64_t expert, const std::vector<float> &x, int64_t count,
                 std::vector<float> &out) const {
     const std::byte *matrix =
@@ -68,7 +67,7 @@ private:
   size_t bytes;
 };
 
-/// Rows of matrices side by side, and of their biases behind them.
+/// Rows of matrices side by side, followed by their biases.
 std::unique_ptr<Kernel> makePack(const OpCall &call, size_t matrices) {
   expectElements(call);
   const TensorSpec &first = operand(call, 0);
@@ -100,7 +99,7 @@ std::unique_ptr<Kernel> makePackLast(const OpCall &call) { return makePack(call,
 // Experts
 //===----------------------------------------------------------------------===//
 
-/// The activation between the first two weights and the last: on gates and values next to each other.
+/// The activation between the first two weights and the last: on adjacent gates and values.
 using Activation = float (*)(float gate, float value);
 
 float silu(float gate, float value) { return gate / (1 + std::exp(-gate)) * value; }

@@ -7,15 +7,15 @@
 
 namespace tt::ttnn {
 
-/// The device of each expert, read when the op runs: of a mapping [1, 1, experts, devices] that is not 0 where a device
-/// has an expert, or [rows, experts], whose first row has the number of the device of each.
+/// The device of each expert, read at run time: from a mapping [1, 1, experts, devices] that is nonzero where a device
+/// has an expert, or [rows, experts], whose first row has the number of each expert's device.
 class Places {
 public:
   static constexpr int64_t none = -1;
 
   Places(const OpCall &call, size_t operandIndex);
 
-  /// Number of each expert among those of the device, or none. Throws where there are more than an equal part.
+  /// The number of each expert among those of the device, or none. Throws if there are more than an equal part.
   std::vector<int64_t> onDevice(DeviceIns ins, size_t device) const;
 
   int64_t experts, devices;
@@ -27,7 +27,7 @@ private:
   Positions values;
 };
 
-/// Elements of results are written alone: no block formats.
+/// Elements of results are written one by one: no block formats.
 void expectElements(const OpCall &call);
 
 } // namespace tt::ttnn

@@ -24,7 +24,7 @@ void expectElements(const OpCall &call, size_t index) {
 // sampling
 //===----------------------------------------------------------------------===//
 
-/// In double, so that sums of few probabilities are those of any other order up to what a random number can tell.
+/// In double, so that sums of few probabilities equal those in any other order up to the resolution of a random number.
 int64_t drawn(const std::vector<float> &values, double temp, int64_t k, double p, double random) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

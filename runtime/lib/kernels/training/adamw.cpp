@@ -38,7 +38,7 @@ struct Values {
   Store<float> store = nullptr;
 };
 
-/// A bf16, rounded up as often as the part that is cut off says.
+/// A bf16, rounded up with the probability given by the truncated part.
 float roundedAtRandom(float value, size_t element) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if (!std::isfinite(value))

@@ -1,9 +1,9 @@
 //===- attention.cpp - attention of a training step, and its gradients ------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A task is a key head of a batch, with all query heads that share it, so that
-// gradients of keys and values have one writer. Rows are computed one by one in
-// f32: for correctness of programs; training on the host has other means.
+// A task is a key head of a batch, with all query heads that share it, so that gradients of keys and values have one
+// writer. Rows are computed one by one in f32: this serves the correctness of programs; training on the host has other
+// means.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ private:
   Load<float> load = nullptr;
 };
 
-/// A result out of floats.
+/// A result computed from floats.
 class Written {
 public:
   Written(const OpCall &call, size_t index)
@@ -80,7 +80,7 @@ void addScaled(const float *from, float factor, float *to, int64_t n) {
     to[i] += factor * from[i];
 }
 
-/// The parts that both directions share; `first` is the operand that is the query.
+/// The common parts of both directions; `first` is the query operand.
 struct Scores {
   Scores(const OpCall &call, size_t first, size_t maskIndex)
       : query(call, first), key(call, first + 1), value(call, first + 2), mask(call, maskIndex) {

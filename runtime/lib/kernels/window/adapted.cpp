@@ -11,9 +11,8 @@
 namespace tt::ttnn {
 namespace {
 
-/// The window with pixels around the input in the place of what its padding does: padding of other values than zero,
-/// and zeros behind the input of a transposed convolution that adds more to the result than the library does, its
-/// stride.
+/// The window with pixels around the input that replace its padding: padding with values other than zero, and zeros
+/// after the input of a transposed convolution that adds more to the result than the library does, its stride.
 std::optional<Window> bordered(const Convolution &c, const Adaptation &adaptation) {
   Window window = c.window;
   if (adaptation.repeatsEdges)
@@ -67,7 +66,7 @@ public:
     if (created && !convolution->reads(1))
       created = {};
     innerScratch = layout.take(convolution->scratchBytes());
-    // Nothing can fail any more.
+    // Nothing can fail from here on.
     if (prepared && call.constants && library::constantOperand(call, 1))
       call.constants->release({library::constantOperand(call, 1), operand(call, 1).bytes()});
   }

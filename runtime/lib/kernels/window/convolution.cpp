@@ -16,8 +16,9 @@
 namespace tt::ttnn {
 namespace {
 
-/// Returns how many pixels of a 1x1 convolution in bf16 are convolved at a time, so that their converted values stay in
-/// cache: a divisor of all. 0: all at once, converted before and rounded after, where that is not slower.
+/// Returns the number of pixels of a 1x1 convolution in bf16 that are convolved at a time, so that their converted
+/// values stay in cache: a divisor of the total. 0: all at once, converted before and rounded after, if that is not
+/// slower.
 int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
   constexpr int64_t cacheBytes = 1 << 18, fewPixels = 24, pieces = 8; // at least, for as many threads
   const bool single = std::ranges::all_of(
@@ -32,19 +33,19 @@ int64_t pixelsAtOnce(const OpCall &call, const Convolution &c) {
   return pixels >= fewPixels ? pixels : 0;
 }
 
-/// Whether sums are over an odd number of channels. The library multiplies bf16 in pairs, of which the last then has a
-/// value of the next pixel, or what lies behind the image, times a zero: NaN where that value is not finite. Depthwise
-/// it multiplies single ones.
+/// Whether sums are over an odd number of channels. The library multiplies bf16 in pairs, of which the last then
+/// contains a value of the next pixel, or of memory after the image, times a zero: NaN if that value is not finite. In
+/// depthwise convolutions it multiplies single values.
 bool hasOddChannels(const Convolution &c) {
   const bool depthwise = c.groups > 1 && c.groups == c.window.channels && c.groups == c.out;
   return !depthwise && c.window.channels / c.groups % 2 != 0;
 }
 
-/// Whether a convolution of bf16 can get one channel more, of zeros: it costs a copy of the image, where f32 would cost
-/// up to twice the time.
+/// Whether a convolution of bf16 can get an additional channel of zeros: it costs a copy of the image, while f32 would
+/// cost up to twice the time.
 bool canPad(const Convolution &c) { return c.groups == 1 && !c.transposed; }
 
-/// Copies pixels of so many channels, each with a zero behind.
+/// Copies pixels of this many channels, each followed by a zero.
 void padPixels(const uint16_t *from, uint16_t *to, int64_t pixels, int64_t channels) {
   if (channels == 1) {
     for (int64_t i = 0; i < pixels; ++i) {
@@ -64,7 +65,7 @@ void padPixels(const uint16_t *from, uint16_t *to, int64_t pixels, int64_t chann
 
 class LibraryConvolution final : public Kernel {
 public:
-  /// Throws dnnl::error where the machine has no implementation for the type. pixels: what `pixelsAtOnce` says.
+  /// Throws dnnl::error if the machine has no implementation for the type. pixels: the result of `pixelsAtOnce`.
   LibraryConvolution(const OpCall &call, Convolution c, DataType type, DataType produced, std::string_view activation,
                      int64_t pixels = 0)
       : biased(optionalOperand(call, 2) != nullptr) {
@@ -137,7 +138,8 @@ private:
     return scratch + paddedPlace;
   }
 
-  /// How the library wants weights of a channel more: their own, with zeros where it has blocks of that dimension.
+  /// The library's form of weights with an additional channel: their own, with zeros where it has blocks of that
+  /// dimension.
   static memory::desc withoutPadding(memory::desc weights) {
     const dnnl_blocking_desc_t &blocks = weights.data.format_desc.blocking;
     if (std::find(blocks.inner_idxs, blocks.inner_idxs + blocks.inner_nblks, 1) ==
@@ -159,7 +161,8 @@ private:
       strides.push_back(a.stride);
       dilations.push_back(a.dilation - 1);
       before.push_back(a.low);
-      // The padding after the image is what the last window needs: less than requested when the stride skips some.
+      // The padding after the image is the amount that the last window needs: less than requested if the stride skips
+      // some.
       const int64_t windows = c.transposed ? a.size : a.out, covered = c.transposed ? a.out : a.size;
       behind.push_back((windows - 1) * a.stride + a.extent() - covered - a.low);
     }
@@ -208,7 +211,7 @@ private:
     ordered = library::Ordered(weights, given, requested, layout, store);
   }
 
-  /// Makes of `c` the convolution of a piece, an image of one line.
+  /// Changes `c` to the convolution of a piece, an image of one line.
   void placePieces(Convolution &c, int64_t pixels) {
     pieces = c.window.positions() / pixels;
     slots = std::min<int64_t>(threads(), pieces);
@@ -219,7 +222,7 @@ private:
     c.window = {1, c.window.channels, {{1, 1, 1, 1, 0, 0, 1}, {pixels, 1, 1, 1, 0, 0, pixels}}};
   }
 
-  /// The weights in memory order. The library names output channels first, also where the input's come first.
+  /// The weights in memory order. The library names output channels first, even if the input's come first.
   static memory::desc filterOf(const Convolution &c, DataType type) {
     const int64_t in = c.window.channels / c.groups, out = c.out / c.groups;
     int64_t inner = 1; // stride of the next dimension outwards
@@ -287,8 +290,8 @@ Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
 
 bool usesBf16() { return units() == Units::None || units() >= Units::AVX512_BF16; }
 
-/// Images that are one pixel wide, as sequences are, as images of one line: pixels and weights lie in the same order,
-/// and what a window has of a line lies together.
+/// Treats images that are one pixel wide, such as sequences, as images of one line: pixels and weights have the same
+/// order, and a window's part of a line is contiguous.
 static Convolution inLines(Convolution c) {
   if (auto &axes = c.window.axes; axes.size() == 2) {
     const Axis &across = axes[1];
@@ -312,7 +315,7 @@ std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convoluti
   Epilogue epilogue;
   epilogue.activation = activationOf(call);
   std::string fused;
-  // The library's transposed convolutions that fuse one are slow where others are not.
+  // The library's transposed convolutions that fuse one are slow; others are not.
   if (!c.transposed && library::fuses(epilogue.activation))
     fused = std::exchange(epilogue.activation, {});
   if (usesBf16() && (!hasOddChannels(c) || canPad(c)) && storageType(operand(call, 0).dtype) == StorageType::BF16 &&

@@ -1,9 +1,8 @@
 //===- convolution.h - convolutions -----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sequences, images and volumes, transposed or not. Weights are
-// [O, I / groups, window...], transposed [I, O / groups, window...], and go into
-// the order that a kernel likes once when they are constant, else at each run.
+// Sequences, images and volumes, transposed or not. Weights are [O, I / groups, window...], transposed [I, O / groups,
+// window...]; they are converted to the kernel's order once if they are constant, else in each run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -24,7 +23,8 @@ struct Convolution {
   Shape filter() const;
 };
 
-/// Reads what ops of `rank` spatial dimensions have, and checks all operands but the weights, and the result.
+/// Reads the attributes of ops with `rank` spatial dimensions, and checks all operands except the weights, and the
+/// result.
 Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed = false);
 
 /// The changes to operands that kernels cannot read directly.
@@ -39,11 +39,11 @@ std::unique_ptr<Kernel> makeConvolution(const OpCall &call, const Convolution &c
 std::unique_ptr<Kernel> makePlainConvolution(const OpCall &call, const Convolution &c);
 /// The same of integers, modulo 2^32.
 std::unique_ptr<Kernel> makeIntegerConvolution(const OpCall &call, const Convolution &c);
-/// The same of constant weights of 8 or 16 bits, in panels; nullptr where they are others, or that is not faster.
+/// The same for constant weights of 8 or 16 bits, in panels; nullptr for other weights, or if that is not faster.
 std::unique_ptr<Kernel> makeIntegerPanelConvolution(const OpCall &call, const Convolution &c, DataType produced);
 /// Whether bf16 is convolved in bf16: without a unit for it, the library's bf16 is slower than its f32.
 bool usesBf16();
-/// The same in panels, and of as many groups as channels; nullptr where that is not faster than the kernel library.
+/// The same in panels, and for as many groups as channels; nullptr if that is not faster than the kernel library.
 std::unique_ptr<Kernel> makePanelConvolution(const OpCall &call, const Convolution &c);
 std::unique_ptr<Kernel> makeDepthwiseConvolution(const OpCall &call, const Convolution &c);
 

@@ -1,10 +1,8 @@
 //===- depthwise.cpp - convolutions of as many groups as channels -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// For bf16 with AVX2, or AVX-512 without products of bf16. Each channel has a
-// window of its own, so little is computed with a value that is read: images are
-// widened in registers and results rounded in cache, and nothing else goes through
-// memory.
+// For bf16 with AVX2, or AVX-512 without products of bf16. Each channel has its own window, so each value that is read
+// is used little: images are widened in registers and results rounded in cache, and nothing else goes through memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,7 +119,7 @@ private:
         target[t * channels + c] = values[c * taps + t];
   }
 
-  /// The elements under the window, of those along `axis`, where it begins at `start`.
+  /// The elements under the window along `axis`, if it begins at `start`.
   static Range inside(const Axis &axis, int64_t start) {
     const int64_t first = start < 0 ? (-start + axis.dilation - 1) / axis.dilation : 0;
     const int64_t room = axis.size - start;
@@ -129,7 +127,7 @@ private:
     return {std::min(first, last), last};
   }
 
-  /// The elements under one place of the window, or under adjacent places.
+  /// The elements under one position of the window, or under adjacent ones.
   struct Under {
     const uint16_t *first; // at the first row and column of the window that are inside, of the first channel
     const float *weights;

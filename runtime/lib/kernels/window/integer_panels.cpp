@@ -1,9 +1,9 @@
 //===- integer_panels.cpp - convolutions of integers of few bits ------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution is a product of matrices whose left rows are the windows. Images
-// become planes of bytes (or of words of 16 bits) once, and windows are copied from
-// these; weights are constants of 8 or 16 bits (core/panels/integers.h).
+// A convolution is a product of matrices whose left rows are the windows. Images are converted to planes of bytes (or
+// of words of 16 bits) once, and windows are copied from these; weights are constants of 8 or 16 bits
+// (core/panels/integers.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,7 @@ public:
       plain &= axis.kernel == 1 && axis.stride == 1 && axis.low == 0 && axis.high == 0;
   }
 
-  /// Packs the weights. False where their values differ too much.
+  /// Packs the weights. False if their values differ too much.
   bool keep(const OpCall &call) {
     const std::byte *values = library::constantOperand(call, 1);
     const ConstantStore::Form form = library::formOf(
@@ -126,7 +126,7 @@ private:
     mostPlanes = image == StorageType::U8 ? 1 : panels::mostPlanes(columns.order);
     positions = c.window.positions();
     const int64_t threadCount = threads();
-    // Blocks of rows that stay in cache, and some for each thread.
+    // Blocks of rows that stay in cache, with several for each thread.
     const int64_t share = ceilDivide(positions * c.groups, 4 * threadCount * panels::integerRows);
     const int64_t fits = cacheBytes / std::max<int64_t>(1, rowBytes()) / panels::integerRows;
     rowsPerBlock = std::clamp<int64_t>(std::min(share, fits), 1, mostSteps) * panels::integerRows;
@@ -221,8 +221,8 @@ private:
     }
   }
 
-  /// Copies a plane of the windows of rows [first, first + rows) of the result; elements outside of an image are 0 less
-  /// `low`.
+  /// Copies a plane of the windows of rows [first, first + rows) of the result; elements outside of an image are 0
+  /// minus `low`.
   void copyWindows(const Values &now, int plane, int64_t first, int64_t rows, int64_t group, std::byte *to) const {
     const auto &axes = c.window.axes;
     const Axis &along = axes.back();

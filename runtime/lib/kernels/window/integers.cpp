@@ -1,9 +1,8 @@
 //===- integers.cpp - convolutions of integers ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of products modulo 2^32, over one to three dimensions, transposed or not.
-// Each result gathers what lies under its window: for a transposed convolution,
-// the elements whose windows cover it.
+// Sums of products modulo 2^32, over one to three dimensions, transposed or not. Each result gathers the elements under
+// its window: for a transposed convolution, the elements whose windows cover it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +21,7 @@ namespace {
 
 using Word = uint32_t;
 
-// Results that are summed up in registers: pixels by columns.
+// Results that are summed in registers: pixels by columns.
 constexpr int64_t pixelsAtOnce = 4, narrow = 8;
 #if defined(__AVX512F__)
 constexpr int64_t wide = 32;
@@ -37,7 +36,7 @@ template <int64_t width> [[gnu::always_inline]] inline Vector<width> read(const 
   return values;
 }
 
-/// Values of any integer type as words; words stay where they are.
+/// Values of any integer type as words; words stay in place.
 class Words {
 public:
   Words(const TensorSpec &spec, ScratchLayout &layout)
@@ -129,7 +128,7 @@ private:
     const Word *images, *weights, *bias; // bias: or none
     std::byte *result;
   };
-  /// A line of an image under one place of the outer dimensions of the window.
+  /// A line of an image under one position of the outer dimensions of the window.
   struct Place {
     int64_t pixel, tap; // of the line's first pixel, and of the first tap on it
   };
@@ -146,7 +145,7 @@ private:
         }
   }
 
-  /// Returns the element of an axis under a tap of the window at a place of the result; -1 for none.
+  /// Returns the element of an axis under a tap of the window at a position of the result; -1 for none.
   int64_t under(const Axis &axis, int64_t place, int64_t tap) const {
     int64_t at =
         c.transposed ? place + axis.low - tap * axis.dilation : place * axis.stride - axis.low + tap * axis.dilation;
@@ -181,7 +180,7 @@ private:
 
   void convolveLine(const Values &now, int64_t line, int64_t group, const std::vector<Place> &places) const {
     const Axis &across = c.window.axes.back();
-    // Results whose windows of a transposed convolution lie alike are apart by the stride.
+    // Results with equally placed windows of a transposed convolution are one stride apart.
     const int64_t step = c.transposed ? across.stride : 1;
     for (int64_t phase = 0; phase < std::min(step, across.out); ++phase)
       for (int64_t x = phase; x < across.out; x += step * pixelsAtOnce) {

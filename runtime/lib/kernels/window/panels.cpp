@@ -1,12 +1,11 @@
 //===- panels.cpp - convolutions in panels of our own -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A convolution is a product of matrices whose left rows are the windows. What
-// a window has of one line of an image lies together, so that the rows are read where
-// they are, one line of the window after the other. Results whose windows have the
-// same elements outside of the image are computed together, without those elements:
-// images need no border, and products with zeros are not computed. Where these would be
-// few results at a time, an element outside of the image is read from a line of zeros.
+// A convolution is a product of matrices whose left rows are the windows. A window's part of one line of an image is
+// contiguous, so the rows are read in place, one line of the window after the other. Results whose windows have the
+// same elements outside of the image are computed together, without those elements: images need no border, and products
+// with zeros are not computed. If these would be few results at a time, an element outside of the image is read from a
+// line of zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +53,7 @@ std::vector<Run> runsOf(const Axis &axis) {
 /// The most runs of an axis.
 int64_t mostRuns(const Axis &axis) { return std::min(axis.out, 2 * std::min(axis.kernel, int64_t(1) << 20) + 1); }
 
-/// The part of the elements of all windows that lie in images.
+/// The fraction of the elements of all windows that is inside of images.
 double partInside(const std::vector<Axis> &axes) {
   double part = 1;
   for (const Axis &axis : axes) {
@@ -170,8 +169,8 @@ private:
     std::byte *result;
   };
 
-  /// Results that lie in a box, whose windows have the same elements in the image. A window is lines of values that
-  /// lie together; some lines follow each other as parts.
+  /// Results in a box, whose windows have the same elements in the image. A window consists of lines of contiguous
+  /// values; some lines follow each other as parts.
   struct Box {
     std::vector<int64_t> first, size; // positions along each axis, of every image
     int64_t rows = 0, depth = 0;      // of all images; values of a window
@@ -294,7 +293,7 @@ private:
     slots = std::min(slots, items);
     firstItems = {0};
     for (int64_t i = 0, done = 0; i < items; ++i) {
-      // The slot in which the middle of the item is.
+      // The slot that contains the middle of the item.
       const int64_t now = costs[blockOf(i)];
       const int64_t slotOf = std::min(slots - 1, (2 * done + now) * slots / (2 * all * panelCount));
       while (static_cast<int64_t>(firstItems.size()) <= slotOf)
@@ -307,7 +306,7 @@ private:
     slotPlace = layout.take(static_cast<size_t>(slots) * perSlot);
   }
 
-  /// Where the windows of rows of a box begin among the images, and which rows of the result they are.
+  /// The beginnings of the windows of rows of a box among the images, and the corresponding rows of the result.
   void locate(const Box &box, int64_t row, std::span<int64_t> offsets, std::span<int64_t> results) const {
     const size_t innermost = axes.size() - 1;
     const int64_t length = box.size[innermost], along = axes[innermost].stride * pitches[innermost];
@@ -327,8 +326,8 @@ private:
     }
   }
 
-  /// Where rows of the result find an element of their windows, from `images` on: the element by its place along each
-  /// axis, a row of zeros where it lies outside.
+  /// The addresses at which rows of the result find an element of their windows, relative to `images`: the element by
+  /// its position along each axis, a row of zeros if it is outside.
   void locateElement(int64_t row, const std::vector<int64_t> &element, const std::byte *images,
                      std::span<int64_t> offsets) const {
     const int64_t outside = reinterpret_cast<const std::byte *>(zeros.data()) - images;
@@ -364,7 +363,7 @@ private:
       packed = library::AlignedBytes(call.constants->sharedForm(constant, form));
     if (!packed) {
       packed = library::AlignedBytes(all);
-      // What has been packed is let go: both forms of all the weights need not be there at once.
+      // Packed values are released: both forms of all the weights need not exist at once.
       const ConstantStore *store = weights.storeOf(call.constants);
       const int64_t filterBytes = channels * taps * weightBytes;
       const int64_t atOnce = std::max<int64_t>(1, (int64_t(1) << 22) / (tile.columns * filterBytes));
@@ -380,7 +379,7 @@ private:
     weights.discard();
   }
 
-  /// Weights [O, I, window...] as panels [first, last), whose rows are [window..., I], by all threads.
+  /// Weights [O, I, window...] as panels [first, last), whose rows are [window..., I], on all threads.
   void pack(const std::byte *values, int64_t first, int64_t last, std::byte *to) const {
     constexpr int64_t atOnce = 128;
     const int64_t depth = channels * taps, pieces = ceilDivide(depth, atOnce);
@@ -429,7 +428,7 @@ private:
     panels::Block work{};
     work.columns = columns;
     work.narrow = narrow;
-    // Of `parts` lines or parts of them, from a row of the panel on.
+    // For `parts` lines or parts of them, from a row of the panel on.
     const auto multiply = [&](const std::byte *a, int64_t panelRow, int64_t parts, int64_t depth, bool last) {
       work.a = a;
       work.parts = parts;
@@ -506,8 +505,8 @@ private:
   size_t packedPlace = 0;       // of others
 };
 
-/// Where panels are the faster way, or as fast: not for too few channels, for neighbouring pixels one by one, nor where
-/// a unit multiplies bf16. Nothing is generated for a size that is new. The kernel library does what is left over.
+/// The cases in which panels are faster, or as fast: not too few channels, no single adjacent pixels, and no unit that
+/// multiplies bf16. Nothing is generated for a new size. The kernel library computes the remaining cases.
 bool suits(const OpCall &call, const Convolution &c) {
   constexpr int64_t fewValues = 48; // of a line of a window that lie together
   const Axis &along = c.window.axes.back();

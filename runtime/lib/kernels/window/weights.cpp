@@ -26,7 +26,7 @@ public:
     auto *to = reinterpret_cast<uint16_t *>(buffers.outs[0]);
     parallelFor((order.out + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
       for (int64_t o = begin * together; o < std::min(end * together, order.out);) {
-        // Of other groups the library's matrix has zeros next to these.
+        // For other groups, the library's matrix has zeros next to these.
         const int64_t last = std::min({order.out, o / together * together + together, (o / outs + 1) * outs});
         for (int64_t i = 0; i < channels; ++i)
           for (int64_t p = 0; p < places; ++p) {
@@ -55,7 +55,7 @@ private:
   DataType type;
 };
 
-/// The type that a convolution's config says weights are of, or nothing.
+/// The type that a convolution's config states for weights, or nothing.
 std::optional<DataType> weightsType(const OpCall &call) {
   const Attribute *type = field(call, "conv2d_config", "weights_dtype");
   const auto *named = type ? std::get_if<EnumAttribute>(&type->value) : nullptr;
@@ -198,13 +198,13 @@ void PreparedVolumes::unpack(const std::byte *matrix, std::byte *weight, size_t 
 
 namespace {
 
-/// Weights and biases are prepared when a convolution's kernel is created, which knows the machine: these ops leave the
-/// values in their order, in the type and shape that the result has.
+/// Weights and biases are prepared when a convolution's kernel, which knows the machine, is created: these ops keep the
+/// values in order, with the type and shape of the result.
 std::unique_ptr<Kernel> sameValues(const OpCall &call) {
   const size_t bytes = result(call).bytes();
   if (library::constantOperand(call, 0))
     return aliasKernel(bytes);
-  // What is prepared is kept; the operand may be written.
+  // The prepared form is kept; the operand may be written later.
   return kernelOf([bytes](const Buffers &b) { std::memcpy(b.outs[0], b.ins[0], bytes); });
 }
 std::unique_ptr<Kernel> makePrepareBias(const OpCall &call) {
@@ -221,7 +221,7 @@ template <bool transposed> std::unique_ptr<Kernel> makePrepare(const OpCall &cal
   return weightConversion(call, {size("in_channels"), size("out_channels"), size("groups"), transposed}, in, out);
 }
 
-/// Rows of the matrix of a weight: the channels of a group, filled up to the alignment, at each place of the window.
+/// Rows of the matrix of a weight: the channels of a group, padded to the alignment, at each position of the window.
 std::unique_ptr<Kernel> makePrepareVolumes(const OpCall &call) {
   const TensorSpec &in = operand(call, 0), &out = result(call);
   const Shape &s = in.shape;

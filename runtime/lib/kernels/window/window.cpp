@@ -6,7 +6,7 @@
 namespace tt::ttnn {
 namespace {
 
-/// [1, 1, N * H * W, C], or of volumes [N, D, H, W, C]; `size` picks what an axis has of them.
+/// [1, 1, N * H * W, C], or for volumes [N, D, H, W, C]; `size` selects the size of an axis.
 Shape imagesOf(const Window &window, int64_t channels, int64_t Axis::*size) {
   Shape shape = {window.batch};
   for (const Axis &axis : window.axes)
@@ -30,7 +30,7 @@ int64_t positive(const OpCall &call, std::string_view name) {
   return value;
 }
 
-/// One number for each axis; a single axis may have it by itself.
+/// One number for each axis; a single axis may have a number without a list.
 std::vector<int64_t> perAxis(const OpCall &call, std::string_view name, size_t rank, int64_t least) {
   const auto *one = rank == 1 ? call.attributes.find<int64_t>(name) : nullptr;
   if (!one)
@@ -46,7 +46,7 @@ std::string_view sizeName(size_t axis, size_t rank) {
   return rank == 1 ? "input_length" : names[3 - rank + axis];
 }
 
-/// Reads the window from the attributes; `out` is left open.
+/// Reads the window from the attributes; `out` is not set.
 Window readWindow(const OpCall &call, std::string_view channels, size_t rank) {
   const auto kernel = perAxis(call, "kernel_size", rank, 1), stride = perAxis(call, "stride", rank, 1);
   // Volumes may leave it out.

@@ -32,7 +32,7 @@ struct Window {
 /// dilation, and checks operand 0. `channels`: the attribute's name. With three dimensions there is input_depth before
 /// the others, with one input_length in their place.
 Window windowOf(const OpCall &call, std::string_view channels, size_t rank = 2);
-/// The same of a transposed convolution, which lays windows over one another; with output_padding.
+/// The same for a transposed convolution, which overlaps windows; with output_padding.
 Window spreadWindowOf(const OpCall &call, std::string_view channels, size_t rank = 2);
 /// Checks that the result is the window's positions by `channels`.
 void expectWindowResult(const OpCall &call, const Window &window, int64_t channels, size_t index = 0);
