@@ -154,15 +154,13 @@ def visualize_tensor(tensor: Tensor) -> None:
         raise TypeError(f"ttnn.visualize_tensor: tensor is {tensor!r}; expected a ttnn.Tensor")
     info: Any = TensorShardingInfo(tensor, get_device_tensors(tensor))
     device = tensor.device()
-    count = len(info.shards)
-    rows, columns = (1, count) if device is None else device.get_mesh_shape()
+    rows, columns = (1, len(info.shards)) if device is None else device.get_mesh_shape()
 
     def cell(row: int, column: int) -> list[str]:
-        at = (row * columns + column) % count
-        own = f"({row}, {column})"
-        first = info.same_as[at] if count > 1 else 0
-        same = row * columns + column == first or (count == 1 and (row, column) == (0, 0))
-        return [own, str(list(info.shards[at].shape)), "" if same else f"as ({first // columns}, {first % columns})"]
+        at = row * columns + column
+        first = info.same_as[at]
+        same = "" if at == first else f"as ({first // columns}, {first % columns})"
+        return [f"({row}, {column})", str(list(info.shards[at].shape)), same]
 
     title = f"Tensor {list(tensor.shape)} {tensor.dtype.name} {tensor.layout.name}"
     print(_picture(title, (rows, columns), cell))

@@ -181,7 +181,10 @@ def _shard_to_torch(torch: Any, tensor: Tensor, shard: int, dtype: torch.dtype |
 
 
 def get_device_tensors(tensor: Tensor) -> list[Tensor]:
-    """Returns the parts of a distributed tensor, row by row, as host tensors that share its values."""
+    """Returns the part of each device, row by row, as host tensors that share the tensor's values.
+
+    A tensor without a mapper has the whole on each device of its mesh. One on the host has as many parts as shards.
+    """
     return _runtime.get_device_tensors(tensor)
 
 

@@ -24,7 +24,7 @@ struct TensorDesc {
   int64_t physicalVolume;
 };
 
-/// Where a tensor lies and how, without its shape.
+/// The placement and layout of a tensor, without its shape.
 struct Layout {
   TensorSpec spec;
 };
@@ -67,7 +67,7 @@ constexpr DLPackType dlpackTypes[] = {
     {nb::dlpack::dtype_code::Bool, 8, HostType::Bool},
 };
 
-/// The values as a DLPack capsule that shares them; of a device tensor as well.
+/// The values as a DLPack capsule that shares them; also for a device tensor.
 nb::object toArray(const Tensor &given) {
   const Tensor tensor = given.single("dlpack");
   const DataType dtype = sim::isBlockFormat(tensor.dtype()) ? DataType::BFloat16 : tensor.dtype();
@@ -120,7 +120,7 @@ Tensor distribute(std::vector<Tensor> shards, const Strategy &strategy, Ints<uin
   for (uint32_t dim : meshShape)
     devices = std::min<uint64_t>(devices, sim::maxChips) * dim;
   const auto how = strategy.find("strategy");
-  // A replicated tensor may be given once for all devices.
+  // A replicated tensor may be passed once for all devices.
   if (how != strategy.end() && how->second == "replicate" && shards.size() == 1)
     shards.resize(std::min<uint64_t>(devices, sim::maxChips), shards[0]);
   return runtime::createMultiDeviceHostTensor(shards, meshShape);
@@ -157,8 +157,8 @@ Tensor borrowed(Address data, Ints<int64_t> shapeGiven, Ints<int64_t> stride, In
   return runtime::createBorrowedHostTensor(values, shape, deviceType(type));
 }
 
-/// A tensor of the device whose values are those of a host tensor, where they are. Nothing else counts as their owner,
-/// so that ops which write in place write this memory.
+/// A tensor of the device that uses the values of a host tensor in place. It counts as their only owner, so ops that
+/// write in place write this memory.
 Tensor borrowedOnDevice(const Tensor &tensor, const Device &device, const Layout &layout) {
   constexpr const char *action = "create_borrowed_device_tensor";
   tensor.requireAllocated(action);
@@ -338,12 +338,13 @@ void bindTensor(nb::module_ &module, nb::module_ &ttnnModule) {
       "get_device_tensors",
       [](const Tensor &given) {
         const Tensor tensor = given.gathered("get_device_tensors");
+        const bool isWhole = tensor.isOnDevice() && tensor.shards() == 1; // one value stands for all chips
         std::vector<Tensor> shards;
-        for (size_t i = 0; i < tensor.shards(); ++i)
-          shards.push_back(tensor.shard(i));
+        for (size_t i = 0; i < (isWhole ? tensor.device()->devices() : tensor.shards()); ++i)
+          shards.push_back(tensor.shard(isWhole ? 0 : i));
         return shards;
       },
-      nb::arg("tensor"));
+      nb::arg("tensor"), "Returns the values of each chip, or of each shard of a tensor on the host.");
   module.def("get_num_shards", [](const Tensor &tensor) { return tensor.shards(); }, nb::arg("tensor"));
   module.def(
       "deallocate_tensor",

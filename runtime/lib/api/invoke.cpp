@@ -1,9 +1,8 @@
 //===- invoke.cpp - eager calls with a kernel cache -----------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call is looked up by its operands and attributes, which a hit compares. A
-// new call infers shapes and defaults and creates a kernel. Kernels for
-// constants are kept with the constants, and freed with them.
+// A call is looked up by its operands and attributes, which a hit compares. A new call infers shapes and defaults and
+// creates a kernel. Kernels for constants are kept with the constants, and freed with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +22,21 @@
 namespace tt::ttnn {
 namespace {
 
-/// Kernels kept; a cache starts again when it is full, which a program with fixed shapes never sees.
+/// The maximum number of kernels; a full cache is emptied, which never happens to a program with fixed shapes.
 constexpr size_t cacheLimit = 4096;
 
 //===----------------------------------------------------------------------===//
-// What a kernel depends on
+// Everything on which a kernel depends
 //===----------------------------------------------------------------------===//
 
-/// A constant operand: the same identity means the same values.
+/// A constant operand: equal identities mean equal values.
 struct Identity {
   uint64_t contents = 0; // 0: not a constant
   const std::byte *data = nullptr;
   bool operator==(const Identity &) const = default;
 };
 
-/// A call as it was given; of operands, what kernels may know.
+/// A call as given; of operands, the part that kernels may know.
 struct Request {
   const Callable &callable;
   std::span<const Tensor> operands;
@@ -45,11 +44,11 @@ struct Request {
   std::span<const Output> outputs;
   const Device &device;
   std::span<const uint32_t> meshShape;
-  /// An operand that is taken for a constant, whose forms go there.
+  /// An operand that is treated as a constant, with which its forms are kept.
   std::optional<size_t> unchanged = std::nullopt;
   const ConstantStore *store = nullptr;
 
-  /// Operands that the op writes are never taken for constants.
+  /// Operands that the op writes are never treated as constants.
   Identity identity(size_t i) const {
     const auto &writes = callable.info->writes;
     if (!operands[i] || !operands[i].constant() || std::ranges::find(writes, static_cast<int>(i)) != writes.end())
@@ -79,15 +78,15 @@ struct Request {
 // The cache of prepared calls
 //===----------------------------------------------------------------------===//
 
-/// Prepared calls by their operands and attributes. Two entries of the table fill a line of memory; a hit also reads
-/// the key in `PreparedCall`, which the call needs anyway.
+/// Prepared calls by their operands and attributes. Two entries of the table fill a cache line; a hit also reads the
+/// key in `PreparedCall`, which the call needs anyway.
 class Cache {
 public:
   std::shared_ptr<PreparedCall> find(const CallKey &key) const {
     const Entry *entry = entries.empty() ? nullptr : &entries[place(key.hash(), key.value())];
     return entry ? entry->prepared : nullptr;
   }
-  /// Keeps a kernel for later calls. When several threads create the same, all get that of the first.
+  /// Keeps a kernel for later calls. If several threads create the same one, all get that of the first.
   std::shared_ptr<PreparedCall> insert(uint64_t hash, std::shared_ptr<PreparedCall> prepared) {
     if (2 * (count + 1) > entries.size())
       grow();
@@ -105,7 +104,7 @@ private:
     uint64_t hash = 0;
     std::shared_ptr<PreparedCall> prepared;
   };
-  /// Where the key is, or would be. There are empty entries always.
+  /// The position of the key, or of its insertion. There are always empty entries.
   size_t place(uint64_t hash, std::span<const uint64_t> key) const {
     const size_t mask = entries.size() - 1;
     size_t at = hash & mask;
@@ -148,8 +147,7 @@ Kept &keptWith(const Contents &contents) {
   return *static_cast<Kept *>(contents.kept.get());
 }
 
-/// Calls f with where kernels for these operands are kept, and locks it: with the first constant, or in the cache of
-/// all.
+/// Calls f with the cache for kernels with these operands, and locks it: that of the first constant, or the global one.
 template <class F> auto withCache(const Request &request, F f) {
   for (size_t i = 0; i < request.operands.size(); ++i)
     if (request.identity(i).contents != 0) {
@@ -191,7 +189,7 @@ void checkOperands(const Callable &callable, std::span<const Tensor> operands) {
   }
 }
 
-/// Attributes as the kernel takes them: checked, and with what the call left out.
+/// Attributes in the form that kernels take: checked, with the call's defaults filled in.
 Attributes completed(const Callable &callable, std::vector<NamedAttribute> attributes) {
   for (NamedAttribute &attribute : attributes)
     normalise(callable, attribute);
@@ -223,7 +221,7 @@ void settleReshape(const Callable &callable, std::vector<int64_t> &shape, const 
   *open = elements / known;
 }
 
-/// Resolves the forms that a call may have and an op may not: -1 in the shape of a reshape, dimensions of a permutation
+/// Resolves forms that a call may have and an op may not: -1 in the shape of a reshape, dimensions of a permutation
 /// counted from the end, and omitted steps of a slice.
 Attributes settled(const Callable &callable, Attributes given, std::span<const std::optional<TensorSpec>> ins) {
   const std::string_view op = callable.function->op;
@@ -246,7 +244,7 @@ Attributes settled(const Callable &callable, Attributes given, std::span<const s
   return {std::string(op), std::move(attributes)};
 }
 
-/// Where results lie that are spread over a mesh.
+/// The memory of results that are spread over a mesh.
 std::shared_ptr<const sim::Partition> partitionOf(const Request &request) {
   if (request.device)
     return request.device->partition();
@@ -322,8 +320,8 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
   return prepared;
 }
 
-/// The same call with a kernel that keeps its form of an operand, where it was not written for some calls, or
-/// `plain`, which packs it in every run.
+/// The same call with a kernel that keeps its form of an operand, if it was not written for some calls, or `plain`,
+/// which packs it in every run.
 std::shared_ptr<PreparedCall> withoutPacking(Request request, const std::shared_ptr<PreparedCall> &plain) {
   const auto [index, bytes] = *plain->packing;
   const Tensor &operand = request.operands[index];
@@ -356,6 +354,33 @@ static std::vector<Tensor> performed(const Callable &callable, std::span<const T
     return callable.perform({callable, operands, *callable.unset, outputs, givenDevice});
   const Attributes complete = completed(callable, std::move(attributes));
   return callable.perform({callable, operands, complete, outputs, givenDevice});
+}
+
+/// Calls f with each operand on a mesh that the call writes, that has one value for all chips, and that gets one for
+/// each, because another operand has.
+template <class F>
+static void forEachThatSpreads(const Callable &callable, std::span<const Tensor> operands, const Device &device, F f) {
+  const auto isSpread = [](const Tensor &operand) { return operand && operand.shards() > 1; };
+  if (callable.info->writes.empty() || !device || device->devices() < 2 || std::ranges::none_of(operands, isSpread))
+    return;
+  for (const int written : callable.info->writes)
+    if (const auto i = static_cast<size_t>(written);
+        i < operands.size() && operands[i] && operands[i].isOnDevice() && operands[i].shards() == 1)
+      f(i);
+}
+
+/// The operands as they will be: a call is prepared and checked by their descriptions before one is changed.
+static std::vector<Tensor> spreadOperands(const Callable &callable, std::span<const Tensor> operands,
+                                          const Device &device) {
+  std::vector<Tensor> result;
+  forEachThatSpreads(callable, operands, device, [&](size_t i) {
+    if (result.empty())
+      result.assign(operands.begin(), operands.end());
+    TensorSpec spec = operands[i].spec();
+    spec.distributed = true;
+    result[i] = Tensor::onDevice(std::move(spec), Tensor::Shards(device->devices(), operands[i].share()), device, {});
+  });
+  return result;
 }
 
 /// The same where a trace may record it.
@@ -406,7 +431,9 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
     if (operand && operand.shards() > 1 && !operand.meshShape().empty())
       meshShape = operand.meshShape();
 
-  const Request request{callable, operands, attributes, outputs, device, meshShape};
+  const std::vector<Tensor> spread = spreadOperands(callable, operands, device);
+  const std::span<const Tensor> described = spread.empty() ? operands : spread;
+  const Request request{callable, described, attributes, outputs, device, meshShape};
   CallKey key;
   request.addTo(key);
   std::shared_ptr<PreparedCall> prepared = withCache(request, [&](const Cache &cache) { return cache.find(key); });
@@ -414,8 +441,8 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
     std::vector<uint64_t> words(key.value().begin(), key.value().end());
     prepared = make(request);
     prepared->key = std::move(words);
-    checkDistribution(callable, *prepared, operands, device);
-    // What follows from values, and not from their description, is not for the next call.
+    checkDistribution(callable, *prepared, described, device);
+    // Properties that follow from values, and not from their description, do not apply to the next call.
     if (callable.function->op != "ttnn.slice_dynamic")
       prepared = keep(request, key.hash(), std::move(prepared));
   }
@@ -426,6 +453,7 @@ static std::vector<Tensor> run(const Callable &callable, std::span<const Tensor>
     checkInto(callable, *prepared, *into, device);
   const bool recorded = !into && Recorder::records(device);
   const auto &writes = callable.info->writes;
+  forEachThatSpreads(callable, operands, device, [&](size_t i) { Tensor(operands[i]).spread(); });
   for (const int written : writes)
     if (static_cast<size_t>(written) < operands.size() && operands[static_cast<size_t>(written)])
       Tensor(operands[static_cast<size_t>(written)]).unshare();

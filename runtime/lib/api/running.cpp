@@ -1,7 +1,7 @@
 //===- running.cpp - runs prepared calls -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results are tensors of their own, views of operands, or tensors of the caller.
+// Results are separate tensors, views of operands, or tensors of the caller.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ Tensor newView(const PreparedCall &prepared, const Tensor &operand, const Device
 }
 
 /// Scratch memory of the kernels that a thread runs; `owner` keeps it until the call ends if it is too large to be kept
-/// for the next one. In one place its lines stay in the caches, as those of values that come and go do not.
+/// for the next one. At a fixed address, its lines stay in the caches, unlike those of temporary values.
 std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
   constexpr size_t kept = size_t(8) << 20;
   constexpr const char *purpose = "a kernel's scratch memory";
@@ -57,6 +57,32 @@ std::byte *scratchMemory(size_t bytes, std::shared_ptr<std::byte> &owner) {
   }
   poison(scratch.get(), bytes);
   return scratch.get();
+}
+
+bool isSpread(const PreparedCall &prepared, size_t result) {
+  return prepared.results[result].description->spec.distributed;
+}
+
+/// The values that stand for all chips, of a tensor that may have a value for each: those of the first chip that this
+/// process has. Null where it has none.
+std::byte *anyValues(const Tensor &tensor) {
+  for (size_t shard = 0; shard < tensor.shards(); ++shard)
+    if (tensor.has(shard))
+      return tensor.data(shard);
+  return nullptr;
+}
+
+/// Writes a result that is equal on all chips to each chip of a tensor that has a value for each.
+void repeatOnChips(const PreparedCall &prepared, std::span<const Tensor> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Tensor &result = results[i];
+    if (result.shards() == 1 || isSpread(prepared, i) || !result.bytes())
+      continue;
+    const std::byte *const from = anyValues(result);
+    for (size_t shard = 0; shard < result.shards(); ++shard)
+      if (result.has(shard) && result.data(shard) != from)
+        std::memcpy(result.data(shard), from, result.bytes());
+  }
 }
 
 void runOnDevices(const PreparedCall &prepared, std::span<const Tensor> operands, std::span<const Tensor> results) {
@@ -76,8 +102,9 @@ void runOnDevices(const PreparedCall &prepared, std::span<const Tensor> operands
     outs = outList.data();
   }
   size_t shards = 1;
-  for (const Tensor &result : results)
-    shards = std::max(shards, result.shards());
+  for (size_t i = 0; i < results.size(); ++i)
+    if (isSpread(prepared, i))
+      shards = std::max(shards, results[i].shards());
   if (results.empty())
     for (const Tensor &operand : operands)
       shards = std::max(shards, operand ? operand.shards() : 1);
@@ -90,7 +117,7 @@ void runOnDevices(const PreparedCall &prepared, std::span<const Tensor> operands
     for (size_t i = 0; i < operands.size(); ++i)
       ins[i] = operands[i] ? operands[i].data(operands[i].shards() == 1 ? 0 : shard) : nullptr;
     for (size_t i = 0; i < results.size(); ++i)
-      outs[i] = results[i].data(results[i].shards() == 1 ? 0 : shard);
+      outs[i] = isSpread(prepared, i) ? results[i].data(shard) : anyValues(results[i]);
     prepared.kernel->run({{ins, operands.size()}, {outs, results.size()}, scratch});
   }
 }
@@ -99,11 +126,17 @@ void runOnMesh(const PreparedCall &prepared, std::span<const Tensor> operands, s
   std::vector<std::vector<const std::byte *>> ins(operands.size());
   std::vector<std::vector<std::byte *>> outs(results.size());
   for (size_t i = 0; i < operands.size(); ++i)
-    for (size_t shard = 0; operands[i] && shard < operands[i].shards(); ++shard)
-      ins[i].push_back(operands[i].data(shard));
+    if (operands[i] && !prepared.ins[i]->spec.distributed) // also as a target that has got a value for each chip
+      ins[i].push_back(anyValues(operands[i]));
+    else
+      for (size_t shard = 0; operands[i] && shard < operands[i].shards(); ++shard)
+        ins[i].push_back(operands[i].data(shard));
   for (size_t i = 0; i < results.size(); ++i)
-    for (size_t shard = 0; shard < results[i].shards(); ++shard)
-      outs[i].push_back(results[i].data(shard));
+    if (!isSpread(prepared, i))
+      outs[i].push_back(anyValues(results[i]));
+    else
+      for (size_t shard = 0; shard < results[i].shards(); ++shard)
+        outs[i].push_back(results[i].data(shard));
   std::vector<std::shared_ptr<std::byte>> received;
   if (prepared.partition) {
     std::vector<sim::Ranks::Send> sends;
@@ -131,7 +164,7 @@ bool overlap(const Tensor &a, const Tensor &b) {
   return false;
 }
 
-/// The values that a view would show, as values of their own.
+/// The values of a view, as separate values.
 void copyViewed(const PreparedCall &prepared, const Tensor &operand, const Tensor &to) {
   const size_t offset = prepared.kernel->aliasOffset();
   for (size_t shard = 0; shard < to.shards(); ++shard)
@@ -176,10 +209,10 @@ void checkDistribution(const Callable &callable, const PreparedCall &prepared, s
     if (shards > 1 && index < operands.size() && operands[index] && operands[index].shards() == 1) {
       const bool isNamed = index < callable.operands.size();
       failCall(callable, (isNamed ? std::string(callable.operands[index]->name) : "operand " + std::to_string(index)) +
-                             " has one value for all chips, and the call writes one for each of " +
+                             " lies on the host with one value for all chips, and the call writes one for each of " +
                              std::to_string(shards) +
-                             "; expected a tensor that was created with "
-                             "mesh_mapper=ttnn.ReplicateTensorToMesh(device) or another mapper");
+                             "; expected a tensor on the device, or one that a mapper such as "
+                             "ttnn.ReplicateTensorToMesh(device) made");
     }
   }
   for (const auto &result : prepared.results)
@@ -212,11 +245,11 @@ void checkInto(const Callable &callable, const PreparedCall &prepared, const Int
       fail("another memory configuration", "the one of memory_config");
     if (tensor.device() != device)
       fail("its values on another device", "those of the operands' device");
-    const auto valuesOf = [](const TensorSpec &spec) {
-      return std::string(spec.distributed ? "a value for each chip" : "one value for all chips");
-    };
-    if (found.distributed != expected.distributed)
-      fail(valuesOf(found), valuesOf(expected));
+    // On a device, what has one value for all chips gets one for each.
+    if (expected.distributed && !found.distributed && !tensor.isOnDevice())
+      fail("one value for all chips", "a value for each chip");
+    if (expected.distributed && found.distributed && tensor.meshShape() != prepared.results[i].description->meshShape)
+      fail("values of another mesh", "those of the operands' mesh");
   }
 }
 
@@ -233,8 +266,11 @@ std::vector<Tensor> runPrepared(PreparedCall &prepared, std::span<const Tensor> 
   };
   bool apart = false; // kernels may read operands after they have written results
   for (size_t i = 0; into && i < into->tensors.size(); ++i) {
-    Tensor(into->tensors[i]).unshare();
-    apart |= isRead(into->tensors[i]);
+    Tensor target = into->tensors[i];
+    if (isSpread(prepared, i))
+      target.spread();
+    target.unshare();
+    apart |= isRead(target) || (target.bytes() && !isSpread(prepared, i) && !anyValues(target));
   }
   for (size_t i = 0; i < prepared.results.size(); ++i)
     results.push_back(into && !apart ? into->tensors[i] : newResult(prepared, i, device));
@@ -243,6 +279,7 @@ std::vector<Tensor> runPrepared(PreparedCall &prepared, std::span<const Tensor> 
   } else {
     std::lock_guard lock(prepared.running);
     prepared.mesh ? runOnMesh(prepared, operands, results) : runOnDevices(prepared, operands, results);
+    repeatOnChips(prepared, results);
   }
   if (into) {
     for (size_t i = 0; i < results.size(); ++i)

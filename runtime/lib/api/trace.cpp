@@ -14,12 +14,28 @@
 namespace tt::ttnn {
 namespace {
 
+/// Does recorded work again.
+using Step = std::function<void()>;
+
+/// A recorded call.
 struct Recorded {
   const Callable *callable;
   std::vector<Tensor> operands;
   std::vector<NamedAttribute> attributes;
   std::vector<Output> outputs;
   std::vector<Tensor> results;
+  Device device;
+
+  void operator()() const {
+    // Forms of constant values still exist, unless either was written to.
+    const auto stays = [](const Tensor &tensor) { return !tensor || tensor.constant(); };
+    if (!results.empty() && std::ranges::all_of(results, stays) && std::ranges::all_of(operands, stays))
+      return;
+    if (results.empty())
+      call(*callable, operands, attributes, outputs, device);
+    else
+      callInto(*callable, results, "a result of the trace", operands, attributes, outputs, device);
+  }
 };
 
 ForkMutex &tableMutex() {
@@ -38,7 +54,7 @@ struct Trace::Impl {
   std::weak_ptr<sim::MeshDevice> device;
   uint32_t number = 0; // of the device
   enum class State { Recorded, Ended, Released } state = State::Recorded;
-  std::vector<Recorded> calls;
+  std::vector<Step> steps;
 
   void require(const Device &given, const char *what) const {
     if (!given)
@@ -62,15 +78,12 @@ bool Recorder::recordsOn(const sim::MeshDevice &device) {
 void Recorder::add(const Callable &callable, std::span<const Tensor> operands,
                    std::span<const NamedAttribute> attributes, std::span<const Output> outputs, const Device &device,
                    std::span<const Tensor> results) {
-  Recorded call{&callable,
-                {operands.begin(), operands.end()},
-                {attributes.begin(), attributes.end()},
-                {outputs.begin(), outputs.end()},
-                {results.begin(), results.end()}};
-  std::lock_guard lock(tableMutex());
-  for (Trace *trace : table())
-    if (trace->impl->number == device->id())
-      trace->impl->calls.push_back(std::move(call));
+  Trace::record(device, Recorded{&callable,
+                                 {operands.begin(), operands.end()},
+                                 {attributes.begin(), attributes.end()},
+                                 {outputs.begin(), outputs.end()},
+                                 {results.begin(), results.end()},
+                                 device});
 }
 
 Trace::Trace() : impl(std::make_unique<Impl>()) {}
@@ -107,6 +120,15 @@ bool Trace::recordsOn(const Device &device) {
   return Recorder::records(device);
 }
 
+void Trace::record(const Device &device, std::function<void()> again) {
+  if (!Recorder::open.load(std::memory_order_relaxed) || !device)
+    return;
+  std::lock_guard lock(tableMutex());
+  for (Trace *trace : table())
+    if (trace->impl->number == device->id())
+      trace->impl->steps.push_back(std::move(again));
+}
+
 void Trace::end(const Device &device) {
   impl->require(device, "end_trace_capture");
   std::lock_guard lock(tableMutex());
@@ -124,17 +146,8 @@ void Trace::execute(const Device &device) {
   if (Recorder::records(device))
     throw DeviceError(std::string(what) + ": device " + std::to_string(device->id()) +
                       " records another trace; end it first");
-  for (const Recorded &call : impl->calls) {
-    // Forms of constant values still exist, unless either was written to.
-    const auto stays = [](const Tensor &tensor) { return !tensor || tensor.constant(); };
-    if (!call.results.empty() && std::ranges::all_of(call.results, stays) && std::ranges::all_of(call.operands, stays))
-      continue;
-    if (call.results.empty())
-      ttnn::call(*call.callable, call.operands, call.attributes, call.outputs, device);
-    else
-      callInto(*call.callable, call.results, "a result of the trace", call.operands, call.attributes, call.outputs,
-               device);
-  }
+  for (const Step &again : impl->steps)
+    again();
 }
 
 void Trace::release(const Device &device) {
@@ -145,10 +158,10 @@ void Trace::release(const Device &device) {
       Recorder::open.fetch_sub(1, std::memory_order_relaxed);
   }
   impl->state = Impl::State::Released;
-  impl->calls.clear();
+  impl->steps.clear();
 }
 
-size_t Trace::calls() const { return impl->calls.size(); }
+size_t Trace::calls() const { return impl->steps.size(); }
 
 void copyValues(const Tensor &from, const Tensor &to, std::string_view function) {
   const std::string name(function);
@@ -164,9 +177,14 @@ void copyValues(const Tensor &from, const Tensor &to, std::string_view function)
     fail("the tensor that is written is " + std::string(toString(to.dtype())) + " in " +
          std::string(toString(to.layout())) + "; the values are " + std::string(toString(from.dtype())) + " in " +
          std::string(toString(from.layout())));
-  if (from.shards() != to.shards() && from.shards() != 1)
+  const bool becomesSpread =
+      from.shards() > 1 && to.shards() == 1 && to.isOnDevice() && to.device()->devices() == from.shards();
+  if (from.shards() != to.shards() && from.shards() != 1 && !becomesSpread)
     fail("tensors of " + std::to_string(from.shards()) + " and " + std::to_string(to.shards()) + " shards");
-  Tensor(to).unshare();
+  Tensor target = to;
+  if (becomesSpread)
+    target.spread();
+  target.unshare();
   for (size_t shard = 0; shard < to.shards(); ++shard) {
     const size_t source = from.shards() == 1 ? 0 : shard;
     if (to.has(shard) && from.has(source) && to.bytes())

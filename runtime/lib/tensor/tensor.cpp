@@ -57,7 +57,7 @@ public:
       if (!found)
         gone = it;
     }
-    // In the place of one that no tensor has any more, so that calls with tensors that come and go find few.
+    // Replaces one that no tensor uses any more, so that calls with temporary tensors search few.
     if (gone != end) {
       auto created = std::make_shared<const Tensor::Description>(std::move(requested));
       gone->second = created;
@@ -193,7 +193,7 @@ Tensor Tensor::onDevice(TensorSpec spec, Shards shards, std::shared_ptr<sim::Mes
 
 Tensor Tensor::fromShards(std::shared_ptr<const Description> description, Shards shards,
                           std::shared_ptr<sim::MeshDevice> device, sim::Allocation allocation) {
-  // Values on the host are accessible to every holder of their address.
+  // Every holder of the address can access values on the host.
   Tensor tensor = make(std::move(description), std::move(shards), newContents(device != nullptr));
   tensor.storage->device = std::move(device);
   tensor.storage->allocation = std::move(allocation);
@@ -317,6 +317,25 @@ void Tensor::unshare() {
     mine.contents = newContents(true);
   else
     markWritten();
+}
+
+void Tensor::spread() {
+  Storage &mine = get();
+  if (!mine.device || mine.shards.size() != 1 || mine.device->devices() < 2)
+    return;
+  auto description = describe(spec(), mine.device->meshShape(), mine.device->partition());
+  const sim::Chips chips = mine.device->chips();
+  Shards shards(mine.device->devices());
+  for (size_t i = 0; i < shards.size(); ++i)
+    if (chips.has(i) && i != chips.first) {
+      shards[i] = sim::allocateHost(bytes(), "a tensor");
+      if (bytes())
+        std::memcpy(shards[i].get(), mine.shards[0].get(), bytes());
+    }
+  if (chips.first < shards.size() && chips.has(chips.first)) // nothing fails from here on
+    shards[chips.first] = std::move(mine.shards[0]);
+  mine.shards = std::move(shards);
+  mine.description = std::move(description);
 }
 
 } // namespace tt::ttnn

@@ -3,11 +3,9 @@
 
 #include "TtnnFunctions.h"
 #include "tt/range_error.h"
-#include "tt/sim/formats.h"
 #include "tt/ttnn/trace.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <nanobind/stl/tuple.h>
 
@@ -33,34 +31,6 @@ const Parameter &implied(std::string_view name) {
     return parameters;
   }();
   return *std::ranges::find(all, name, &Parameter::name);
-}
-
-/// Whether an argument is a tensor with a value for each chip of a mesh, or a list that holds one.
-bool isSpread(nb::handle argument) {
-  if (nb::isinstance<Tensor>(argument)) {
-    const auto &tensor = nb::cast<const Tensor &>(argument);
-    return tensor && tensor.spec().distributed;
-  }
-  if (nb::isinstance<nb::list>(argument) || nb::isinstance<nb::tuple>(argument))
-    for (const nb::handle each : argument)
-      if (isSpread(each))
-        return true;
-  return false;
-}
-
-/// A tensor on a mesh that was created without a mapper has one value for all chips. As a target of results that differ
-/// between chips, it gets a value for each.
-void spreadOver(Tensor &target) {
-  if (!target || !target.isAllocated() || !target.isOnDevice() || target.spec().distributed ||
-      target.device()->devices() < 2)
-    return;
-  TensorSpec spec = target.spec();
-  spec.distributed = true;
-  Tensor spread = Tensor::onDevice(std::move(spec), target.device(), "a tensor for results of a mesh");
-  for (size_t i = 0; i < spread.shards(); ++i)
-    if (std::byte *to = spread.data(i))
-      std::memcpy(to, target.data(), target.bytes());
-  target = std::move(spread);
 }
 
 Argument argumentOf(const Callable &callable, const Parameter &parameter) {
@@ -111,7 +81,7 @@ size_t Function::mergedPosition(const Parameter &parameter, const FunctionRow &r
   auto it = std::ranges::find(merged, parameter.name, &FunctionParameter::name);
   const std::string type = typeText(row, argument);
   if (it == merged.end()) {
-    // Of a later row: the earlier ones do without it.
+    // Of a later row: the earlier ones do not need it.
     merged.push_back({std::string(parameter.name),
                       parameter.keywordOnly || !all.empty(),
                       parameter.omissible() || parameter.role == Role::Fixed || !all.empty(),
@@ -155,7 +125,7 @@ void Function::add(const Callable &callable) {
   for (size_t i = 0; i < merged.size(); ++i)
     if (std::ranges::none_of(row.arguments, [&](const Argument &argument) { return argument.position == i; }))
       merged[i].omissible = true;
-  // Parameters that take their place: in Python, those without a default precede those with one.
+  // Parameters that replace them: in Python, those without a default precede those with one.
   bool omissible = false;
   for (FunctionParameter &parameter : merged) {
     parameter.keywordOnly |= omissible && !parameter.omissible;
@@ -172,7 +142,7 @@ nb::object Function::call(std::span<PyObject *const> arguments, std::span<const 
     FunctionCall call;
     Mismatch mismatch;
     if (!understand(*this, row, arguments, call, mismatch)) {
-      // The row that got furthest knows best what is wrong; several that stopped at one place agree on it.
+      // The row that matched furthest has the best error message; several that stopped at one position agree on it.
       if (!found || mismatch.position > best.position)
         best = mismatch;
       else if (mismatch.position == best.position && mismatch.isValue != best.isValue)
@@ -292,13 +262,9 @@ void bindTtnnFunctions(nb::module_ &module) {
           [](const Function &self) {
             return nb::cpp_function(
                 [function = &self](const std::string &parameter, const nb::list &targets, nb::args arguments) {
-                  const bool spread = isSpread(arguments);
                   std::vector<Tensor> into;
-                  for (const nb::handle target : targets) {
-                    if (spread)
-                      spreadOver(nb::cast<Tensor &>(target));
+                  for (const nb::handle target : targets)
                     into.push_back(nb::cast<Tensor &>(target));
-                  }
                   const auto count = static_cast<size_t>(PyTuple_GET_SIZE(arguments.ptr()));
                   return function->call({reinterpret_cast<PyTupleObject *>(arguments.ptr())->ob_item, count}, into,
                                         parameter);

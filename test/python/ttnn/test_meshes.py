@@ -167,6 +167,111 @@ def test_target_without_mapper(mesh: ttnn.MeshDevice, name: str) -> None:
         assert all(torch.equal(a, b) for a, b in zip(found, expected(parts), strict=True))
 
 
+def parts_of(tensor: ttnn.Tensor) -> list[torch.Tensor]:
+    return [ttnn.to_torch(part) for part in ttnn.get_device_tensors(tensor)]
+
+
+def in_bytes(mesh: ttnn.MeshDevice) -> int:
+    return sum(view.total_bytes_allocated_per_bank for view in mesh.get_memory_view().values())
+
+
+def test_target_without_mapper_stays_where_it_is(mesh: ttnn.MeshDevice) -> None:
+    """Its address, what else holds it, and traces that read it see the results; memory is held once."""
+    x = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    out = ttnn.full([1, 16], 3.0, device=mesh, dtype=ttnn.float32, layout=x.layout)
+    alias, copy = ttnn.to_device(out, mesh), ttnn.from_device(out)
+    trace = ttnn.begin_trace_capture(mesh)
+    doubled = ttnn.multiply(out, 2.0)
+    ttnn.end_trace_capture(mesh, trace)
+    address, used = out.buffer_address(), in_bytes(mesh)
+    ttnn.add(x, x, output_tensor=out)
+    assert (out.buffer_address(), in_bytes(mesh)) == (address, used)
+    expected = list((2 * VALUES).chunk(8))
+    for tensor, factor in ((out, 1), (alias, 1)):
+        assert all(torch.equal(a, factor * b) for a, b in zip(parts_of(tensor), expected, strict=True))
+    assert torch.equal(ttnn.to_torch(copy), torch.full((1, 16), 3.0))
+    where = doubled.buffer_address()
+    for _ in range(2):
+        ttnn.execute_trace(mesh, trace)
+        assert all(torch.equal(a, 2 * b) for a, b in zip(parts_of(doubled), expected, strict=True))
+    assert doubled.buffer_address() == where
+    ttnn.release_trace(mesh, trace)
+
+
+@pytest.mark.parametrize("mapped", [True, False], ids=["mapper", "results"])
+def test_equal_results_in_a_target_with_a_value_for_each_chip(mesh: ttnn.MeshDevice, mapped: bool) -> None:
+    if mapped:
+        out = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh))
+    else:
+        out = ttnn.full([8, 16], 3.0, device=mesh, dtype=ttnn.float32, layout=ttnn.ROW_MAJOR_LAYOUT)
+        chips = ttnn.from_torch(torch.arange(8.0).reshape(8, 1), device=mesh,
+                                mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))  # fmt: skip
+        ttnn.add(out, chips, output_tensor=out)
+        assert [part[0, 0].item() for part in parts_of(out)] == [3.0 + chip for chip in range(8)]
+    whole = ttnn.from_torch(VALUES, device=mesh)
+    calls = {
+        "add": (lambda: ttnn.add(whole, whole, output_tensor=out), 2 * VALUES),
+        "reshape": (lambda: ttnn.reshape(ttnn.from_torch(VALUES.reshape(16, 8), device=mesh), [8, 16]), VALUES),
+        "in place": (lambda: ttnn.add_(out, 1.0), 2 * VALUES + 1),
+        "concat": (lambda: ttnn.concat([whole[:4], whole[4:]], 0, output_tensor=out), VALUES),
+        "neg": (lambda: ttnn.neg(whole, output_tensor=out), -VALUES),
+    }
+    address = out.buffer_address()
+    for name, (call, expected) in calls.items():
+        found = call()
+        assert all(torch.equal(part, expected) for part in parts_of(found)), name
+    assert out.buffer_address() == address
+
+
+def test_an_operand_as_its_own_target(mesh: ttnn.MeshDevice) -> None:
+    """Collectives that read a tensor with one value for all chips, and write it."""
+    whole = ttnn.from_torch(VALUES, device=mesh)
+    address = whole.buffer_address()
+    with pytest.raises(TypeError, match="output_tensor"):
+        ttnn.all_reduce(whole, cluster_axis=1, output_tensor=whole)
+    scattered = ttnn.reduce_scatter(whole, 1, cluster_axis=1)
+    out = ttnn.full([8, 4], 0.0, device=mesh, dtype=ttnn.float32, layout=whole.layout)
+    ttnn.reduce_scatter(whole, 1, cluster_axis=1, output_tensor=out)
+    for found, expected in zip(parts_of(out), parts_of(scattered), strict=True):
+        assert torch.equal(found, expected)
+    chips = ttnn.from_torch(torch.arange(8.0).reshape(8, 1), device=mesh,
+                            mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))  # fmt: skip
+    ttnn.multiply_(whole, chips)
+    assert all(torch.equal(part, chip * VALUES) for chip, part in enumerate(parts_of(whole)))
+    assert whole.buffer_address() == address
+
+
+def test_values_of_chips_are_copied_to_a_tensor_without_mapper(mesh: ttnn.MeshDevice) -> None:
+    slot = ttnn.from_torch(torch.zeros(1, 16), device=mesh)
+    address = slot.buffer_address()
+    host = ttnn.from_torch(VALUES, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
+    ttnn.copy_host_to_device_tensor(host, slot)
+    assert all(torch.equal(a, b) for a, b in zip(parts_of(slot), VALUES.chunk(8), strict=True))
+    ttnn.copy_host_to_device_tensor(ttnn.from_torch(VALUES[:1]), slot)
+    assert all(torch.equal(part, VALUES[:1]) for part in parts_of(slot))
+    assert slot.buffer_address() == address
+
+
+def test_device_tensors(mesh: ttnn.MeshDevice) -> None:
+    """One for each device, also of a tensor without a mapper; of a host tensor one for each shard."""
+    for tensor in (
+        ttnn.from_torch(VALUES, device=mesh),
+        ttnn.ones([8, 16], device=mesh) * 0 + ttnn.from_torch(VALUES, ttnn.bfloat16, device=mesh),
+        ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ReplicateTensorToMesh(mesh)),
+    ):
+        parts = parts_of(tensor)
+        assert len(parts) == 8 and all(torch.equal(part.float(), VALUES) for part in parts)
+    parts = ttnn.get_device_tensors(ttnn.from_torch(VALUES, device=mesh))
+    ttnn.fill(parts[0], 5.0, output_tensor=parts[0])
+    assert torch.equal(ttnn.to_torch(parts[1]), VALUES)
+    assert len(ttnn.get_device_tensors(ttnn.from_torch(VALUES))) == 1
+    assert len(ttnn.get_device_tensors(ttnn.from_torch(torch.zeros(0, 4), device=mesh))) == 8
+    gone = ttnn.from_torch(VALUES, device=mesh)
+    ttnn.deallocate(gone)
+    with pytest.raises(ttnn.Error, match=r"get_device_tensors: the tensor of shape \[8, 16\] was deallocated"):
+        ttnn.get_device_tensors(gone)
+
+
 def test_target_without_mapper_and_wrong_shape(mesh: ttnn.MeshDevice) -> None:
     x = ttnn.from_torch(VALUES, device=mesh, mesh_mapper=ttnn.ShardTensorToMesh(mesh, dim=0))
     out = ttnn.full([5, 16], 3.0, device=mesh, dtype=ttnn.float32, layout=x.layout)
@@ -176,18 +281,26 @@ def test_target_without_mapper_and_wrong_shape(mesh: ttnn.MeshDevice) -> None:
 
 
 def test_a_written_operand_with_one_value_for_all_chips(mesh: ttnn.MeshDevice) -> None:
-    """Refuses values that differ between chips; a target that was created with a mapper takes them."""
+    """Gets a value for each chip, in its place; a call that fails leaves it alone."""
 
-    def placed(values: torch.Tensor, mapper: object = None) -> ttnn.Tensor:
-        return ttnn.from_torch(values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=mapper)
+    def placed(values: torch.Tensor, mapper: object = None, device: object = mesh) -> ttnn.Tensor:
+        return ttnn.from_torch(values, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device, mesh_mapper=mapper)
 
     tokens = torch.arange(8.0).reshape(8, 1, 1, 1).expand(8, 1, 32, 64)
     update = placed(tokens, ttnn.ShardTensorToMesh(mesh, dim=0))
-    with pytest.raises(
-        ttnn.Error,
-        match=r"ttnn\.fill_cache: cache_tensor has one value for all chips, .* for each of 8; .*ReplicateTensorToMesh",
-    ):
-        ttnn.fill_cache(placed(torch.zeros(1, 1, 32, 64)), update, 0)
-    cache = placed(torch.zeros(1, 1, 32, 64), ttnn.ReplicateTensorToMesh(mesh))
-    ttnn.fill_cache(cache, update, 0)
-    assert torch.equal(ttnn.to_torch(cache, mesh_composer=ttnn.ConcatMeshToTensor(mesh, dim=0)).float(), tokens)
+    composer = ttnn.ConcatMeshToTensor(mesh, dim=0)
+    for mapper in (None, ttnn.ReplicateTensorToMesh(mesh)):
+        cache = placed(torch.zeros(1, 1, 32, 64), mapper)
+        address = cache.buffer_address()
+        if mapper is None:
+            with pytest.raises(ttnn.OpError, match=r"ttnn\.fill_cache: batch_idx is 3"):
+                ttnn.fill_cache(cache, update, 3)
+            assert cache.get_num_shards() == 1
+        for _ in range(2):
+            ttnn.fill_cache(cache, update, 0)
+            assert torch.equal(ttnn.to_torch(cache, mesh_composer=composer).float(), tokens)
+        ttnn.fill_cache(cache, placed(torch.ones(1, 1, 32, 64)), 0)
+        assert torch.equal(ttnn.to_torch(cache).float(), torch.ones(1, 1, 32, 64))
+        assert cache.buffer_address() == address
+    with pytest.raises(ttnn.OpError, match=r"cache_tensor lies on the host with one value for all chips, .* each of 8"):
+        ttnn.fill_cache(placed(torch.zeros(1, 1, 32, 64), device=None), ttnn.from_device(update), 0)

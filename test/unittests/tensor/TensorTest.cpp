@@ -24,6 +24,44 @@ TEST(Tensor, ThoseThatAreAlikeShareADescription) {
   EXPECT_EQ(a.description(), spread.shard(1).description());
 }
 
+TEST(Tensor, SpreadsInItsPlace) {
+  sim::MeshOptions options;
+  options.rows = 1;
+  options.columns = 3;
+  const auto device = runtime::openMeshDevice(options);
+  TensorSpec spec = hostSpec({2, 5});
+  spec.memory = {BufferType::DRAM, MemoryLayout::Interleaved, {}, {}};
+  auto tensor = runtime::Tensor::onDevice(spec, device, "a tensor");
+  auto *const values = reinterpret_cast<float *>(tensor.data());
+  std::fill_n(values, 10, 7.0f);
+  const auto other = tensor;                       // the same tensor
+  const auto view = tensor.view(hostSpec({10}), 0); // its values
+  const auto address = tensor.address();
+  const auto id = tensor.id();
+  tensor.spread();
+  ASSERT_EQ(other.shards(), 3u);
+  EXPECT_TRUE(other.spec().distributed);
+  EXPECT_EQ(other.meshShape(), (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(other.address(), address);
+  EXPECT_EQ(other.id(), id);
+  EXPECT_EQ(other.data(0), reinterpret_cast<const std::byte *>(values));
+  for (size_t chip = 0; chip < 3; ++chip)
+    EXPECT_EQ(reinterpret_cast<const float *>(other.data(chip))[9], 7.0f);
+  tensor.unshare();
+  reinterpret_cast<float *>(tensor.data(0))[9] = 8.0f;
+  EXPECT_EQ(reinterpret_cast<const float *>(view.data())[9], 7.0f);
+  EXPECT_EQ(view.shards(), 1u);
+  tensor.spread(); // does nothing now
+  EXPECT_EQ(reinterpret_cast<const float *>(other.data(0))[9], 8.0f);
+  auto onHost = runtime::Tensor::onHost(hostSpec({2, 5}));
+  onHost.spread();
+  EXPECT_EQ(onHost.shards(), 1u);
+  auto empty = runtime::Tensor::onDevice(hostSpec({0, 5}), device, "an empty tensor");
+  empty.spread();
+  EXPECT_EQ(empty.shards(), 3u);
+  runtime::closeMeshDevice(device);
+}
+
 TEST(Tensor, DescriptionsThatNobodyHasAreForgotten) {
   // More than are kept at a time; what is used stays.
   const auto used = runtime::Tensor::onHost(hostSpec({1, 7}));

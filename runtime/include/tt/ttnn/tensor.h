@@ -160,6 +160,10 @@ public:
   Tensor clone() const;
   /// Before the values are written: gives the tensor values of its own where others (host copies, views) share them.
   void unshare();
+  /// Before values that differ between chips are written: gives each chip of the device a value of its own, equal to
+  /// the one that stood for all. The tensor keeps its address and id, and copies of the handle see it. Does nothing
+  /// where chips have values of their own, or on the host.
+  void spread();
 
   /// Programs that deallocate an input leave a retained one alone.
   bool retained() const { return get().retain; }

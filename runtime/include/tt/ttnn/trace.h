@@ -1,15 +1,16 @@
 //===- trace.h - results in place, and recorded calls ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls whose results go into tensors that are there already, and traces: calls
-// on a device that are recorded once and run again, into the same tensors and
-// so at the same addresses. Safe for threads, as calls are.
+// Calls whose results go into tensors that are there already, and traces: calls,
+// programs and kernels on a device that are recorded once and run again, into
+// the same tensors and so at the same addresses. Safe for threads, as calls are.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "tt/ttnn/call.h"
 
+#include <functional>
 #include <string_view>
 
 namespace tt::ttnn {
@@ -45,6 +46,9 @@ public:
   size_t calls() const;
   /// Whether the calls on `device` are recorded. Throws DeviceError for a closed one.
   static bool recordsOn(const Device &device);
+  /// Adds work on `device` other than a call, such as a program or kernels, that has run: `again` does it again, with
+  /// the same tensors. Does nothing where nobody records.
+  static void record(const Device &device, std::function<void()> again);
 
 private:
   friend struct Recorder;
