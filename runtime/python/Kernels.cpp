@@ -5,6 +5,7 @@
 #include "Interrupts.h"
 
 #include "tt/metal/tensors.h"
+#include "tt/ttnn/trace.h"
 
 using namespace tt;
 using namespace tt::metal;
@@ -197,8 +198,12 @@ void python::bindKernels(nb::module_ &module) {
       [](const std::vector<PagedTensor> &tensors, std::vector<HostKernel> kernels,
          const std::vector<CircularGroup> &circularBuffers, std::vector<HostSemaphore> semaphores,
          const std::vector<uint32_t> &chips, std::string name) {
-        HostProgram program{std::move(name), {}, std::move(semaphores), std::move(kernels)};
-        return interruptibly([&] { return runOnTensors(tensors, std::move(program), circularBuffers, chips); });
+        const HostProgram program{std::move(name), {}, std::move(semaphores), std::move(kernels)};
+        KernelReport report = interruptibly([&] { return runOnTensors(tensors, program, circularBuffers, chips); });
+        if (!tensors.empty())
+          ttnn::Trace::record(tensors.front().tensor.device(),
+                              [=] { (void)runOnTensors(tensors, program, circularBuffers, chips); });
+        return report;
       },
       nb::arg("tensors"), nb::arg("kernels"), nb::arg("circular_buffers"), nb::arg("semaphores"), nb::arg("chips"),
       nb::arg("name") = "program",

@@ -144,18 +144,17 @@ def _kernel(at: int, given: KernelDescriptor) -> metal.Kernel:
     )
 
 
-def _parts(program: Any, shape: tuple[int, ...], shards: int) -> Iterator[tuple[ProgramDescriptor, list[int]]]:
-    """Yields programs and the chips that run each."""
+def _parts(program: Any, rows: int, columns: int) -> Iterator[tuple[ProgramDescriptor, list[int]]]:
+    """Yields programs and the chips of a mesh that run each."""
     if isinstance(program, ProgramDescriptor):
-        yield program, list(range(shards))
+        yield program, list(range(rows * columns))
         return
-    rows, columns = shape if len(shape) == 2 else (1, shards)
     for places, each in program.items():
         (first, last) = (list(places.start), list(places.end))
         chips = [y * columns + x for y in range(first[0], last[0] + 1) for x in range(first[1], last[1] + 1)]
         if last[0] >= rows or last[1] >= columns:
             raise ValueError(f"ttnn.generic_op: {places!r} is not inside of the mesh of {rows}x{columns}")
-        yield each, [chip for chip in chips if chip < shards]
+        yield each, chips
 
 
 @demands("program_descriptor")
@@ -167,7 +166,8 @@ def generic_op(
 ) -> Tensor:
     """Runs the kernels of a program on tensors of a device, and returns the last one, which has the result.
 
-    Kernels find every tensor at its address. What they write to any of them stays there.
+    Kernels find every tensor at its address. What they write to any of them stays there. On a mesh, every chip runs the
+    program; a tensor without a mapper gets a value for each chip where these may differ. A trace records the run.
 
     Args:
         io_tensors: the tensors that kernels read and write, on one device; the last one has the result.
@@ -194,8 +194,7 @@ def generic_op(
     device = tensors[-1].device()
     if device is None:
         raise ValueError(f"ttnn.generic_op: io_tensors[{len(tensors) - 1}] lies on the host; expected one on a device")
-    shards = max(each.get_num_shards() for each in tensors)
-    for program, chips in _parts(program_descriptor, tuple(device.get_mesh_shape()), shards):
+    for program, chips in _parts(program_descriptor, *device.get_mesh_shape()):
         metal.run_on_tensors(
             [_paged(each) for each in tensors],
             [_kernel(at, each) for at, each in enumerate(program.kernels)],

@@ -6,6 +6,7 @@
 #include "core/native_code.h"
 #include "tt/interrupt.h"
 #include "tt/sim/published.h"
+#include "tt/ttnn/trace.h"
 #include "ttmlir/Target/TTNN/Schema.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::vector<std::byte> contentsOf(const std::string &path) {
   return bytes;
 }
 
-/// The hash under which the process knows a library; it is read when it is new, or has changed.
+/// The hash by which the process knows a library; it is read when the library is new, or has changed.
 uint64_t hashOf(const std::string &path) {
   static std::mutex mutex;
   static std::map<std::string, Library> known;
@@ -57,7 +58,7 @@ uint64_t hashOf(const std::string &path) {
   const std::vector<std::byte> code = contentsOf(path);
   library.hash = target::hashOfCode(code.data(), code.size());
   addNativeCode(library.hash, code, std::string(nativeMachine()));
-  // It belongs to the program that runs.
+  // It belongs to the running program.
   allowNativeCode(library.hash);
   known[path] = library;
   return library.hash;
@@ -69,7 +70,7 @@ std::string nameOf(uint64_t hash, const std::string &function) {
   return "native:" + std::string(text.data(), end) + ":" + function;
 }
 
-/// Where the tensors of a call are.
+/// The addresses of the tensors of a call.
 struct Place {
   Device device;
   size_t shards = 1;
@@ -123,6 +124,23 @@ Tensor created(const HostResult &result, const Place &place, size_t index) {
   return Tensor::onDevice(std::move(spec), place.device, "result of " + std::string(action));
 }
 
+void runOnShards(const NativeFunction &called, const std::vector<Tensor> &tensors, const std::vector<Tensor> &outs,
+                 const Place &place) {
+  std::optional<sim::Busy> busy;
+  if (place.device)
+    busy.emplace(*place.device);
+  for (size_t shard = 0; shard < place.shards; ++shard) {
+    std::vector<void *> values;
+    const auto has = [&](const Tensor &tensor) { return tensor.shards() == 1 || tensor.has(shard); };
+    if (!std::ranges::all_of(tensors, has))
+      continue; // of another rank
+    for (const auto *list : {&tensors, static_cast<const std::vector<Tensor> *>(&outs)})
+      for (const Tensor &tensor : *list)
+        values.push_back(tensor.data(tensor.shards() == 1 ? 0 : shard));
+    called(values.data());
+  }
+}
+
 } // namespace
 
 void detail::checkHostResults(size_t count, size_t given) {
@@ -145,19 +163,12 @@ std::vector<Tensor> detail::hostCall(const std::string &library, const std::stri
     bytes.push_back(outs.back().bytes());
   }
   const NativeFunction called = nativeFunction(nameOf(hashOf(library), function), bytes);
-  std::optional<sim::Busy> busy;
-  if (place.device)
-    busy.emplace(*place.device);
-  for (size_t shard = 0; shard < place.shards; ++shard) {
-    std::vector<void *> values;
-    const auto has = [&](const Tensor &tensor) { return tensor.shards() == 1 || tensor.has(shard); };
-    if (!std::ranges::all_of(tensors, has))
-      continue; // of another rank
-    for (const auto *list : {&tensors, static_cast<const std::vector<Tensor> *>(&outs)})
-      for (const Tensor &tensor : *list)
-        values.push_back(tensor.data(tensor.shards() == 1 ? 0 : shard));
-    called(values.data());
-  }
+  runOnShards(called, tensors, outs, place);
+  Trace::record(place.device, [=] {
+    const std::vector<Tensor> again = hostCall(library, function, tensors, results, device);
+    for (size_t i = 0; i < again.size(); ++i)
+      copyValues(again[i], outs[i], "host_call");
+  });
   return outs;
 }
 

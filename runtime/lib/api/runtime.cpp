@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tt/runtime/runtime.h"
+#include "api/trace.h"
 #include "kernels/creation/tensor_file.h"
 #include "metal/execute.h"
 #include "program/executable.h"
@@ -16,7 +17,7 @@
 namespace tt::runtime {
 namespace {
 
-/// Hooks are replaced as a whole: a run keeps those it began with.
+/// Hooks are replaced as a whole: a run keeps those with which it began.
 struct HookTable {
   ForkMutex mutex{3};
   std::shared_ptr<const Hooks> current;
@@ -26,7 +27,7 @@ HookTable &hookTable() {
   return *table;
 }
 
-/// The reports of the last run on each device. The previous report is reused when no caller has it.
+/// The reports of the last run on each device. The previous report is reused if no caller holds it.
 class Reports {
 public:
   std::shared_ptr<RunReport> begin(const Device &device) {
@@ -88,7 +89,7 @@ void requireMatch(const Binary &binary, const Program &program, const Device &de
   if (arch != Arch::None && arch != device->chip().arch)
     throw DeviceError(binary.fileName() + " was compiled for " + std::string(toString(arch)) + ", but device " +
                       std::to_string(device->id()) + " is " + std::string(toString(device->chip().arch)));
-  // A program for one chip runs on every chip of a mesh alike.
+  // A program for one chip runs on every chip of a mesh in the same way.
   if (program.devices() != 1 && (program.meshShape[0] != device->rows() || program.meshShape[1] != device->columns()))
     throw DeviceError("program \"" + std::string(program.name) + "\" was compiled for a mesh of " +
                       meshText(program.meshShape) + ", but device " + std::to_string(device->id()) + " is " +
@@ -257,7 +258,7 @@ Tensor toLayout(const Tensor &given, const Device &device, const TensorSpec &spe
   for (size_t i = 0; i < rounded.shards(); ++i)
     shards.push_back(rounded.share(i));
   if (isToHost) {
-    // A copy: a host tensor may be written by its owner.
+    // A copy, because the owner of a host tensor may write to it.
     Tensor copy = Tensor::onHost(requested, tensor.meshShape());
     for (size_t i = 0; i < shards.size() && copy.bytes(); ++i)
       std::memcpy(copy.data(i), shards[i].get(), copy.bytes());
@@ -309,7 +310,7 @@ void copyData(const Tensor &to, const Tensor &from) {
   if (to.shape() != from.shape() || (to.shards() != from.shards() && to.shards() != 1 && from.shards() != 1))
     throw Error("memcpy: the destination is " + toString(to.shape()) + " in " + std::to_string(to.shards()) +
                 " shards, the source " + toString(from.shape()) + " in " + std::to_string(from.shards()));
-  // All ranks have the shards that the destination has, or all lack some.
+  // Either all ranks have the shards of the destination, or all lack some.
   const bool isElsewhere = to.shards() > 1 && !to.description()->partition;
   const Tensor rounded = castTensor(to.shards() == 1 ? from.single("memcpy")
                                     : isElsewhere    ? from.gathered("memcpy")
@@ -325,7 +326,7 @@ void copyData(const Tensor &to, const Tensor &from) {
 
 namespace {
 
-/// Runs of the calling thread that are under way: hooks may submit.
+/// Runs of the calling thread that are in progress: hooks may submit.
 struct UnderWay {
   static thread_local int count;
   UnderWay() { ++count; }
@@ -370,18 +371,39 @@ Tensors submitted(const Device &device, const Binary &given, size_t program, std
   return outputs;
 }
 
+/// A trace keeps tensors, and not the memory of callers that tensors only show.
+void requireOwned(const Device &device, std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t shard = 0; inputs[i] && shard < inputs[i].shards(); ++shard)
+      if (inputs[i].data(shard) && inputs[i].share(shard).use_count() == 0)
+        throw DeviceError("submit: input " + std::to_string(i) + " shows memory of the caller, and device " +
+                          std::to_string(device->id()) +
+                          " records a trace, which runs again later; expected a tensor that owns its values");
+}
+
 } // namespace
 
 Tensors submit(const Device &device, const Binary &binary, size_t program, std::span<const Tensor> inputs,
                const RunOptions &options) {
   if (!device)
     throw DeviceError("submit: no device");
+  // Of runs in hooks, the outer run is recorded, which calls hooks again.
+  const bool recorded = UnderWay::count == 0 && ttnn::Recorder::records(device);
+  if (recorded)
+    requireOwned(device, inputs);
   const LoopLimit limit(options.maxLoopIterations);
   if (UnderWay::count == 0)
     sim::endIfReset(*device);
   const UnderWay here;
   try {
-    return submitted(device, binary, program, inputs);
+    Tensors outputs = submitted(device, binary, program, inputs);
+    if (recorded)
+      ttnn::Trace::record(device, [=, inputs = Tensors(inputs.begin(), inputs.end())] {
+        const Tensors again = submit(device, binary, program, inputs, options);
+        for (size_t i = 0; i < again.size(); ++i)
+          ttnn::copyValues(again[i], outputs[i], "submit");
+      });
+    return outputs;
   } catch (const sim::ResetError &) { // between two ops of the run
     if (UnderWay::count == 1)
       sim::endIfReset(*device);

@@ -13,7 +13,7 @@ namespace {
 
 std::string named(size_t index) { return "tensor " + std::to_string(index); }
 
-/// Calls f(bytes of the machine, offset in the tensor) for each page of a tensor in shards.
+/// Calls f(bytes of the machine, offset in the tensor) for each page of a sharded tensor.
 template <class F> void forEachPage(const Machine &machine, const PagedTensor &paged, size_t pages, F f) {
   const uint32_t across = (paged.columns + paged.shardColumns - 1) / paged.shardColumns;
   for (size_t page = 0; page < pages; ++page) {
@@ -28,16 +28,16 @@ template <class F> void forEachPage(const Machine &machine, const PagedTensor &p
   }
 }
 
-class Chip {
+/// A tensor in the memory of a chip.
+class OnChip {
 public:
-  Chip(Machine &machine, const PagedTensor &paged, size_t index, uint32_t chip)
-      : machine(machine), paged(paged), shard(paged.tensor.shards() > 1 ? chip : 0),
-        bytes(sim::deviceBytes(paged.tensor.spec())) {
+  OnChip(Machine &machine, const PagedTensor &paged, size_t index, uint32_t chip)
+      : machine(machine), paged(paged), chip(chip), bytes(sim::deviceBytes(paged.tensor.spec())) {
     const size_t pages = bytes.size() / std::max(1u, paged.pageBytes);
     if (!paged.pageBytes || pages * paged.pageBytes != bytes.size())
       throw Error(named(index) + " has " + std::to_string(bytes.size()) + " bytes, no multiple of its page of " +
                   std::to_string(paged.pageBytes));
-    if (shard >= paged.tensor.shards() || !paged.tensor.has(shard))
+    if (shard() >= paged.tensor.shards() || !paged.tensor.has(shard()))
       throw Error(named(index) + " has no values of chip " + std::to_string(chip));
     buffer = {paged.tensor.memory_config().buffer, static_cast<uint64_t>(paged.tensor.address()), paged.pageBytes,
               static_cast<uint32_t>(pages)};
@@ -51,8 +51,9 @@ public:
         std::memcpy(to.data(), bytes.data() + from, to.size());
       });
   }
-  /// Takes the bytes back where kernels have changed them.
-  void read() {
+  /// Takes the bytes back where kernels have changed them. For one chip of several, a tensor with one value for all
+  /// gets one for each.
+  void read(bool ofOneChip) {
     std::vector<std::byte> found(bytes.size());
     if (paged.cores.empty())
       machine.read(buffer, found);
@@ -63,17 +64,20 @@ public:
     if (found == bytes)
       return;
     ttnn::Tensor written = paged.tensor;
+    if (ofOneChip)
+      written.spread();
     written.unshare();
-    sim::decode(written.spec(), found, {written.data(shard), written.bytes()});
+    sim::decode(written.spec(), found, {written.data(shard()), written.bytes()});
     written.markWritten();
   }
 
 private:
-  std::span<const std::byte> values() const { return {paged.tensor.data(shard), paged.tensor.bytes()}; }
+  size_t shard() const { return paged.tensor.shards() > 1 ? chip : 0; }
+  std::span<const std::byte> values() const { return {paged.tensor.data(shard()), paged.tensor.bytes()}; }
 
   Machine &machine;
   const PagedTensor &paged;
-  size_t shard;
+  uint32_t chip;
   std::vector<std::byte> bytes;
   InterleavedBuffer buffer;
 };
@@ -119,15 +123,20 @@ KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram p
   place(program, groups, device->chip(), tensors);
   Machine machine(device->chip());
   KernelReport report;
-  for (const uint32_t chip : chips) {
-    std::vector<Chip> paged;
+  const auto isWhole = [](const PagedTensor &each) { return each.tensor.shards() == 1; };
+  // A run on all chips with equal tensors is the same on each: one stands for all.
+  const bool alike = chips.size() == device->devices() && std::ranges::all_of(tensors, isWhole);
+  for (const uint32_t chip : alike ? std::vector<uint32_t>{0} : chips) {
+    if (!alike && !device->chips().has(chip))
+      continue; // of another rank
+    std::vector<OnChip> paged;
     for (size_t i = 0; i < tensors.size(); ++i)
       paged.emplace_back(machine, tensors[i], i, chip);
-    for (Chip &each : paged)
+    for (OnChip &each : paged)
       each.write();
     KernelReport own = machine.run(program, &report.printed);
-    for (Chip &each : paged)
-      each.read();
+    for (OnChip &each : paged)
+      each.read(!alike);
     if (own.cycles >= report.cycles)
       report = std::move(own);
   }

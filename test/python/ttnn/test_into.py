@@ -8,10 +8,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import _ttmlir_runtime as rt
 import pytest
 import torch
 import ttnn
 from _ttmlir_runtime import ttnn as native
+from builder.base.builder_apis import build_module
+from ttmlir import passes
 from ttnn.functions import FUNCTIONS
 from ttnn.in_place import IN_PLACE
 
@@ -23,6 +26,20 @@ INTEGERS = torch.arange(40 * 70, dtype=torch.int32).reshape(40, 70)
 def device():
     with ttnn.manage_device(device_id=0) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Any:
+    """A program that adds two tensors of float32, 40x70."""
+
+    def network(builder: Any) -> None:
+        @builder.func([(40, 70)] * 2, [torch.float32] * 2)
+        def main(x: Any, y: Any, builder: Any) -> Any:
+            return builder.add(x, y)
+
+    module = build_module(network, "ttir")[0]
+    passes.ttir_to_ttnn_backend_pipeline(module)
+    return rt.binary.load_binary_from_bytes(passes.ttnn_to_flatbuffer_bin(module))
 
 
 def put(device: Any, values: torch.Tensor, dtype: Any = None) -> Any:
@@ -207,6 +224,35 @@ def test_results_in_place_and_given_tensors_are_recorded(device: Any) -> None:
     for _ in range(2):
         ttnn.execute_trace(device, trace)
     torch.testing.assert_close(ttnn.to_torch(total).float(), 6 * A.float(), atol=0.05, rtol=0.02)
+
+
+def test_programs_are_recorded(device: Any, compiled: Any) -> None:
+    """A compiled program between calls: a trace runs it again with what its inputs have then."""
+    slot, other = put(device, A, ttnn.float32), put(device, B, ttnn.float32)
+    trace = ttnn.begin_trace_capture(device)
+    doubled = ttnn.multiply(slot, 2.0)
+    (total,) = rt.runtime.submit(device, compiled, 0, [doubled, other])
+    negative = ttnn.neg(total)
+    ttnn.end_trace_capture(device, trace)
+    assert len(trace) == 3
+    for turn in range(2):
+        x = torch.full((40, 70), 3.0 + turn)
+        ttnn.copy_host_to_device_tensor(put(None, x, ttnn.float32), slot)
+        ttnn.execute_trace(device, trace)
+        assert torch.equal(ttnn.to_torch(total), 2 * x + B) and torch.equal(ttnn.to_torch(negative), -2 * x - B)
+    ttnn.release_trace(device, trace)
+
+
+def test_a_trace_keeps_no_memory_of_the_caller(device: Any, compiled: Any) -> None:
+    values = torch.zeros(40, 70)
+    float32 = rt.runtime.DataType.Float32
+    shown = rt.runtime.create_borrowed_host_tensor(values.data_ptr(), [40, 70], [70, 1], 4, float32)
+    assert rt.runtime.submit(device, compiled, 0, [shown, put(device, B, ttnn.float32)])
+    trace = ttnn.begin_trace_capture(device)
+    with pytest.raises(ttnn.DeviceError, match=r"submit: input 0 shows memory of the caller, and device \d+ records a"):
+        rt.runtime.submit(device, compiled, 0, [shown, put(device, B, ttnn.float32)])
+    ttnn.end_trace_capture(device, trace)
+    assert len(trace) == 0
 
 
 def test_traces_that_are_none(device: Any) -> None:

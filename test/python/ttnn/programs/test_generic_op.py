@@ -266,6 +266,78 @@ def test_errors(device: ttnn.Device) -> None:
         ttnn.generic_op([a, b, out], program)
 
 
+def test_a_trace_runs_kernels_again(device: ttnn.Device) -> None:
+    """With the same tensors, between calls; a trace that is released lets go of them."""
+    (x, y), a, b, out = tensors(device, (64, 96), ttnn.bfloat16, ttnn.DRAM_MEMORY_CONFIG)
+    program = eltwise(a, b, out, 2, 1, "add_tiles")
+    trace = ttnn.begin_trace_capture(device)
+    ttnn.multiply_(b, 2.0)
+    ttnn.generic_op([a, b, out], program)
+    negative = ttnn.neg(out)
+    ttnn.end_trace_capture(device, trace)
+    assert len(trace) == 3
+    address = out.buffer_address()
+    program.kernels.clear()  # what was recorded stays
+    for factor in (4, 8):
+        x = x.flip(0)
+        ttnn.copy_host_to_device_tensor(ttnn.from_torch(x.bfloat16(), layout=ttnn.TILE_LAYOUT), a)
+        ttnn.execute_trace(device, trace)
+        expected = (x + factor * y).bfloat16()
+        assert torch.equal(ttnn.to_torch(out), expected) and torch.equal(ttnn.to_torch(negative), -expected)
+    assert out.buffer_address() == address
+    ttnn.deallocate(a)
+    with pytest.raises(ttnn.Error, match=r"run kernels on: the tensor of shape .* was deallocated"):
+        ttnn.execute_trace(device, trace)
+    ttnn.release_trace(device, trace)
+
+
+def test_a_program_that_fails_is_not_recorded(device: ttnn.Device) -> None:
+    _, a, b, out = tensors(device, (32, 32), ttnn.bfloat16, ttnn.DRAM_MEMORY_CONFIG)
+    program = eltwise(a, b, out, 1, 1, "add_tiles")
+    program.kernels[0].runtime_args = []
+    trace = ttnn.begin_trace_capture(device)
+    with pytest.raises(RuntimeError, match="there is no argument 0"):
+        ttnn.generic_op([a, b, out], program)
+    ttnn.end_trace_capture(device, trace)
+    assert len(trace) == 0
+    ttnn.execute_trace(device, trace)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 2)], ids=["1", "1x2", "2x2"])
+def test_tensors_without_mapper(shape: tuple[int, int]) -> None:
+    """Kernels that read parts of chips write a value for each chip, and so do programs of some chips."""
+    chips = shape[0] * shape[1]
+    with ttnn.create_mesh_device(ttnn.MeshShape(*shape)) as mesh:
+        parts = torch.arange(chips * 32.0 * 32).reshape(chips * 32, 32) % 97
+        composer = ttnn.ConcatMeshToTensor(mesh, dim=0)
+
+        def put(values: torch.Tensor, mapper: Any = None) -> ttnn.Tensor:
+            return ttnn.from_torch(values, ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=mesh, mesh_mapper=mapper)
+
+        def found(tensor: ttnn.Tensor) -> torch.Tensor:
+            joined: torch.Tensor = ttnn.to_torch(tensor, mesh_composer=composer).float()
+            return joined
+
+        a, b, out = put(parts, ttnn.ShardTensorToMesh(mesh, dim=0)), put(torch.ones(32, 32)), put(torch.zeros(32, 32))
+        alias, copy, address = ttnn.to_device(out, mesh), ttnn.from_device(out), out.buffer_address()
+        for _ in range(2):
+            assert ttnn.generic_op([a, b, out], eltwise(a, b, out, 1, 1, "add_tiles")) is out
+            assert torch.equal(found(out), parts + 1) and torch.equal(found(alias), parts + 1)
+        assert out.buffer_address() == address and not ttnn.to_torch(copy).any()
+        assert torch.equal(found(b), torch.ones(chips * 32, 32)), "what kernels only read stays"
+
+        whole = put(torch.full((32, 32), 5.0))
+        equal = put(torch.zeros(32, 32))
+        ttnn.generic_op([whole, b, equal], eltwise(whole, b, equal, 1, 1, "add_tiles"))
+        assert torch.equal(found(equal), torch.full((chips * 32, 32), 6.0)) and equal.get_num_shards() == 1
+        last = ttnn.MeshProgramDescriptor()
+        last[ttnn.MeshCoordinate([shape[0] - 1, shape[1] - 1])] = eltwise(whole, b, equal, 1, 1, "sub_tiles")
+        ttnn.generic_op([whole, b, equal], last)
+        expected = torch.full((chips * 32, 32), 6.0)
+        expected[-32:] = 4.0
+        assert torch.equal(found(equal), expected)
+
+
 def test_chips_of_a_mesh() -> None:
     """A program runs on every chip; of a mesh's programs, each on the chips of its range."""
     mesh = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
