@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "api/callable.h"
+#include "api/unchanged.h"
 #include "tt/runtime/runtime.h"
 #include "tt/sim/published.h"
 #include "ttnn/detail/call.hpp"
@@ -92,7 +93,7 @@ struct Call::State {
   Device device;
 };
 
-/// The state of the last call of this thread, for the next one: its lists have their memory already.
+/// The state of this thread's last call, for the next one: its lists already have their memory.
 static thread_local std::unique_ptr<Call::State> spare;
 
 Call::Call(const Function &function) : state(spare ? std::move(spare) : std::make_unique<State>()) {
@@ -132,7 +133,7 @@ Call &Call::attribute(const char *name, int64_t value) {
   return *this;
 }
 Call &Call::attribute(const char *name, double value) {
-  // An integer stays one where the op takes either: integer tensors are filled and clamped exactly.
+  // An integer stays one if the op takes either: integer tensors are filled and clamped exactly.
   const AttributeSpec *spec = findAttribute(*state->callable->info, name);
   if (spec && spec->kind == AttributeKind::Number && std::trunc(value) == value && std::fabs(value) < 0x1p53 &&
       !(value == 0 && std::signbit(value)))
@@ -182,7 +183,7 @@ static void describe(std::vector<Output> &outputs, std::optional<T> Output::*mem
       describe<T>(outputs, member, each.front());
     return;
   }
-  // What was said of all results holds of each.
+  // A property of all results applies to each.
   if (outputs.size() < 2)
     outputs.resize(results, outputs.empty() ? Output() : outputs.front());
   if (each.size() != outputs.size())
@@ -242,6 +243,7 @@ void deallocate(const Tensor &tensor, bool force) { release(tensor, force); }
 //===----------------------------------------------------------------------===//
 
 static Device opened(const sim::MeshOptions &options) {
+  (void)mostPackedBytes(); // reports a wrong setting with the first use
   Device device = sim::MeshDevice::open(options);
   sim::publish(*device);
   return device;

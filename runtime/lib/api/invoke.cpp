@@ -258,6 +258,7 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
   const Callable &callable = request.callable;
   const OpInfo &info = *callable.info;
   checkOperands(callable, request.operands);
+  (void)mostPackedBytes(); // reports a wrong setting with the first call
   auto prepared = std::make_shared<PreparedCall>();
   const std::vector<uint32_t> meshShape(request.meshShape.begin(), request.meshShape.end());
 
@@ -268,7 +269,7 @@ std::shared_ptr<PreparedCall> make(const Request &request) {
     call.ins.push_back(operand ? std::optional(operand.spec()) : std::nullopt);
     const bool constant = info.make && (request.identity(i).contents != 0 || request.unchanged == i);
     call.constantIns.push_back(constant ? operand.data() : nullptr);
-    if (constant)
+    if (constant && request.unchanged != i) // what is taken for a constant may be written, which drops the kernel
       prepared->constants.push_back(operand.share());
   }
   call.constants = request.store;
@@ -340,7 +341,7 @@ std::shared_ptr<PreparedCall> withoutPacking(Request request, const std::shared_
   request.store = &unchanged;
   const size_t forms = unchanged.formCount();
   auto packed = make(request);
-  unchanged.add(plain, operand.data(), packed, unchanged.formCount() > forms ? bytes : 0);
+  unchanged.add(plain, operand.share(), packed, unchanged.formCount() > forms ? bytes : 0);
   return packed;
 }
 

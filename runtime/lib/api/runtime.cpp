@@ -3,6 +3,7 @@
 
 #include "tt/runtime/runtime.h"
 #include "api/trace.h"
+#include "api/unchanged.h"
 #include "kernels/creation/tensor_file.h"
 #include "metal/execute.h"
 #include "program/executable.h"
@@ -110,6 +111,7 @@ TensorSpec hostSpec(Shape shape, DataType dtype) {
 //===- Devices ------------------------------------------------------------===//
 
 Device openMeshDevice(const sim::MeshOptions &options) {
+  (void)ttnn::mostPackedBytes(); // reports a wrong setting with the first use
   Device device = sim::MeshDevice::open(options, sim::worldRanks());
   sim::publish(*device);
   return device;

@@ -14,9 +14,13 @@ import python_process
 
 PROGRAM = """
 import torch, ttnn
-device = ttnn.open_device(device_id=0)
+try:
+    device = ttnn.open_device(device_id=0)
+except ttnn.Error as error:
+    raise SystemExit(print(error))
 x, w = torch.arange(640.0).reshape(20, 32) % 7, torch.arange(2048.0).reshape(32, 64) % 5
 a, b = (ttnn.from_torch(t.bfloat16(), layout=ttnn.TILE_LAYOUT, device=device) for t in (x, w))
+print("opened")
 try:
     for call in range(5):
         assert torch.equal(ttnn.to_torch(ttnn.matmul(a, b, dtype=ttnn.float32)), x @ w)
@@ -24,15 +28,15 @@ try:
 except ttnn.Error as error:
     print(error)
 """
-WRONG = "TTRT_PACKED_MB is '{}'; expected a number of MiB"
+WRONG = "the environment variable TTRT_PACKED_MB is '{}'; expected a whole number of MiB from 0 to 17592186044415"
 
 
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("0", "equal"),
-        ("1", "equal"),
-        ("", "equal"),
+        ("0", "opened\nequal"),
+        ("1", "opened\nequal"),
+        ("", "opened\nequal"),
         *((text, WRONG.format(text)) for text in ("many", "-1", "1.5", "18446744073709551616", "17592186044416")),
     ],
     ids=["none", "one", "unset", "text", "negative", "fraction", "beyond-64-bits", "beyond-memory"],
