@@ -76,7 +76,7 @@ class CompiledFunction:
         return send(array, dtype)
 
     def report(self) -> str:
-        """Returns what the ops would take on the chip, as a table; nothing is run."""
+        """Returns the estimated time of the ops on the chip, as a table, without running anything."""
         run = runtime.estimate(self.binary, 0)
         lines = [f"{'op':40} {'cycles':>10} {'µs':>10} {'DRAM bytes':>12}"]
         lines += [f"{op.name:40} {op.cycles:10} {op.device_ns / 1000:10.2f} {op.dram_bytes:12}" for op in run.ops]

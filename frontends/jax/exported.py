@@ -63,7 +63,7 @@ class ExportedFunction:
 
     @property
     def closed(self) -> str:
-        """Returns why there is no program for all sizes, or ""."""
+        """Returns the reason why there is no program for all sizes, or ""."""
         self._try_to_open()
         return self.program.closed
 

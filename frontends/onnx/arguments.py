@@ -23,7 +23,9 @@ def shape_of(x: Any) -> Any:
 
 
 def value_sets(arrays: Mapping[str, Any]) -> list[dict[str, Array]]:
-    """Returns inputs whose values may decide what is computed: integers, then a few numbers, too, then of any rank."""
+    """Returns inputs whose values may decide which ops are built: integers first, then a few numbers, then tensors of
+    any rank.
+    """
     plain = {name: x for name, x in arrays.items() if isinstance(x, np.ndarray)}
     whole = {n: x for n, x in plain.items() if (is_integer(x.dtype) or x.dtype == np.bool_) and x.size <= MOST_VALUES}
     few = {n: x for n, x in plain.items() if n in whole or x.size <= MOST_NUMBERS}

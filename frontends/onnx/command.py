@@ -63,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def describe(model: Any) -> str:
-    """Returns what a model is, a line a thing."""
+    """Returns a description of a model, one line per property."""
     lines = [f"{model.path}"]
     lines += [f"  opset {domain} {version}" for domain, version in model.opsets.items()]
     for what, values in (("input", model.inputs), ("optional input", model.model.optional), ("output", model.outputs)):

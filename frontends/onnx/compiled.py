@@ -362,7 +362,7 @@ class OnnxModel:
 
     @property
     def closed(self) -> str:
-        """Returns why there is no program for all sizes, or ""."""
+        """Returns the reason why there is no program for all sizes, or ""."""
         return "" if self._opened_first() is not None else self._closed
 
     @property
@@ -423,7 +423,7 @@ class OnnxModel:
 
     @property
     def ttnn(self) -> str:
-        """Returns the program behind the pipeline; see `stablehlo`."""
+        """Returns the program after the pipeline; see `stablehlo`."""
         return self.texts()[2]
 
     def texts(self, inside: bool = False) -> tuple[str, str, str]:
@@ -458,13 +458,13 @@ class OnnxModel:
 
 
 def read(model: Any) -> Model:
-    """Returns a model from the path of a file, or from what the onnx package has read."""
+    """Returns a model from the path of a file, or from a model that the onnx package has loaded."""
     return read_model(model) if isinstance(model, str | os.PathLike) else model_of(model)
 
 
 def load(model: Any, sizes: Mapping[str, int | Bounds] | None = None, options: Given = None,
          known: Mapping[str, Any] | None = None) -> OnnxModel:  # fmt: skip
-    """Returns an ONNX model that is compiled for what it is called with.
+    """Returns an ONNX model that is compiled for the shapes with which it is called.
 
     Args:
         model: the path of a file, or an onnx.ModelProto.

@@ -58,7 +58,7 @@ class Folded:
         return self.op.name == "Cast" and self.output.dtype == np.bool_
 
     def outcome(self) -> bytes:
-        """Returns what was decided, whatever the numbers were."""
+        """Returns the decisions, independent of the numbers that led to them."""
         if self.decides is Decides.ORDER:
             return np.argsort(self.inputs[0].reshape(-1), kind="stable").tobytes()
         if self.decides is Decides.SELECTED:

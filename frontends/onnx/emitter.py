@@ -300,7 +300,7 @@ class Emitter:
         return Value(shape, x.dtype, stablehlo.transpose(self.ir(x), self.ints(order)))
 
     def broadcast(self, x: Value, shape: Sequence[int]) -> Value:
-        """Repeats dimensions of size 1; new dimensions are in front."""
+        """Repeats dimensions of size 1; new dimensions are leading ones."""
         shape = tuple(int(n) for n in shape)
         if x.shape == shape:
             return x
@@ -351,7 +351,7 @@ class Emitter:
 
     def pad(self, x: Value, low: Sequence[int], high: Sequence[int], number: Number | Value = 0,
             interior: Sequence[int] | None = None) -> Value:  # fmt: skip
-        """Adds elements before, behind and between; negative numbers cut off."""
+        """Pads before, after and between elements; negative numbers crop."""
         between = [0] * x.rank if interior is None else list(interior)
         if not any((*low, *high, *between)):
             return x
@@ -394,7 +394,7 @@ class Emitter:
         return self.full((), least if body == "maximum" else most, dtype)
 
     def _body(self, op: Any, types: Sequence[ir.Type], build: Callable[..., Sequence[Any]], region: int = 0) -> None:
-        """Fills a region with one block that returns what `build` makes of its arguments."""
+        """Fills a region with one block that returns the result of `build` for its arguments."""
         where = ir.Location.current
         block = op.regions[region].blocks.append(*types, arg_locs=[where] * len(types))
         self.depth += 1
@@ -463,8 +463,7 @@ class Emitter:
         return Value(shape, x.dtype, created)
 
     def dynamic_slice(self, x: Value, starts: Sequence[Value | int], sizes: Sequence[int]) -> Value:
-        """Returns elements from computed positions on, moved so that they lie inside. starts: numbers, or i32 values,
-        []."""
+        """Returns a slice at computed positions, moved so that it is inside. starts: numbers, or i32 values, []."""
         created = stablehlo.dynamic_slice(self.ir(x), self._starts(starts), self.ints(sizes))
         return Value(tuple(int(n) for n in sizes), x.dtype, created)
 

@@ -203,7 +203,7 @@ def narrow_types() -> set[int]:
 
 
 def array_of(tensor: onnx.TensorProto, raw: Array | None = None) -> Array:
-    """Returns the values of a tensor; of `raw`, bytes that lie elsewhere, without a copy where they are aligned.
+    """Returns the values of a tensor, or of `raw`, bytes stored elsewhere, without a copy if they are aligned.
 
     Raises:
         OnnxError: a type without values here, or another number of values than the shape has.
@@ -257,7 +257,7 @@ def dense_of(sparse: onnx.SparseTensorProto) -> Array:
 
 
 def one_line(error: BaseException) -> str:
-    """Returns the first line of what an error says."""
+    """Returns the first line of an error's message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 

@@ -66,7 +66,7 @@ def is_of(array: Array, expected: Sizes) -> bool:
 
 def evaluate(node: onnx.NodeProto, domain: str, version: int, inputs: Sequence[Array | None],
              opsets: Mapping[str, int]) -> list[Array] | None:  # fmt: skip
-    """Returns the outputs of a node, or None where the evaluator has no such op or does not take it."""
+    """Returns the outputs of a node, or None if the evaluator lacks the op or refuses it."""
     parameters = {"log": lambda *_: None, "opsets": dict(opsets), "verbose": 0, "evaluator_cls": None, "new_ops": None}
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

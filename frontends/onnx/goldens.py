@@ -59,7 +59,7 @@ class Judge:
     rtol: float | None = None
 
     def problem(self, found: Array, golden: Array) -> tuple[str, float | None, float | None]:
-        """Returns what is wrong, the correlation and the largest error."""
+        """Returns the error text, the correlation and the largest error."""
         if found.shape != golden.shape:
             return f"has the shape {list(found.shape)}, its golden {list(golden.shape)}", None, None
         if found.dtype != golden.dtype:
@@ -211,7 +211,7 @@ def by_reference(proto: onnx.ModelProto, inputs: Mapping[str, Any], names: Seque
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Drops what a library writes to the process's standard error."""
+    """Drops output of a library on the process's standard error."""
     sys.stderr.flush()
     kept = os.dup(2)
     with tempfile.TemporaryFile() as file:

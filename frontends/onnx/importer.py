@@ -221,7 +221,7 @@ class Importer:
                     raise Refused(f"output {lacking[0]!r} is not made here")
 
     def seen(self, scope: Scope, name: str, value: Given) -> Given:
-        """Notes what is known of a value, and whether it depends on open sizes."""
+        """Records the known properties of a value, and whether it depends on open sizes."""
         if not isinstance(value, Value):
             return value
         key = scope.prefix + name

@@ -138,7 +138,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
 
 def model_of(proto: onnx.ModelProto, path: Path = Path("model")) -> Model:
-    """Returns a model from what the onnx package has read.
+    """Returns a model from one that the onnx package has loaded.
 
     Raises:
         OnnxError: it is not valid.

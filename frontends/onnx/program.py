@@ -35,8 +35,8 @@ STARTS, LARGEST = (64, 224, 32, 512, 16, 8, 3), 8211
 SAMPLES = sorted({n for row in GENERIC for n in row if n < LARGEST})
 # Sizes that a model takes all multiples of some number of: the first of several such sizes, and what may divide them.
 WHOLE, STEPS = (3360, 672, 192, 64), (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64)
-# A number is taken for what sizes are multiples of if sizes smaller by so many of it are taken: sizes that others are
-# rounded up to are near. So many of them have to be within bounds.
+# A number is assumed to divide sizes if it fits this many smaller sizes, because others are rounded up to it. That many
+# of them have to be within bounds.
 NEAR, FEWEST_NEAR = (17, 31, 13, 7, 5, 3, 11, 2, 1), 3
 # Sample points whose imports tell what depends on sizes.
 TRACES = 3
@@ -100,7 +100,7 @@ def as_type(result: Any, dtype: np.dtype) -> Array:
 
 
 def blamed(model: Model, labels: Mapping[str, str], error: ir.MLIRError) -> OnnxError:
-    """Returns what the compiler said as an error that names the node."""
+    """Returns the compiler's message as an error that names the node."""
     for diagnostic in error.error_diagnostics:
         place = str(diagnostic.location)
         names = [name for name in re.findall(r'"((?:[^"\\]|\\.)*)"', place) if name in labels]
@@ -278,7 +278,7 @@ class Open(Program):
         return True
 
     def _quotients(self, sizes: Sequence[Size]) -> list[Size]:
-        """Returns what is open of sizes that have to be multiples."""
+        """Returns the open part of sizes that have to be multiples."""
         most = [GENERIC[0][-1] if s.most is None else s.most for s in sizes]
         return [
             s if step == 1 else Size(f"{s.name}/{step}", max(2, -(-s.least // step)), max(2, n // step))
@@ -319,7 +319,7 @@ class Open(Program):
         def clipped(n: int) -> list[int]:
             return [max(s.least, n if s.most is None else min(n, s.most)) for s in sizes]
 
-        # No two are equal: one that has to be is no size of its own.
+        # All are distinct: a size that has to be equal is not a separate size.
         starts = ([n + i for i, n in enumerate(clipped(start))] for start in STARTS)
         start = next((point for point in starts if self._takes(point)), None)
         if start is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of ops: rules by domain and name, and what a rule gets of a node."""
+"""The table of ops: rules by domain and name, and the arguments of a rule."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of a model's inputs: names, bounds, and checks of what a call is given."""
+"""Sizes of a model's inputs: names, bounds, and checks of the inputs of a call."""
 
 from __future__ import annotations
 

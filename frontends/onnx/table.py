@@ -71,7 +71,7 @@ def current(domain: str, versions: Iterable[int]) -> list[int]:
 
 
 def page() -> str:
-    """Returns the table as Markdown, one paragraph a domain, and a table of what is refused."""
+    """Returns the table as Markdown: one paragraph per domain, and a table of refused ops."""
     parts = []
     every = table()
     for domain in dict.fromkeys(x.domain for x in every):

@@ -175,7 +175,7 @@ def _emit(
     _count += 1
     _functions[name] = result
     ctx.module_context.add_keepalive(result)
-    # Each chip calls, also with what is the same on all.
+    # Each chip calls, even if its operands are the same on all.
     own = [hlo.partition_id()] if _is_for_each_chip(ctx) else []
     call = mlir.custom_call(
         "tt.host_call",

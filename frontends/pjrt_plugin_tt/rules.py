@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowering rules that are functions of JAX, traced under settings of their own."""
+"""Lowering rules that are functions of JAX, traced under their own settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from jax._src import config, core
 from jax._src.interpreters import mlir
 
-# Of what a program may set, all that changes how a function is traced and not what the chip computes.
+# The settings of a program that change how a function is traced and not its result on the chip.
 _SETTINGS = (
     (config.numpy_dtype_promotion, "standard"),
     (config.numpy_rank_promotion, "allow"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowerings of what asks for shardings, or sends by sizes that are known at run time."""
+"""Lowerings of ops that request shardings, or send parts whose sizes are known at run time."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _inspect(name: bytes, data: Any, size: int, fail: Any, to: int) -> None:
 
 
 def _encode(callback: Callable[[Any], None]) -> bytes:
-    """Names a callback as JAX's own lowering wants it: by bytes in the module."""
+    """Names a callback as JAX's own lowering requires: by bytes in the module."""
     name = f"inspect.{id(callback):x}"
     _inspectors[name] = callback
     return name.encode()

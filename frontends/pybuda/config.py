@@ -160,7 +160,7 @@ class CompilerConfig:
 
     @property
     def balancer_op_overrides(self) -> OpOverrides:
-        """Returns what is set of ops, as objects by op name."""
+        """Returns the settings of ops, as objects by op name."""
         return OpOverrides(self.op_overrides)
 
     @balancer_op_overrides.setter
@@ -309,7 +309,7 @@ KEYWORDS = (
 
 
 def set_configuration_options(**options: Any) -> None:
-    """Sets options of the configuration; those that are None stay as they are.
+    """Sets options of the configuration; those that are None do not change.
 
     Raises:
         TypeError: a keyword that is no option.
@@ -462,7 +462,7 @@ CACHE = "PYBUDA_ENABLE_TVM_CACHE"
 
 
 def cache_of_programs() -> Cache | None:
-    """Returns where compiled programs are kept, if the environment asks for it.
+    """Returns the folder of compiled programs, if the environment requests one.
 
     Raises:
         OptionError: it asks for something else.
@@ -488,7 +488,7 @@ def override_op_placement(
     transpose_op: bool = False,
     temporal_epoch_break: bool = False,
 ) -> None:
-    """Sets where an op lies: its first core (row, column), its chip, whether its grid is turned."""
+    """Sets the place of an op: its first core (row, column), its chip, whether its grid is transposed."""
     two = isinstance(start, tuple | list) and len(start) == 2
     if start is not None and not (two and all(is_number(x, 0) for x in start)):
         raise OptionError(f"the start of op {op_name!r} is {start!r}; expected (row, column)")

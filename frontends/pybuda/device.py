@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices: what is common to CPUs and Tenstorrent devices, and the queues of their inputs.
+"""Devices: the common part of CPUs and Tenstorrent devices, and the queues of their inputs.
 
 Who waits at a queue is woken by a failure or a shutdown.
 """
@@ -243,7 +243,7 @@ class Device:
         raise NotImplementedError
 
     def step_forward(self, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Runs one set of inputs through the modules; in training what the backward pass needs is kept."""
+        """Runs one set of inputs through the modules; in training, the values for the backward pass are kept."""
         raise NotImplementedError
 
     def step_backward(self, gradients: Sequence[torch.Tensor | None]) -> list[torch.Tensor]:
@@ -268,7 +268,7 @@ class Device:
         raise NotImplementedError
 
     def parameters(self) -> dict[str, torch.Tensor]:
-        """Returns what is trained, by name."""
+        """Returns the trained parameters, by name."""
         pairs = zip(self.prefixes(), self.modules, strict=True)
         return {prefix + name: value for prefix, module in pairs for name, value in module.state().items()}
 
@@ -341,7 +341,7 @@ class Device:
         return False
 
     def get_command_queue_response(self) -> Any:
-        """Returns what the last command returned."""
+        """Returns the result of the last command."""
         return getattr(self, "_response", None)
 
     def run(self, output_dir: str) -> None:
@@ -350,7 +350,7 @@ class Device:
             pass
 
     def forward(self, loop_count: int) -> None:
-        """Runs the pipeline, which this device is a part of, forward over so many inputs."""
+        """Runs the pipeline of which this device is a part forward over this many inputs."""
         API["run_forward"](loop_count)
 
     def backward(self, loop_count: int, zero_grad: bool) -> None:
@@ -370,7 +370,7 @@ class Device:
         self.sync()
 
     def dc_transfer_thread(self, direction: str, direction_queue: Any) -> None:
-        """Transfers in each direction that the queue gives, until it gives None."""
+        """Transfers in each direction that the queue requests, until it returns None."""
         while direction_queue.get() is not None:
             self.dc_transfer(direction)
 
@@ -385,7 +385,7 @@ class Device:
         self._pending.clear()
 
     def compile_for(self, training: bool, microbatch_size: int = 0, microbatch_count: int = 1) -> None:
-        """Says what the device is compiled for next. Sizes of micro-batches follow from the inputs."""
+        """Records for what the device is compiled next. Sizes of micro-batches follow from the inputs."""
         if training is not self.training:
             self.shapes = None
         self.training = training
@@ -436,7 +436,7 @@ BY_CLASS = (torch.nn.CrossEntropyLoss, torch.nn.NLLLoss)
 
 
 def loss_arguments(module: Module, outputs: Sequence[Any], targets: Sequence[Any]) -> list[Any]:
-    """Returns what a loss gets: outputs and targets, or outputs alone where its forward takes no more."""
+    """Returns the arguments of a loss: outputs and targets, or outputs alone if its forward takes no more."""
     if isinstance(module, PyTorchModule) and isinstance(module.module, BY_CLASS):
         # Targets that do not have the outputs' shape are classes, whatever type they come in.
         targets = [x if x.shape == y.shape else x.long() for x, y in zip(targets, outputs, strict=False)]

@@ -15,7 +15,9 @@ class FormatError(PyBudaError, ValueError):
 
 
 class OptionError(PyBudaError, TypeError, ValueError):
-    """An option or override of another type, or with a value that it does not have; names it, and what it takes."""
+    """An option or override with another type, or with a value that it does not have; names it, and the accepted
+    values.
+    """
 
 
 class VerificationError(PyBudaError, AssertionError):

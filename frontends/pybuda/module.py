@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules: what is placed on a device."""
+"""Modules: the code that is placed on a device."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Module:
         return self.name
 
     def run(self, *args: Any) -> tuple[Any, ...]:
-        """Runs the module on a device of its own.
+        """Runs the module on a separate device.
 
         Raises:
             PyBudaError: other modules are placed on devices.
@@ -121,7 +121,7 @@ class PyBudaModule(Module):
         super().__setattr__(name, value)
 
     def add_parameter(self, name: str, parameter: Parameter, prepend_name: bool = False) -> None:
-        """Adds a parameter; with `prepend_name` the module's name is a part of its own."""
+        """Adds a parameter; with `prepend_name`, its name begins with the module's."""
         name = f"{self.name}.{name}" if prepend_name else name
         if name in self._parameters:
             raise PyBudaError(f"module {self.name!r} has a parameter {name!r} already")
@@ -129,7 +129,7 @@ class PyBudaModule(Module):
         self._parameters[name] = parameter
 
     def add_constant(self, name: str, prepend_name: bool = False, shape: tuple[int, ...] | None = None) -> None:
-        """Adds a constant; `set_constant` gives it its value (zeros until then, where `shape` is given)."""
+        """Adds a constant; `set_constant` sets its value (zeros until then, if `shape` is given)."""
         name = f"{self.name}.{name}" if prepend_name else name
         self._constants[name] = Parameter(torch.zeros(shape or (1,)), requires_grad=False, name=name)
 
@@ -156,7 +156,7 @@ class PyBudaModule(Module):
             self.set_parameter(name, value)
 
     def insert_tapout_queue_for_op(self, op_name: str, output_index: int) -> tuple[str, int]:
-        """Keeps an op's result: it is among what `get_intermediates_queue` gives.
+        """Keeps an op's result: `get_intermediates_queue` returns it.
 
         Raises:
             PyBudaError: an index other than 0; ops have one result.
@@ -233,8 +233,9 @@ def _compiling() -> Any:
 
 
 def called(module: torch.nn.Module, state: Mapping[str, torch.Tensor], inputs: Sequence[torch.Tensor]) -> Any:
-    """Returns what a module gives with this state. Its own is there again afterwards: PyTorch leaves that of modules
-    that are used twice exchanged."""
+    """Returns the result of a module with this state. Its own state is restored afterwards: PyTorch leaves that of
+    modules that are used twice exchanged.
+    """
     own = [(part, dict(part._parameters), dict(part._buffers)) for part in module.modules()]
     try:
         return functional_call(module, dict(state), tuple(inputs))

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class LearningRateScheduler:
-    """The schedule of an optimizer of a TTDevice; `step` gives it the rate that `get_lr` returns."""
+    """The schedule of an optimizer of a TTDevice; `step` sets the rate that `get_lr` returns."""
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = optimizer

@@ -15,7 +15,7 @@ from .errors import FormatError, PyBudaError, ShapeError
 
 # Op name -> the function that takes the op's name and operands; pybuda.op fills it.
 OPS: dict[str, Callable[..., Tensor]] = {}
-# What `to_framework` makes of a tensor, by the framework's name; a row is the module and its function from numpy.
+# The tensor class of each framework by name; a row is the module and its function from numpy.
 FRAMEWORKS = {
     "tensorflow": ("tensorflow", "convert_to_tensor"),
     "jax": ("jax.numpy", "asarray"),

@@ -7,7 +7,7 @@ import torch
 
 
 class TorchLearningRateScheduler:
-    """`step` gives the groups of the optimizer the rates that `get_lr` returns. Making one changes nothing yet."""
+    """`step` sets the rates that `get_lr` returns in the groups of the optimizer. The constructor changes nothing."""
 
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizer = optimizer

@@ -34,7 +34,7 @@ class Decisions:
         self.pairs = [pair for pair in pairs if (pair[0].leaves() | pair[1].leaves()) <= set(self.names)][:MOST_PAIRS]
 
     def doubtful(self, at: Sequence[Point], bounds: Sequence[tuple[int, int]]) -> list[Point]:
-        """Returns points within bounds at which comparisons give what they give at no sample point."""
+        """Returns points within bounds at which comparisons have results that no sample point has."""
         seen = {self._outcomes(point) for point in at}
         found: list[Point] = []
         for point in self._points(at, bounds) if self.pairs else ():
@@ -80,7 +80,7 @@ class Decisions:
 
 
 def in_names(expression: Expression, named: dict[Any, Expression]) -> Expression:
-    """Returns the expression with names of sizes for what gives them."""
+    """Returns the expression with names of sizes in place of their producers."""
     if (name := named.get(expression)) is not None:
         return name
     if not expression.operator:

@@ -66,7 +66,7 @@ Pair: TypeAlias = "tuple[Expression, Expression]"
 
 
 class SizeError(ValueError):
-    """Sizes that a program does not take; names the dimension and what was expected of it."""
+    """Sizes that a program does not take; names the dimension and the expected sizes."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def parse(text: str) -> Expression:
 
 @dataclass(frozen=True)
 class Assertion:
-    """A condition that a module has of its shapes, and the message for when it does not hold."""
+    """A condition on the shapes of a module, and the message if it does not hold."""
 
     condition: Expression
     message: str
@@ -208,7 +208,7 @@ class Dimensions:
             yield from ((i, d) for d, n in enumerate(shape) if n < 0)
 
     def text(self, argument: int) -> str:
-        """Returns the shape of an argument, with expressions or `?` for what is open."""
+        """Returns the shape of an argument, with expressions or `?` for open dimensions."""
         named = {read.leaf: name for name, read in self.read.items()} | self.stated
         return (
             "["
@@ -262,7 +262,7 @@ class Dimensions:
                     raise SizeError(f"argument {i} has {n} in dimension {d}; expected 0 to {LARGEST}")
 
     def at(self, sizes: Mapping[str, int]) -> dict[Any, int] | None:
-        """Returns the open dimensions for these sizes; None where the sizes have no such dimensions."""
+        """Returns the open dimensions for these sizes; None if the sizes have no such dimensions."""
         values: dict[Any, int] = {}
         pending = [(read, sizes[name]) for name, read in self.read.items()]
         ties = [a.condition.operands for a in self.assertions if a.condition.operator == "EQ"]
@@ -371,7 +371,7 @@ def expressions(
 
 
 def pairs_of(result: Expression) -> list[Pair]:
-    """Returns what an op compares; numbers of the module alone are left out."""
+    """Returns the operands of a comparison; constants of the module are omitted."""
     match result.operator:
         case "EQ" | "NE" | "GE" | "GT" | "LE" | "LT" | "maximum" | "minimum":
             pairs = [result.operands[:2]]
@@ -430,7 +430,7 @@ def parameters_named(module: ir.Module, callee: str) -> dict[int, str]:
 
 
 def read_dimensions(module: ir.Module, shapes: Sequence[str] | None = None) -> Dimensions:
-    """Returns what the main function says about its dimensions.
+    """Returns the properties that the main function states for its dimensions.
 
     Args:
         shapes: for each argument its dimensions as text, as `jax.export.symbolic_shape` takes them: "batch, 2*length,
@@ -579,7 +579,7 @@ def solved(expression: Expression, name: str, number: Expression, by: Mapping[An
 
 
 def name_others(result: Dimensions) -> None:
-    """Makes each open dimension a size of its own that nothing else determines."""
+    """Makes each open dimension that nothing else determines a separate size."""
     for place in result.open():
         known = set[Any]().union(*(read.leaves() for read in result.read.values()))
         tied = {leaf for a in result.assertions if a.condition.operator == "EQ" for leaf in a.condition.leaves()}

@@ -145,7 +145,7 @@ class OpenProgram:
         raise refused
 
     def _size(self, name: str, bound: int | None) -> Size:
-        """Returns a size with the bounds that the caller and assertions about it alone give."""
+        """Returns a size with the bounds given by the caller and by assertions about it alone."""
         stated = self.bounds.get(name, Bounds(2))
         least, most = stated.least, stated.most
         most = min((n for n in (most, bound) if n is not None), default=None)

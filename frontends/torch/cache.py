@@ -52,7 +52,7 @@ def user_folder() -> Path:
 
 
 def requested_cache(given: Any) -> Cache | None:
-    """Returns the cache that an option asks for, or None for none.
+    """Returns the cache that an option requests, or None.
 
     given: a `Cache`, a folder, True for the user's folder, False for none, or None for what the environment says.
         `TTMLIR_CACHE=off` turns off what options ask for, too.

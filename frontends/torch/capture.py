@@ -35,7 +35,7 @@ from .strided import memory
 
 aten = torch.ops.aten
 ENTER_AUTOCAST, EXIT_AUTOCAST = torch.amp.autocast_mode._enter_autocast, torch.amp.autocast_mode._exit_autocast
-# What gives no value for the graph. Others would change a state of PyTorch that is not known here.
+# Functions without a value for the graph. Others would change a state of PyTorch that is not known here.
 VALUELESS = {ENTER_AUTOCAST, EXIT_AUTOCAST, torch._C._set_grad_enabled, torch._C._log_api_usage_once, operator.setitem}
 
 
@@ -61,7 +61,7 @@ class View:
     offset: Any = 0
 
     def of(self, arguments: Sequence[Any], known: Callable[[Any], int]) -> torch.Tensor:
-        """Returns the view. known: gives the value of a symbolic number."""
+        """Returns the view. known: returns the value of a symbolic number."""
         argument = arguments[self.argument]
         if self.shape is None:
             return argument
@@ -101,7 +101,7 @@ class Recorder(TorchDispatchMode):
         self.nodes: dict[int, tuple[torch.Tensor, Node, int | None]] = {}
 
     def own(self, value: torch.Tensor, node: Node, number: int | None = None) -> Node:
-        """Says that a tensor is what a node gives."""
+        """Records that a tensor is the result of a node."""
         if value.dtype.is_complex or value.layout is not torch.strided:
             raise UnsuitedError(f"a tensor of {value.dtype}, {value.layout}, {list(value.shape)}")
         self.nodes[id(value)] = (value, node, number)
@@ -125,7 +125,7 @@ class Recorder(TorchDispatchMode):
             node.meta["custom"] = dict(marks["custom"])
 
     def node_of(self, value: Any) -> Any:
-        """Returns the node of a tensor or of a symbolic number; other values as they are."""
+        """Returns the node of a tensor or of a symbolic number; other values are unchanged."""
         if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
             return self.number(value)
         if not isinstance(value, torch.Tensor):
@@ -156,7 +156,7 @@ class Recorder(TorchDispatchMode):
             raise UnsuitedError(f"{func}, which is no op")
         if func.namespace == "prim":  # asks what device or layout a tensor has
             return func(*args, **kwargs)
-        # Most ops that PyTorch makes of others are so above; not those of tensors made in inference mode.
+        # Most ops that PyTorch derives from others are listed above; not those of tensors created in inference mode.
         for function in (self.decompositions.get(func), func.decompose):
             if function is not None:
                 with self:
@@ -294,7 +294,7 @@ def capture(graph_module: GraphModule, inputs: Sequence[Any]) -> Captured:
 
 
 def capture_function(function: Callable[..., Sequence[Any]], arguments: Sequence[torch.Tensor]) -> GraphModule:
-    """Returns what a function of tensors does to these, without gradients, as a graph of aten ops.
+    """Returns the effect of a function on these tensors, without gradients, as a graph of aten ops.
 
     The marks of `torch.fx.traceback.annotate` are on its nodes.
 
@@ -323,7 +323,7 @@ def recorded(
     function: Callable[[Sequence[torch.Tensor]], Sequence[Any]],
     differentiable: bool,
 ) -> tuple[GraphModule, list[View | None]]:
-    """Returns what a function of functional tensors does, with the arguments that it writes written at its end.
+    """Returns the effect of a function of functional tensors; written arguments are written at its end.
 
     arguments: fake tensors of `mode`, and symbolic numbers, by the names of their nodes.
     differentiable: writes to arguments can be parts of a gradient.
@@ -379,7 +379,7 @@ def fill(
 
 
 def view_of(value: Any, given: Sequence[Any]) -> View | None:
-    """Returns what a result is of an argument; None where it has memory of its own.
+    """Returns the relation of a result to an argument; None if it has separate memory.
 
     Raises:
         UnsuitedError: a view of another type, or of memory that several arguments have.
@@ -401,7 +401,7 @@ def view_of(value: Any, given: Sequence[Any]) -> View | None:
 
 
 def settled(value: Any) -> Any:
-    """Returns what a functional tensor holds after all writes to its memory."""
+    """Returns the value of a functional tensor after all writes to its memory."""
     if not isinstance(value, torch.Tensor):
         return value
     torch._sync(value)

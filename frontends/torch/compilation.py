@@ -158,7 +158,7 @@ def called(program: Callable[[Sequence[Any]], Any]) -> Callable[..., Any]:
 
 
 def left_to_pytorch(graph_module: GraphModule, reason: str) -> Callable[..., Any]:
-    """Returns a graph of Dynamo that PyTorch runs as it is, with gradients where they are requested.
+    """Returns a graph of Dynamo that PyTorch runs unchanged, with gradients if they are requested.
 
     Warns:
         UserWarning: says why.

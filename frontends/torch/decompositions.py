@@ -15,7 +15,7 @@ from .lowering import RULES
 from .ops.composed import composed_ops
 
 aten = torch.ops.aten
-# Ops that PyTorch's core set keeps, or that have a kernel of their own, and that we have no rule for.
+# Ops that PyTorch's core set keeps, or that have a kernel of their own, and for which there is no rule.
 MORE = [
     aten.native_layer_norm_backward, aten.native_group_norm_backward, aten.native_batch_norm_backward,
     aten.native_dropout, aten.native_dropout_backward, aten.upsample_bilinear2d, aten.upsample_bicubic2d,
@@ -32,7 +32,7 @@ FLOATS_ONLY = [
 
 
 def for_floats(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a decomposition that leaves calls alone that give integers."""
+    """Returns a decomposition that does not change calls with integer results."""
 
     @functools.wraps(function)
     def decomposed(*args: Any, **kwargs: Any) -> Any:

@@ -55,7 +55,8 @@ def options_of(given: Options | Mapping[str, Any] | None) -> Options:
     return options
 
 
-# Modes of `torch.compile`. Programs are planned whole and keep what they can, and kernels are chosen by shape, in each.
+# Modes of `torch.compile`. In each, programs are planned as a whole and keep what they can, and kernels are chosen by
+# shape.
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite")
 
 
@@ -214,7 +215,7 @@ def recompiled(graph_module: GraphModule, arguments: Sequence[Any], options: Opt
 def differentiated(
     graph_module: GraphModule, arguments: Sequence[Any], options: Options, unsuited: str
 ) -> Callable[..., Any]:
-    """Returns what AOTAutograd makes of a graph.
+    """Returns the graphs that AOTAutograd derives from a graph.
 
     PyTorch runs it where values do not say what becomes of memory that arguments share: several storages have it,
     or results are views of it, which AOTAutograd makes of another tensor than theirs.

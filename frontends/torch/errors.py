@@ -15,7 +15,7 @@ class OverflowedError(OutOfRangeError):
 
 
 class ResultError(tt.Error):
-    """A result of a program that is not what the graph promises; the text names the op and both shapes."""
+    """A result of a program that differs from the graph's metadata; the text names the op and both shapes."""
 
 
 class UnsupportedError(RuntimeError):

@@ -265,7 +265,7 @@ def name_of(environment: Any, symbol: Any) -> str:
 
 
 def as_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """Returns the values of a tensor, without a copy where they lie in rows."""
+    """Returns the values of a tensor, without a copy if they are row-major."""
     tensor = tensor.detach().contiguous()
     if tensor.dtype is torch.bfloat16:  # which numpy lacks
         return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)

@@ -14,7 +14,7 @@ import torch
 from .integers import MOST, magnitude
 from .lowering import GROWING, Lowering, OpenFloat, OpenInt, Rule, Value
 
-# Operands that are places: they are no part of sums.
+# Operands that are places: they are not part of sums.
 PLACES = ("index", "indices")
 
 

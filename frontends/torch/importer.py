@@ -165,7 +165,7 @@ def described(node: Node) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Returns what an error says, in one line; of one that says nothing, the line of Python that raised it."""
+    """Returns an error's message in one line; if it is empty, the line of Python that raised it."""
     if isinstance(error, ir.MLIRError):
         found = error.error_diagnostics
         return found[0].message if found else str(error).strip().partition("\n")[0]
@@ -292,7 +292,7 @@ class _Importer:
         )
 
     def returned(self) -> list[Any]:
-        """Returns what the graph returns: nodes, and numbers that are known."""
+        """Returns the results of the graph: nodes, and known numbers."""
         (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
         return list(output.args[0]) if isinstance(output.args[0], Sequence) else [output.args[0]]
 
@@ -329,8 +329,8 @@ class _Importer:
                     op.attributes[name] = ir.Attribute.parse(text, self.context)
 
     def kept_arguments(self) -> list[tuple[int, Node]]:
-        """Outputs, by number, that are arguments which stay as they are: those that the backward graph is to get, and
-        integers of whatever AOTAutograd makes of the results (offsets of nested tensors are known by who they are).
+        """The numbers of outputs that are unchanged arguments: those that the backward graph receives, and integers of
+        any kind that AOTAutograd derives from the results (offsets of nested tensors are known by identity).
         """
         (output,) = [n for n in self.graph_module.graph.nodes if n.op == "output"]
         returned = self.returned()
@@ -388,7 +388,7 @@ class _Importer:
         return result
 
     def check(self, fake: Any, result: Any) -> None:
-        """Checks that a rule gives what PyTorch says the op gives, where it is read."""
+        """Checks that the result of a rule has the metadata that PyTorch states, where it is used."""
         single = isinstance(fake, torch.Tensor)
         pairs = (
             [(None, fake, result)] if single else [(i, *pair) for i, pair in enumerate(zip(fake, result, strict=False))]
@@ -423,7 +423,7 @@ def read_results(node: Node) -> frozenset[int] | None:
 
 
 def passed_on(value: Any, number: int) -> Any:
-    """Returns an argument that is no tensor: a number, or a size of nested tensors, which can only be a result."""
+    """Returns an argument that is not a tensor: a number, or a size of nested tensors, which can only be a result."""
     if isinstance(value, torch.SymInt) and getattr(value.node, "hint", None) is None:
         return Argument(number)
     return static(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""64-bit integers in 32 bits: how large results can be, and what a program says of those that may not fit."""
+"""64-bit integers in 32 bits: the range of results, and the report of those that may not fit."""
 
 from __future__ import annotations
 

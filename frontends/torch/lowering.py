@@ -82,8 +82,8 @@ class HostNumber:
 # Lowers one call; gets what PyTorch's op gets, tensors as Values, and returns a Value, or a tuple with the results.
 Rule: TypeAlias = Callable[..., Any]
 RULES: dict[str, Rule] = {}
-# Of ops whose integers can exceed their operands: a rule that gets magnitudes in f32 and gives those of the results, or
-# None where these do not grow.
+# For ops whose integers can exceed their operands: a rule that takes magnitudes in f32 and returns those of the
+# results, or None if these do not grow.
 GROWING: dict[str, Rule] = {}
 
 
@@ -120,7 +120,7 @@ def dimensions(dims: Any, rank: int) -> list[int]:
 
 
 def described(argument: Any) -> Any:
-    """Returns what a node gives, as a fake tensor or a number; other operands as they are."""
+    """Returns the result of a node, as a fake tensor or a number; other operands are unchanged."""
     return argument.meta.get("val") if isinstance(argument, Node) else argument
 
 
@@ -144,7 +144,7 @@ class Lowering:
         self._constants: dict[Any, ir.Value] = {}
 
     def is_wide(self) -> bool:
-        """Returns whether the op gives 64-bit integers, and a check whether they fit is requested."""
+        """Returns whether the op returns 64-bit integers, and a check whether they fit is requested."""
         return self.checks and isinstance(self.fake, torch.Tensor) and self.fake.dtype is torch.int64
 
     def limit(self, magnitudes: Value, text: str) -> None:
@@ -309,7 +309,7 @@ class Lowering:
         return Value(ttir.permute(x.ir, list(order)), tuple(x.shape[d] for d in order), x.dtype)
 
     def expand(self, x: Value, shape: Sequence[int]) -> Value:
-        """Repeats dimensions of size 1; new dimensions are in front."""
+        """Repeats dimensions of size 1; new dimensions are leading ones."""
         x = self.reshape(x, (1,) * (len(shape) - x.rank) + x.shape)
         if x.shape == tuple(shape):
             return x

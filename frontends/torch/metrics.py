@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model compared with its compiled form: what was compiled, how long both take, and how well they agree."""
+"""A model compared with its compiled form: the compiled graphs, the time of both, and their agreement."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Metrics:
         return not self.error
 
     def add(self, reports: Sequence[Report]) -> None:
-        """Returns what was compiled."""
+        """Returns the compiled graphs."""
         self.ops = dict(sorted(total(r.ops for r in reports).items()))
         self.on_host = dict(sorted(total(r.on_host for r in reports).items()))
         kinds = Counter(report.kind for report in reports)
@@ -160,7 +160,7 @@ class Compiled:
 
 
 def differentiate(result: Any, model: Callable[..., Any]) -> None:
-    """Runs the backward graph, where there is one, without leaving gradients behind."""
+    """Runs the backward graph, if there is one, without leaving gradients behind."""
     results = [t for t in tree_leaves(result) if isinstance(t, Tensor) and t.requires_grad]
     weights = [p for p in model.parameters() if p.requires_grad] if isinstance(model, torch.nn.Module) else []
     if results and weights:
@@ -185,7 +185,7 @@ def measure(
     seconds: float = 1.0,
     seed: int = 0,
 ) -> Metrics:
-    """Runs a model as it is and compiled, with the same random numbers.
+    """Runs a model uncompiled and compiled, with the same random numbers.
 
     Args:
         name: of the model in tables.

@@ -73,7 +73,8 @@ class Options:
         return cls(**given)
 
     def compile_options(self) -> CompileOptions:
-        """Returns the options of the pipeline from TTIR to TTNN: all that is set, what the front end adds included.
+        """Returns the options of the pipeline from TTIR to TTNN: all that are set, including those that the front end
+        adds.
 
         Raises:
             TypeError: `pipeline` is of another type.

@@ -26,7 +26,7 @@ aten = torch.ops.aten
 
 
 def in_order(_previous: Any, op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Returns what an op draws, after the one before it."""
+    """Returns the random values of an op, after those of the previous one."""
     return op(*args, **kwargs)
 
 
@@ -56,7 +56,7 @@ def put_in_order(graph: Graph) -> None:
 
 
 def _masked(graph: Graph, dropout: Node, previous: Node | None) -> Node:
-    """Puts a mask and products in the place of a dropout; gives the mask's node."""
+    """Replaces a dropout by a mask and products; returns the mask's node."""
     x, p, _ = dropout.args
     result, mask_value = dropout.meta["val"]
 

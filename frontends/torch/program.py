@@ -47,8 +47,8 @@ SHARED = {torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.uint8
 
 
 def host_tensor(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> Any:
-    """Returns a host tensor of the runtime. It borrows PyTorch's memory when the device has the type and elements lie
-    in rows; the caller keeps `tensor` alive.
+    """Returns a host tensor of the runtime. It borrows PyTorch's memory if the device has the type and elements are
+    row-major; the caller keeps `tensor` alive.
 
     dtype: what the program was made for. An op that PyTorch runs can return another than its graph says.
     """
@@ -99,7 +99,7 @@ class Form(NamedTuple):
 
 
 def form_of(value: Any) -> Any:
-    """Returns the form of a tensor; anything else as it is."""
+    """Returns the form of a tensor; any other value unchanged."""
     return Form(value.dtype, tuple(value.shape), value.stride()) if isinstance(value, torch.Tensor) else value
 
 
@@ -229,7 +229,7 @@ class Program:
                 self.check_results(results, now.outputs)
             now.is_checked = True
         self.transfers += len(numbers) - numbers.count(None)
-        # A program may return what it was given: that is no memory of its own.
+        # A program may return an argument: that is not separate memory.
         taken = {*weights, *map(torch.Tensor.data_ptr, [arguments[number] for number in self.others])}
         returned = [arguments[known.number] if isinstance(known, Argument) else known for known in now.known]
         for i, tensor in zip(now.computed, own(computed, given, forms, taken, device), strict=True):
@@ -343,7 +343,8 @@ class Program:
         return [*self.together.inputs], self.together.all_addresses
 
     def weight(self, place: int, number: int, tensor: torch.Tensor, device: Any) -> Any:
-        """Returns a weight where the program wants it; it is sent again when it is another tensor or was written.
+        """Returns a weight in the memory that the program requires; it is sent again if it is another tensor or was
+        written.
 
         PyTorch's memory is used as it is where the types agree: there is no second copy of the values but the form that
         a kernel likes. PyTorch counts writes, but not those through `.data` or another library's view of the memory;

@@ -95,7 +95,7 @@ class Reports(list[Report]):
 
     @property
     def times(self) -> dict[str, float]:
-        """Returns seconds by what they were spent on.
+        """Returns the seconds of each activity.
 
         dynamo: tracing of Python, and guards. capture: one pass over the graph, or AOTAutograd. import: aten ops to
         TTIR. passes, flatbuffer: to what the runtime loads. preparation: of the first runs, all but the ops: weights

@@ -68,7 +68,7 @@ class Residence:
             self.nbytes -= entry.nbytes
 
     def find(self, tensor: torch.Tensor, device: Any, shared: bool = False) -> Any | None:
-        """Returns the device's tensor of the memory, shape and dtype of `tensor`, if it is there.
+        """Returns the device's tensor for the memory, shape and dtype of `tensor`, if it exists.
 
         shared: only one that ops may write in place.
         """

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
-# On a forward graph's output: how many of its values are the model's. Those behind them are for the backward graph.
+# On a forward graph's output: the number of values that belong to the model. Later ones are for the backward graph.
 MODEL_OUTPUTS = "tt_model_outputs"
 
 aten = torch.ops.aten

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that read memory and not values: `as_strided` of a view sees what lies around it, in the order that it lies."""
+"""Ops that read memory and not values: `as_strided` of a view reads the memory around it, in memory order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_owners(graph: Graph) -> None:
 
 
 def places(size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
-    """Returns where the elements of a tensor lie in its memory, int64[size]."""
+    """Returns the offsets of a tensor's elements in its memory, int64[size]."""
     found = torch.tensor(offset)
     for count, step in zip(size, stride, strict=True):
         found = found.unsqueeze(-1) + torch.arange(count) * step
@@ -47,8 +47,8 @@ def places(size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Ten
 
 
 def elements_at(value: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None) -> torch.Tensor:
-    """Returns which element of `value`, counted row by row, lies where an element of a view of its memory does; -1
-    where none does. int64[size].
+    """Returns the element of `value`, counted row by row, at the address of each element of a view of its memory; -1 if
+    there is none. int64[size].
     """
     first = value.storage_offset()
     requested = places(size, stride, first if offset is None else offset)

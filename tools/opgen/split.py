@@ -22,7 +22,7 @@ Of an op's builders nearly half the generated code would have no callers; one th
   - result types are given: no `build` of an op with operands infers them, where another takes them;
   - where one `build` takes the type of a single result, none takes it as a range with the same operands.
 
-The functions that set properties are rewritten (properties.py).
+The hooks of properties become one table for each op (properties.py).
 
 Ops with the trait Row (ttmlir/Dialect/Families/Rows.td) that are equal but for their names share one class: that of the
 first, called <class>Rows. The part of this class registers the name of each.

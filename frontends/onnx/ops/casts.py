@@ -64,7 +64,7 @@ def bits_of(dtype: DType) -> int:
 
 
 def to_narrow(g: Emitter, x: Value, dtype: DType, saturates: bool) -> Value:
-    """Converts to 8 or 4 bits; numbers out of range become the last ones, or what StableHLO makes of them."""
+    """Converts to 8 or 4 bits; numbers out of range saturate, or become what StableHLO specifies."""
     import ml_dtypes
 
     if saturates:

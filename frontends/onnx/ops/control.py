@@ -19,7 +19,7 @@ from ..values import Sequence as Items
 if TYPE_CHECKING:
     from ..importer import Graph
 
-# Turns that have ops of their own where a loop would do, and where only they do.
+# The number of iterations that are unrolled where a loop would be possible, and where only unrolling is.
 FEW, MOST = 8, 4096
 TRUE = np.array(True)
 ENDLESS = 2**63 - 1
@@ -109,7 +109,7 @@ def if_(g: Graph, node: Node, condition: Value) -> tuple[Given, ...]:
 
 
 def probed(g: Graph, graph: Any, given: Sequence[Given]) -> list[Given]:
-    """Returns what the outputs of a graph are; its ops go."""
+    """Returns the outputs of a graph; its ops are inlined."""
     found: list[Given] = []
 
     def run() -> Sequence[Value]:
@@ -121,7 +121,7 @@ def probed(g: Graph, graph: Any, given: Sequence[Given]) -> list[Given]:
 
 
 def together(graph: Any) -> int:
-    """Returns how many steps have ops of their own in a turn of a loop: many of a small body."""
+    """Returns the number of iterations of a loop that are unrolled: many for a small body."""
     return max(1, min(32, 256 // max(1, size_of(graph))))
 
 
@@ -222,7 +222,7 @@ class Turns:
         return (*states, *(next(result) if requested else empty for requested in self.requested))
 
     def known(self, count: int) -> tuple[Given, ...]:
-        """Returns the results of so many turns, unless the body ends them."""
+        """Returns the results of this many iterations, unless the body ends the loop earlier."""
         if not self.carries or count <= (FEW if not self.ends else 0) or self.in_rows:
             return self.unrolled(count)
         if self.ends:
@@ -246,7 +246,7 @@ class Turns:
         return [x for x in after if isinstance(x, Value)], [x for x in requested if isinstance(x, Value)]
 
     def unrolled(self, count: int) -> tuple[Given, ...]:
-        """Turns one after another, each with what it knows."""
+        """Builds unrolled iterations in sequence, each with its known values."""
         g, states = self.g, self.initial
         rows: list[list[Value]] = []
         for i in range(count):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions. Images of ONNX are NCHW, which convolutions of TTIR take as they are; sequences have height 1."""
+"""Convolutions. Images of ONNX are NCHW, which convolutions of TTIR take unchanged; sequences have height 1."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def conv_transpose(g: Emitter, node: Node, x: Value, w: Value, b: Value | None =
 
 def transposed_sizes(node: Node, x: Value, kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
                      extra: Sequence[int]) -> tuple[list[int], Pads]:  # fmt: skip
-    """Returns the spatial sizes of the result, and what is cut off of all that the kernel reaches."""
+    """Returns the spatial sizes of the result, and the amount cropped from the full result."""
     auto = node.get("auto_pad", "NOTSET") or "NOTSET"
     reach = [(n - 1) * s + (k - 1) * d + 1
              for n, k, s, d in zip(x.shape[2:], kernel, strides, dilations, strict=True)]  # fmt: skip
@@ -233,15 +233,16 @@ def transposed_sizes(node: Node, x: Value, kernel: Sequence[int], strides: Seque
 
 def transposed(g: Emitter, x: Value, w: Value, b: Value | None, strides: Sequence[int], dilations: Sequence[int],
                pads: Pads, sizes: Sequence[int], groups: int) -> Value:  # fmt: skip
-    """Returns the places of the transposed convolution from the low padding on; beyond what the kernel reaches there is
-    0."""
+    """Returns the positions of the transposed convolution from the low padding on; positions that the kernel does not
+    reach are 0.
+    """
     if x.shape[1] != w.shape[0]:
         raise Refused(f"X is {x!r} and W is {w!r}; expected {w.shape[0]} channels in X")
     if any(n <= 0 for n in sizes):
         raise Refused(f"the result has the spatial sizes {list(sizes)}; expected at least 1")
     reach = [(n - 1) * s + (k - 1) * d + 1
              for n, k, s, d in zip(x.shape[2:], w.shape[2:], strides, dilations, strict=True)]  # fmt: skip
-    # Padding of both sides alike, and then more places at the end, as the op has it.
+    # Equal padding on both sides, and then more positions at the end, as the op specifies.
     low = [p[0] for p in pads]
     more = [size - (r - 2 * p) for size, r, p in zip(sizes, reach, low, strict=True)]
     fits = all(p >= 0 and 0 <= m < max(s, d) and r - 2 * p > 0

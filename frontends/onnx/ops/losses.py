@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses: negative logarithms of what a model gives to the right class."""
+"""Losses: negative logarithms of the probability of the right class."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers. A seed gives the same numbers in every run of a program, no seed others in every run; they are not
-those of other implementations."""
+"""Random numbers. With a seed, every run of a program has the same numbers; without, each run has others. They differ
+from those of other implementations.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from ..values import BOOL, F32, I32, I64, DType, Value, is_float, is_integer
 
 
 def seed_of(node: Node) -> int:
-    """Returns the seed of `ttir.rand`: 0, where the node has none, gives other numbers in every run."""
+    """Returns the seed of `ttir.rand`: 0, if the node has none, gives other numbers in every run."""
     seed = node.get("seed")
     if seed is None:
         return 0

@@ -16,7 +16,7 @@ from ..registry import Node, op
 from ..values import I32, Value, is_float
 
 Function = Callable[[Value], Value]
-# Steps that have ops of their own; more are a loop.
+# The number of unrolled steps; longer sequences are a loop.
 MOST_UNROLLED = 128
 # Steps of one turn of the loop.
 TOGETHER = 32
@@ -87,7 +87,7 @@ def part(g: Emitter, x: Value, dim: int, begin: int, end: int) -> Value:
 
 
 def row(g: Emitter, x: Value, d: int) -> Value:
-    """Returns what a tensor [directions, ...] has for a direction."""
+    """Returns the part of a tensor [directions, ...] for one direction."""
     return g.reshape(part(g, x, 0, d, d + 1), x.shape[1:])
 
 
@@ -115,7 +115,7 @@ class Direction:
 
 
 class Recurrence:
-    """The inputs and attributes of a node, checked, with the sequence in front and directions in the middle."""
+    """The inputs and attributes of a node, checked, with the sequence first and directions in the middle."""
 
     def __init__(self, g: Emitter, node: Node, gates: int, defaults: Sequence[str], x: Value, w: Value, r: Value,
                  b: Value | None, lengths: Value | None, initial: Sequence[Value | None],

@@ -47,7 +47,7 @@ def slice_of(g: Emitter, node: Node, x: Value, starts: Value | None = None, ends
     shape = [len(range(b, e, s)) for b, e, s in zip(low, high, by, strict=True)]
     if not math.prod(shape):
         return g.full(shape, 0, x.dtype)
-    # A slice of all elements is no op. Where it is one for some sizes only, there is one element more to leave out.
+    # A slice of all elements is not an op. If it is one for some sizes only, one more element is dropped.
     more = [0] * x.rank
     for i, d in enumerate(dims):
         more[d] = int(strides[i] == 1 and is_all_of_some(g, x, d, [(v, i) for v in (starts, ends) if v is not None]))
@@ -125,7 +125,7 @@ def pad(g: Emitter, node: Node, x: Value, pads: Value | None = None, fill: Value
 
 
 def open_elements(g: Emitter, numbers: Value) -> list[bool]:
-    """Returns which elements open sizes change, none of them below 0 or all the same."""
+    """Returns which elements open sizes change; none of them is negative, and they are not all equal."""
     seen = [x.reshape(-1) for x in g.seen_elements(numbers)]
     return [len({int(x[i]) for x in seen}) > 1 and all(x[i] >= 0 for x in seen) for i in range(numbers.size)]
 

@@ -17,7 +17,7 @@ from .window import pair
 
 
 class _OfOneOp(PyBudaModule):
-    """A module that gives its input to one op, of the module's name. Its arguments are the op's, behind the input."""
+    """A module that passes its input to one op, named like the module. Its arguments are the op's, after the input."""
 
     op: ClassVar[str]
 
@@ -136,7 +136,7 @@ class ConvTranspose2dModule(_Convolution):
 
 
 class SparseMatmulModule(PyBudaModule):
-    """A sparse matrix, which stays as it is, times the input."""
+    """A constant sparse matrix times the input."""
 
     def __init__(self, name: str, sparseA: Tensor) -> None:
         super().__init__(name)

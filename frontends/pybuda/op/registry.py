@@ -21,7 +21,7 @@ ONE_MORE = ("Unsqueeze",)
 
 
 def op(function: Callable[..., torch.Tensor]) -> Callable[..., Tensor]:
-    """Returns the op of a function: its parameters behind the op's name, tensors of PyBuda for its operands."""
+    """Returns the op of a function: its parameters after the op's name, tensors of PyBuda for its operands."""
     kind = function.__name__
     inner = inspect.signature(function)
     # Operands are the parameters whose type is a tensor of PyTorch; None stands for one that is optional.
@@ -88,7 +88,7 @@ def tensors_of(arguments: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def buffered(trace: Trace, name: str, value: Any) -> Any:
-    """Returns an argument behind the nops that the configuration has between it and this op."""
+    """Returns an argument after the nops that the configuration has between it and this op."""
     if isinstance(value, tuple):
         return tuple(buffered(trace, name, x) for x in value)
     if not isinstance(value, Tensor):
@@ -112,7 +112,7 @@ def read(trace: Trace, name: str, kind: str, numbers: Iterator[int], x: Tensor) 
 def checked(
     what: str, key: str, value: Any, operand: Callable[[Tensor], torch.Tensor], is_optional: bool = False
 ) -> Any:
-    """Returns what the function gets for an operand.
+    """Returns the function's argument for an operand.
 
     Raises:
         TypeError: the operand is no tensor of PyBuda.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions of ops for programs that generate models: what an op takes, and shapes of operands for a result."""
+"""Descriptions of ops for programs that generate models: accepted operands, and shapes of operands for a result."""
 
 from .datatypes import (
     OperatorDefinition,

@@ -68,7 +68,7 @@ def buffers(value: Any, op_name: str) -> Values:
     }
 
 
-# By attribute: of an op's name and a value, what is kept of it.
+# By attribute: the stored value for an op's name and a value.
 ATTRIBUTES: dict[str, Callable[[str, Any], Values]] = {
     "grid_shape": lambda op, value: {"grid_shape": two(value, "the grid size", op)},
     "t_stream_shape": lambda op, value: {"t_stream_shape": two(value, "the streaming shape", op)},

@@ -38,7 +38,7 @@ def gradients(graph: Graph, trained: int) -> set[Node]:
 
 @dataclass(frozen=True)
 class Computing:
-    """What was said of how ops compute; nothing, as it is made without arguments.
+    """The requested arithmetic of ops; without arguments, none is requested.
 
     rules: of ops, the last that fits holds. math_fidelity, accumulate_df: of all others; None if not set.
     """

@@ -98,7 +98,7 @@ class Channels:
 
 
 class Picker:
-    """Which channel the next buffer goes to, by the algorithm of the configuration."""
+    """Chooses the channel of the next buffer, by the algorithm of the configuration."""
 
     def __init__(self, algorithm: DRAMPlacementAlgorithm, chip: Chip) -> None:
         self.chip, self.turn = chip, 0

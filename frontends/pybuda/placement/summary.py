@@ -27,7 +27,7 @@ PERF_RESULTS = "perf_results"
 
 @dataclass
 class Result:
-    """What the compiler decided.
+    """A placed device.
 
     layouts: where queues lie. loops: numbers of inputs, and of the outputs that are these in the next run.
     loopback: queues of outputs, and those of the inputs whose memory they are.

@@ -36,7 +36,7 @@ class OpTime:
 
 @dataclass(frozen=True, slots=True)
 class EpochTime:
-    """Of one input: cycles of the slowest op, of the longest way through the ops, and the work over all cores."""
+    """Cycles of one input: of the slowest op, and of the longest way through the ops; and the work over all cores."""
 
     cycles: int
     latency: int

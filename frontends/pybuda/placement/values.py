@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions of PyTorch make of nodes: values, and the ops and tensor manipulations between them."""
+"""Results of functions of PyTorch: values, and the ops and tensor manipulations between them."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _is_ready(training: bool) -> bool:
 
 
 def _place(module: Module) -> Device:
-    """Returns the device of a module that runs without a place: one of its own."""
+    """Returns the device of a module that runs without a placement: a separate one."""
     global _automatic
     if module._device is not None:
         return devices()[0]
@@ -135,7 +135,7 @@ def run_inference(
     _perf_trace: bool = False,
     _verify_cfg: Any = None,
 ) -> Any:
-    """Runs inference: compiles what is not compiled yet, and starts the run.
+    """Runs inference: compiles devices that are not compiled yet, and starts the run.
 
     Args:
         module: run on a device of its own; by default the modules that were placed.
@@ -210,7 +210,7 @@ def run_training(
 
 
 def run_forward(input_count: int = 1, _sequential: bool = False) -> None:
-    """Runs so many sets of inputs through the pipeline; 0: until shutdown, or until the next run_inference."""
+    """Runs this many sets of inputs through the pipeline; 0: until shutdown, or until the next run_inference."""
     count = _count(input_count, "input_count", 0)
     pipeline = running()
     pipeline.endless = count == 0
@@ -223,7 +223,7 @@ def run_generate(input_count: int = 1, write_index: int = 0, _sequential: bool =
 
 
 def run_backward(input_count: int = 1, zero_grad: bool = False, _sequential: bool = False) -> None:
-    """Runs the backward pass of so many forward runs, the oldest first. zero_grad: sums of gradients restart at 0."""
+    """Runs the backward pass of this many forward runs, the oldest first. zero_grad: sums of gradients restart at 0."""
     count = _count(input_count, "input_count", 0)
     pipeline = running()
     if not pipeline.training:
@@ -302,13 +302,13 @@ def error_raised() -> bool:
 
 
 def sync() -> None:
-    """Waits until what was started has run."""
+    """Waits until all started runs have ended."""
     if _pipeline is not None:
         _pipeline.sync()
 
 
 def shutdown() -> bool:
-    """Ends what runs. Devices and modules stay; what they were compiled to is gone."""
+    """Ends all runs. Devices and modules stay; their compiled programs are dropped."""
     global _pipeline
     if _pipeline is not None:
         _pipeline.stop()

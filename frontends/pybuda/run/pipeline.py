@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline: devices one after another, and the thread that runs what the API asks for."""
+"""The pipeline: devices one after another, and the thread that runs the API's commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..tensor import Tensor
 
 
 class ResultQueue(queue.Queue):
-    """A queue of results. When the run has failed, `get` gives what there is and then raises the failure."""
+    """A queue of results. After a failed run, `get` returns the existing results and then raises the failure."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class Pipeline:
                     return
 
     def forward(self, count: int) -> None:
-        """Runs so many inputs through all devices; 0: until the run is cancelled. Sequential: the pushed inputs."""
+        """Runs this many inputs through all devices; 0: until the run is cancelled. Sequential: the pushed inputs."""
         done = 0
         kept, self._undelivered = self._undelivered, []
         for results, values in kept:

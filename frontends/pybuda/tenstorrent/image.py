@@ -39,20 +39,20 @@ PYBUDA_VERSION = "0.1.0"
 DESCRIPTION, CONFIG = "device.json", "compile_and_runtime_config.json"
 MODELS = "models.json"  # of several images in one file
 BINARIES = "backend_build_binaries"
-# Limits of what an archive unpacks to, in bytes: of a text in it, and of all, which may also be MOST_RATIO times the
-# archive. Weights that were trained are hardly smaller when they are compressed.
+# Limits of an archive's unpacked size, in bytes: of one text in it, and of the whole, which may also be MOST_RATIO
+# times the archive. Trained weights hardly compress.
 MOST_TEXT, MOST_UNPACKED, MOST_RATIO = 64 << 20, 256 << 20, 100
 PROGRAM = f"{BINARIES}/epoch_programs/program.ttnn"
 # Folders of programs for the cores' processors. The simulated chip runs the flatbuffer: they are empty.
 FOLDERS = [f"{BINARIES}/{name}/" for name in ("brisc", "erisc", "nrisc", "hlks")]
-# How tensors are stored, by the option tti_dump_format or the variable of the environment that asks for it. C++ reads
+# The storage format of tensors, by the option tti_dump_format or the environment variable that requests it. C++ reads
 # all but the first.
 TENSOR_FORMATS = {"default": "pt", "backend": "bin", "backend_tilized": "tiles.bin"}
 VARIABLES = {"PYBUDA_TTI_BACKEND_FORMAT": "backend", "PYBUDA_TTI_BACKEND_TILIZED_FORMAT": "backend_tilized"}
 
 
 class ImageError(PyBudaError):
-    """A file that is no image, or an image for another device."""
+    """A file that is not an image, or an image for another device."""
 
 
 @dataclass
@@ -164,7 +164,7 @@ class TTDeviceImage:
         return [list(shape) for shape, _ in self.description.inputs]
 
     def info(self) -> None:
-        """Prints what the image is for."""
+        """Prints the image's target."""
         d = self.description
         rows = sum(1 << row for row in d.harvested_rows) if d.harvested_rows else [0]
         text = f"""\
@@ -237,7 +237,7 @@ Compilation Graph State...
 
 
 def check_sizes(where: str, members: Mapping[str, zipfile.ZipInfo], size: int) -> None:
-    """Checks what an archive of `size` bytes says that its members unpack to, before any of them is read.
+    """Checks the unpacked size that an archive of `size` bytes states for its members, before any of them is read.
 
     Raises:
         ImageError: a text of more than MOST_TEXT bytes, or more in all than weights are compressed to.
@@ -251,8 +251,8 @@ def check_sizes(where: str, members: Mapping[str, zipfile.ZipInfo], size: int) -
 
 
 def check_parameters(where: str, members: Mapping[str, zipfile.ZipInfo], text: bytes) -> None:
-    """Checks that each parameter has a file of its own, of the size that its shape and type say. What else may be
-    wrong with a description, `of_members` tells.
+    """Checks that each parameter has a separate file, of the size that follows from its shape and type. `of_members`
+    reports other errors of a description.
 
     Raises:
         ImageError: a file of another size, or one of two parameters.

@@ -184,13 +184,13 @@ class Reports(CompilingDevice):
         return super().get_parameter_gradients()
 
     def get_optimizer_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """Returns what the optimizer keeps for each parameter: the learning rate, and moments where it has them."""
+        """Returns the optimizer's state for each parameter: the learning rate, and moments if it has them."""
         if self.optimizer is None:
             return {}
         return {name: self.optimizer.get_optimizer_params(name) for name in self.trained()}
 
     def get_scheduler_params(self, is_buda: bool) -> dict[str, dict[str, Tensor]]:
-        """Returns what the scheduler changes for each parameter: the learning rate."""
+        """Returns the values that the scheduler changes for each parameter: the learning rate."""
         if self.scheduler is None or self.optimizer is None:
             return {}
         return {name: {"lr": self.optimizer.get_optimizer_params(name)["lr"]} for name in self.trained()}

@@ -27,9 +27,10 @@ class PerformanceError(Exception):
 
 @dataclass(frozen=True)
 class OpTime:
-    """An op of the netlist. Times are cycles for one input: est the compiler's own estimate, kernel without waiting for
-    data, bw_kernel with it. problem: what it waits for. in_*, out_*: bytes a cycle, that kernel needs and that there
-    are. None: not recorded."""
+    """An op of the netlist. Times are cycles for one input: est is the compiler's own estimate, kernel excludes and
+    bw_kernel includes waits for data. problem: what it waits for. in_*, out_*: bytes per cycle, required by the kernel
+    and available. None: not recorded.
+    """
 
     name: str
     type: str
@@ -189,7 +190,7 @@ def read_json(path: Path) -> Any:
 
 
 def measured(folder: Path, names: set[str]) -> tuple[str, dict[str, Mapping[str, Any]]]:
-    """Returns the name of the compilation that the ops are of, and what was recorded of each.
+    """Returns the name of the compilation to which the ops belong, and the records of each.
 
     Raises:
         PerformanceError: there are no such data.

@@ -127,7 +127,7 @@ def attributes_of(op: Any) -> dict[str, str]:
 
 @dataclass
 class Stage:
-    """The graph behind a pass."""
+    """The graph after a pass."""
 
     name: str
     graph: dict[str, Any]
@@ -183,7 +183,7 @@ class Log:
 
 
 def stages_of(log: Sequence[tuple[str, str]], first: dict[str, Any]) -> list[Stage]:
-    """Returns the graphs behind passes that changed something."""
+    """Returns the graphs after passes that changed something."""
     found: list[Stage] = []
     before, text_before = first, ""
     for name, text in log:
@@ -260,7 +260,7 @@ def texts(values: Mapping[str, Any]) -> dict[str, str]:
 def report_page(
     name: str, programs: Sequence[CompiledProgram], summary: Mapping[str, Any] | None = None, netlist: str = ""
 ) -> str:
-    """Returns the page. summary: what the placer says, as NAME_placement.json has it; what is not there is left out."""
+    """Returns the page. summary: the placer's report, as in NAME_placement.json; missing parts are omitted."""
     from profiler.page import page  # the profiler is not loaded by those who ask for no report
 
     found: list[dict[str, Any]] = [

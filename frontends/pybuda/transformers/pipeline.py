@@ -45,7 +45,7 @@ class _Fixed(torch.nn.Module):
 
 
 class NLPPipelineWrapper:
-    """Has the forward of a model run on a device of its own.
+    """Runs the forward of a model on a separate device.
 
     Sequences are padded to `max_length` elements (256, or as many as the model has positions for, if these are fewer):
     one program serves all lengths up to that. Caches of keys and values are not used: each step computes the whole
@@ -94,7 +94,7 @@ class NLPPipelineWrapper:
         model.forward = forward
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns what the model's forward does: its logits, for the elements that were given."""
+        """Returns the result of the model's forward: its logits, for the given elements."""
         names = [name for name, p in self.parameters.items() if p.kind < p.VAR_POSITIONAL]
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         given = {name: value for name, value in given.items() if value is not None and name not in DROPPED}

@@ -60,7 +60,7 @@ def verify_module(
     uniform_inputs: bool = False,
     inputs_centered_on_zero: bool = False,
 ) -> list[Device]:
-    """Runs a module on a device, and compares what it gives with PyTorch: `verify_module_pipeline` of one module."""
+    """Runs a module on a device, and compares its results with PyTorch: `verify_module_pipeline` of one module."""
     return verify_module_pipeline(
         [module], input_shapes, verify_cfg, input_params, [device_type], params_centered_on_zero, scale_params, inputs,
         loss_module, uniform_inputs, inputs_centered_on_zero,
@@ -80,7 +80,7 @@ def verify_module_pipeline(
     uniform_inputs: bool = False,
     inputs_centered_on_zero: bool = False,
 ) -> list[Device]:
-    """Runs modules on devices, one after another, and compares what they give with PyTorch.
+    """Runs modules on devices, one after another, and compares their results with PyTorch.
 
     Args:
         modules: of a pipeline. input_shapes: of the inputs of the first one, for random values.
@@ -267,7 +267,7 @@ def compile_only(
 
 
 def reference(devices: Sequence[Device], inputs: Tensors) -> list[torch.Tensor]:
-    """Returns what the devices give, computed by PyTorch on the CPU with their parameters."""
+    """Returns the devices' results, computed by PyTorch on the CPU with their parameters."""
     values: list[torch.Tensor] = [x.detach() for x in inputs]
     for device in devices:
         values = device.evaluate(values, {}, False)
@@ -312,7 +312,7 @@ class ScaledDistance(torch.nn.Module):
 def add_loss(
     devices: Sequence[Device], inputs: Tensors, verify_cfg: VerifyConfig, loss_module: Module | None
 ) -> list[torch.Tensor]:
-    """Places a loss behind the devices.
+    """Places a loss after the devices.
 
     Returns:
         Tensors like its targets.

@@ -25,13 +25,13 @@ from ..strided import elements_at, memory
 
 def is_set(node: Node) -> bool:
     """Returns whether a node of Dynamo's graph gives an argument other memory. (Dynamo makes no graph of `set_`
-    itself.)"""
+    itself.)
+    """
     return node.op == "call_function" and node.target is torch.Tensor.set_
 
 
 def is_strided(node: Node) -> bool:
-    """Returns whether a node of Dynamo's graph is a view by strides, which can be one of what lies around its
-    operand."""
+    """Returns whether a node of Dynamo's graph is a strided view, which may read memory around its operand."""
     return "as_strided" in str(getattr(node.target, "__name__", node.target))
 
 

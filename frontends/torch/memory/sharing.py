@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that depend on the memory of arguments: how they have it is part of what a program was made for.
+"""Graphs that depend on the memory of arguments: its sharing is part of the key of a program.
 
 Dynamo guards shapes, strides and types of arguments, and whether two are one tensor, but not whether their memory
 overlaps, nor where in it they begin. A program of values alone is right for the way in which the arguments had memory
@@ -25,7 +25,7 @@ PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 def span(tensor: torch.Tensor) -> tuple[int, int]:
-    """Returns the addresses of a tensor's first element and behind its last one; it has elements."""
+    """Returns the addresses of a tensor's first element and of the end of its last one; the tensor is not empty."""
     first = tensor.data_ptr()
     if tensor.is_contiguous():
         return first, first + tensor.nbytes
@@ -90,7 +90,7 @@ def pattern_of(arguments: Sequence[Any]) -> Pattern:
 
 
 def places_of(arguments: Sequence[Any]) -> Pattern:
-    """Returns where arguments lie in their memory: what views by strides read depends on it."""
+    """Returns the offsets of arguments in their memory: strided views depend on them."""
     return tuple(
         (x.storage_offset(), x.untyped_storage().nbytes()) if isinstance(x, torch.Tensor) and has_memory(x) else ()
         for x in arguments

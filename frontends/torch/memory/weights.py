@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights that a program was given, and whether they are what they were: all of them are looked at in one go."""
+"""Weights that a program received, and whether they are unchanged: all of them are checked at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def samples_of(tensor: torch.Tensor) -> Bytes:
-    """Returns the bytes of SAMPLES elements, as they are whenever the array is read.
+    """Returns the bytes of SAMPLES elements, current whenever the array is read.
 
     The memory is PyTorch's and is not kept alive: the array is to be read while `tensor` is there.
     """

@@ -50,7 +50,7 @@ def is_cache(cache: torch.Tensor, dim: int, index: torch.Tensor, source: torch.T
 
 
 def update_cache(g: Lowering, cache: Value, index: Value, source: Value) -> Value:
-    """Writes the rows [users, heads, 1, size] at the position; gives the cache, which has them."""
+    """Writes the rows [users, heads, 1, size] at the position; returns the cache with them."""
     rows = g.permute(source, (2, 1, 0, 3))
     position: Any = g.cast(g.reshape(index, (1,)), torch.int32)
     ttir.update_cache(cache.ir, rows.ir, position.ir, 0)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions and resampling. PyTorch's images are NCHW, which convolutions of TTIR take as they are, so that
-`ttir-fusing` sees what follows them; resampling is of NHWC, and the permutes that this takes are what
-`ttir-erase-inverse-ops` removes."""
+"""Convolutions and resampling. PyTorch's images are NCHW, which convolutions of TTIR take unchanged, so that
+`ttir-fusing` sees the following ops. Resampling requires NHWC, and `ttir-erase-inverse-ops` removes the resulting
+permutes.
+"""
 
 from __future__ import annotations
 

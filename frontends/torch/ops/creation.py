@@ -71,7 +71,7 @@ def arange(g: Lowering, *arguments: Any, **options: Any) -> Value:
 
 
 def whole_steps(values: torch.Tensor) -> tuple[int, int] | None:
-    """Returns the first and the step of the integers that become these floats, two or more; None where some are no
+    """Returns the first value and the step of the integers that become these floats, two or more; None if some are not
     integers.
 
     Each of the floats depends on its integer alone: fewer of them are the same.

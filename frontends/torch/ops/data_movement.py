@@ -237,7 +237,9 @@ def replication_pad_backward(g: Lowering, grad: Value, x: Value, padding: Sequen
 def slice_scatter(
     g: Lowering, x: Value, source: Value, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Value:
-    """Returns `x` with a slice replaced: what is before and behind it, and for steps above 1 by what is between."""
+    """Returns `x` with a slice replaced, by concatenating the parts before and after it; for steps above 1, also those
+    in between.
+    """
     dim = dimension(dim, x.rank)
     size = x.shape[dim]
     begin = clipped(start, size, 0)
@@ -298,7 +300,7 @@ def as_strided(
 def as_strided_scatter(
     g: Lowering, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Value:
-    """Returns `x` with what lies in a view of its memory replaced; memory around `x` is unused."""
+    """Returns `x` with the elements of a view of its memory replaced; memory around `x` is unused."""
     requested = elements_at(g.given[0], size, stride, storage_offset).flatten()
     flat = g.reshape(source, (source.size,))
     (mine,) = (requested >= 0).nonzero(as_tuple=True)

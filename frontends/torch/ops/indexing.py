@@ -93,8 +93,9 @@ def indexed_first(x: Value, indices: Sequence[Value | None]) -> tuple[list[int],
 
 
 def at_positions(g: Lowering, x: Value, indices: Sequence[Value | None]) -> Value:
-    """Returns x[indices] as PyTorch has it: the dimensions of the indices stand where the first indexed dimension was,
-    when the indexed ones are neighbours, and else in front."""
+    """Returns x[indices] as in PyTorch: the dimensions of the indices replace the first indexed dimension if the
+    indexed ones are adjacent, and are leading ones otherwise.
+    """
     known, rest, positions = indexed_first(x, indices)
     if not known:
         return x
@@ -234,7 +235,7 @@ def index_put(
     sizes, kept = [x.shape[d] for d in known], [x.shape[d] for d in rest]
     table = g.reshape(g.permute(x, known + rest), (math.prod(sizes), math.prod(kept)))
     where = g.reshape(g.expand(flat_positions(g, sizes, positions), broadcast), (count, 1))
-    # Values have the shape of x[indices]: the indices' dimensions in front of those that are kept.
+    # Values have the shape of x[indices]: the indices' dimensions before the kept ones.
     shape = (*broadcast, *kept)
     neighbours = known == list(range(known[0], known[0] + len(known)))
     if neighbours and known[0]:

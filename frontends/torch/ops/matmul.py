@@ -118,7 +118,8 @@ def attention(
     **options: Any,
 ) -> Any:
     """Returns softmax(query keyT scale + mask) value, [batch, heads, length, width]; with the logarithms of the sums of
-    weights where a backward pass wants them."""
+    weights if a backward pass needs them.
+    """
     several = isinstance(g.fake, tuple | list)
     if several:  # the op of the CPU: dropout_p, is_causal
         dropout_p, is_causal = (

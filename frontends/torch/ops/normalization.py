@@ -103,6 +103,6 @@ def batch_norm_training(
             new, old = g.reshape(new, stat.shape), g.cast(stat, torch.float32)
             moved = g.mul(new, g.scalar(momentum, new))
             moved = g.add(moved, g.mul(old, g.scalar(1 - momentum, old)))
-            # PyTorch's graph can have another dtype than the statistics have; what is written to them is converted.
+            # PyTorch's graph may have another dtype than the statistics; written values are converted.
             results.append(g.cast(moved, g.out(number).dtype if number < len(g.fake) else stat.dtype))
     return tuple(results)

@@ -196,7 +196,7 @@ def adaptive_avg_pool_backward(g: Lowering, grad: Value, x: Value) -> Value:
 
 
 def _shares(windows: int, size: int) -> torch.Tensor:
-    """Returns [windows, size]: the weight that each window of an adaptive mean gives to each place."""
+    """Returns [windows, size]: the weight of each position in each window of an adaptive mean."""
     shares = torch.zeros(windows, size)
     for i in range(windows):
         begin, end = i * size // windows, -(-(i + 1) * size // windows)

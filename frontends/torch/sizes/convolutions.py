@@ -33,7 +33,7 @@ def any_image_size() -> Iterator[None]:
 
 
 def is_for_us() -> bool:
-    """Returns whether what is being traced is compiled by this backend."""
+    """Returns whether this backend compiles the code that is being traced."""
     if _capturing.get():
         return True
     dynamo = sys.modules.get("torch._dynamo.symbolic_convert")
@@ -46,7 +46,7 @@ def is_for_us() -> bool:
 
 
 def at_first_sizes(tensor: Any) -> Any:
-    """Returns a fake tensor of the sizes of the first call in place of one with symbols; other values as they are."""
+    """Returns a fake tensor with the sizes of the first call in place of one with symbols; other values unchanged."""
     if not isinstance(tensor, torch.Tensor):
         return tensor
     numbers = [*tensor.shape, *tensor.stride()]

@@ -38,7 +38,7 @@ class ClosedError(Exception):
 
 
 def symbolic(value: Any) -> SymNode | None:
-    """Returns the node of a symbolic number, or None for what is known.
+    """Returns the node of a symbolic number, or None for a known one.
 
     Raises:
         ClosedError: a size of nested tensors, which is no number.
@@ -132,7 +132,7 @@ class OpenSize:
     hint: int
 
     def is_one_of_few(self) -> bool:
-        """Returns whether its bounds leave so few values that each is better a program of its own."""
+        """Returns whether its bounds allow so few values that each should be a separate program."""
         return self.most is not None and self.most // self.factor - self.least // self.factor < FEW
 
     def of(self, arguments: Sequence[Any]) -> int:
@@ -173,7 +173,7 @@ def is_number(value: Any) -> bool:
 
 
 def numbers_of(value: Any) -> list[tuple[Any, Callable[[Any], int]]]:
-    """Returns symbolic numbers of an argument, and how they are read of what is given for it; sizes before strides."""
+    """Returns the symbolic numbers of an argument, and how they are read from its value; sizes before strides."""
     if isinstance(value, torch.SymInt):
         return [(value, read_number)] if is_number(value) else []
     if not isinstance(value, torch.Tensor):

@@ -34,13 +34,13 @@ MORE = 4
 
 
 def numeric(expressions: Sequence[Any], names: Sequence[sympy.Symbol]) -> Callable[..., list[Any]]:
-    """Returns the function that gives the values of expressions for the values of symbols."""
+    """Returns the function that computes the values of expressions from the values of symbols."""
     code = ", ".join(PythonPrinter().doprint(e) if isinstance(e, sympy.Basic) else repr(e) for e in expressions)
     return eval(f"lambda {', '.join(map(str, names))}: [{code}]", dict(SYMPY_INTERP))
 
 
 def guards_of(environment: Any) -> list[Any]:
-    """Returns what PyTorch's environment of shapes asks for, as far as its symbols are not known to satisfy it."""
+    """Returns the conditions of PyTorch's environment of shapes, unless its symbols are known to satisfy them."""
     if environment is None:
         return []
     asserted = [each.expr for several in environment.deferred_runtime_asserts.values() for each in several]
@@ -135,7 +135,7 @@ class Condition:
         self._function = numeric((expression, difference), [names[i] for i in self.places])
 
     def is_bound(self) -> bool:
-        """Returns whether the condition is an end of what a size may be."""
+        """Returns whether the condition is a bound of a size."""
         return self.is_inequality and not self.expression.has(Mod, PythonMod)
 
     def holds(self, point: Sequence[int | None]) -> bool:

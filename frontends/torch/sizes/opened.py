@@ -284,8 +284,7 @@ class OpenProgram(Program):
         return imported.module
 
     def accepts(self, point: Point) -> bool:
-        """Returns whether sizes that are one here are equal, multiples of what they have to be, and within their
-        bounds."""
+        """Returns whether sizes that are one here are equal, and all are divisible as required and within bounds."""
         if any(point[i] != n for i, n in self.fixed):
             return False
         for group in self.groups:

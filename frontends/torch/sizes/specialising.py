@@ -29,11 +29,11 @@ from .opened import OpenProgram, Way, each_alone, equal_ones
 
 # Sets of sizes that a graph keeps programs for.
 MOST_PROGRAMS = 32
-# Sizes that are tried as sizes of their own, and in how many ways a graph is tried with some of them equal.
+# The number of sizes that are tried as separate sizes, and of ways in which some of them are tried as equal.
 MOST_SIZES, MOST_WAYS = 8, 6
 # Bounds of sizes that are tried where the graph has no form for very large ones.
 BOUNDS = (8211, 1047)
-# Where a product of many sizes is no integer of 32 bits otherwise.
+# If a product of many sizes would otherwise not be an integer of 32 bits.
 BOUND_OF_PRODUCTS = 40
 OUTSIDE = "sizes beyond the bounds of the programs that leave them open"
 SINGULAR = "sizes that are 0 or 1, where ops may mean something else"
@@ -60,7 +60,7 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
     known = copy.copy(graph_module)
     known.graph = copy.deepcopy(graph_module.graph)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    # Another tensor of the memory: offsets of a nested tensor bring a size with them that is no number.
+    # Another tensor with this memory: offsets of a nested tensor have a size that is not a number.
     given = [mode.from_tensor(a.detach(), static_shapes=True) if isinstance(a, torch.Tensor) else a for a in arguments]
 
     class Record(torch.fx.Interpreter):
@@ -75,7 +75,7 @@ def specialised(graph_module: GraphModule, arguments: Sequence[Any]) -> GraphMod
 
 
 def size_of(argument: Any) -> Any:
-    """Returns what a program is made for. Sizes of nested tensors are no numbers, and new ones for each tensor."""
+    """Returns the key of a program. Sizes of nested tensors are not numbers, and differ for each tensor."""
     if isinstance(argument, torch.Tensor):
         return tuple(argument.shape), argument.stride()
     return None if isinstance(argument, torch.SymInt) else argument
@@ -207,8 +207,8 @@ class Specialising:
         return None
 
     def ways(self, sizes: Sizes, point: Point) -> list[Way]:
-        """Returns how sizes may stay open, the most open way first. The last one has those fixed that never changed so
-        far: sizes of kernels and channels are no guards of PyTorch's, and decide what is computed.
+        """Returns the ways in which sizes may stay open, the most open one first. The last one fixes those that never
+        changed so far: sizes of kernels and channels are not guards of PyTorch, and decide which ops are built.
         """
         few = {i for i in sizes.needed if sizes.open[i].is_one_of_few()}
         ways = []

@@ -63,7 +63,7 @@ def ttmetal_bytes(module: Any) -> bytes:
 
 @dataclass(frozen=True)
 class Flatbuffer:
-    """A format of flatbuffers. pipeline changes a TTIR module to one of `dialect`, write gives that one's bytes."""
+    """A format of flatbuffers. pipeline lowers a TTIR module to one of `dialect`, write returns that module's bytes."""
 
     pipeline: str
     write: Callable[[Any], bytes]
@@ -97,7 +97,7 @@ def check_target(target: str) -> None:
 
 
 def lowering_of(target: str) -> Flatbuffer:
-    """Returns what a TTIR module is lowered to for a target; emitted programs are lowered from TTNN."""
+    """Returns the lowered form of a TTIR module for a target; emitted programs are lowered from TTNN."""
     return FLATBUFFERS.get(target, FLATBUFFERS["ttnn"])
 
 
@@ -142,7 +142,7 @@ class Artifact:
         return str(path)
 
     def write_tensors(self, folder: Path) -> None:
-        """Writes the constants of this program; what an earlier one left in the folder goes."""
+        """Writes the constants of this program; the files of an earlier one in the folder are removed."""
         files = self.module.attributes.get("ttnn.tensor_files", ())
         needed = {entry.name for entry in files}
         passes.write_tensor_files(self.module, folder)
@@ -154,7 +154,7 @@ class Artifact:
 
 
 def emitted(module: Any, target: str, options: Given = None) -> Artifact:
-    """Returns the artifact that a target makes of a module that was lowered for it, which is not changed.
+    """Returns the artifact of a target for a module that was lowered for it, which is not changed.
 
     Args:
         options: of `whole_pipeline(target)`; the lowering has read its own.

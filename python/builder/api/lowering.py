@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build a module from its function, and lower it: what the functions of `modules` have in common."""
+"""Build a module from its function, and lower it: the common part of the functions of `modules`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def dialect_of(builder: Builder) -> str:
 
 
 def module_location(function: Callable[..., Any], context: Context) -> Location:
-    """Returns where the module function starts; arguments, functions and returns are there, too."""
+    """Returns the position of the module function; arguments, functions and returns have it, too."""
     code = getattr(function, "__code__", None)
     if code is None:
         return Location.unknown(context)
@@ -155,7 +155,7 @@ def keep_observed(module: Any, snapshot: Any) -> None:
 
 
 def lower(module: Module, builder: Builder, mesh_shape: Sequence[int], how: Lowering) -> tuple[Artifact, Any, Any]:
-    """Returns (what the target makes of it, the lowered module, the goldens) of the module, which is not changed."""
+    """Returns (the target's artifact, the lowered module, the goldens) of the module, which is not changed."""
     lowered, snapshot = lowered_module(module, builder, mesh_shape, how)
     options = how.options(mesh_shape, builder.system_desc_path)
     return emitted(lowered, how.target, options), lowered, snapshot

@@ -189,7 +189,7 @@ def compile_module_to_flatbuffer(
     input_output_goldens: Mapping[int, Any] | None = None,
     intermediate_goldens: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Mapping[int, Any], Mapping[str, Any]]:
-    """Compiles a module of any dialect that has a builder; the module itself stays as it is.
+    """Compiles a module of any dialect that has a builder; the module itself is not changed.
 
     Args:
         builder: the module's builder, which knows its goldens and its mesh; mesh_dict replaces the latter.

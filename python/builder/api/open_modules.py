@@ -110,7 +110,7 @@ def has_few_values(bounds: Bounds) -> bool:
 
 
 def size_of(name: str, bounds: Bounds) -> Size:
-    """Returns 0 and 1 have programs of their own."""
+    """Returns the sizes with separate programs, 0 and 1."""
     return Size(name, max(bounds.least, 2), bounds.most)
 
 

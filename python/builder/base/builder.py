@@ -81,7 +81,7 @@ class Builder(ModuleBuilder):
         self.set_goldens(inputs, outputs)
 
     def set_operand_goldens(self, operands: Mapping[Operand, GoldenValue]) -> None:
-        """Replaces goldens; what is built from these operands after this call is computed from them."""
+        """Replaces goldens; ops that are built on these operands after this call use them."""
         for operand, value in operands.items():
             self._override(operand, value)
 

@@ -40,7 +40,7 @@ class DeferredDevice:
         """Runs before `open`. Simulated chips need nothing."""
 
     def open(self) -> Any:
-        """Returns an open mesh device, or None for one of the mesh that the program asks for."""
+        """Returns an open mesh device, or None for one with the mesh that the program requests."""
         return None
 
     def close(self, device: Any) -> None:
@@ -56,8 +56,8 @@ class TypeInfo:
     zero_point: Optional[int] = None  # noqa: UP045
 
 
-# Names of dtypes, of torch and numpy alike: the element type a builder makes for one, and the one in which goldens of
-# an element type are computed.
+# Names of dtypes, of torch and numpy alike: the element type that a builder derives from one, and the dtype in which
+# goldens of an element type are computed.
 ELEMENT_TYPES: dict[str, str] = {
     "float32": "f32",
     "float64": "f64",
@@ -85,7 +85,7 @@ DTYPES: dict[str, str] = {element: name for name, element in ELEMENT_TYPES.items
 
 
 def element_type(dtype: torch.dtype | np.dtype[Any] | type[np.generic] | TypeInfo | Type, context: Context) -> Type:
-    """Returns the MLIR element type of a torch or numpy dtype; an MLIR type is returned as it is."""
+    """Returns the MLIR element type of a torch or numpy dtype; an MLIR type is returned unchanged."""
     if isinstance(dtype, Type):
         return dtype
     quantised = dtype if isinstance(dtype, TypeInfo) and dtype.scale is not None else None
@@ -177,7 +177,7 @@ def caller() -> tuple[str, int]:
 
 
 def process_multi_return_result(result: Any) -> list[Any]:
-    """Returns what a function returned, as a list."""
+    """Returns the results of a function as a list."""
     if result is None:
         return []
     return list(result) if isinstance(result, (list, tuple)) else [result]

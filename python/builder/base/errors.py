@@ -54,7 +54,7 @@ def diagnostics_of(error: BaseException) -> list[Any]:
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Returns "; did you mean 'dim'?" when something known is near, else a list of what is known."""
+    """Returns "; did you mean 'dim'?" if a known name is similar, else a list of known names."""
     known = sorted(known)
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
     if near:

@@ -103,7 +103,7 @@ class ModuleBuilder:
         return list(ir.RankedTensorType(input.type).shape)
 
     def size(self, name: str) -> int:
-        """Returns what a size that shapes of inputs name is in this build of the module."""
+        """Returns the size in this build of the module that shapes of inputs name."""
         self.open_shapes.check_names({name: None}, "size")
         return self.open_shapes.value(name)
 
@@ -112,7 +112,7 @@ class ModuleBuilder:
         return ir.RankedTensorType(input.type).element_type
 
     def op_location(self, loc: Any = None) -> ir.Location:
-        """Returns the location of an op: the name `file:line` of the user's call, or what the user says."""
+        """Returns the location of an op: the name `file:line` of the user's call, or the user's own text."""
         if isinstance(loc, ir.Location):
             return loc
         if loc is None:
@@ -121,7 +121,7 @@ class ModuleBuilder:
         return ir.Location.name(str(loc), context=self._ctx)
 
     def added(self, op: Any) -> Any:
-        """Notes a new op of the function; what the user gets of it."""
+        """Records a new op of the function; returns the user's handle of it."""
         if self._functions:
             self._functions[-1].last = op.operation
         results = tuple(op.results)
@@ -208,7 +208,7 @@ class ModuleBuilder:
         presharded_args: Mapping[int, Sequence[int]] | None = None,
         presharded_results: Mapping[int, Sequence[int]] | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Builds a public function now, as a decorator, by calling what is decorated with its operands and this
+        """Builds a public function now, as a decorator, by calling the decorated function with its operands and this
         builder.
 
         Args:
@@ -332,7 +332,7 @@ class ModuleBuilder:
             self._functions.pop()
 
     def _finish(self, built: Function, function: Callable[..., Any], operands: list[ir.Value]) -> None:
-        """Calls the user's function and ends the built one with what it returns."""
+        """Calls the user's function and ends the built one with its results."""
         check_parameters(function, len(operands))
         returned = process_multi_return_result(function(*operands, self))
         values = []
@@ -383,7 +383,7 @@ class ModuleBuilder:
         return ir.Attribute.parse(f"#ttcore.meshes<[{', '.join(meshes)}]>", self._ctx)
 
     def begin_module(self) -> None:
-        """Adds what a dialect's modules start with."""
+        """Adds the ops with which modules of a dialect start."""
 
     def adopt(self, module: ir.Module) -> None:
         """Makes this the builder of a module that exists."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes that input shapes name instead of giving a number, and what they are in one build of a module."""
+"""Sizes that input shapes name instead of giving a number, and their values in one build of a module."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class OpenShapes:
     shapes: dict[str, list[OpenShape]] = field(default_factory=dict)
 
     def resolved(self, function: str, shapes: Sequence[Sequence[Any]]) -> list[tuple[int, ...]]:
-        """Returns the shapes in numbers. None is a size of its own, called by function, input and dimension:
-        main_0_1."""
+        """Returns the shapes in numbers. None is a separate size, named by function, input and dimension: main_0_1."""
         named: list[OpenShape] = [
             tuple(f"{function}_{i}_{d}" if size is None else size for d, size in enumerate(shape))
             for i, shape in enumerate(shapes)
@@ -40,7 +39,7 @@ class OpenShapes:
         return [tuple(self.value(size) if isinstance(size, str) else size for size in shape) for shape in named]
 
     def value(self, name: str) -> int:
-        """Returns what a size is in this build."""
+        """Returns the value of a size in this build."""
         if name not in self.values:
             bounds = self.bounds.get(name, Bounds())
             most = LARGEST if bounds.most is None else bounds.most

@@ -53,7 +53,7 @@ EXPECTED = {
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Returns whether a value is what an annotation says, as far as that can be told without looking into mappings."""
+    """Returns whether a value matches an annotation, as far as that can be determined without reading mappings."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
@@ -96,8 +96,9 @@ def text_of(hint: Any) -> str:
 
 
 def checked_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes arguments that are not what the annotations say a TypeError that names function, parameter, value and
-    what was expected."""
+    """Raises TypeError for arguments that do not match the annotations; it names function, parameter, value and what
+    was expected.
+    """
     signature = inspect.signature(function)
     hints: dict[str, Any] = {}
 
@@ -136,7 +137,7 @@ def check_number(name: str, value: Any, low: float, high: float = math.inf) -> N
 
 
 def check_path(parameter: str, value: Any, suffix: str) -> None:
-    """Refuses the path of a file that another function runs, and what is no path.
+    """Refuses the path of a file that another function runs, and values that are not paths.
 
     Raises:
         TypeError, TTBuilderRuntimeException

@@ -83,7 +83,7 @@ class CallbackRuntimeConfig:
         self.start_new_program(artifact_dir)
 
     def start_new_program(self, artifact_dir: str | os.PathLike[str]) -> None:
-        """Forgets what was found so far; what follows goes to another folder."""
+        """Forgets previous results; later ones go to another folder."""
         self.artifact_dir = Path(artifact_dir)
         self.golden_report: dict[str, dict[int, dict[str, Any]]] = {}
         self.memory_report: dict[int, dict[str, Any]] = {}
@@ -130,7 +130,7 @@ def update_device_tensor(
 
 
 def golden(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any) -> None:
-    """Compares what an op of the source computed with its golden, and replace it where it is bypassed."""
+    """Compares the result of an op of the source with its golden, and replaces it if the op is bypassed."""
     config = callback_runtime_config
     if not config.watcher.is_last(binary, program_context, op_context):
         return
@@ -169,7 +169,7 @@ def create_memory_dictionary(memory_view: runtime.MemoryView) -> dict[str, Any]:
 
 
 def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any) -> None:
-    """Notes what is allocated after an op."""
+    """Records the allocated memory after an op."""
     config = callback_runtime_config
     if config.device is None:
         raise ValueError("memory: callback_runtime_config has no device; expected one with an open mesh device")
@@ -186,7 +186,7 @@ def memory(callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_
 def post_op_callback(
     callback_runtime_config: CallbackRuntimeConfig, binary: Any, program_context: Any, op_context: Any
 ) -> None:
-    """Does after an op what the config says."""
+    """Does the actions of the config after an op."""
     if callback_runtime_config.verify_intermediates or callback_runtime_config.bypass_ops:
         golden(callback_runtime_config, binary, program_context, op_context)
     if callback_runtime_config.save_memory:

@@ -129,7 +129,7 @@ def build(command: list[str], link: list[str], sources: list[Path], scratch: Pat
 
 
 def first_error(text: str) -> str:
-    """Returns the compiler's first error with the lines that show its place; everything when there is no such line."""
+    """Returns the compiler's first error with the lines that show its location; everything if there is no such line."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if re.search(r":\d+(:\d+)?: (fatal )?error: ", line)), None)
     if start is None:

@@ -28,7 +28,7 @@ LOG = logging.getLogger("builder.debug")
 
 @dataclass(frozen=True)
 class Breakpoint:
-    """A program that stands at a breakpoint: what a callback or the prompt looks at.
+    """A program that stopped at a breakpoint, as a callback or the prompt sees it.
 
     program: name of the program; index: place of the breakpoint among its ops; location: where the source has it.
     op, op_location: the op that computed the value, as MLIR prints it, or the argument of the program that it is.
@@ -154,7 +154,7 @@ class Prompt(cmd.Cmd):
             self.say(f"{i}: {list(tensor.shape)} {tensor.dtype}\n{tensor}")
 
     def do_memory(self, _: str) -> None:
-        """Shows what is resident in the memories of the device."""
+        """Shows the resident buffers in the memories of the device."""
         self.say(self.stop.device.memory_report())
 
     def do_continue(self, _: str) -> bool:

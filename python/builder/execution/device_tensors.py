@@ -188,7 +188,7 @@ def load_binary(compiled_bin: Any) -> Any:
 
 @contextmanager
 def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> Iterator[Any]:
-    """Yields the device, or one of its own while the block runs. exact: it must have the chip's arithmetic."""
+    """Yields the device, or a new one while the block runs. exact: it must have the chip's arithmetic."""
     if isinstance(device, DeferredDevice):
         device.prepare()
         found = device.open()
@@ -215,7 +215,7 @@ def device_for(device: Any, mesh_shape: Sequence[int], exact: bool = False) -> I
 
 @contextmanager
 def opened(device: Any, executable: Any, exact: bool = False) -> Iterator[Any]:
-    """Yields the device, or one of the mesh that the binary asks for while the block runs."""
+    """Yields the device, or one with the mesh that the binary requests while the block runs."""
     shape = executable.get_program_mesh_shape(0) if executable.get_num_programs() else (1, 1)
     with device_for(device, shape, exact) as used:
         yield used

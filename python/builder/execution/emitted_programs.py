@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run emitted programs on the simulated device and compare what they compute with the goldens."""
+"""Run emitted programs on the simulated device and compare their results with the goldens."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def user_error(path: str, what: str, error: BaseException) -> TTBuilderRuntimeEx
 
 
 def python_module(path: str) -> ModuleType:
-    """Returns a Python file in a namespace of its own; what it does when it is run as a script is not done.
+    """Runs a Python file in a separate namespace, which is returned; its code for scripts does not run.
 
     It finds modules in its folder, as a script does; they are read again for each file.
     """
@@ -210,7 +210,7 @@ def mesh_of(goldens: Mapping[int, Any] | None) -> tuple[int, int]:
 
 
 def placed_inputs(program: EmittedProgram, goldens: Mapping[str, Any], device: Any) -> list[Any]:
-    """Returns the goldens' inputs as the program wants them, or those that it makes for itself when there are none."""
+    """Returns the goldens' inputs in the program's form, or those that it creates for itself if there are none."""
     templates = list(program.create_inputs(device))
     if not goldens:
         return templates

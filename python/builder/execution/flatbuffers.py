@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run compiled programs on the simulated device and compare what they compute with the goldens."""
+"""Run compiled programs on the simulated device and compare their results with the goldens."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def check_sources(executable: Any, bypass: Iterable[str], goldens: Mapping[str, 
 
 
 def program_inputs(executable: Any, index: int, goldens: Mapping[str, Any], mesh_shape: Sequence[int]) -> list[Any]:
-    """Returns host tensors for the program; zeros where there is no golden at all."""
+    """Returns host tensors for the program; zeros if there are no goldens."""
     declared = program_inputs_as_dict(executable, index)
     if isinstance(goldens, ProgramGoldens):
         values = goldens.inputs

@@ -23,7 +23,7 @@ def memory_views(device: Any) -> dict[str, Any]:
 
 
 def buffers_of(view: Any) -> dict[int, dict[str, Any]]:
-    """Returns what is allocated in a memory, by address."""
+    """Returns the allocated buffers of a memory, by address."""
     return {
         int(block["address"]): {"address": int(block["address"]), "bytes_per_bank": int(block["size"]),
                                 "label": block["label"]}
@@ -54,7 +54,7 @@ class MemoryLog:
         self.operations.append(entry)
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns what is resident now."""
+        """Returns the resident buffers."""
         return {
             name: {
                 "banks": view.num_banks,

@@ -120,8 +120,9 @@ def volume(shape: Sequence[int]) -> int:
 
 
 def joined(before: list[torch.Tensor], now: list[torch.Tensor], size: int) -> list[torch.Tensor]:
-    """Returns rows of a value of so many elements, by device, with those that came before; what is not of the batch is
-    itself."""
+    """Returns rows of a value with this many elements, by device, including earlier ones; a value without a batch is
+    unchanged.
+    """
     if before[0].numel() + now[0].numel() > size or now[0].dim() == 0:
         return now
     return [torch.cat(parts) for parts in zip(before, now, strict=True)]

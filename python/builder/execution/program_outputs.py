@@ -50,7 +50,7 @@ def output_records(
     mesh_shape: Sequence[int],
     verdict: Verdict,
 ) -> list[Record]:
-    """Returns what a program returned compared with its goldens."""
+    """Returns a program's results compared with its goldens."""
     records = []
     producers = goldens.producers if isinstance(goldens, ProgramGoldens) else {}
     for place, output in enumerate(numbered(goldens, "output_")):

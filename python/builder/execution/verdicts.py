@@ -142,7 +142,7 @@ def check_outputs(
     check_rtol: bool,
     raise_exception: bool = True,
 ) -> Comparison:
-    """Compares one tensor; TTBuilderGoldenException when it is not accepted, unless told otherwise."""
+    """Compares one tensor; raises TTBuilderGoldenException if it is not accepted, unless disabled."""
     verdict = Verdict(pcc, atol, rtol, check_pcc, check_atol, check_rtol)
     comparison = checked(golden_tensor, output_tensor, verdict, True)
     record = Record("output", tensor_name, "", tensor_name, 0, tuple(output_tensor.shape),

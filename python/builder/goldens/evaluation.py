@@ -43,7 +43,7 @@ from .rows import FLOAT, UNSIGNED, WIDENED, Region, find_op, golden_name, listed
 
 @dataclass(frozen=True, eq=False)
 class Producer:
-    """The op that computes a value: what is known of the value when it is not its golden.
+    """The op that computes a value, and the known properties of the value if it is not its golden.
 
     key: number of the op, behind those of the calls that lead to it; result: which of its results; program: the
     function that runs it; output: which of that one's outputs, None for a value inside.
@@ -118,7 +118,7 @@ class Evaluation:
         self._arguments = {(o.key.owner, o.key.index): o.golden for o in self.overrides if o.key.argument}
         self._after: dict[str | None, list[Override]] = {}
         for override in self.overrides:
-            # An override of a module that was lowered meanwhile concerns an op that is no more.
+            # An override of a module that was lowered meanwhile refers to an op that no longer exists.
             if not override.key.argument and self.names.get(override.key.owner) == override.key.op:
                 self._after.setdefault(override.after, []).append(override)
         self._by_number = {str(n): op for op, n in self.numbers.items()}
@@ -372,7 +372,7 @@ class Evaluation:
         ]
         moves = has_fact(op.name, "moves_values") and not has_fact(op.name, "fills_values")
         moves |= has_fact(op.name, "forwards_values")
-        # Quantized elements are computed with as the floats that they stand for, or moved as they are.
+        # Computations use the floats that quantized elements represent; data movement ops keep the elements.
         stored = [None if moves or not len(op.operands) else quantized(r.type) for r in op.results if is_tensor(r.type)]
         specs = [
             TensorSpec(s.shape, self.dtype(FLOAT) if kind else s.dtype)

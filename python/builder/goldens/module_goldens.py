@@ -56,7 +56,7 @@ def called(function: Callable[..., torch.Tensor], shape: tuple[int, ...], dtype:
 
 
 class Goldens:
-    """The goldens of one module, and what the user said about them."""
+    """The goldens of one module, and the user's settings for them."""
 
     def __init__(self, mesh_shape: tuple[int, int], seed: int = 0):
         self.mesh_shape, self.seed = mesh_shape, seed
@@ -127,7 +127,7 @@ class Goldens:
         return evaluation.value(function, value)
 
     def snapshot(self, module: Any) -> Snapshot:
-        """Returns the goldens of the module as it is now; later changes of it have no effect on them."""
+        """Returns the goldens of the module in its current state; later changes of it have no effect on them."""
         if self._module is not None:
             self.settle(self._module)
         clone = module.operation.clone(ip=False)

@@ -16,7 +16,7 @@ Shapes = Mapping[str, Sequence[tuple[int | str, ...]]]
 
 @dataclass(frozen=True)
 class Built:
-    """The module for some sizes. compile: gives the flatbuffer of this module alone."""
+    """The module for some sizes. compile: returns the flatbuffer of this module alone."""
 
     sizes: Mapping[str, int]
     programs: Programs

@@ -43,7 +43,7 @@ class Override:
 
 @dataclass(frozen=True)
 class OpGoldens:
-    """Goldens of the results of one op, and of its operands (None for what is no tensor).
+    """Goldens of the results of one op, and of its operands (None if it is not a tensor).
 
     source: its number, behind those of the calls that lead to it; operation: where it was read from; program: the
     public function that runs it.

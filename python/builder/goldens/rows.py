@@ -28,7 +28,7 @@ def find_op(op: str) -> Op | None:
 
 
 def golden_name(op: Any) -> str:
-    """Returns the name of an op's row: of a custom call, what it calls."""
+    """Returns the name of an op's row: for a custom call, its target."""
     if op.name == "stablehlo.custom_call" and "call_target_name" in op.attributes:
         return ir.StringAttr(op.attributes["call_target_name"]).value
     return op.name

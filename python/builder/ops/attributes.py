@@ -130,7 +130,7 @@ def replica_groups(value: Any, context: ir.Context) -> ir.Attribute:
 def integers(value: Any, context: ir.Context) -> ir.Attribute:
     if isinstance(value, torch.Tensor):
         value = value.cpu().numpy()
-    # Lists element by element: numpy would make integers of what is none.
+    # Lists element by element: numpy would convert other values to integers.
     array = value if isinstance(value, np.ndarray) and value.dtype == np.int64 else np.asarray(value, dtype=object)
     low, high = integer_limits("", 64)
     for place, element in np.ndenumerate(array) if array.dtype == object else ():
@@ -153,7 +153,7 @@ CONVERTERS: Mapping[str, Converter] = {
 
 
 def convert(op: str, name: str, kind: str, value: Any, context: ir.Context) -> ir.Attribute:
-    """Returns the attribute `name` of `op` for a Python value; an attribute stays as it is."""
+    """Returns the attribute `name` of `op` for a Python value; an attribute is unchanged."""
     if isinstance(value, ir.Attribute):
         return value
     given = value

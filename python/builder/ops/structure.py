@@ -19,7 +19,7 @@ NOT_NUMBERED = {"func.func", "builtin.module", "ttcore.device_module", "ttcore.c
 
 
 def walk(op: Any) -> Iterator[Any]:
-    """Yields all operations below `op` and itself, each before what is inside of it."""
+    """Yields all operations below `op` and itself, each before its contents."""
     yield op
     for region in op.regions:
         for block in region.blocks:
@@ -54,7 +54,7 @@ def symbol(op: Any) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value
 
 
-# Ops that run a function of the module and give what it returns.
+# Ops that run a function of the module and return its results.
 CALLS = {"func.call": "callee", "ttcore.load_cached": "callee", "stablehlo.composite": "decomposition"}
 
 
@@ -68,7 +68,7 @@ def calls(op: Any, root: Any) -> Any | None:
 
 
 def passed(op: Any) -> list[Any]:
-    """Returns what a call passes to its function: its tensors, and no device."""
+    """Returns the operands that a call passes to its function: its tensors, without devices."""
     return [value for value in op.operands if is_tensor(value.type)]
 
 

@@ -75,7 +75,8 @@ class Forest:
 
 
 def paired(forest: Forest, depth: int) -> tuple[Forest, Array, Array]:
-    """Returns the trees with both children of a node side by side, the first child of each node, and what a node was.
+    """Returns the trees with both children of a node adjacent, the first child of each node, and each node's original
+    index.
 
     A leaf that a row may reach before the last level leads to two copies of itself, so that any comparison stays there.
     """
@@ -383,7 +384,7 @@ def named(names: Sequence[str], number: int, what: str) -> str:
 
 
 def tensors_forest(node: Node) -> Forest:
-    """Returns the trees of TreeEnsemble, whose leaves have numbers of their own: they follow the inner nodes here."""
+    """Returns the trees of TreeEnsemble, whose leaves are numbered separately: here they follow the inner nodes."""
 
     def whole(name: str) -> Array:
         return np.asarray(node.get(name, []), np.int64).reshape(-1)

@@ -49,7 +49,7 @@ def filtered(g: Emitter, node: Node, kept: Value, dtype: np.dtype) -> Value:
 
 
 def padding(g: Emitter, node: Node, given: Value, batch: int, rows: int, columns: int, dtype: np.dtype) -> Value:
-    """Returns what is added to scores for a mask of any of its forms.
+    """Returns the term that a mask of any form adds to scores.
 
     [batch]: the numbers of keys. [2 batch]: these, and the first keys. [batch, columns], [batch, rows, columns]: not 0
     for keys that are seen. [batch, 1, n, n]: the same, of which the last rows of the first columns are taken.

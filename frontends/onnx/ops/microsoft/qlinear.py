@@ -27,7 +27,7 @@ def number(g: Emitter, x: Value) -> Value:
 
 
 def real(g: Emitter, x: Value, scale: Value, zero: Value | None) -> Value:
-    """Returns what a tensor's integers stand for, in f32."""
+    """Returns the real values of a tensor's integers, in f32."""
     return dequantized(g, x, number(g, scale), None if zero is None else number(g, zero), F32)
 
 

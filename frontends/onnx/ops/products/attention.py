@@ -16,7 +16,7 @@ from ...registry import Node, op
 from ...values import BOOL, F32, I32, DType, Value, is_float
 from .quantized import type_named
 
-# What a rule asks of the scores: as they are, after softcap, with the bias, and the weights.
+# The scores that a rule requests: raw, after softcap, with the bias, or the weights.
 RAW, CAPPED, BIASED, WEIGHTS = range(4)
 
 
@@ -41,7 +41,7 @@ class Mask:
         self.added = more if self.added is None else g.add(self.added, g.cast(more, self.added.dtype))
 
     def bias(self, g: Emitter, dtype: DType) -> Value | None:
-        """Returns what is added to scores, -inf where a key is not seen."""
+        """Returns the term that is added to scores, -inf where a key is hidden."""
         added = None if self.added is None else g.cast(self.added, dtype)
         if self.allowed is None:
             return added
@@ -189,7 +189,7 @@ def join_heads(g: Emitter, x: Value) -> Value:
 
 
 def mask_of(g: Emitter, given: Value | None, columns: int, repeats: bool) -> Mask:
-    """Returns the mask that `attn_mask` describes; keys behind its last one are not seen.
+    """Returns the mask that `attn_mask` describes; keys after its last one are hidden.
 
     repeats: a mask of one key is for all of them.
     """

@@ -132,7 +132,7 @@ def quantize_linear(g: Emitter, node: Node, x: Value, scale: Value, zero: Value 
 
 
 def is_weight(inputs: Sequence[Any]) -> bool:
-    """Returns whether integers of 8 bits may be weights of a product, which the compiler multiplies as they are."""
+    """Returns whether integers of 8 bits may be weights of a product, which the compiler multiplies directly."""
     x = inputs[0] if inputs else None
     return isinstance(x, Value) and x.rank > 1 and x.dtype in (I8, U8)
 
@@ -333,7 +333,7 @@ def qlinear_conv(
     y_scale: Value, y_zero: Value, b: Value | None = None,
 ) -> Value:  # fmt: skip
     is_last = bool(node.get("channels_last", 0))
-    # Bytes are put into the order of kernels, and not what is computed of them.
+    # Bytes are packed for kernels instead of values computed from them.
     if not is_last:
         x = g.transpose(x, [0, *range(2, x.rank), 1])
     result = integer_convolution(g, node, x, w, x_zero, w_zero, last=True)

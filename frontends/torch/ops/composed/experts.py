@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of groups of rows, each with a matrix of its own: the experts of a layer.
+"""Products of groups of rows, each with a separate matrix: the experts of a layer.
 
 How many rows a group has is known when the program runs. Rows are put into blocks of one group each, of which there are
 at most rows / block + groups, and a block is a product with its group's matrix.

@@ -24,7 +24,7 @@ def composed(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def composed_ops() -> Iterator[tuple[Any, Callable[..., Any]]]:
-    """Yields the overloads that PyTorch knows now: libraries bring ops of their own."""
+    """Yields the overloads that PyTorch knows now: libraries add their own ops."""
     for name, function in COMPOSED.items():
         namespace, _, op = name.partition("::")
         op, _, overload = op.partition(".")
@@ -34,5 +34,5 @@ def composed_ops() -> Iterator[tuple[Any, Callable[..., Any]]]:
 
 
 def wide(x: torch.Tensor) -> torch.Tensor:
-    """Returns floats in which several roundings are no matter."""
+    """Returns floats for which several roundings do not matter."""
     return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x

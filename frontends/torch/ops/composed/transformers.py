@@ -26,7 +26,7 @@ def hidden(mask: torch.Tensor, mask_type: int | None) -> torch.Tensor:
 
 
 def weights_of(scores: torch.Tensor, mask: torch.Tensor | None, mask_type: int | None, dim: int = -1) -> torch.Tensor:
-    """Returns softmax of what a mask leaves; NaN where it leaves nothing."""
+    """Returns the softmax of the elements that a mask keeps; NaN if it keeps none."""
     if mask is not None:
         scores = scores.masked_fill(hidden(mask, mask_type), -math.inf)
     return torch.softmax(scores, dim)
