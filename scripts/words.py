@@ -45,8 +45,6 @@ FOLDERS = ("frontends/", "python/", "scripts/", "tools/")
 SOURCES = ("lib/", "runtime/")
 # Folders whose comments of declarations begin with a noun or a verb, and first words that begin neither.
 COMMENTED = ("include/", "lib/", "plugin/", "runtime/")
-# Files that others are rewriting.
-LATER = ("frontends/pybuda/placement/",)
 OPENERS = frozenset(("Of", "That", "Those", "What", "Which", "Who", "Whoever", "Whom", "Whose"))
 COMMENT = re.compile(r"\s*///<? (\S+)")
 TEXT = """
@@ -156,7 +154,7 @@ def wrong_docstrings(path: str, text: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = ast.get_docstring(node) or ""
-            if opens_badly(docstring) and not path.startswith(LATER):
+            if opens_badly(docstring):
                 yield (
                     f"{path}:{node.body[0].lineno}: the docstring begins with {docstring.split(None, 1)[0]!r}; "
                     f"expected a noun or a verb ({GLOSSARY})"

@@ -86,7 +86,7 @@ class Queue(Node):
 
 @dataclass(slots=True, eq=False)
 class Operand:
-    """What an op reads, and how elements move on the way: text as the netlist has it.
+    """An operand of an op, and how elements move on the way: text as the netlist has it.
 
     shape: as the op gets it. df: the format in which it gets it, where that is not the source's.
     """

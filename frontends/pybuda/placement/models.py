@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What grids of cores an op can have, with its blocks, its buffers in L1 and its time on each."""
+"""The grids of cores that an op can have, with its blocks, its buffers in L1 and its time on each."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ class Models:
                 yield self._model(op, out, grid, direction, factors, (rows, columns), ublock, in_l1, u_kt, overrides)
 
     def _kept(self, op: Op, overrides: Mapping[str, Any]) -> list[tuple[int, ...]]:
-        """Which operands are in L1 from the beginning: parameters, where they are read more than once and fit."""
+        """Returns the operands that may be in L1 from the beginning: parameters, if they are read more than once."""
         kinds = ("parameter", "constant")
         numbers = tuple(i for i, x in enumerate(op.operands) if isinstance(x.source, Queue) and x.source.kind in kinds)
         in_dram = overrides.get("force_dram_parameters")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the configuration changes in the graph before it is placed: constants, fused ops, copies."""
+"""Changes of the graph before it is placed: constants, ops as the program has them, prestriding and tilizers."""
 
 from __future__ import annotations
 

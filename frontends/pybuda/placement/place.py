@@ -36,7 +36,7 @@ class Placed:
 
 @dataclass(slots=True)
 class Epoch:
-    """What runs at one time on one chip. temporal: chips run those of the same number together."""
+    """Ops that run at one time on one chip. temporal: chips run epochs of the same number together."""
 
     number: int
     temporal: int

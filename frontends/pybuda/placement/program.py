@@ -140,7 +140,7 @@ def united(places: Sequence[Place | None]) -> Place | None:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What computes a node in each run.
+    """The ops of a program that compute a node in each run.
 
     rows: ops of a program, as number of the executable and index. work: nanoseconds on one core. shape: of the result.
     place: where the compiler places them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What functions of PyTorch are called in the netlist, by kind; others are ops of their own name."""
+"""Names of PyTorch's functions in the netlist, by kind; others are ops of their own name."""
 
 from __future__ import annotations
 

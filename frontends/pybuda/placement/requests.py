@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the configuration requests of ops by their names, as attributes of the compiler's ops: where epochs begin, which
-ops are not fused, and on which grids of cores they compute."""
+"""Requests of the configuration for ops, by their names, as attributes of the compiler's ops."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def whole(names: Iterable[str]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Requests:
-    """What was requested; nothing, as it is made without arguments.
+    """The requests; without arguments, there are none.
 
     breaks: groups of ops; the first op of each begins an epoch. alone: ops that are not fused with others.
     fused: ops that are fused; empty: all. grids: rows and columns of cores.
