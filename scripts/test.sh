@@ -29,6 +29,8 @@ export PYTHONPYCACHEPREFIX=$PWD/build/pycache
 # wait take more than half of the processors from those that compute.
 export OMP_WAIT_POLICY=passive
 acceptance=${TTMLIR_ACCEPTANCE:-../shared/acceptance}
+# Each Python that it starts is a fork of a process that has imported PyTorch, which saves the seconds of the import.
+forked_python=(.venv/bin/python test/python/installing/forked_python.py)
 
 # named KIND: those of a kind that scripts/choose_tests.py lists.
 named() { sed -n "s/^$1 //p" <<<"$choice"; }
@@ -61,8 +63,8 @@ chosen_python_tests() {
   names=$(named programs | paste -sd'|')
   if [ -n "$names" ] && [ -d "$acceptance" ]; then
     echo "== programs of the documents: $names"
-    .venv/bin/python "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools --repo-root . \
-      --timeout 1200 --only "^($names)" || return
+    "${forked_python[@]}" "$acceptance/run_snippets.py" -j "$jobs" --path build/python_packages --path tools \
+      --repo-root . --timeout 1200 --only "^($names)" || return
   fi
 }
 
@@ -143,24 +145,26 @@ mkdir -p "$scratch"/{checks,chips,reset}
 flags=$(PYTHONPATH=build/python_packages .venv/bin/python -c 'import ttnn; print(*ttnn.config.backend_flags())')
 # One more than there are processors: some wait for seconds.
 # Its limits are of wall time, which other work on the machine uses up.
-programs=(.venv/bin/python "$acceptance/run_snippets.py" -j $((jobs + 1)) --path build/python_packages --path tools --repo-root .
+programs=("$acceptance/run_snippets.py" -j $((jobs + 1)) --path build/python_packages --path tools --repo-root .
   --cxxflags="$flags" --timeout 1200)
 
 most_programs() {
   echo "== programs of the documents"
   # A folder of its own: tt-smi would see the chips of the Python tests.
-  TTRT_PUBLISH=$scratch/chips "${programs[@]}" --only "^($(grep -v '^#' test/acceptance.txt | paste -sd'|'))"
+  local pattern
+  pattern=$(grep -v '^#' test/acceptance.txt | paste -sd'|')
+  TTRT_PUBLISH=$scratch/chips "${forked_python[@]}" "${programs[@]}" --only "^($pattern)"
 }
 
 other_programs() {
   echo "== programs of the documents that need something else"
   # One at a time, where they see no others: they reset all chips.
-  TTRT_PUBLISH=$scratch/reset "${programs[@]}" -j 1 --only "^tt_smi/1[12]" || return
+  TTRT_PUBLISH=$scratch/reset .venv/bin/python "${programs[@]}" -j 1 --only "^tt_smi/1[12]" || return
   # Version 5 of transformers does not take an argument that these pass.
-  "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4 || return
+  .venv/bin/python "${programs[@]}" --only "^pybuda/test_transformers" --path .venv/transformers-4 || return
   # By the environment: without TensorFlow the program would be skipped, which is looked for without --path.
   local said
-  said=$(PYTHONPATH=$PWD/.venv/tensorflow-2 "${programs[@]}" --only "^pybuda_guide/10") || true
+  said=$(PYTHONPATH=$PWD/.venv/tensorflow-2 .venv/bin/python "${programs[@]}" --only "^pybuda_guide/10") || true
   echo "$said"
   [[ $said == *"1 passed, 0 failed" && $said != *skipped* ]] || return
   echo "== checks of what these programs compute"

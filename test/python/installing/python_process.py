@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import io
 import json
 import os
 import runpy
@@ -27,7 +28,15 @@ from typing import IO, Any
 # Libraries read these when they are loaded, which the server has done already.
 READ_AT_IMPORT = ("JAX_", "OMP_", "MKL_", "KMP_", "GOMP_", "OPENBLAS_", "TORCH", "PYTORCH_", "PYTHON", "LD_", "MALLOC_")
 # What a fork can still set.
-MAY_DIFFER = frozenset(["JAX_PLATFORMS", "PYTHONPATH"])
+MAY_DIFFER = frozenset(["JAX_PLATFORMS", "PYTHONIOENCODING", "PYTHONPATH"])
+
+
+def suits(imported: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+    """Whether a fork of a process that imported packages with one environment can have another."""
+    return not any(
+        name.startswith(READ_AT_IMPORT) and environment.get(name) != imported.get(name)
+        for name in (environment.keys() | imported.keys()) - MAY_DIFFER
+    )
 
 
 class Server:
@@ -52,12 +61,7 @@ class Server:
         self.process.wait()
 
     def suits(self, environment: Mapping[str, str]) -> bool:
-        """Whether a fork can have an environment."""
-        names = environment.keys() | self.environment.keys()
-        return not any(
-            name.startswith(READ_AT_IMPORT) and environment.get(name) != self.environment.get(name)
-            for name in names - MAY_DIFFER
-        )
+        return suits(self.environment, environment)
 
     def run(self, request: dict[str, Any], streams: Sequence[IO[bytes]]) -> int:
         """Returns the exit code."""
@@ -131,6 +135,28 @@ def serve(connection: socket.socket) -> dict[str, Any] | None:
         connection.sendall(str(code).encode())
 
 
+def open_streams(chosen: str) -> None:
+    """Opens the standard streams as the interpreter does. chosen: PYTHONIOENCODING."""
+    encoding, _, errors = chosen.partition(":")
+    encoding = encoding or sys.stdout.encoding
+    errors = errors or sys.stdout.errors or "strict"
+    at_once = bool(os.environ.get("PYTHONUNBUFFERED"))
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(  # type: ignore[misc]
+        io.BufferedReader(io.FileIO(0, closefd=False)), encoding=encoding, errors=errors
+    )
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        raw = io.FileIO(number, "w", closefd=False)
+        stream = io.TextIOWrapper(
+            raw if at_once else io.BufferedWriter(raw),  # type: ignore[arg-type]
+            encoding=encoding,
+            errors="backslashreplace" if number == 2 else errors,
+            line_buffering=number == 2 or raw.isatty(),
+            write_through=at_once,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
 def become(request: dict[str, Any]) -> None:
     """Runs a program as if the interpreter had just started with it."""
     first, *rest = request["arguments"]
@@ -140,6 +166,7 @@ def become(request: dict[str, Any]) -> None:
     os.environ.update(environment)
     if "jax" in sys.modules and "JAX_PLATFORMS" in environment:
         sys.modules["jax"].config.update("jax_platforms", environment["JAX_PLATFORMS"])
+    open_streams(environment.get("PYTHONIOENCODING", ""))
     folders = [folder for folder in environment.get("PYTHONPATH", "").split(os.pathsep) if folder]
     sys.path[:0] = [os.path.abspath(folder) for folder in folders]
     if first == "-c":
