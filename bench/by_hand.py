@@ -34,16 +34,16 @@ def example(name: str) -> Any:
 
 
 def resnet50(device: Any) -> ByHand:
-    made = example("resnet50")
-    model = made.ResNet50().eval()
+    network_module = example("resnet50")
+    model = network_module.ResNet50().eval()
     for module in model.modules():
-        if isinstance(module, made.Bottleneck):
+        if isinstance(module, network_module.Bottleneck):
             torch.nn.init.constant_(module.bn3.weight, 0.25)
     image = torch.rand(1, 3, 224, 224)
     parameters: Any = preprocess_model_parameters(
-        initialize_model=lambda: model, custom_preprocessor=made.custom_preprocessor, device=None
+        initialize_model=lambda: model, custom_preprocessor=network_module.custom_preprocessor, device=None
     )
-    network = made.Network(parameters, device)
+    network = network_module.Network(parameters, device)
     parameters.fc.weight = ttnn.to_device(parameters.fc.weight, device)
     parameters.fc.bias = ttnn.to_device(parameters.fc.bias, device)
     rows = image.permute(0, 2, 3, 1).reshape(1, 1, 224 * 224, 3)
@@ -53,20 +53,20 @@ def resnet50(device: Any) -> ByHand:
 
 def bert(device: Any) -> ByHand:
     """BERT of 12 layers, batch 1, 128 tokens."""
-    made = example("bert")
-    made.LAYERS, made.BATCH = 12, 1
-    model = made.Bert().eval()
-    ids = torch.randint(1, made.VOCABULARY, (1, made.ROWS))
-    kinds, mask = torch.zeros_like(ids), torch.zeros(1, 1, 1, made.ROWS)
+    network_module = example("bert")
+    network_module.LAYERS, network_module.BATCH = 12, 1
+    model = network_module.Bert().eval()
+    ids = torch.randint(1, network_module.VOCABULARY, (1, network_module.ROWS))
+    kinds, mask = torch.zeros_like(ids), torch.zeros(1, 1, 1, network_module.ROWS)
     parameters = preprocess_model_parameters(
-        initialize_model=lambda: model, custom_preprocessor=made.custom_preprocessor, device=device
+        initialize_model=lambda: model, custom_preprocessor=network_module.custom_preprocessor, device=device
     )
     numbers = [
         ttnn.from_torch(values, dtype=ttnn.uint32, device=device)
-        for values in (ids, kinds, torch.arange(made.ROWS).expand(1, made.ROWS))
+        for values in (ids, kinds, torch.arange(network_module.ROWS).expand(1, network_module.ROWS))
     ]
     chip_mask = ttnn.from_torch(mask, dtype=ttnn.bfloat16, layout=ttnn.TILE_LAYOUT, device=device)
-    return model, [ids, kinds, mask], lambda: made.bert(*numbers, chip_mask, parameters=parameters)
+    return model, [ids, kinds, mask], lambda: network_module.bert(*numbers, chip_mask, parameters=parameters)
 
 
 NETWORKS: dict[str, Callable[[Any], ByHand]] = {"ResNet-50 by hand": resnet50, "BERT, 12 layers, by hand": bert}

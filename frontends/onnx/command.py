@@ -40,26 +40,26 @@ def sizes(text: str) -> dict[str, Any]:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         "ttmlir-import-onnx", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    made.add_argument("file", metavar="FILE.onnx")
-    made.add_argument(
+    result.add_argument("file", metavar="FILE.onnx")
+    result.add_argument(
         "-o", "--output", metavar="FILE", default="-",
         help="by its suffix: .mlir (also -, standard output), .ttnn, .cpp, .py, .safetensors (weights alone)",
     )  # fmt: skip
-    made.add_argument("--level", choices=("stablehlo", "ttir", "ttnn"), default="stablehlo",
+    result.add_argument("--level", choices=("stablehlo", "ttir", "ttnn"), default="stablehlo",
                       help="of a .mlir: as imported, or behind the pipelines (default: %(default)s)")  # fmt: skip
-    made.add_argument("--sizes", type=sizes, default={}, metavar="NAME=N,...",
+    result.add_argument("--sizes", type=sizes, default={}, metavar="NAME=N,...",
                       help="sizes of dimensions that have none, or bounds (NAME=2:64)")  # fmt: skip
-    made.add_argument("--weights", choices=("beside", "inside"), default="beside",
+    result.add_argument("--weights", choices=("beside", "inside"), default="beside",
                       help="inputs with values in a .safetensors, or constants (default: %(default)s)")  # fmt: skip
-    made.add_argument("--options", default="", help="of ttir-to-ttnn-backend-pipeline, as in docs/options.md")
-    made.add_argument(
+    result.add_argument("--options", default="", help="of ttir-to-ttnn-backend-pipeline, as in docs/options.md")
+    result.add_argument(
         "--describe", action="store_true", help="print inputs, outputs, opsets and ops, and write nothing"
     )
-    made.add_argument("--debug", action="store_true", help="print a stack trace with an error")
-    return made
+    result.add_argument("--debug", action="store_true", help="print a stack trace with an error")
+    return result
 
 
 def describe(model: Any) -> str:

@@ -268,8 +268,8 @@ class OnnxModel:
         named = dict(zip((x.name for x in self.inputs), shapes, strict=True))
         self._sizes.check(named)
         with ir.Context():
-            made = import_model(self._with((), self.known), named, self.known)
-            return [(value.shape, value.dtype) for _, value in made.outputs]
+            result = import_model(self._with((), self.known), named, self.known)
+            return [(value.shape, value.dtype) for _, value in result.outputs]
 
     #
     # Open sizes
@@ -495,25 +495,25 @@ def compile(
     Raises:
         OnnxError: see `load`; or a node that has no form on the chip: names it, and what was expected.
     """
-    made = load(model, sizes, options, known)
+    result = load(model, sizes, options, known)
     if hasattr(inputs, "shape") or isinstance(inputs, str | bytes):
         raise TypeError(f"inputs is {type(inputs).__name__}; expected a list of arrays, or arrays by name")
     if inputs is not None:
-        given = made.bound((), inputs) if isinstance(inputs, Mapping) else made.bound(tuple(inputs), {})
-        arrays = {name: taken(made._all[name], value) for name, value in given.items()}
-        plain = {name: shape_of(x) for name, x in arrays.items() if not made._all[name].is_sequence}
-        made._sizes.check(plain)
-        made._sizes.fixed(plain)
-        made._program(arrays)
-    elif made._sizes.are_known and not any(x.is_sequence for x in made.inputs):
+        given = result.bound((), inputs) if isinstance(inputs, Mapping) else result.bound(tuple(inputs), {})
+        arrays = {name: taken(result._all[name], value) for name, value in given.items()}
+        plain = {name: shape_of(x) for name, x in arrays.items() if not result._all[name].is_sequence}
+        result._sizes.check(plain)
+        result._sizes.fixed(plain)
+        result._program(arrays)
+    elif result._sizes.are_known and not any(x.is_sequence for x in result.inputs):
         try:
-            _ = made.program
+            _ = result.program
         except OnnxError as error:
             if not needs_values(error):
                 raise
     else:
-        require_form(made)
-    return made
+        require_form(result)
+    return result
 
 
 def require_form(model: OnnxModel) -> None:

@@ -246,13 +246,13 @@ def _config_class(row: tuple[str, str, list[tuple[str, str, bool, bool, str]]]) 
         fields.append((field, Any, dataclasses.field(metadata=metadata, default=default)))
     for field, default in _EXTRA.get(name, {}).items():
         fields.append((field, Any, dataclasses.field(default=default)))
-    made: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), kw_only=kind != _UNARY)
+    result: Any = dataclasses.make_dataclass(name, fields, bases=(Config,), kw_only=kind != _UNARY)
     if kind in _INITS:
-        made.__init__ = _INITS[kind]
-    made._type = kind
-    made.__module__ = __name__
-    made.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."
-    return made
+        result.__init__ = _INITS[kind]
+    result._type = kind
+    result.__module__ = __name__
+    result.__doc__ = f"{name}({', '.join(f[0] for f in fields)}): {kind.partition('.')[2].replace('_', ' ')}."
+    return result
 
 
 _STRUCTS = _native.structs()
@@ -260,7 +260,7 @@ _NAMES = {row[0]: row[1] for row in [*_STRUCTS, *_native.enums()]}
 # By the dialect's name, those that the extension has classes of its own for left out.
 CONFIGS: dict[str, Any] = {}
 CONFIGS.update({row[0]: _config_class(row) for row in _STRUCTS if not hasattr(_native, row[1])})
-globals().update({made.__name__: made for made in CONFIGS.values()})
+globals().update({result.__name__: result for result in CONFIGS.values()})
 for _made_class in CONFIGS.values():
     _made_class._simple = {
         field.name: (_class(field.metadata["kind"]), *([type(None)] if field.metadata["optional"] else []))

@@ -96,11 +96,11 @@ def op_lines(placed: Placed, fused: Mapping[Op, int]) -> list[str]:
 def program(epochs: Sequence[Epoch], layouts: Mapping[Queue, Layout]) -> list[str]:
     """Returns the program of one epoch type: its epochs in order, in a loop over inputs."""
     of_op = {x.op: number for number, epoch in enumerate(epochs) for x in epoch.placed}
-    made: dict[int, list[str]] = {}
+    result: dict[int, list[str]] = {}
     for queue in layouts:
         if queue.kind == "e2e" and queue.producer in of_op:
-            made.setdefault(of_op[queue.producer], []).append(key(queue.name))
-    own = {name for group in made.values() for name in group}
+            result.setdefault(of_op[queue.producer], []).append(key(queue.name))
+    own = {name for group in result.values() for name in group}
     read = [read_queues(epoch) for epoch in epochs]
     last = {key(queue.name): number for number, group in enumerate(read) for queue in group}
     done: dict[int, list[str]] = {}
@@ -110,8 +110,8 @@ def program(epochs: Sequence[Epoch], layouts: Mapping[Queue, Layout]) -> list[st
     pointers: dict[str, int] = {}
     body: list[str] = []
     for number, epoch in enumerate(epochs):
-        if number in made:
-            body.append(f"    -   allocate_queue: [{', '.join(made[number])}]")
+        if number in result:
+            body.append(f"    -   allocate_queue: [{', '.join(result[number])}]")
         held = {x.op.operands[n].source for x in epoch.placed for n in x.model.in_l1}
         settings = []
         for queue in read[number]:

@@ -245,17 +245,17 @@ def flatbuffer_compiler(
             shlo_pipeline_options, shlo_to_ttir_pipeline_options, print_ir,
         )  # fmt: skip
         check_target(target)
-        made = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
+        produced = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
         root = artifact_dir if output_root is None else output_root
         if root is None:
-            return made.builder, made.artifact.data, made.programs, made.intermediates
+            return produced.builder, produced.artifact.data, produced.programs, produced.intermediates
         folder = Path(root) / f"{dialect}-builder-artifacts" / target
-        path = made.artifact.write(folder)
+        path = produced.artifact.write(folder)
         if save_artifacts:
             # Programs of the ecosystem name the folder that they read from, others the root of all.
             texts = folder if artifact_dir in (".", None) else Path(artifact_dir)
-            save_texts(texts, dialect, made.module, made.lowered, target)
-        return made.builder, path, made.programs, made.intermediates
+            save_texts(texts, dialect, produced.module, produced.lowered, target)
+        return produced.builder, path, produced.programs, produced.intermediates
 
     return named(
         compile_to_flatbuffer,
@@ -352,28 +352,28 @@ def executor(dialect: str, name: str) -> Callable[..., GoldenReport]:
             target, enable_intermediate_verification=enable_intermediate_verification, dump_memory=dump_memory,
             breakpoint_callback=breakpoint_callback is not None,
         )  # fmt: skip
-        made = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
-        if (at is not None or inputs is not None) and not isinstance(made.programs, OpenGoldens):
+        produced = compiled(Source(fn, dialect, mesh_name, mesh_dict, how), sizes)
+        if (at is not None or inputs is not None) and not isinstance(produced.programs, OpenGoldens):
             raise ValueError(f"{'inputs' if at is None else 'at'} is for programs whose input shapes name sizes")
         folder, path = ".", None
         if save_artifacts or dump_memory:
-            folder = get_artifact_dir(output_root, type(made.builder).__name__, test_base)
+            folder = get_artifact_dir(output_root, type(produced.builder).__name__, test_base)
         if save_artifacts:
-            path = save_texts(Path(folder), dialect, made.module, made.lowered, target)
-            made.artifact.write(folder)
+            path = save_texts(Path(folder), dialect, produced.module, produced.lowered, target)
+            produced.artifact.write(folder)
         if skip_exec:
             return GoldenReport(pcc=pcc, path=path)
         if target not in FLATBUFFERS:
             report = execute_emitted(
-                made.artifact, made.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
+                produced.artifact, produced.programs, device, save_artifacts, folder, pcc=pcc, atol=atol, rtol=rtol,
                 disable_golden=disable_golden, check_pcc=check_pcc, check_atol=check_atol, check_rtol=check_rtol,
                 exact=exact,
             )  # fmt: skip
         else:
             report = execute_fb(
-                made.artifact.data, made.programs, made.intermediates, pcc, atol, rtol, disable_golden, device,
-                check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts, folder,
-                dump_memory, breakpoint_callback, exact, inputs=inputs, at=at,
+                produced.artifact.data, produced.programs, produced.intermediates, pcc, atol, rtol, disable_golden,
+                device, check_pcc, check_atol, check_rtol, enable_intermediate_verification, None, save_artifacts,
+                folder, dump_memory, breakpoint_callback, exact, inputs=inputs, at=at,
             )  # fmt: skip
         report.path = path
         return report

@@ -161,9 +161,9 @@ class Variants:
             opened = dict(zip((size.name for size in self.open_sizes), point, strict=True))
             at = OpenShapes(self.bounds, {**dict(others), **opened})
             try:
-                made, own = self.source.built(at)
+                result, own = self.source.built(at)
                 with told(at):
-                    return lowered_module(made, own, own.mesh_shape, self.source.how, is_open=True)[0]
+                    return lowered_module(result, own, own.mesh_shape, self.source.how, is_open=True)[0]
             except TTBuilderCompileException as error:  # of this size: it was compiled for another one
                 raise OpenSizeError(str(error)) from error
 

@@ -276,10 +276,10 @@ class Debugger:
         return found
 
     def golden_of(self, ref: Any) -> GoldenMapTensor | None:
-        made = self.producer(ref)
-        if made is None or self.goldens is None:
+        produced = self.producer(ref)
+        if produced is None or self.goldens is None:
             return None
-        op, result = made
+        op, result = produced
         golden = self.goldens.get(runtime.get_op_source(op))
         return golden.results[result] if golden is not None and result < len(golden.results) else None
 
@@ -292,8 +292,8 @@ class Debugger:
 
     def stop(self, executable: Any, program: Any, op: Any, ref: Any) -> None:
         """Shows a value to the callback or the prompt."""
-        made = self.producer(ref, marks=False)
-        inputs = runtime.get_op_input_refs(made[0]) if made is not None else []
+        produced = self.producer(ref, marks=False)
+        inputs = runtime.get_op_input_refs(produced[0]) if produced is not None else []
         rows, columns = self.device.get_mesh_shape()
 
         def write(values: Sequence[torch.Tensor]) -> None:
@@ -304,8 +304,10 @@ class Debugger:
             executable.get_program_name(runtime.get_program_index(program)),
             op.index,
             location_of(op),
-            runtime.get_op_debug_str(made[0]) if made is not None else f"value {ref.value}, an argument of the program",
-            location_of(made[0]) if made is not None else "",
+            runtime.get_op_debug_str(produced[0])
+            if produced is not None
+            else f"value {ref.value}, an argument of the program",
+            location_of(produced[0]) if produced is not None else "",
             self.values(program, ref),
             self.golden_of(ref),
             [v[0] for v in (self.values(program, i) for i in inputs) if v],
@@ -319,13 +321,13 @@ class Debugger:
         assert self.memory is not None
         rows, columns = self.device.get_mesh_shape()
         ref = runtime.get_op_input_refs(op)[0]
-        made = self.producer(ref, marks=False)
+        produced = self.producer(ref, marks=False)
         text = json.dumps({
             "program": executable.get_program_name(runtime.get_program_index(program)),
             "location": location_of(op),
             "device": {"id": self.device.id, "arch": self.device.arch, "mesh_shape": [rows, columns]},
             "value": {"shape": list(ref.get_shape()), "dtype": str(ref.get_dtype()).rpartition(".")[2],
-                      "op": made[0].name if made is not None else None},
+                      "op": produced[0].name if produced is not None else None},
             "memories": self.memory.snapshot(),
             "operations": self.memory.operations[:-1],
         }, indent=1)  # fmt: skip

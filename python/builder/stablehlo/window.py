@@ -60,8 +60,10 @@ class WindowMixin(Base):
         in_pairs: both of the first result, then both of the second, instead of the first ones of all.
         """
         info = self.op_info(op)
-        made = self.create_op(info, operands, attributes, common={**common, "result_types": list(results)}, regions=1)
-        owner = (made[0] if isinstance(made, tuple) else made).owner
+        produced = self.create_op(
+            info, operands, attributes, common={**common, "result_types": list(results)}, regions=1
+        )
+        owner = (produced[0] if isinstance(produced, tuple) else produced).owner
         each = [tensor_type([], ir.RankedTensorType(t).element_type) for t in results]
         scalars = [scalar for scalar in each for _ in range(2)] if in_pairs else each * 2
         location = owner.location
@@ -72,7 +74,7 @@ class WindowMixin(Base):
             results=[], operands=[returned] if finish.segmented else returned, attributes={}, loc=location,
             ip=ir.InsertionPoint(block),
         )  # fmt: skip
-        return made
+        return produced
 
     @takes_common
     def reduce(

@@ -120,12 +120,14 @@ def _fixed_heads(name: str, heads: int, kv_heads: int, writes: bool) -> None:
         result: tuple[Tensor, Tensor, Tensor] = _written(compute(input), output_tensors)
         return result
 
-    made = compute_into if writes else compute
-    made.__doc__ = f"Returns {heads} heads of queries and {kv_heads} of keys and values of [batch, 1, length, width]."
+    produced = compute_into if writes else compute
+    produced.__doc__ = (
+        f"Returns {heads} heads of queries and {kv_heads} of keys and values of [batch, 1, length, width]."
+    )
     golden = _SPLIT_GOLDEN
     for parameter, value in (("input_kv", None), ("num_kv_heads", kv_heads), ("num_heads", heads)):
         golden = golden.replace(parameter, str(value))
-    experimental(_HEADS, golden=golden.replace("transpose_k_heads", "False"), name=name)(made)
+    experimental(_HEADS, golden=golden.replace("transpose_k_heads", "False"), name=name)(produced)
 
 
 _fixed_heads("nlp_create_qkv_heads_falcon7b", 71, 1, writes=False)

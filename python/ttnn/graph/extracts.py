@@ -70,7 +70,7 @@ def extract_levelized_graph(trace: Sequence[Node], max_level: int = 1) -> list[N
         raise ValueError(f"ttnn.graph.extract_levelized_graph: max_level is {max_level}; expected 1 or more")
     functions: list[Node] = []
     open_ones: list[Node | None] = []
-    made: dict[int, list[Node]] = {}  # by tensor: functions that it came from, of all levels
+    result: dict[int, list[Node]] = {}  # by tensor: functions that it came from, of all levels
     for node in trace:
         kind = node["node_type"]
         if kind == "function_start":
@@ -86,7 +86,7 @@ def extract_levelized_graph(trace: Sequence[Node], max_level: int = 1) -> list[N
                 if open_ones and open_ones[-1] is not None:
                     open_ones[-1]["internals"].append(found["counter"])
                 inputs = [each["counter"] for each in trace if _is_input(each, node)]
-                for source in (one for tensor in inputs for one in made.get(tensor, [])):
+                for source in (one for tensor in inputs for one in result.get(tensor, [])):
                     if source["stacking_level"] == level and source["counter"] not in found["in_edges"]:
                         found["in_edges"].append(source["counter"])
                         source["out_edges"].append(found["counter"])
@@ -98,7 +98,7 @@ def extract_levelized_graph(trace: Sequence[Node], max_level: int = 1) -> list[N
                     params = trace[tensor]["params"]
                     ended["output_shape"].append(params["shape"])
                     ended["output_info"].append(f"{params['dtype']}, {params['layout']}")
-                    made.setdefault(tensor, []).append(ended)
+                    result.setdefault(tensor, []).append(ended)
     return functions
 
 

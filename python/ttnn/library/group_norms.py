@@ -289,7 +289,7 @@ def dram_group_norm_params_from_torch(
     parts = 1 if mesh_axis is None else mesh[mesh_axis]
     mapper = ShardTensor2dMesh(device, None, dims=[0 if axis == mesh_axis else None for axis in range(2)])
     several = isinstance(torch_params, list | tuple)
-    made = []
+    produced = []
     for each in torch_params if several else [torch_params]:
         if not hasattr(each, "numel"):
             raise TypeError(f"ttnn.{name}: torch_params has {each!r}; expected torch tensors")
@@ -301,8 +301,8 @@ def dram_group_norm_params_from_torch(
         joined = rows[0].new_zeros(parts, *rows[0].shape[1:])
         for at, row in enumerate(rows):
             joined[at] = row[0]
-        made.append(from_torch(joined, dtype, device=device, mesh_mapper=mapper))
-    result: Any = made if several else made[0]
+        produced.append(from_torch(joined, dtype, device=device, mesh_mapper=mapper))
+    result: Any = produced if several else produced[0]
     if not return_mask:
         return result
     mask = create_group_norm_input_mask(channels_per_device, groups_per_device, apart, dtype)

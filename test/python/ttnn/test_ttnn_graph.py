@@ -132,5 +132,5 @@ def test_semaphores_and_empty_tensors(device: ttnn.Device) -> None:
     with pytest.raises(TypeError, match="global_semaphore is 3; expected one of create_global_semaphore"):
         ttnn.get_global_semaphore_address(3)
     x = ttnn.from_torch(torch.ones(4, 5), layout=ttnn.TILE_LAYOUT, device=device)
-    made = ttnn.empty_like(x, dtype=ttnn.bfloat16)
-    assert (tuple(made.shape), made.dtype, made.layout) == ((4, 5), ttnn.bfloat16, ttnn.TILE_LAYOUT)
+    result = ttnn.empty_like(x, dtype=ttnn.bfloat16)
+    assert (tuple(result.shape), result.dtype, result.layout) == ((4, 5), ttnn.bfloat16, ttnn.TILE_LAYOUT)

@@ -181,8 +181,8 @@ def splits(op: Any, rule: Rule) -> list[tuple[str, int]]:
 @functools.cache
 def operands_of(name: str) -> list[tuple[Any, Rule, list[torch.Tensor]]]:
     """Ops of a row that have factors, with random operands."""
-    made = TABLE[name]
-    module, _ = built(name, made.dtypes[0])
+    produced = TABLE[name]
+    module, _ = built(name, produced.dtypes[0])
     ruled = clone(module)
     with ruled.context:
         PassManager.parse("builtin.module(func.func(sdy-populate-op-sharding-rules))").run(ruled.operation)

@@ -137,22 +137,22 @@ def kernel_differences(kernel: dict[str, Any], plan: Plan) -> list[str]:
         if step["operation"].removesuffix("DeviceOperation") != STEPS_OF_KERNELS[name]:
             continue
         buffers = step["buffers"]
-        made = {
+        result = {
             "formats in L1": [FORMATS[buffer["format"]] for buffer in buffers],
             "unpacked formats": [FORMATS[buffer["unpacked"]] for buffer in buffers],
         }
         known = {"formats in L1": kernel["pack_src"], "unpacked formats": kernel["unpack_dst"]}
         if "compute" in step and name != "tilize_metal2":
-            made |= {"fidelity": step["compute"]["math_fidelity"],
+            result |= {"fidelity": step["compute"]["math_fidelity"],
                      "approximate": str(bool(step["compute"]["math_approx_mode"])).lower()}  # fmt: skip
             known |= {"fidelity": kernel["fidelity"], "approximate": kernel["approx"]}
         if name == MATMUL:
-            made["adds in L1"] = bool(step["compute"]["packer_l1_acc"]) and step["blocks"]["num_blocks"] > 1
+            result["adds in L1"] = bool(step["compute"]["packer_l1_acc"]) and step["blocks"]["num_blocks"] > 1
             known["adds in L1"] = kernel.get("packer_l1_acc", False)
-        made["arguments"] = step["arguments"] | (matmul_arguments(step["blocks"]) if name == MATMUL else {})
+        result["arguments"] = step["arguments"] | (matmul_arguments(step["blocks"]) if name == MATMUL else {})
         known["arguments"] = kernel["args"]
-        reasons.append([f"{name}: {what} {made[what]}; the library has {known[what]}"
-                        for what in made if made[what] != known[what]])  # fmt: skip
+        reasons.append([f"{name}: {what} {result[what]}; the library has {known[what]}"
+                        for what in result if result[what] != known[what]])  # fmt: skip
     return min(reasons, key=len) if reasons else [f"{name}: no program has it"]
 
 

@@ -50,16 +50,16 @@ def test_comparison_mode_finds_a_wrong_golden(device: ttnn.Device) -> None:
 
 
 def test_settings_are_files(tmp_path: Path) -> None:
-    made = ttnn.Config()
-    made.comparison_mode_pcc, made.report_name = 0.5, "run"
-    made.save_to_file(tmp_path / "config.json")
+    produced = ttnn.Config()
+    produced.comparison_mode_pcc, produced.report_name = 0.5, "run"
+    produced.save_to_file(tmp_path / "config.json")
     read = ttnn.Config()
     read.load_from_file(tmp_path / "config.json")
     assert (read.comparison_mode_pcc, read.report_name) == (0.5, "run")
     with pytest.raises(ValueError, match="there is no setting pcc"):
-        made.apply_json_overrides('{"pcc": 1}')
+        produced.apply_json_overrides('{"pcc": 1}')
     with pytest.raises(TypeError, match="enable_logging is 3 of type int; expected bool"):
-        made.enable_logging = 3
+        produced.enable_logging = 3
     with pytest.raises(AttributeError, match="there is no setting pcc"), ttnn.manage_config("pcc", 1):
         pass
 
