@@ -1,9 +1,9 @@
 //===- Window.cpp - convolution and pooling -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// TTIR's forms say where batch, space and channels are, and give sizes as one
-// number or a list; TTNN's say everything in attributes and work on images that
-// may be flattened to 1 x 1 x (batch * height * width) x channels.
+// TTIR's forms state the positions of batch, spatial dimensions and channels, and have sizes as one number or a list.
+// TTNN's forms state everything in attributes and work on images that may be flattened to 1 x 1 x (batch * height *
+// width) x channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ std::span<const std::string_view> spatialNames(size_t count) {
   return count == 1 ? std::span<const std::string_view>(length) : std::span<const std::string_view>(names).last(count);
 }
 
-/// How many windows fit into `size` values, or, transposed, into how many they spread; at least one.
+/// The number of windows that fit into `size` values or, transposed, of values into which they spread; at least one.
 int64_t windowCount(const Op &op, int64_t size, const Window &window, bool ceilMode, bool transposed,
                     std::string_view what) {
   if (window.size < 1)
@@ -68,22 +68,37 @@ int64_t checkedGroups(const Op &op, int64_t inChannels, int64_t outChannels) {
   return groups;
 }
 
-/// The weight is [out, in / groups, kernel...], transposed [in, out / groups, kernel...]; the bias has `out` values.
+/// [out, in / groups, kernel...], transposed [in, out / groups, kernel...].
+Sizes filterOf(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed) {
+  const int64_t groups = checkedGroups(op, inChannels, outChannels);
+  Sizes filter = {transposed ? inChannels : outChannels, (transposed ? outChannels : inChannels) / groups};
+  for (const int64_t size : kernel)
+    filter.push_back(size);
+  return filter;
+}
+
 void checkWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed,
                  std::string_view name = "weight") {
   operand(op, name, kernel.size() + 2);
-  const int64_t groups = checkedGroups(op, inChannels, outChannels);
-  Sizes expected = {transposed ? inChannels : outChannels, (transposed ? outChannels : inChannels) / groups};
-  for (const int64_t size : kernel)
-    expected.push_back(size);
-  expectShape(op, name, expected);
+  expectShape(op, name, filterOf(op, inChannels, outChannels, kernel, transposed));
+}
+
+/// Checks a weight that may also be prepared, as a matrix [1, 1, values of a filter, out].
+void checkPreparedWeight(const Op &op, int64_t inChannels, int64_t outChannels, View kernel, bool transposed) {
+  const Sizes filter = filterOf(op, inChannels, outChannels, kernel, transposed); // checks groups
+  const View weight = shapeOf(op, "weight");
+  Sizes column(kernel);
+  column.push_back(inChannels / integer(op, "groups"));
+  const Sizes matrix = {1, 1, volume(op, column), outChannels};
+  if (!equal(weight, filter) && !equal(weight, matrix))
+    failOperand(op, "weight", "has shape ", weight, "; expected ", View(filter), ", or prepared ", View(matrix));
 }
 
 void checkBias(const Op &op, int64_t outChannels) {
   const Operand *bias = optionalOperand(op, "bias");
   if (!bias)
     return;
-  // One dimension holds the channels, the others are 1.
+  // One dimension has the channels, the others are 1.
   const View shape = bias->shape;
   if (volume(op, shape) != outChannels ||
       (outChannels != 1 && std::find(shape.begin(), shape.end(), outChannels) == shape.end()))
@@ -94,7 +109,7 @@ void checkBias(const Op &op, int64_t outChannels) {
 // TTIR: sizes of operands
 //===----------------------------------------------------------------------===//
 
-/// One number per spatial dimension, from a number for all or a list; absent, the neutral value.
+/// One number per spatial dimension, from a number for all or a list; if absent, the neutral value.
 Sizes perDimension(const Op &op, std::string_view name, size_t count, int64_t neutral, int64_t least) {
   Attribute found = op.attribute(name);
   Sizes values(count, neutral);
@@ -106,13 +121,16 @@ Sizes perDimension(const Op &op, std::string_view name, size_t count, int64_t ne
     failAttribute(op, name, "is neither an integer nor a list of integers");
   if (values.size() != count)
     failAttribute(op, name, "has ", values.size(), " numbers; expected one, or ", count);
-  for (const int64_t value : values)
-    if (value < least || value > most)
+  for (const int64_t value : values) {
+    if (value < least)
       failAttribute(op, name, "has ", value, "; expected ", least, " or more");
+    if (value > most)
+      failAttribute(op, name, "has ", value, "; expected ", least, " to ", most);
+  }
   return values;
 }
 
-/// Padding may also give two numbers per dimension: all those before the dimensions, then all those after.
+/// Padding may also be two numbers per dimension: all those before the dimensions, then all those after.
 Windows windowsOf(const Op &op, View kernel) {
   const size_t count = kernel.size();
   const Attribute given = op.attribute("padding");
@@ -129,7 +147,7 @@ Windows windowsOf(const Op &op, View kernel) {
   return windows;
 }
 
-/// Sizes of an input in order [batch, spatial..., channels], and where they are.
+/// Sizes of an input in the order [batch, spatial..., channels], and their positions.
 struct Image {
   Sizes sizes, dims;
   bool flattened = false;
@@ -269,7 +287,7 @@ Sizes describedImage(const Op &op, const Described &all) {
   return image;
 }
 
-/// The numbers of attributes; those of the windows are in bounds.
+/// The numbers of attributes; those of the windows are within bounds.
 Described describedNumbers(const Op &op, std::initializer_list<std::string_view> sizeNames, std::string_view channels,
                            bool transposed, int64_t neutral = -1) {
   const size_t count = sizeNames.size();
@@ -278,7 +296,7 @@ Described describedNumbers(const Op &op, std::initializer_list<std::string_view>
     all.sizes.push_back(integer(op, name));
   static constexpr std::string_view words[] = {"", "one number", "two numbers", "three numbers"},
                                     either[] = {"", "one or two", "two or four", "three or six"};
-  // A single dimension may have its number by itself. Absent: of an op that has no such attribute.
+  // A single dimension may have its number without a list. Absent if the op has no such attribute.
   const auto read = [&](std::string_view name, int64_t least, int64_t absent) {
     Attribute found = op.attribute(name);
     if (found.kind == Attribute::Kind::Absent && absent >= 0)
@@ -286,9 +304,10 @@ Described describedNumbers(const Op &op, std::initializer_list<std::string_view>
     if (found.kind == Attribute::Kind::Integer && count == 1)
       found.integers = {found.integer};
     const bool sides = name == "padding" && found.integers.size() == 2 * count;
-    if ((found.integers.size() != count && !sides) ||
-        std::any_of(found.integers.begin(), found.integers.end(),
-                    [&](int64_t value) { return value < least || value > most; })) {
+    const auto any = [&](auto is) { return std::any_of(found.integers.begin(), found.integers.end(), is); };
+    if (any([&](int64_t value) { return value > most; }))
+      failAttribute(op, name, "is ", list(found.integers), "; expected numbers from ", least, " to ", most);
+    if ((found.integers.size() != count && !sides) || any([&](int64_t value) { return value < least; })) {
       if (name == "padding")
         failAttribute(op, name, "is ", list(found.integers), "; expected ", either[count], " numbers of 0 or more");
       failAttribute(op, name, "is ", list(found.integers), "; expected ", words[count], " of ", least, " or more");
@@ -310,7 +329,7 @@ Described describedWindows(const Op &op, std::initializer_list<std::string_view>
   Described all = describedNumbers(op, sizeNames, channels, transposed);
   const size_t count = sizeNames.size();
   const Sizes image = describedImage(op, all);
-  // Sequences and images may come flattened or as they are, volumes only as they are.
+  // Sequences and images may be flattened or not, volumes never are.
   const Operand &from = operand(op, "input");
   const Sizes flat = {1, 1, volume(op, View(image).first(count + 1)), all.inChannels};
   const bool isVolume = count == 3, isFlat = !isVolume && equal(from.shape, flat);
@@ -323,8 +342,10 @@ Described describedWindows(const Op &op, std::initializer_list<std::string_view>
 /// The result is flattened, but that of volumes.
 void pushWindows(const Op &op, Results &results, const Described &all, int64_t outChannels, bool ceilMode,
                  bool transposed) {
-  if (outChannels < 0 || outChannels > most)
+  if (outChannels < 0)
     failAttribute(op, "out_channels", "is ", outChannels, "; expected 0 or more");
+  if (outChannels > most)
+    failAttribute(op, "out_channels", "is ", outChannels, "; expected 0 to ", most);
   const size_t count = all.sizes.size();
   Sizes shape = {all.batch};
   for (size_t i = 0; i < count; ++i)
@@ -336,7 +357,7 @@ void pushWindows(const Op &op, Results &results, const Described &all, int64_t o
   results.push_back(shape);
 }
 
-/// The blocks of window contents that a core makes at a time: rows of tiles, and a share of their columns.
+/// The blocks of window contents that a core computes at a time: rows of tiles, and a part of their columns.
 void checkBlocks(const Op &op) {
   if (auto divisor = optionalInteger(op, "conv2d_config.act_block_w_div"); divisor && *divisor < 1)
     failAttribute(op, "conv2d_config", "has act_block_w_div = ", *divisor, "; expected a divisor of at least 1");
@@ -344,7 +365,7 @@ void checkBlocks(const Op &op) {
     failAttribute(op, "conv2d_config", "has act_block_h_override = ", *rows, "; expected a multiple of 32");
 }
 
-/// The bias of a described convolution has its channels in the last dimension.
+/// The bias of a convolution with attributes for sizes has its channels in the last dimension.
 void checkLastBias(const Op &op, int64_t outChannels) {
   if (const Operand *bias = optionalOperand(op, "bias"))
     if (bias->shape.empty() || bias->shape.back() != outChannels || volume(op, bias->shape) != outChannels)
@@ -376,17 +397,12 @@ void convolveDescribed(const Op &op, Results &results, std::initializer_list<std
       return checkLastBias(op, outChannels);
     }
   } else if (weight.size() == 4) {
-    // Prepared: a matrix of as many values.
-    const int64_t groups = integer(op, "groups");
-    if (weight[0] == 1 && weight[1] == 1 && groups > 0 && all.inChannels % groups == 0 && outChannels % groups == 0) {
-      Sizes matrix = kernel;
-      matrix.push_back(outChannels);
-      matrix.push_back(all.inChannels / groups);
-      if (volume(op, weight) == volume(op, matrix))
-        return checkLastBias(op, outChannels);
-    }
     if (kernel.size() == 1) // of a sequence, as of an image one pixel wide
       kernel.push_back(1);
+    if (weight[0] == 1 && weight[1] == 1) {
+      checkPreparedWeight(op, all.inChannels, outChannels, kernel, transposed);
+      return checkLastBias(op, outChannels);
+    }
   }
   checkWeight(op, all.inChannels, outChannels, kernel, transposed);
   checkLastBias(op, outChannels);
@@ -438,7 +454,7 @@ void prepareVolumes(const Op &op, Results &results) {
   results.push_back({volume(op, Sizes{channels, weight[2], weight[3], weight[4]}), weight[0]});
 }
 
-/// Infers the shape that the result declares, with the same number of values, or else `otherwise`.
+/// Infers the shape that the result declares, if it has the same number of values, or else `otherwise`.
 void prepareAs(const Op &op, Results &results, const Sizes &otherwise) {
   const View from = operandAt(op, 0).shape, to = op.declared.empty() ? View(otherwise) : op.declared[0];
   if (volume(op, from) != volume(op, to))
@@ -459,8 +475,8 @@ void prepareWeights(const Op &op, Results &results) {
   prepareAs(op, results, op.declared.empty() ? Sizes{1, 1, all / outs, outs} : Sizes());
 }
 
-/// Checks a weight or bias of a convolution that attributes describe, and that a window fits into the image. The shape
-/// of the result is the library's choice: a matrix with at least as many values.
+/// Checks a weight or bias of a convolution whose attributes state sizes, and that a window fits into the image. The
+/// library determines the shape of the result: a matrix with at least as many values.
 void prepareConvolution(const Op &op, bool transposed, bool isWeight) {
   checkBlocks(op);
   const Described all = describedNumbers(op, {"input_height", "input_width"}, "in_channels", transposed, /*neutral=*/0);

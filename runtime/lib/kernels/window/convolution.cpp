@@ -268,7 +268,9 @@ Convolution convolutionOf(const OpCall &call, size_t rank, bool transposed) {
   Convolution c{transposed ? spreadWindowOf(call, "in_channels", rank) : windowOf(call, "in_channels", rank),
                 call.attributes.get<int64_t>("out_channels"), call.attributes.get<int64_t>("groups"), transposed,
                 isInteger(operand(call, 0).dtype)};
-  if (c.groups < 1 || c.out < 1 || c.window.channels % c.groups != 0 || c.out % c.groups != 0)
+  if (c.out < 1)
+    fail(call, "attribute 'out_channels' is " + std::to_string(c.out) + "; expected a positive size");
+  if (c.groups < 1 || c.window.channels % c.groups != 0 || c.out % c.groups != 0)
     fail(call, "attribute 'groups' is " + std::to_string(c.groups) + "; expected a divisor of " +
                    std::to_string(c.window.channels) + " input and " + std::to_string(c.out) + " output channels");
   if (const TensorSpec *bias = optionalOperand(call, 2))

@@ -7,30 +7,28 @@
 namespace tt::ttnn {
 namespace {
 
-/// A row's convolution: its attributes and operands read and checked.
+/// A row's convolution, with its attributes and operands read and checked.
 using Reader = Convolution (*)(const OpCall &);
 
-/// Weights may come as many elements [1, 1, rows, columns], as prepared ones do.
-void expectFilter(const OpCall &call, const Shape &expected) {
-  const Shape &shape = operand(call, 1).shape;
-  const bool prepared = shape.size() == 4 && shape[0] == 1 && shape[1] == 1 && volume(shape) == volume(expected);
-  if (!prepared)
+/// Prepared weights are a matrix with a column for each output channel.
+void expectFilter(const OpCall &call, const Shape &expected, int64_t out) {
+  if (out < 1 || operand(call, 1).shape != Shape{1, 1, volume(expected) / out, out})
     expectOperandShape(call, 1, expected);
 }
 
 template <size_t rank, bool transposed = false> Convolution flat(const OpCall &call) {
   Convolution c = convolutionOf(call, rank, transposed);
-  expectFilter(call, c.filter());
+  expectFilter(call, c.filter(), c.out);
   return c;
 }
 
-/// Weights of sequences may have a fourth dimension, of 1.
+/// Weights of sequences may have a fourth dimension, of size 1.
 Convolution sequence(const OpCall &call) {
   Convolution c = convolutionOf(call, 1);
   Shape filter = c.filter();
   if (operand(call, 1).shape.size() == 4)
     filter.push_back(1);
-  expectFilter(call, filter);
+  expectFilter(call, filter, c.out);
   return c;
 }
 

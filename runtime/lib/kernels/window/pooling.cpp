@@ -18,7 +18,7 @@ namespace {
 
 enum class Pool : uint8_t { Max, Average };
 
-/// T: float, or int64_t for the largest of integers, which f32 holds to 2^24 only.
+/// T: float, or int64_t for the maximum of integers, which f32 holds to 2^24 only.
 template <class T> class PoolKernel final : public Kernel {
 public:
   PoolKernel(const OpCall &call, const Window &window, Pool pool, DataType produced)
@@ -58,7 +58,8 @@ private:
   static constexpr int64_t chunk = 512;
   static constexpr int64_t mostInPlace = 64; // elements under a window
 
-  /// Neighbours of f32, or of bf16 as its bits, as floats, and back; which back are values of that type.
+  /// Adjacent values of f32, or of bf16 as its bits, as floats, and back; values that are converted back are of that
+  /// type.
   template <int n, class E> static void widen(const E *from, scalars::Vector<float, n> &to) {
     using Floats = scalars::Vector<float, n>;
     scalars::Vector<E, n> values;
@@ -78,8 +79,8 @@ private:
     std::memcpy(to, &values, sizeof values);
   }
 
-  /// The largest of images of f32, or of bf16 as its bits, read where they lie: so many channels at a time as registers
-  /// hold. It is one of the values, so nothing is rounded; the least of the negatives takes fewer steps.
+  /// The maximum of images of f32, or of bf16 as its bits, read in place: as many channels at a time as registers hold.
+  /// It is one of the values, so nothing is rounded; the minimum of the negated values takes fewer steps.
   template <class E> void largest(const Buffers &buffers, int64_t image, int64_t y, int64_t x) const {
     const auto *images = reinterpret_cast<const E *>(buffers.ins[0]);
     const Axis &h = window.axes[0], &w = window.axes[1];
@@ -143,7 +144,7 @@ private:
         const int64_t at = ((image * h.size + sourceY) * w.size + sourceX) * window.channels + channel;
         load(buffers.ins[0] + static_cast<size_t>(at) * inBytes, value, n);
         if (storeIndices)
-          // The first of equals; a window's first element stands where all are -Inf.
+          // The first of equal ones; a window's first element if all are -Inf.
           for (size_t c = 0; c < n; ++c)
             where[c] = inside == 1 || value[c] > result[c] || (value[c] != value[c] && result[c] == result[c])
                            ? sourceY * w.size + sourceX
@@ -157,8 +158,10 @@ private:
       }
     }
     if (pool == Pool::Average) {
-      // As in torch: padding counts, but not what ceil_mode adds beyond it.
-      auto covered = [](const Axis &a, int64_t start) { return std::min(start + a.kernel, a.size + a.high) - start; };
+      // As in torch: padding counts, but not the part that ceil_mode adds beyond it.
+      auto covered = [](const Axis &a, int64_t start) {
+        return std::min(a.kernel, (a.size + a.high - start + a.dilation - 1) / a.dilation);
+      };
       const int64_t divisor = countPadding ? covered(h, top) * covered(w, left) : inside;
       for (size_t c = 0; c < n; ++c)
         result[c] /= static_cast<T>(divisor);
@@ -189,8 +192,6 @@ std::unique_ptr<Kernel> makePool(const OpCall &call, Pool pool) {
     if (isFloat(result(call, 1).dtype))
       fail(call, "the indices are of type " + std::string(toString(result(call, 1).dtype)) + "; expected integers");
   }
-  if (pool == Pool::Average && (window.axes[0].dilation != 1 || window.axes[1].dilation != 1))
-    fail(call, "attribute 'dilation' is not 1");
   // A pixel's channels are a row of the result, so groups of a block format begin with it.
   const DataType produced = result(call).dtype;
   if (pool == Pool::Max && isInteger(operand(call, 0).dtype) && isInteger(produced))

@@ -25,6 +25,11 @@ from ttmlir.ir import MLIRError
 
 MOST_ELEMENTS = 1 << 16  # of an operand: shapes are what counts
 NO_SHAPES = {"seed", "token_index", "chunk_start_idx"}  # attributes whose width is the dialect's alone
+# Sizes of images that a program may have as 0, before open sizes are known, and that kernels refuse
+# (docs/differences.md).
+NOT_EMPTY = {
+    "channels", "in_channels", "input_depth", "input_height", "input_length", "input_width", "out_channels",
+}  # fmt: skip
 MUTANTS = 24  # of each op; with --slow ten times as many
 
 
@@ -389,10 +394,16 @@ def is_small(case: Case) -> bool:
 
 
 def usable(case: Case) -> bool:
-    """Not for here: numbers for constants, and what a function takes for an op's (a dimension of `permute` counted from
-    the end, -1 in the shape of a `reshape`)."""
+    """Not for here: numbers for constants, empty images, and what a function takes for an op's (a dimension of
+    `permute` counted from the end, -1 in the shape of a `reshape`)."""
     said_otherwise = [n for name in ("permutation", "shape") for n in case.attributes.get(name, ()) if n < 0]
-    return is_small(case) and not said_otherwise and not any(isinstance(each, float) for _, each in case.items())
+    is_empty = any(case.attributes.get(name) == 0 for name in NOT_EMPTY)
+    return (
+        is_small(case)
+        and not said_otherwise
+        and not is_empty
+        and not any(isinstance(each, float) for _, each in case.items())
+    )
 
 
 # ---------------------------------------------------------------------- tests

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -138,6 +140,11 @@ def max_pool_places(x: Tensor, kernel: Any, stride: Any, padding: Any, dilation:
 
 def avg_pool(x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
              count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:  # fmt: skip
+    if max(dilation) > 1:  # which PyTorch's does not have
+        taps = functools.partial(F.unfold, kernel_size=kernel, dilation=dilation, padding=list(padding), stride=stride)
+        sums = taps(x).unflatten(1, (x.shape[1], -1)).sum(2)
+        count = math.prod(kernel) if count_include_pad else taps(torch.ones_like(x[:1, :1])).sum(1)
+        return pixels((sums / count)[..., None])
     return pixels(F.avg_pool2d(x, kernel, stride, list(padding), ceil_mode, count_include_pad, divisor_override))
 
 
@@ -211,7 +218,9 @@ TABLE: dict[str, Rows] = {
         pool_row(1, 4, 4, 2, 2, 2, x=torch.ones(1, 1, 16, 2))]),
     "avg_pool2d": Rows(pooled(avg_pool), FLOATS, [
         row | own for row in POOLS for own in ({}, {"count_include_pad": False}, {"divisor_override": 3})
-        if not ("divisor_override" in own and "ceil_mode" in row)]),
+        if not ("divisor_override" in own and "ceil_mode" in row)] + [
+        pool_row(2, 9, 8, 4, k, s, p, dilation=d, **own) for own in ({}, {"count_include_pad": False})
+        for k, s, p, d in ((3, 1, (1, 1), (2, 2)), ((2, 3), 2, (0, 1), (3, 1)), (1, 1, (0, 0), (4, 2)))]),
     "global_avg_pool2d": Rows(lambda input_tensor: input_tensor.mean((1, 2), keepdim=True), FLOATS, [
         {"input_tensor": shape} for shape in (of(2, 5, 7, 33), of(1, 1, 1, 1), of(0, 4, 4, 3),
                                               torch.tensor([[[[INF, NAN, 1.0], [1.0, 2.0, -INF]]]]))]),

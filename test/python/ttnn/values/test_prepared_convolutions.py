@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import Any
 
 import pytest
@@ -145,3 +147,75 @@ def test_weights_that_fit_no_channels(device: ttnn.Device) -> None:
             padding=(0, 0), dilation=(1, 1), has_bias=False, groups=5, input_dtype=ttnn.float32, device=device,
             conv_config=ttnn.Conv2dConfig(weights_dtype=ttnn.bfloat8_b),
         )  # fmt: skip
+
+
+SIZES: dict[str, Any] = {"in_channels": 16, "out_channels": 24, "batch_size": 1, "input_height": 5, "input_width": 4}
+
+
+@pytest.mark.parametrize("transposed", [False, True], ids=["forward", "transposed"])
+def test_the_shape_of_prepared_weights(transposed: bool, device: ttnn.Device) -> None:
+    """A matrix with another shape has its values elsewhere."""
+    function: Any = ttnn.conv_transpose2d if transposed else ttnn.conv2d
+    image = ttnn.from_torch(torch.randn(1, 1, 20, 16), device=device)
+    filters = [16, 24, 3, 3] if transposed else [24, 16, 3, 3]
+    for shape in ([1, 1, 144, 24], [1, 1, 24, 144], [1, 1, 72, 48], [1, 1, 3456, 1], [1, 1, 144, 23], filters):
+        weight = ttnn.from_torch(torch.randn(shape), device=device)
+        call = functools.partial(
+            function, input_tensor=image, weight_tensor=weight, device=device, kernel_size=(3, 3), **SIZES
+        )
+        if shape in ([1, 1, 144, 24], filters):
+            call()
+            continue
+        prefix = rf"ttnn\.{function.__name__}: weight_tensor has shape {re.escape(str(shape))}; expected "
+        with pytest.raises(ttnn.OpError, match=prefix + re.escape(f"{filters}, or prepared [1, 1, 144, 24]")):
+            call()
+
+
+def test_the_shape_of_prepared_weights_of_groups_and_sequences(device: ttnn.Device) -> None:
+    image = ttnn.from_torch(torch.randn(1, 1, 20, 16), device=device)
+    for shape, expected in (([1, 1, 72, 24], None), ([1, 1, 24, 72], r"\[24, 8, 3, 3\], or prepared \[1, 1, 72, 24\]")):
+        weight = ttnn.from_torch(torch.randn(shape), device=device)
+        options: dict[str, Any] = {"input_tensor": image, "weight_tensor": weight, "device": device, "groups": 2}
+        if expected is None:
+            ttnn.conv2d(**options, kernel_size=(3, 3), **SIZES)
+            continue
+        with pytest.raises(ttnn.OpError, match=expected):
+            ttnn.conv2d(**options, kernel_size=(3, 3), **SIZES)
+    rows: dict[str, Any] = {"in_channels": 16, "out_channels": 24, "batch_size": 1, "input_length": 20}
+    for shape, accepted in (([1, 1, 48, 24], True), ([1, 1, 24, 48], False), ([24, 16, 3, 1], True)):
+        call = functools.partial(
+            ttnn.conv1d, input_tensor=image, weight_tensor=ttnn.from_torch(torch.randn(shape), device=device),
+            device=device, kernel_size=3, **rows,
+        )  # fmt: skip
+        if accepted:
+            call()
+            continue
+        with pytest.raises(ttnn.OpError, match=r"\[24, 16, 3, 1\], or prepared \[1, 1, 48, 24\]"):
+            call()
+
+
+@pytest.mark.parametrize("name", ["in_channels", "out_channels", "input_height", "input_width"])
+def test_empty_images_are_refused(name: str, device: ttnn.Device) -> None:
+    """Though a program may have them; an empty batch is computed."""
+    sizes = SIZES | {name: 0}
+    image = ttnn.from_torch(torch.zeros(1, 1, sizes["input_height"] * sizes["input_width"], sizes["in_channels"]))
+    weight = ttnn.from_torch(torch.zeros(sizes["out_channels"], sizes["in_channels"], 1, 1))
+    options: dict[str, Any] = {"weight_tensor": weight, "device": device, "kernel_size": (1, 1), "padding": (1, 1)}
+    with pytest.raises(ttnn.OpError, match=rf"ttnn\.conv2d: attribute '{name}' is 0; expected a positive size"):
+        ttnn.conv2d(input_tensor=image, **options, **sizes)
+    nothing = ttnn.from_torch(torch.zeros(1, 1, 0, 16))
+    options["weight_tensor"] = ttnn.from_torch(torch.zeros(24, 16, 1, 1))
+    found = ttnn.conv2d(input_tensor=nothing, **options, **SIZES | {"batch_size": 0})
+    assert found.shape == (1, 1, 0, 24)
+
+
+@pytest.mark.parametrize("name", ["kernel_size", "stride", "padding", "dilation"])
+def test_numbers_beyond_32_bits(name: str, device: ttnn.Device) -> None:
+    image = ttnn.from_torch(torch.randn(1, 1, 20, 16), device=device)
+    weight = ttnn.from_torch(torch.randn(24, 16, 3, 3), device=device)
+    options: dict[str, Any] = {"kernel_size": (3, 3)} | SIZES | {name: (2**31, 1)}
+    least = 0 if name == "padding" else 1
+    with pytest.raises(
+        ttnn.OpError, match=rf"ttnn.conv2d: {name} is \[2147483648, 1\]; expected numbers from {least} to 2147483647"
+    ):
+        ttnn.conv2d(input_tensor=image, weight_tensor=weight, device=device, **options)

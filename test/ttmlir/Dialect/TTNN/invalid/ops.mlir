@@ -56,6 +56,14 @@ func.func @conv_input(%a0: tensor<1x1x63x4xf32>, %a1: tensor<2x4x3x3xf32>, %a2: 
 
 // -----
 
+func.func @conv_prepared_weight(%a0: tensor<1x1x64x4xf32>, %a1: tensor<1x1x2x36xf32>, %a2: !ttnn.device) {
+  // expected-error@+1 {{'ttnn.conv2d' op operand 'weight' has shape 1x1x2x36; expected 2x4x3x3, or prepared 1x1x36x2}}
+  %0 = "ttnn.conv2d"(%a0, %a1, %a2) <{batch_size = 1 : i32, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 4 : i32, input_height = 8 : i32, input_width = 8 : i32, kernel_size = array<i32: 3, 3>, out_channels = 2 : i32, padding = array<i32: 0, 0>, stride = array<i32: 1, 1>}> : (tensor<1x1x64x4xf32>, tensor<1x1x2x36xf32>, !ttnn.device) -> tensor<1x1x36x2xf32>
+  return
+}
+
+// -----
+
 func.func @conv_weight(%a0: tensor<1x1x64x4xf32>, %a1: tensor<2x3x3x3xf32>, %a2: !ttnn.device) {
   // expected-error@+1 {{'ttnn.conv2d' op operand 'weight' has shape 2x3x3x3; expected 2x4x3x3}}
   %0 = "ttnn.conv2d"(%a0, %a1, %a2) <{batch_size = 1 : i32, dilation = array<i32: 1, 1>, groups = 1 : i32, in_channels = 4 : i32, input_height = 8 : i32, input_width = 8 : i32, kernel_size = array<i32: 3, 3>, out_channels = 2 : i32, padding = array<i32: 0, 0>, stride = array<i32: 1, 1>}> : (tensor<1x1x64x4xf32>, tensor<2x3x3x3xf32>, !ttnn.device) -> tensor<1x1x36x2xf32>
