@@ -125,6 +125,7 @@ const KernelApi &kernelApi() {
       .pause = [] { pauseKernel(); },
       .checkPositions = [](uint32_t least, uint32_t greatest, uint32_t size,
                            const char *op) { currentKernel().checkPositions(least, greatest, size, op); },
+      .failAssert = [](const char *what) { currentKernel().fail("ASSERT", what); },
   };
   return table;
 }

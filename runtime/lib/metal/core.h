@@ -12,6 +12,7 @@
 #include "metal/fiber.h"
 #include "metal/kernel_clock.h"
 #include "tt/interrupt.h"
+#include "tt/metal/host.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <array>
@@ -318,6 +319,7 @@ struct ProgramWork {
   int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
   double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
+  std::vector<KernelTime> kernels;
 };
 /// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,

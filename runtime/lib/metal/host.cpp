@@ -280,6 +280,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   report.sfpuTiles = work.total.sfpuTiles;
   report.movedBytes = work.total.movedBytes;
   report.printed = std::move(lines);
+  report.kernels = std::move(work.kernels);
   return report;
 }
 

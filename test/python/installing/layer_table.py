@@ -111,6 +111,7 @@ LAYERS = {
     "torch": Layer("frontends/torch/ frontends/torch_ttnn/", "ttmlir golden"),
     "onnx": Layer("frontends/onnx/", "stablehlo"),
     "pybuda": Layer("frontends/pybuda/", "torch onnx profiler"),
+    "ttl": Layer("frontends/ttl/", "ttnn"),
     # Models, and what tools tell of them.
     "torch_zoo": Layer("tools/torch_zoo/"),
     "onnx_zoo": Layer("tools/onnx_zoo/", "onnx"),

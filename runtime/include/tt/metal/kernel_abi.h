@@ -14,7 +14,7 @@
 namespace tt::metal {
 
 /// Raised with every change of this file; a library of another version is compiled again.
-inline constexpr uint32_t kernelAbiVersion = 6;
+inline constexpr uint32_t kernelAbiVersion = 7;
 
 /// Rows of TileOps.def, by the name of their function.
 enum class TileOp : uint32_t {
@@ -120,6 +120,8 @@ struct KernelApi {
   void (*pause)();
   /// All elements of both tiles are positions of a dimension, which an op of the program indexes.
   void (*checkPositions)(uint32_t least, uint32_t greatest, uint32_t size, const char *op);
+  /// Ends the program with an error of the kernel.
+  void (*failAssert)(const char *what);
 };
 
 /// The table that the library of a file's kernels exports: `tt_metal_kernels` with C linkage.

@@ -92,6 +92,20 @@ template <class... T> inline tt::metal::PrintedTile TSLICE(uint32_t cb, uint32_t
 
 } // namespace ckernel
 
+namespace tt::metal {
+inline void failAssert(const char *what, uint32_t line) {
+  api->at(line);
+  api->failAssert(what);
+}
+} // namespace tt::metal
+
+/// Ends the program with an error unless a condition holds: ASSERT(condition), or ASSERT(condition, "what is wrong").
+#define TT_KERNEL_ASSERT_TEXT(condition, text, ...) text
+#define ASSERT(condition, ...)                                                                                         \
+  ((condition)                                                                                                         \
+       ? void()                                                                                                        \
+       : tt::metal::failAssert(TT_KERNEL_ASSERT_TEXT(condition __VA_OPT__(, ) __VA_ARGS__, #condition), __LINE__))
+
 // What only one of the processors of a core prints on the chip: here, a kernel is one thread.
 #define DPRINT_MATH(...) __VA_ARGS__
 #define DPRINT_UNPACK(...)
