@@ -103,7 +103,8 @@ void python::bindKernels(nb::module_ &module) {
           [](HostKernel *self, std::string name, std::string source, const std::vector<Coord> &cores, bool compute,
              uint32_t noc, std::vector<uint32_t> compileArgs, std::map<std::string, std::string> defines,
              std::vector<uint32_t> commonArgs, const std::map<Coord, std::vector<uint32_t>> &args, bool fp32DestAcc,
-             bool dstFull, uint32_t fidelityPhases) {
+             bool dstFull, uint32_t fidelityPhases, bool mathApprox, bool bfp8PackPrecise,
+             std::vector<uint32_t> unpackToDestFp32) {
             HostKernel kernel;
             kernel.name = std::move(name);
             kernel.source = std::move(source);
@@ -113,6 +114,9 @@ void python::bindKernels(nb::module_ &module) {
             kernel.fp32DestAcc = fp32DestAcc;
             kernel.dstFull = dstFull;
             kernel.fidelityPhases = fidelityPhases;
+            kernel.mathApprox = mathApprox;
+            kernel.bfp8PackPrecise = bfp8PackPrecise;
+            kernel.unpackToDestFp32 = std::move(unpackToDestFp32);
             kernel.compileTimeArgs = std::move(compileArgs);
             kernel.defines = std::move(defines);
             kernel.commonArgs = std::move(commonArgs);
@@ -124,19 +128,13 @@ void python::bindKernels(nb::module_ &module) {
           nb::arg("noc") = 0, nb::arg("compile_args") = std::vector<uint32_t>(),
           nb::arg("defines") = std::map<std::string, std::string>(), nb::arg("common_args") = std::vector<uint32_t>(),
           nb::arg("args") = std::map<Coord, std::vector<uint32_t>>(), nb::arg("fp32_dest_acc") = false,
-          nb::arg("dst_full") = false, nb::arg("fidelity_phases") = 4);
-  nb::class_<KernelTime>(module, "KernelTime", "What a kernel did on a core, in cycles since the program began.")
-      .def_ro("name", &KernelTime::name)
-      .def_prop_ro(
-          "core", [](const KernelTime &self) { return Coord(self.core.x, self.core.y); }, "x and y.")
-      .def_ro("computing", &KernelTime::computing)
-      .def_ro("moving", &KernelTime::moving)
-      .def_ro("waiting", &KernelTime::waiting)
-      .def_ro("end", &KernelTime::end);
+          nb::arg("dst_full") = false, nb::arg("fidelity_phases") = 4, nb::arg("math_approx") = false,
+          nb::arg("bfp8_pack_precise") = false, nb::arg("unpack_to_dest_fp32") = std::vector<uint32_t>());
   nb::class_<KernelReport>(module, "KernelReport", "What a run of kernels did.")
       .def_ro("cycles", &KernelReport::cycles, "Of the slowest core.")
       .def_ro("device_ns", &KernelReport::deviceNs)
-      .def_ro("kernels", &KernelReport::kernels, "KernelTime of each kernel on each of its cores.")
+      .def_ro("rounded_only", &KernelReport::roundedOnly,
+              "Functions that exact arithmetic does not cover and that got floats.")
       .def_ro("matmul_tiles", &KernelReport::matmulTiles)
       .def_ro("fpu_tiles", &KernelReport::fpuTiles)
       .def_ro("sfpu_tiles", &KernelReport::sfpuTiles)
@@ -176,8 +174,9 @@ void python::bindKernels(nb::module_ &module) {
       .def(
           "run",
           [](Machine &self, std::vector<HostKernel> kernels, std::vector<HostCircularBuffer> buffers,
-             std::vector<HostSemaphore> semaphores, std::string name) {
-            const HostProgram program{std::move(name), std::move(buffers), std::move(semaphores), std::move(kernels)};
+             std::vector<HostSemaphore> semaphores, std::string name, bool exact) {
+            const HostProgram program{std::move(name), std::move(buffers), std::move(semaphores), std::move(kernels),
+                                      exact};
             std::string printed;
             try {
               return interruptibly([&] { return self.run(program, &printed); });
@@ -188,9 +187,9 @@ void python::bindKernels(nb::module_ &module) {
             }
           },
           nb::arg("kernels"), nb::arg("circular_buffers") = std::vector<HostCircularBuffer>(),
-          nb::arg("semaphores") = std::vector<HostSemaphore>(), nb::arg("name") = "program",
+          nb::arg("semaphores") = std::vector<HostSemaphore>(), nb::arg("name") = "program", nb::arg("exact") = false,
           "Compiles kernels and runs them until all have ended; raises Error with what was wrong, or with what every "
-          "kernel waits for.");
+          "kernel waits for. exact: with the arithmetic of the chip.");
   nb::class_<PagedTensor>(module, "PagedTensor", "A tensor on a device as kernels find it: its pages, or its shards.")
       .def(
           "__init__",

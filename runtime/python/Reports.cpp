@@ -3,6 +3,7 @@
 
 #include "Bindings.h"
 #include "Interrupts.h"
+#include "tt/metal/exact.h"
 #include "tt/runtime/calls.h"
 #include "tt/runtime/fabric.h"
 #include "tt/runtime/memory_map.h"
@@ -128,7 +129,7 @@ void bindReports(nb::module_ &module) {
       [](nb::object observer) {
         if (!PyCallable_Check(observer.ptr()))
           throw nb::type_error(("observe_calls: observer is " + reprOf(observer) + "; expected a function").c_str());
-        // Dropped with the function, possibly without the lock of the interpreter.
+        // Freed with the function, possibly without the lock of the interpreter.
         std::shared_ptr<nb::object> held(new nb::object(std::move(observer)), [](nb::object *dropped) {
           nb::gil_scoped_acquire locked;
           delete dropped;
@@ -250,6 +251,16 @@ void bindReports(nb::module_ &module) {
               "list[str]"),
       "How the library would run each op of a program, as JSON: its programs with their compute config, the blocks of "
       "products, and circular buffers. Raises Error for a TTMetal file.");
+
+  module.def(
+      "rounded_only",
+      [](const runtime::Binary &binary) {
+        const auto functions = metal::roundedOnly(binary);
+        return std::vector<std::string>(functions.begin(), functions.end());
+      },
+      nb::arg("binary"),
+      "The functions of the kernel API that the last run of a TTMetal file on an exact device called with floats, "
+      "and whose arithmetic is not published: they compute as by default, and are rounded.");
 
   module.def(
       "list_ops",

@@ -27,7 +27,7 @@ from .kernels import (
     SourceType,
     WriterConfigDescriptor,
 )
-from .modes import NOC, McastCoreOrder, McastDataReady, McastSenderPlacement, TransferMode
+from .modes import NOC, McastCoreOrder, McastDataReady, McastSenderPlacement, TransferMode, UnpackToDestMode
 from .prepared import demands
 from .records import Record, field
 
@@ -56,7 +56,7 @@ def _cores(ranges: CoreRangeSet) -> list[tuple[int, int]]:
     ]
 
 
-def paged(tensor: Tensor) -> metal.PagedTensor:
+def _paged(tensor: Tensor) -> metal.PagedTensor:
     """Returns a tensor with the pages that TensorAccessorArgs describes."""
     memory = tensor.memory_config()
     tile, tiled = Tile().get_tile_size(tensor.dtype), tensor.layout == Layout.TILE
@@ -125,7 +125,10 @@ def _kernel(at: int, given: KernelDescriptor) -> metal.Kernel:
         if fidelity not in _PHASES:
             raise ValueError(f"ttnn.generic_op: {name}: math_fidelity is {fidelity}; expected {', '.join(_PHASES)}")
         how = {"compute": True, "fp32_dest_acc": config.fp32_dest_acc_en, "dst_full": config.dst_full_sync_en,
-               "fidelity_phases": _PHASES[fidelity]}  # fmt: skip
+               "fidelity_phases": _PHASES[fidelity], "math_approx": config.math_approx_mode,
+               "bfp8_pack_precise": config.bfp8_pack_precise,
+               "unpack_to_dest_fp32": [port for port, mode in enumerate(config.unpack_to_dest_mode)
+                                       if mode == UnpackToDestMode.UnpackToDestFp32]}  # fmt: skip
     elif isinstance(config, DataMovementConfigDescriptor):
         how = {"noc": int(config.noc.value)}
     elif isinstance(config, WriterConfigDescriptor):
@@ -196,7 +199,7 @@ def generic_op(
         raise ValueError(f"ttnn.generic_op: io_tensors[{len(tensors) - 1}] lies on the host; expected one on a device")
     for program, chips in _parts(program_descriptor, *device.get_mesh_shape()):
         metal.run_on_tensors(
-            [paged(each) for each in tensors],
+            [_paged(each) for each in tensors],
             [_kernel(at, each) for at, each in enumerate(program.kernels)],
             [_circular(at, each) for at, each in enumerate(program.cbs)],
             [metal.Semaphore(each.id, _cores(each.core_ranges), each.initial_value) for each in program.semaphores],

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An op on tiles is the row of the elementwise table that the TTNN op of the same name runs: the results have the same
-// bits. Integers are computed in int64 and wrapped to their type, as when a TTNN op stores them.
+// bits. Integers are computed in int64 and wrapped to their type, as when a TTNN op stores them. On an exact device,
+// floats go through the units that exact TTNN ops use, where their arithmetic is published.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/exact/rows.h"
 #include "metal/tile.h"
 #include "tt/sim/formats.h"
 
@@ -104,6 +106,34 @@ const ElementwiseRow &rowOf(std::string_view name) {
 
 } // namespace
 
+bool KernelRun::computeExactly(std::string_view row, std::span<const Dst::Tile *const> ins, Dst::Tile &out) const {
+  constexpr size_t prefix = std::string_view("ttnn.").size();
+  if (!exact || std::ranges::any_of(ins, [](const Dst::Tile *in) { return ttnn::isInteger(in->dtype); }))
+    return false;
+  const std::string_view name = row.substr(prefix);
+  if (ins.size() == 1) {
+    const auto function = ttnn::exact::vectorFunction(name, config);
+    if (!function)
+      return false;
+    std::memmove(out.f, ins[0]->f, sizeof out.f);
+    function(out.f, tileElements);
+  } else {
+    const auto run = ins.size() == 2 ? ttnn::exact::vectorBinary(name, config.width) : nullptr;
+    if (!run)
+      return false;
+    const float *const values[] = {ins[0]->f, ins[1]->f};
+    run(values, out.f, tileElements, {});
+  }
+  out.dtype = DataType::Float32;
+  out.written = true;
+  return true;
+}
+
+void KernelRun::noteRounded(std::string_view function, std::span<const Dst::Tile *const> ins) {
+  if (exact && std::ranges::any_of(ins, [](const Dst::Tile *in) { return ttnn::isFloat(in->dtype); }))
+    roundedOnly.insert(function);
+}
+
 void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
   const TileRow &tileRow = tileRows[static_cast<size_t>(op)];
   static const auto rows = [] {
@@ -115,10 +145,14 @@ void KernelRun::tileOp(TileOp op, const uint32_t *dsts) {
   for (uint32_t k = 0; k < tileRow.ins; ++k)
     ins[k] = &mathTile(dsts[k], tileRow.function);
   Dst::Tile &out = mathTile(dsts[tileRow.ins], tileRow.function);
-  const RowRun run(*this, tileRow.function, *rows[static_cast<size_t>(op)], {ins, tileRow.ins});
-  out.dtype = run(out, {});
-  settle(out);
   ++work.sfpuTiles;
+  const std::span<const Dst::Tile *const> operands(ins, tileRow.ins);
+  const ElementwiseRow &row = *rows[static_cast<size_t>(op)];
+  if (computeExactly(row.name, operands, out))
+    return;
+  noteRounded(tileRow.function, operands);
+  out.dtype = RowRun(*this, tileRow.function, row, operands)(out, {});
+  settle(out);
 }
 
 void KernelRun::clampTile(uint32_t index, uint32_t minBits, uint32_t maxBits) {
@@ -135,6 +169,7 @@ void KernelRun::clampTile(uint32_t index, uint32_t minBits, uint32_t maxBits) {
   }
   static const ElementwiseRow &row = rowOf("ttnn.clamp_scalar");
   const Dst::Tile *in = &tile;
+  noteRounded("clamp_tile", {&in, 1});
   tile.dtype = RowRun(*this, "clamp_tile", row, {&in, 1}, integral)(tile, scalars);
   settle(tile);
   ++work.sfpuTiles;
@@ -149,10 +184,51 @@ void KernelRun::typecastTile(uint32_t index, uint32_t dataType) {
   if (dataType > static_cast<uint32_t>(DataType::Bool) || sim::isBlockFormat(to) || to == DataType::Float16)
     fail("typecast_tile", "data type " + std::to_string(dataType) + " is not one of registers; expected 0 (f32), " +
                               "2 (bf16), 4 (bfp_bf8), 6 (bfp_bf4), 9 (u32), 10 (u16), 11 (u8), 12 (si32) or 13 (bool)");
-  alignas(64) std::byte stored[tileElements * sizeof(float)];
-  storeTile(tile, to, stored);
-  load(stored, to == DataType::Bool ? DataType::UInt8 : to, tile);
   ++work.sfpuTiles;
+  if (exact && typecastExactly(tile, to))
+    return;
+  const Dst::Tile *in = &tile;
+  noteRounded("typecast_tile", {&in, 1});
+  alignas(64) std::byte stored[tileElements * sizeof(float)];
+  metal::storeTile(tile, to, ttnn::storer<float>(to), stored);
+  if (to == DataType::Bool)
+    to = DataType::UInt8;
+  if (ttnn::isFloat(to)) {
+    loadFloats(stored, to, tile.f);
+    to = DataType::Float32;
+  } else {
+    loadIntegers(stored, to, tile.i, tileElements);
+  }
+  tile.dtype = to;
+  settle(tile);
+}
+
+/// Integers become f32, rounded to even; what is stored in 16 bits is rounded again.
+bool KernelRun::typecastExactly(Dst::Tile &tile, DataType to) const {
+  const auto convert = ttnn::exact::integerConversion(to);
+  int64_t values[piece];
+  if (ttnn::isInteger(tile.dtype)) {
+    if (!ttnn::isFloat(to))
+      return false;
+    for (size_t i = 0; i < tileElements; i += piece) {
+      widen(tile.dtype, tile.i + i, values, piece);
+      std::ranges::transform(values, tile.f + i, [](int64_t value) { return static_cast<float>(value); });
+    }
+  } else if (convert) {
+    for (size_t i = 0; i < tileElements; i += piece) {
+      std::transform(tile.f + i, tile.f + i + piece, values, convert);
+      narrow(to, values, tile.i + i, piece);
+    }
+    tile.dtype = to;
+    return true;
+  } else if (to == DataType::BFloat16) {
+    std::ranges::transform(tile.f, tile.f, ttnn::exact::roundedToEven);
+  } else if (to != DataType::Float32) {
+    return false;
+  }
+  tile.dtype = DataType::Float32;
+  settle(tile);
+  return true;
 }
 
 void KernelRun::checkPositions(uint32_t least, uint32_t greatest, uint32_t size, std::string_view op) {
@@ -199,13 +275,16 @@ void KernelRun::loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &
   to.dtype = ring(cb, function).dtype;
   if (ttnn::isFloat(to.dtype)) {
     loadFloats(from, to.dtype, to.f);
+    if (exact && to.dtype == DataType::Float32)
+      for (float &value : to.f)
+        value = ttnn::exact::unpacked(value, to.dtype, config.width);
     to.dtype = DataType::Float32;
   } else {
     loadIntegers(from, to.dtype, to.i, tileElements);
   }
   if (along == Along::None)
     return;
-  // In place: what is spread is the first row, column or element, which stays as it is.
+  // In place: the repeated element, row or column is the first one, which stays unchanged.
   const bool row = along != Along::Column, column = along != Along::Row;
   for (int64_t r = tileSide - 1; r >= 0; --r)
     for (int64_t c = tileSide - 1; c >= 0; --c)
@@ -213,11 +292,22 @@ void KernelRun::loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &
 }
 
 void KernelRun::compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out) {
+  using ttnn::exact::Operation;
+  ++work.fpuTiles;
+  if (exact && ttnn::isFloat(a.dtype) && ttnn::isFloat(b.dtype)) {
+    constexpr Operation operations[] = {Operation::Sum, Operation::Difference, Operation::Product};
+    float values[tileElements];
+    std::ranges::copy(a.f, values);
+    ttnn::exact::Steps(config).combine(operations[static_cast<size_t>(op)], values, b.f);
+    std::ranges::copy(values, out.f);
+    out.dtype = DataType::Float32;
+    out.written = true;
+    return;
+  }
   const auto &[function, row] = fpuRow(op);
   const Dst::Tile *ins[] = {&a, &b};
   out.dtype = RowRun(*this, function, row, ins)(out, {});
   settle(out);
-  ++work.fpuTiles;
 }
 
 void KernelRun::fpuBroadcast(FpuOp op, Along along, uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t tile1,
@@ -235,6 +325,14 @@ void KernelRun::fpuReuse(FpuOp op, bool first, uint32_t cb, uint32_t tile, uint3
   Dst::Tile &out = mathTile(index, function);
   Dst::Tile other;
   loadOperand(cb, tile, Along::None, other, function);
+  // What comes from registers of 32 bits is cut to the format of the sources.
+  if (exact && dst->isF32 && ttnn::isFloat(out.dtype)) {
+    const bool tf32 = ring(cb, function).dtype == DataType::Float32;
+    for (float &value : out.f) {
+      const auto bits = std::bit_cast<uint32_t>(value);
+      value = std::bit_cast<float>(tf32 ? sim::exact::unpackToTf32(bits) : sim::exact::unpackToBf16(bits));
+    }
+  }
   first ? compute(op, out, other, out) : compute(op, other, out, out);
 }
 
@@ -249,10 +347,14 @@ void KernelRun::scalarOp(TileOp op, bool first, uint32_t index, float value, std
   else
     fail(function,
          "takes " + std::to_string(value) + ", and register tile " + std::to_string(index) + " holds integers");
-  const Dst::Tile *ins[] = {first ? &number : &tile, first ? &tile : &number};
-  tile.dtype = RowRun(*this, function, rowOf(tileRows[static_cast<size_t>(op)].row), ins)(tile, {});
-  settle(tile);
   ++work.sfpuTiles;
+  const Dst::Tile *ins[] = {first ? &number : &tile, first ? &tile : &number};
+  const ElementwiseRow &row = rowOf(tileRows[static_cast<size_t>(op)].row);
+  if (op != TileOp::div_binary_tile && computeExactly(row.name, ins, tile)) // the host gives the reciprocal
+    return;
+  noteRounded(function, ins);
+  tile.dtype = RowRun(*this, function, row, ins)(tile, {});
+  settle(tile);
 }
 
 void KernelRun::copyDst(uint32_t from, uint32_t to) {

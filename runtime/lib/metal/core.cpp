@@ -98,7 +98,10 @@ KernelRun::KernelRun(Core &core, const Kernel &kernel, std::span<const uint32_t>
             entry();
         } catch (const Cancelled &) {
         }
-      }) {
+      }),
+      exact(core.exact && kernel.compute),
+      config{kernel.fidelityPhases, kernel.f32Dst ? ttnn::exact::Destination::Bits32 : ttnn::exact::Destination::Bits16,
+             kernel.approximate, false} {
   if (kernel.compute)
     dst = std::make_unique<Dst>(kernel.f32Dst, kernel.fullDst);
 }
@@ -246,14 +249,14 @@ namespace {
 
 /// Creates the state of every core that has a kernel of the program.
 std::vector<std::unique_ptr<Core>> coresOf(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                                           const std::function<void (*(uint32_t))()> &entry) {
+                                           const std::function<void (*(uint32_t))()> &entry, bool exact) {
   std::vector<std::unique_ptr<Core>> byIndex(static_cast<size_t>(l1.chip.cores()));
   for (const Kernel &kernel : program.kernels)
     for (size_t i = 0; i < kernel.cores.size(); ++i) {
       const CoreIndex index = kernel.cores[i];
       auto &core = byIndex[index];
       if (!core)
-        core = std::make_unique<Core>(l1, index, name);
+        core = std::make_unique<Core>(l1, index, name, exact);
       const auto &arguments = kernel.coreArgs.empty() ? kernel.runtimeArgs : kernel.coreArgs[i];
       core->kernels.push_back(std::make_unique<KernelRun>(*core, kernel, arguments, entry(kernel.entry)));
     }
@@ -277,8 +280,9 @@ bool goesOn(std::span<const std::unique_ptr<Core>> cores) {
 } // namespace
 
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
-                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed) {
-  auto cores = coresOf(l1, program, name, entry);
+                       const std::function<void (*(uint32_t))()> &entry, const Dram *dram, std::string *printed,
+                       bool exact) {
+  auto cores = coresOf(l1, program, name, entry, exact);
   std::vector<Core *> all;
   for (const auto &core : cores)
     all.push_back(core.get());
@@ -342,6 +346,7 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
       result.total.fpuTiles += run->work.fpuTiles;
       result.total.sfpuTiles += run->work.sfpuTiles;
       result.total.movedBytes += run->work.movedBytes;
+      result.roundedOnly.insert(run->roundedOnly.begin(), run->roundedOnly.end());
       // Kernels work at the same time: the last one to end counts.
       run->clock.compute(run->work, l1.chip.speed);
       run->clock.waitForTransfers();
@@ -349,13 +354,6 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
         result.cycles = cycles;
       most[0] = std::max(most[0], run->clock.computing);
       most[1] = std::max(most[1], run->clock.moving);
-      const auto columns = static_cast<uint32_t>(l1.chip.gridColumns);
-      result.kernels.push_back({std::string(run->kernel.symbol),
-                                {core->index % columns, core->index / columns},
-                                run->clock.computing,
-                                run->clock.moving,
-                                run->clock.waiting,
-                                run->clock.now});
     }
   if (result.cycles) {
     result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;

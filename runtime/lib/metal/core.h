@@ -9,16 +9,17 @@
 #pragma once
 
 #include "binary/metal/program.h"
+#include "kernels/exact/exact.h"
 #include "metal/fiber.h"
 #include "metal/kernel_clock.h"
 #include "tt/interrupt.h"
-#include "tt/metal/host.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 
 namespace tt::metal {
 
@@ -207,8 +208,9 @@ public:
   Fiber fiber;
   Work work;
   KernelClock clock;
-  uint32_t line = 0;   // of the kernel's source, in a function of the API that knows it
-  std::string printed; // lines of DPRINT
+  uint32_t line = 0;                      // of the kernel's source, in a function of the API that knows it
+  std::string printed;                    // lines of DPRINT
+  std::set<std::string_view> roundedOnly; // see ProgramWork
 
   /// The condition that a suspended kernel waits for.
   struct Wait {
@@ -264,20 +266,37 @@ private:
   /// A tile as the matrix unit gets it, which is before registers round.
   void loadOperand(uint32_t cb, uint32_t tile, Along along, Dst::Tile &to, std::string_view function) const;
   void compute(FpuOp op, const Dst::Tile &a, const Dst::Tile &b, Dst::Tile &out);
-  /// A tile as it is unpacked.
-  void load(const std::byte *from, DataType dtype, Dst::Tile &to) const;
-  /// The same as floats, row by row.
+  /// A tile of a circular buffer as it is unpacked to a register.
+  void load(uint32_t cb, uint32_t tile, Dst::Tile &to, std::string_view function) const;
+  /// A tile of floats as the matrix unit gets it, row by row.
   void loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const;
+  /// Floats of a circular buffer, in a register before anything is computed.
+  void unpackToDst(const Ring &from, float *values, size_t n) const;
   /// Rounds what was written as floats to what the registers hold.
   void settle(Dst::Tile &tile) const;
+  void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) const;
+  /// Adds a tile to floats of L1.
+  void accumulate(const Dst::Tile &tile, Ring &to, std::byte *at, uint32_t cb) const;
+
+  // Exact arithmetic. The first two return whether it covers the operands.
+  bool computeExactly(std::string_view row, std::span<const Dst::Tile *const> ins, Dst::Tile &out) const;
+  bool typecastExactly(Dst::Tile &tile, DataType to) const;
+  void noteRounded(std::string_view function, std::span<const Dst::Tile *const> ins);
+  void reduceExactly(ReducePool pool, Along along, const float *in, DataType source, float scale, Dst::Tile &out) const;
+  /// Adds to row-major tiles of the destination: rt rows of ct of them.
+  void multiplyExactly(const Block &block, float *sums) const;
+
   std::unique_ptr<Dst> dst;
+  const bool exact;
+  const ttnn::exact::Compute config;
   bool accumulates = false; // the packer, to what L1 holds
 };
 
 /// A core with the kernels of a program.
 class Core {
 public:
-  Core(const L1 &l1, CoreIndex index, std::string_view program) : l1(l1), index(index), program(program) {}
+  Core(const L1 &l1, CoreIndex index, std::string_view program, bool exact)
+      : l1(l1), index(index), program(program), exact(exact) {}
 
   void add(const CircularBuffer &ring);
   /// Runs its kernels until none can go on.
@@ -299,6 +318,7 @@ public:
   const L1 &l1;
   const CoreIndex index;
   const std::string_view program;
+  const bool exact;
   const Dram *dram = nullptr;                   // where kernels may use it
   const Interruptible *interruptible = nullptr; // of the thread that runs the program
   std::span<Core *const> all;                   // of the chip, by index; null where no kernel runs
@@ -318,12 +338,12 @@ struct ProgramWork {
   Work total;
   int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
-  double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
-  std::vector<KernelTime> kernels;
+  double waiting = 0;                // share of the time in which no kernel is as busy as the busiest one
+  std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
 };
 /// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.
 ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_view name,
                        const std::function<void (*(uint32_t))()> &entry, const Dram *dram = nullptr,
-                       std::string *printed = nullptr);
+                       std::string *printed = nullptr, bool exact = false);
 
 } // namespace tt::metal

@@ -5,6 +5,7 @@
 #include "metal/core.h"
 #include "metal/library.h"
 #include "tt/interrupt.h"
+#include "tt/metal/exact.h"
 #include "tt/sim/clock.h"
 #include "tt/sim/host.h"
 #include "tt/sim/published.h"
@@ -144,12 +145,13 @@ void zero(const ChipMemory &chip, const Buffer &buffer) {
 class Run {
 public:
   Run(const runtime::BinaryImage &image, size_t index, const ChipMemory &chip, const CompiledKernels *kernels,
-      DeviceMemory *memory)
+      DeviceMemory *memory, bool exact)
       : program(image.metal->programs[index]), name(image.programs[index].name), chip(chip), kernels(kernels),
-        memory(memory), host(program.buffers.size()) {}
+        memory(memory), exact(exact), host(program.buffers.size()) {}
 
   void bind(size_t input, std::shared_ptr<std::byte> values) { host[program.inputs[input]] = std::move(values); }
   std::shared_ptr<std::byte> output(size_t index) const { return host[program.outputs[index]]; }
+  std::set<std::string> roundedOnly; // see ProgramWork
 
   /// Adds to the report; what took how long when `recording`.
   void commands(runtime::RunReport &report, bool recording) {
@@ -224,8 +226,9 @@ private:
   void run(const EnqueueProgram &command, OpPerf &perf) {
     std::string printed;
     const Written onEnd{printed};
-    const ProgramWork work =
-        runKernels(chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed);
+    const ProgramWork work = runKernels(
+        chip.l1, command, name, [&](uint32_t entry) { return kernels->entry(entry); }, chip.dram, &printed, exact);
+    roundedOnly.insert(work.roundedOnly.begin(), work.roundedOnly.end());
     const ttmlir::cost::Speed &speed = chip.l1.chip.speed;
     perf.deviceNs = static_cast<double>(work.cycles) / speed.clockGHz + speed.launchNs;
     perf.cycles = static_cast<int64_t>(std::ceil(perf.deviceNs * speed.clockGHz));
@@ -244,7 +247,8 @@ private:
   const std::string_view name;
   const ChipMemory chip;
   const CompiledKernels *kernels;
-  DeviceMemory *memory;                         // of the first device: all are allocated in lockstep
+  DeviceMemory *memory; // of the first device: all are allocated in lockstep
+  const bool exact;
   std::vector<std::shared_ptr<std::byte>> host; // by buffer
 };
 
@@ -308,6 +312,14 @@ std::vector<Tensor> bound(const runtime::Device &device, const runtime::Binary &
 
 } // namespace
 
+std::set<std::string> roundedOnly(const runtime::Binary &binary) {
+  if (!binary.impl().metal)
+    return {};
+  Kept &kept = binary.impl().kept<Kept>();
+  std::lock_guard lock(kept.mutex);
+  return kept.roundedOnly;
+}
+
 runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binary, size_t index,
                      std::span<const Tensor> given, runtime::RunReport &report) {
   runtime::BinaryImage &image = binary.impl();
@@ -327,12 +339,17 @@ runtime::Tensors run(const runtime::Device &device, const runtime::Binary &binar
   std::vector<Tensor::Shards> outputs(program.outputs.size());
   for (uint32_t d = 0; d < program.devices(); ++d) {
     DeviceMemory memory(device, program.name);
-    Run run(image, index, {*l1, dram.get()}, kernels.get(), d ? nullptr : &memory);
+    Run run(image, index, {*l1, dram.get()}, kernels.get(), d ? nullptr : &memory, device->options().exact);
     for (size_t i = 0; i < inputs.size(); ++i)
       run.bind(i, inputs[i].share(inputs[i].shards() > 1 ? d : 0));
     // All devices do the same at the same time: the first one's time is that of all.
     runtime::RunReport others;
     run.commands(d ? others : report, !d && runtime::perfRecording());
+    if (!d && device->options().exact) {
+      Kept &kept = image.kept<Kept>();
+      std::lock_guard lock(kept.mutex);
+      kept.roundedOnly = std::move(run.roundedOnly);
+    }
     if (!d)
       std::ranges::copy(memory.peak, std::begin(report.memoryPeak));
     for (size_t i = 0; i < outputs.size(); ++i)

@@ -142,7 +142,15 @@ Kernel Machine::State::kernel(const HostKernel &given, std::map<std::pair<int, C
     throw Error(what + ": expected NOC 0 or 1, found " + std::to_string(given.noc));
   if (given.fidelityPhases < 1 || given.fidelityPhases > 4)
     throw Error(what + ": expected 1 to 4 fidelity phases, found " + std::to_string(given.fidelityPhases));
+  for (uint32_t port : given.unpackToDestFp32)
+    if (port >= maxPorts)
+      throw Error(what + ": unpack_to_dest_fp32 names circular buffer " + std::to_string(port) +
+                  "; expected a number below " + std::to_string(maxPorts));
   Kernel kernel;
+  for (uint32_t port : given.unpackToDestFp32)
+    kernel.f32Ports |= uint32_t(1) << port;
+  kernel.approximate = given.mathApprox;
+  kernel.packPrecise = given.bfp8PackPrecise;
   kernel.symbol = given.name;
   kernel.cores = indices(given.cores, what);
   kernel.compute = given.compute;
@@ -227,6 +235,9 @@ std::span<std::byte> Machine::dram(uint32_t bank, uint64_t address, uint64_t byt
 
 KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   const std::string name = "program \"" + given.name + "\"";
+  if (given.exact && state->chip.arch != Arch::WormholeB0)
+    throw DeviceError(name + ": exact: the arithmetic of " + std::string(toString(state->chip.arch)) +
+                      " is not published; expected wormhole_b0");
   EnqueueProgram program;
   auto next = static_cast<uint64_t>(state->chip.l1UnreservedBase);
   std::set<std::pair<uint32_t, CoreIndex>> taken;
@@ -266,7 +277,8 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   ProgramWork work;
   try {
     work = runKernels(
-        state->l1, program, given.name, [&](uint32_t entry) { return compiled->entry(entry); }, &state->dram, &lines);
+        state->l1, program, given.name, [&](uint32_t entry) { return compiled->entry(entry); }, &state->dram, &lines,
+        given.exact);
   } catch (...) {
     keep();
     throw;
@@ -279,8 +291,8 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   report.fpuTiles = work.total.fpuTiles;
   report.sfpuTiles = work.total.sfpuTiles;
   report.movedBytes = work.total.movedBytes;
+  report.roundedOnly.assign(work.roundedOnly.begin(), work.roundedOnly.end());
   report.printed = std::move(lines);
-  report.kernels = std::move(work.kernels);
   return report;
 }
 

@@ -47,7 +47,8 @@ private:
 struct Kept {
   ForkAware<std::mutex> mutex;
   std::shared_ptr<const CompiledKernels> compiled;
-  std::unique_ptr<L1> l1; // of the last run
+  std::set<std::string> roundedOnly; // of the last run on an exact device, see tt/metal/exact.h
+  std::unique_ptr<L1> l1;            // of the last run
   std::unique_ptr<Dram> dram;
 };
 

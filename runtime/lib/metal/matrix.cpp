@@ -1,11 +1,15 @@
 //===- matrix.cpp - products, reductions, transposes of tiles -------------===//
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/exact/matrix.h"
 #include "core/scalars.h"
+#include "kernels/exact/rows.h"
 #include "metal/tile.h"
 #include "tt/sim/formats.h"
+#include "tt/sim/host.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tt::metal {
@@ -28,10 +32,10 @@ void transpose(Rows &rows) {
       std::swap(rows.at[r][c], rows.at[c][r]);
 }
 
-/// Four floats or more at a time, whatever the CPU: the sums have one order on all.
+/// At least four floats at a time, on any CPU: the sums have one order on all.
 using Vector [[gnu::vector_size(16 * sizeof(float)), gnu::aligned(4)]] = float;
 
-/// sum += a x b, of row-major tiles. Each element's products are added one after the other.
+/// sum += a x b, of row-major tiles. Each element's products are added in sequence.
 [[gnu::target_clones("avx512f", "avx2", "default")]] void addProduct(const float *a, const float *b, float *sum) {
   constexpr int64_t rows = 4, lanes = 16;
   for (int64_t r = 0; r < tileSide; r += rows) {
@@ -64,6 +68,70 @@ void toRows(const float *faces, float *rows) {
 
 } // namespace
 
+/// One product of all steps on top of what the destination holds: a tile of K
+/// after the other.
+void KernelRun::multiplyExactly(const Block &block, float *sums) const {
+  constexpr std::string_view function = "matmul_block";
+  constexpr auto side = static_cast<size_t>(tileSide), elements = static_cast<size_t>(tileElements);
+  const size_t rt = block.rt, ct = block.ct, steps = block.steps;
+  // No other kernel runs in between.
+  thread_local std::vector<float> tiles;
+  tiles.resize((rt + ct) * steps * elements);
+  float *const left = tiles.data(), *const right = left + rt * steps * elements;
+  for (uint32_t step = 0; step < block.steps; ++step) {
+    for (uint32_t r = 0; r < block.rt; ++r)
+      loadRows(block.cb0, block.tile0 + r * block.rowStride + step, left + (r * steps + step) * elements, function);
+    for (uint32_t c = 0; c < block.ct; ++c) {
+      float *const to = right + (step * ct + c) * elements;
+      loadRows(block.cb1, block.tile1 + step * block.stepStride + c, to, function);
+      if (block.transpose)
+        transpose(*reinterpret_cast<Rows *>(to));
+    }
+  }
+  const ttnn::exact::MatrixProduct product(static_cast<int64_t>(rt * side), static_cast<int64_t>(ct * side),
+                                           static_cast<int64_t>(steps * side), config);
+  // Calls f(values, place among the sums, count) for each tile that a row
+  // crosses.
+  const auto along = [&](int64_t row, int64_t column, int64_t count, float *values, auto f) {
+    for (int64_t at = column; at < column + count;) {
+      const int64_t next = std::min((at / tileSide + 1) * tileSide, column + count);
+      float *const sum =
+          sums + (row / tileSide * block.ct + at / tileSide) * tileElements + row % tileSide * tileSide + at % tileSide;
+      f(values + (at - column), sum, next - at);
+      at = next;
+    }
+  };
+  ttnn::exact::MatrixProduct::Io io;
+  io.left = [&](int64_t row, float *to) {
+    const float *from =
+        left + (static_cast<size_t>(row) / side * steps * side + static_cast<size_t>(row) % side) * side;
+    for (size_t step = 0; step < steps; ++step)
+      std::copy_n(from + step * elements, side, to + step * side);
+  };
+  io.right = [&](int64_t k, int64_t column, int64_t count, float *to) {
+    for (int64_t at = column; at < column + count;) {
+      const int64_t next = std::min((at / tileSide + 1) * tileSide, column + count);
+      const float *tile = right + (k / tileSide * block.ct + at / tileSide) * tileElements;
+      std::copy_n(tile + k % tileSide * tileSide + at % tileSide, next - at, to + (at - column));
+      at = next;
+    }
+  };
+  io.begin = [&](int64_t row, int64_t column, int64_t count, float *values) {
+    along(row, column, count, values, [](float *value, const float *sum, int64_t n) { std::copy_n(sum, n, value); });
+  };
+  io.finish = [&](int64_t row, int64_t column, int64_t count, float *values) {
+    along(row, column, count, values, [](const float *value, float *sum, int64_t n) { std::copy_n(value, n, sum); });
+  };
+  thread_local std::shared_ptr<std::byte> scratch;
+  thread_local size_t size = 0;
+  if (product.scratchBytes() > size) {
+    size = 0;
+    scratch = sim::allocateHost(product.scratchBytes(), "a product of kernels");
+    size = product.scratchBytes();
+  }
+  product.run(io, scratch.get());
+}
+
 void KernelRun::matmulBlock(const Block &block) {
   constexpr std::string_view function = "matmul_block";
   constexpr uint32_t most = 16;
@@ -81,7 +149,9 @@ void KernelRun::matmulBlock(const Block &block) {
       fail(function, "adds to register tile " + std::to_string(block.dst + i) + ", which holds integers");
     toRows(out.f, sums[i].data());
   }
-  for (uint32_t step = 0; step < block.steps; ++step) {
+  if (exact)
+    multiplyExactly(block, sums->data());
+  for (uint32_t step = 0; !exact && step < block.steps; ++step) {
     for (uint32_t r = 0; r < block.rt; ++r)
       loadRows(block.cb0, block.tile0 + r * block.rowStride + step, column[r].data(), function);
     for (uint32_t c = 0; c < block.ct; ++c) {
@@ -110,18 +180,48 @@ void KernelRun::matmulTiles(uint32_t cb0, uint32_t cb1, uint32_t tile0, uint32_t
   Dst::Tile &out = mathTile(index, "matmul_tiles");
   if (ttnn::isInteger(out.dtype))
     fail("matmul_tiles", "adds to register tile " + std::to_string(index) + ", which holds integers");
+  if (exact)
+    return matmulBlock({cb0, cb1, tile0, tile1, index, transposed, 1, 1, 1, 1, 1});
   Rows a, b, sum;
   loadRows(cb0, tile0, a.data(), "matmul_tiles");
   loadRows(cb1, tile1, b.data(), "matmul_tiles");
   if (transposed)
     transpose(b);
-  for (int64_t r = 0; r < tileSide; ++r)
-    for (int64_t c = 0; c < tileSide; ++c)
-      sum.at[r][c] = out.f[placeOf(r, c)];
+  toRows(out.f, sum.data());
   addProduct(a.data(), b.data(), sum.data());
   toFaces(sum, out.f);
   settle(out);
   work.matmulTiles += kernel.fidelityPhases;
+}
+
+void KernelRun::reduceExactly(ReducePool pool, Along along, const float *in, DataType source, float scale,
+                              Dst::Tile &out) const {
+  using namespace ttnn::exact;
+  const auto line = along == Along::Row ? ttnn::exact::Along::Row : ttnn::exact::Along::Column;
+  const bool isMax = pool == ReducePool::Max;
+  Rows result = {};
+  const auto reduce = [&](size_t place, const float *values, size_t n) {
+    const auto before = std::bit_cast<uint32_t>(out.f[place]);
+    if (!isMax)
+      return n == tileElements ? addWholeTile(values, scale, before, source, config)
+                               : addTile(values, scale, before, source, line, config);
+    // The largest of a tile is transposed as that of a row is.
+    return joinTile({values, n}, out.written ? std::optional(before) : std::nullopt, source,
+                    n == tileElements ? ttnn::exact::Along::Row : line, config);
+  };
+  if (along == Along::Scalar)
+    result.at[0][0] = std::bit_cast<float>(reduce(0, in, tileElements));
+  for (int64_t i = 0; along != Along::Scalar && i < tileSide; ++i) {
+    float values[tileSide];
+    for (int64_t j = 0; j < tileSide; ++j)
+      values[j] = along == Along::Row ? in[i * tileSide + j] : in[j * tileSide + i];
+    const bool isRow = along == Along::Row;
+    const uint32_t value = reduce(isRow ? placeOf(i, 0) : placeOf(0, i), values, tileSide);
+    result.at[isRow ? i : 0][isRow ? 0 : i] = std::bit_cast<float>(value);
+  }
+  toFaces(result, out.f);
+  out.dtype = DataType::Float32;
+  out.written = true;
 }
 
 void KernelRun::reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t scalerCb, uint32_t tile,
@@ -134,6 +234,12 @@ void KernelRun::reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t s
   loadRows(scalerCb, scalerTile, scaler.data(), "reduce_tile");
   const float factor = scaler.at[0][0];
   const bool isMax = pool == ReducePool::Max;
+  ++work.fpuTiles;
+  if (exact && isMax && factor != 1)
+    fail("reduce_tile",
+         "finds a maximum with the scaler " + std::to_string(factor) + "; expected 1 on an exact device");
+  if (exact)
+    return reduceExactly(pool, along, in.data(), ring(cb, "reduce_tile").dtype, factor, out);
   const auto join = [&](float a, float b) { return isMax ? scalars::maximum(a, b) : a + b; };
   if (along == Along::Column)
     transpose(in);
@@ -159,12 +265,11 @@ void KernelRun::reduceTile(ReducePool pool, Along along, uint32_t cb, uint32_t s
     transpose(result);
   toFaces(result, out.f);
   settle(out);
-  ++work.fpuTiles;
 }
 
 void KernelRun::transposeTile(uint32_t cb, uint32_t tile, uint32_t index) {
   Dst::Tile &out = mathTile(index, "transpose_wh_tile"), in = out;
-  load(frontTile(cb, tile, "transpose_wh_tile"), ring(cb, "transpose_wh_tile").dtype, in);
+  load(cb, tile, in, "transpose_wh_tile");
   for (int64_t r = 0; r < tileSide; ++r)
     for (int64_t c = 0; c < tileSide; ++c)
       out.i[placeOf(r, c)] = in.i[placeOf(c, r)];
@@ -175,7 +280,7 @@ void KernelRun::transposeTile(uint32_t cb, uint32_t tile, uint32_t index) {
 
 void KernelRun::broadcastTile(Along along, uint32_t cb, uint32_t tile, uint32_t index) {
   Dst::Tile &out = mathTile(index, "unary_bcast"), in = out;
-  load(frontTile(cb, tile, "unary_bcast"), ring(cb, "unary_bcast").dtype, in);
+  load(cb, tile, in, "unary_bcast");
   for (int64_t r = 0; r < tileSide; ++r)
     for (int64_t c = 0; c < tileSide; ++c)
       out.i[placeOf(r, c)] = in.i[placeOf(along == Along::Row || along == Along::Scalar ? 0 : r,

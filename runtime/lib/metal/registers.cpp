@@ -6,6 +6,7 @@
 #include "tensor/storage.h"
 #include "tt/sim/formats.h"
 
+#include <bit>
 #include <cstring>
 
 namespace tt::metal {
@@ -72,27 +73,60 @@ Dst::Tile &KernelRun::mathTile(uint32_t index, std::string_view function) {
   return tile;
 }
 
+namespace {
+
+float withoutDenormals(float value) { return std::bit_cast<uint32_t>(value) & 0x7f800000 ? value : 0.0f; }
+
+} // namespace
+
 void KernelRun::settle(Dst::Tile &tile) const {
   tile.written = true;
-  if (!dst->isF32 && tile.dtype == DataType::Float32)
-    sim::roundToBf16(tile.f, tileElements);
+  if (dst->isF32 || tile.dtype != DataType::Float32)
+    return;
+  if (!exact)
+    return sim::roundToBf16(tile.f, tileElements);
+  for (float &value : tile.f)
+    value = std::bit_cast<float>(sim::exact::roundToBf16(std::bit_cast<uint32_t>(value)));
 }
 
-void KernelRun::load(const std::byte *from, DataType dtype, Dst::Tile &to) const {
-  if (ttnn::isFloat(dtype)) {
-    loadFloats(from, dtype, to.f);
+void KernelRun::unpackToDst(const Ring &from, float *values, size_t n) const {
+  if (!exact) {
+    if (!dst->isF32)
+      sim::roundToBf16(values, n);
+    return;
+  }
+  if (from.dtype != DataType::Float32 || (dst->isF32 && kernel.f32Ports >> from.port & 1))
+    return;
+  // Through a source register.
+  for (size_t i = 0; i < n; ++i) {
+    values[i] = ttnn::exact::unpacked(values[i], from.dtype, config.width);
+    if (dst->isF32)
+      values[i] = withoutDenormals(values[i]);
+  }
+}
+
+void KernelRun::load(uint32_t cb, uint32_t tile, Dst::Tile &to, std::string_view function) const {
+  const std::byte *from = frontTile(cb, tile, function);
+  const Ring &source = ring(cb, function);
+  to.written = true;
+  if (ttnn::isFloat(source.dtype)) {
+    loadFloats(from, source.dtype, to.f);
+    unpackToDst(source, to.f, tileElements);
     to.dtype = DataType::Float32;
   } else {
-    loadIntegers(from, dtype, to.i, tileElements);
-    to.dtype = dtype;
+    loadIntegers(from, source.dtype, to.i, tileElements);
+    to.dtype = source.dtype;
   }
-  settle(to);
 }
 
 void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view function) const {
   float faces[tileElements];
   const std::byte *from = frontTile(cb, tile, function);
-  loadFloats(from, ring(cb, function).dtype, faces);
+  const DataType dtype = ring(cb, function).dtype;
+  loadFloats(from, dtype, faces);
+  if (exact && dtype == DataType::Float32)
+    for (float &value : faces)
+      value = ttnn::exact::unpacked(value, dtype, config.width);
   for (int64_t r = 0; r < tileSide; ++r)
     for (int64_t c = 0; c < tileSide; c += 16)
       std::memcpy(to + r * tileSide + c, faces + placeOf(r, c), 16 * sizeof(float));
@@ -100,7 +134,7 @@ void KernelRun::loadRows(uint32_t cb, uint32_t tile, float *to, std::string_view
 
 void KernelRun::copyTile(uint32_t cb, uint32_t tile, uint32_t index) {
   Dst::Tile &to = mathTile(index, "copy_tile");
-  load(frontTile(cb, tile, "copy_tile"), ring(cb, "copy_tile").dtype, to);
+  load(cb, tile, to, "copy_tile");
   ++work.fpuTiles;
 }
 
@@ -112,21 +146,41 @@ void KernelRun::packTile(uint32_t index, uint32_t cb, bool outOfOrder, uint32_t 
   Ring &to = ring(cb, "pack_tile");
   std::byte *at = backTile(cb, outOfOrder ? place : to.packed, "pack_tile");
   const Dst::Tile &tile = dst->tiles[index];
-  if (accumulates && tile.written && ttnn::isFloat(tile.dtype) && ttnn::isFloat(to.dtype)) {
-    Dst::Tile sum;
-    loadFloats(at, to.dtype, sum.f);
-    for (size_t i = 0; i < tileElements; ++i)
-      sum.f[i] += tile.f[i];
-    storeTile(sum, to.dtype, at);
-  } else if (accumulates) {
-    fail("pack_tile", "adds to the tile of port " + std::to_string(cb) +
-                          " (pack_reconfig_l1_acc); expected floats in " + "the register and in L1");
-  } else if (tile.written)
+  if (accumulates)
+    accumulate(tile, to, at, cb);
+  else if (tile.written)
     storeTile(tile, to.dtype, at);
   else
     std::memset(at, 0, sim::tileBytes(to.dtype));
   if (!outOfOrder)
     ++to.packed;
+}
+
+void KernelRun::accumulate(const Dst::Tile &tile, Ring &to, std::byte *at, uint32_t cb) const {
+  const auto expects = [&](const std::string &what) {
+    fail("pack_tile", "adds to the tile of port " + std::to_string(cb) + " (pack_reconfig_l1_acc); expected " + what);
+  };
+  if (!tile.written || !ttnn::isFloat(tile.dtype) || !ttnn::isFloat(to.dtype))
+    expects("floats in the register and in L1");
+  Dst::Tile sum;
+  loadFloats(at, to.dtype, sum.f);
+  if (!exact) {
+    for (size_t i = 0; i < tileElements; ++i)
+      sum.f[i] += tile.f[i];
+    return storeTile(sum, to.dtype, at);
+  }
+  const bool wide = to.dtype == DataType::Float32;
+  if (!wide && to.dtype != DataType::BFloat16)
+    expects("f32 or bf16 in L1 on an exact device, and it has " + std::string(toString(to.dtype)));
+  for (size_t i = 0; i < tileElements; ++i) {
+    auto added = std::bit_cast<uint32_t>(tile.f[i]);
+    if (!wide)
+      added = sim::exact::roundToBf16(added);
+    sum.f[i] = std::bit_cast<float>(
+        sim::exact::addInL1(std::bit_cast<uint32_t>(sum.f[i]), added,
+                            wide ? sim::exact::Destination::Bits32 : sim::exact::Destination::Bits16));
+  }
+  metal::storeTile(sum, to.dtype, ttnn::storer<float>(to.dtype), at);
 }
 
 void KernelRun::packAccumulate(bool enable) {
@@ -145,7 +199,7 @@ TensorSpec blockTile(DataType dtype) {
   return spec;
 }
 
-/// Calls f(place in registers, place by rows) for runs of 16 elements, which share an exponent.
+/// Calls f(position in registers, position by rows) for runs of 16 elements, which share an exponent.
 template <class F> void forEachGroup(F f) {
   for (int64_t row = 0; row < tileSide; ++row)
     for (int64_t column = 0; column < tileSide; column += int64_t(sim::blockGroup))
@@ -162,20 +216,19 @@ void loadFloats(const std::byte *from, DataType dtype, float *to) {
   forEachGroup([&](size_t place, size_t at) { sim::bf16ToF32(values + at, to + place, sim::blockGroup); });
 }
 
-static void storeFloats(const float *from, DataType dtype, std::byte *to) {
+static void storeFloats(const float *from, DataType dtype, ttnn::Store<float> store, std::byte *to) {
   if (!sim::isBlockFormat(dtype))
-    return ttnn::storer<float>(dtype)(from, to, tileElements);
+    return store(from, to, tileElements);
   uint16_t values[tileElements];
-  const auto store = ttnn::storer<float>(dtype);
   forEachGroup([&](size_t place, size_t at) {
     store(from + place, reinterpret_cast<std::byte *>(values + at), sim::blockGroup);
   });
   sim::encode(blockTile(dtype), std::as_bytes(std::span(values)), {to, sim::tileBytes(dtype)});
 }
 
-void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) {
+void storeTile(const Dst::Tile &tile, DataType dtype, ttnn::Store<float> store, std::byte *to) {
   if (ttnn::isFloat(tile.dtype))
-    return storeFloats(tile.f, dtype, to);
+    return storeFloats(tile.f, dtype, store, to);
   constexpr size_t piece = 256;
   int64_t values[piece];
   for (size_t i = 0; i < tileElements; i += piece) {
@@ -184,13 +237,20 @@ void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) {
   }
 }
 
+void KernelRun::storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to) const {
+  const bool packs = exact && ttnn::exact::isKnown(dtype);
+  metal::storeTile(tile, dtype,
+                   packs ? ttnn::exact::packer(dtype, config.width, kernel.packPrecise) : ttnn::storer<float>(dtype),
+                   to);
+}
+
 //===- Order of elements --------------------------------------------------===//
 
 namespace {
 
 constexpr size_t faceSide = 16;
 
-/// Calls f(tiled, row-major, n) for runs of elements of a row of tiles: where they begin in both orders.
+/// Calls f(tiled, row-major, n) for runs of elements of a row of tiles: their beginnings in both orders.
 template <class F> void forEachRun(size_t tiles, F f) {
   size_t place = 0;
   for (size_t tile = 0; tile < tiles; ++tile)
@@ -220,16 +280,20 @@ void KernelRun::reorderBlocks(uint32_t in, uint32_t first, uint32_t tiles, uint3
                             uint64_t(first) * (tilize ? rowBytes : tileBytes);
   std::byte *target = backBytes(out, uint64_t(tiles) * (tilize ? tileBytes : rowBytes), function);
   work.fpuTiles += tiles;
+  const Ring &read = ring(in, function);
   std::vector<float> values(uint64_t(tiles) * tileElements);
   const size_t size = storageBytes(floats);
+  const auto store =
+      exact && ttnn::exact::isKnown(floats) ? ttnn::exact::packer(floats, config.width) : ttnn::storer<float>(floats);
   if (!tilize)
     for (uint32_t tile = 0; tile < tiles; ++tile)
       loadFloats(source + tile * tileBytes, blocks, values.data() + size_t(tile) * tileElements);
   forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
-    if (tilize)
-      ttnn::loader<float>(floats)(source + rowMajor * size, values.data() + tiled, n);
-    else
-      ttnn::storer<float>(floats)(values.data() + tiled, target + rowMajor * size, n);
+    if (!tilize)
+      return store(values.data() + tiled, target + rowMajor * size, n);
+    ttnn::loader<float>(floats)(source + rowMajor * size, values.data() + tiled, n);
+    if (exact)
+      unpackToDst(read, values.data() + tiled, n);
   });
   if (tilize)
     for (uint32_t tile = 0; tile < tiles; ++tile) {
@@ -244,7 +308,8 @@ void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t ou
   requireCompute(function);
   if (dst->phase != Dst::Phase::Free)
     fail(function, "goes through the registers, which are in use: tile_regs_release has not followed yet");
-  const DataType from = ring(in, function).dtype, to = ring(out, function).dtype;
+  const Ring &read = ring(in, function);
+  const DataType from = read.dtype, to = ring(out, function).dtype;
   if (sim::isBlockFormat(tilize ? to : from))
     return reorderBlocks(in, first, tiles, out, tilize, function);
   if (sim::isBlockFormat(tilize ? from : to))
@@ -254,7 +319,10 @@ void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t ou
                             uint64_t(first) * tileElements * fromSize;
   std::byte *target = backBytes(out, uint64_t(tiles) * tileElements * toSize, function);
   work.fpuTiles += tiles;
-  const bool plain = from == to && (from != DataType::Float32 || dst->isF32);
+  const bool throughSource = from == DataType::Float32 && exact && !(kernel.f32Ports >> read.port & 1);
+  const bool plain = from == to && (from != DataType::Float32 || (dst->isF32 && !throughSource));
+  const auto store =
+      exact && ttnn::exact::isKnown(to) ? ttnn::exact::packer(to, config.width) : ttnn::storer<float>(to);
   forEachRun(tiles, [&](size_t tiled, size_t rowMajor, size_t n) {
     const std::byte *at = source + (tilize ? rowMajor : tiled) * fromSize;
     std::byte *end = target + (tilize ? tiled : rowMajor) * toSize;
@@ -263,9 +331,8 @@ void KernelRun::reorder(uint32_t in, uint32_t first, uint32_t tiles, uint32_t ou
     } else if (ttnn::isFloat(from)) {
       float values[faceSide];
       ttnn::loader<float>(from)(at, values, n);
-      if (!dst->isF32)
-        sim::roundToBf16(values, n);
-      ttnn::storer<float>(to)(values, end, n);
+      unpackToDst(read, values, n);
+      store(values, end, n);
     } else {
       int64_t values[faceSide];
       ttnn::loader<int64_t>(from)(at, values, n);

@@ -121,6 +121,7 @@ KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram p
     throw Error("there is no tensor; expected at least the result");
   const std::shared_ptr<sim::MeshDevice> device = tensors.front().tensor.device();
   place(program, groups, device->chip(), tensors);
+  program.exact = device->options().exact;
   Machine machine(device->chip());
   KernelReport report;
   const auto isWhole = [](const PagedTensor &each) { return each.tensor.shards() == 1; };

@@ -7,12 +7,12 @@
 
 namespace tt::metal {
 
-/// Returns the place of element (row, column) in a tile: in one of four faces of 16x16.
+/// Returns the position of element (row, column) in a tile: in one of four faces of 16x16.
 constexpr size_t placeOf(int64_t row, int64_t column) {
   return static_cast<size_t>((row / 16 * 2 + column / 16) * 256 + row % 16 * 16 + column % 16);
 }
 
-/// Integers of a type as registers hold them, as numbers.
+/// Integers of a type, as registers hold them, as numbers.
 inline void widen(DataType dtype, const int32_t *from, int64_t *to, size_t n) {
   if (dtype == DataType::UInt32)
     for (size_t i = 0; i < n; ++i)
@@ -22,7 +22,7 @@ inline void widen(DataType dtype, const int32_t *from, int64_t *to, size_t n) {
       to[i] = from[i];
 }
 
-/// Numbers as a type holds them, modulo its size.
+/// Numbers wrapped to a type, modulo its size.
 inline void narrow(DataType dtype, const int64_t *from, int32_t *to, size_t n) {
   const uint64_t mask = dtype == DataType::UInt16 ? 0xffff : dtype == DataType::UInt8 ? 0xff : 0xffffffff;
   for (size_t i = 0; i < n; ++i)
@@ -39,9 +39,9 @@ inline void loadIntegers(const std::byte *from, DataType dtype, int32_t *to, siz
   }
 }
 
-/// A tile of a float type from L1, in the order of registers: a block format has its exponents in front.
+/// A tile of a float type from L1, in the order of registers: a block format starts with its exponents.
 void loadFloats(const std::byte *from, DataType dtype, float *to);
-/// A tile in the order of L1.
-void storeTile(const Dst::Tile &tile, DataType dtype, std::byte *to);
+/// A tile in the order of L1, with floats stored by `store`.
+void storeTile(const Dst::Tile &tile, DataType dtype, ttnn::Store<float> store, std::byte *to);
 
 } // namespace tt::metal

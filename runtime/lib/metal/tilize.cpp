@@ -22,6 +22,22 @@ uint64_t tilesOf(uint32_t rows, uint32_t columns, uint64_t values) {
   return values / tileElements;
 }
 
+/// A tile of integers or floats; block formats hold floats only.
+template <class Stored> void store(const Stored *tile, DataType dtype, std::byte *to) {
+  if (!sim::isBlockFormat(dtype))
+    return ttnn::storer<Stored>(dtype)(tile, to, tileElements);
+  Dst::Tile floats;
+  std::copy_n(tile, tileElements, floats.f);
+  storeTile(floats, dtype, ttnn::storer<float>(dtype), to);
+}
+template <class Stored> void load(const std::byte *from, DataType dtype, Stored *tile) {
+  if (!sim::isBlockFormat(dtype))
+    return ttnn::loader<Stored>(dtype)(from, tile, tileElements);
+  float values[tileElements];
+  loadFloats(from, dtype, values);
+  std::copy_n(values, tileElements, tile);
+}
+
 template <class T>
 std::vector<std::byte> tilize(std::span<const T> values, uint32_t rows, uint32_t columns, DataType dtype) {
   const uint64_t tiles = tilesOf(rows, columns, values.size());
@@ -36,7 +52,7 @@ std::vector<std::byte> tilize(std::span<const T> values, uint32_t rows, uint32_t
     for (int64_t r = 0; r < tileSide; ++r)
       for (int64_t c = 0; c < tileSide; ++c)
         tile[placeOf(r, c)] = from[static_cast<uint64_t>(r) * columns + static_cast<uint64_t>(c)];
-    ttnn::storer<Stored>(dtype)(tile, result.data() + t * bytes, tileElements);
+    store(tile, dtype, result.data() + t * bytes);
   }
   return result;
 }
@@ -54,7 +70,7 @@ std::vector<T> untilize(std::span<const std::byte> from, uint32_t rows, uint32_t
   for (uint64_t t = 0; t < tiles; ++t) {
     const uint64_t tileColumns = columns / tileSide;
     T *to = result.data() + t / tileColumns * tileSide * columns + t % tileColumns * tileSide;
-    ttnn::loader<Stored>(dtype)(from.data() + t * bytes, tile, tileElements);
+    load(from.data() + t * bytes, dtype, tile);
     for (int64_t r = 0; r < tileSide; ++r)
       for (int64_t c = 0; c < tileSide; ++c)
         to[static_cast<uint64_t>(r) * columns + static_cast<uint64_t>(c)] = static_cast<T>(tile[placeOf(r, c)]);

@@ -65,6 +65,9 @@ struct HostKernel {
   uint32_t noc = 0;                          // of a data movement kernel
   bool fp32DestAcc = false, dstFull = false; // of a compute kernel
   uint32_t fidelityPhases = 4;               // 1 to 4: LoFi to HiFi4
+  bool mathApprox = false;                   // functions of the vector unit
+  bool bfp8PackPrecise = false;              // block formats are rounded once
+  std::vector<uint32_t> unpackToDestFp32;    // circular buffers whose f32 goes to 32-bit registers as it is
   std::vector<uint32_t> compileTimeArgs;
   std::map<std::string, std::string> defines;
   std::vector<uint32_t> commonArgs;
@@ -76,21 +79,15 @@ struct HostProgram {
   std::vector<HostCircularBuffer> buffers;
   std::vector<HostSemaphore> semaphores;
   std::vector<HostKernel> kernels;
-};
-
-/// What a kernel did on a core, in cycles from the start of the program to its end.
-struct KernelTime {
-  std::string name;
-  CoreCoord core;
-  double computing = 0, moving = 0, waiting = 0, end = 0;
+  bool exact = false; // computes as the chip does (docs/numerics.md)
 };
 
 struct KernelReport {
   int64_t cycles = 0; // of the slowest core
   double deviceNs = 0;
-  std::vector<KernelTime> kernels; // in the order of cores
   int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, movedBytes = 0;
-  std::string printed; // by DPRINT: lines that begin with core and kernel, in the order of cores
+  std::vector<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
+  std::string printed;                  // by DPRINT: lines that begin with core and kernel, in the order of cores
 };
 
 /// The DRAM and L1 of one simulated chip, and its cores. Not for several threads at a time.

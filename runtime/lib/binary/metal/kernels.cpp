@@ -20,7 +20,7 @@ Kernel KernelChecker::kernel(const fb::KernelConfig &from, const EnqueueProgram 
   if (from.kernel_type() != fb::Kernel::KernelSource || !from.kernel() || !from.kernel_as_KernelSource()->source())
     place.fail("kernel", "has no source", "C++ source");
   to.source = text(from.kernel_as_KernelSource()->source());
-  // In the budget of all that is shared: sources are joined to one program.
+  // Counts in the budget of all shared data: sources are joined to one program.
   place.spend(to.source.size(), "kernel");
   to.cores = BufferChecker(place, chip).cores(from.core_range_set(), "core_range_set");
   if (from.type_type() == fb::KernelConfigType::ComputeConfig && from.type()) {
@@ -28,6 +28,13 @@ Kernel KernelChecker::kernel(const fb::KernelConfig &from, const EnqueueProgram 
     to.compute = true;
     to.f32Dst = config.fp32_dest_acc_en();
     to.fullDst = config.dst_full_sync_en();
+    to.approximate = config.math_approx_mode();
+    const auto *modes = config.unpack_to_dest_mode();
+    if (count(modes) > maxPorts)
+      place.fail("unpack_to_dest_mode", "has " + std::to_string(modes->size()) + " entries",
+                 "at most " + std::to_string(maxPorts));
+    for (uint32_t port = 0; port < count(modes); ++port)
+      to.f32Ports |= uint32_t(modes->Get(port) == fb::UnpackToDestMode::Fp32) << port;
     to.fidelityPhases =
         config.math_fidelity() == fb::MathFidelity::LoFi ? 1 : std::clamp(int(config.math_fidelity()), 1, 4);
   } else if (from.type_type() == fb::KernelConfigType::NocConfig && from.type()) {

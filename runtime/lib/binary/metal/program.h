@@ -63,9 +63,12 @@ struct Kernel {
   std::string_view symbol, source;
   Cores cores;
   bool compute = false;
-  bool f32Dst = false, fullDst = false;               // of a compute kernel
-  uint32_t noc = 0;                                   // of a data movement kernel
-  int fidelityPhases = 4;                             // passes of the matrix unit
+  bool f32Dst = false, fullDst = false; // of a compute kernel
+  bool approximate = false;             // its functions of the vector unit
+  bool packPrecise = false;             // block formats are rounded once
+  uint32_t f32Ports = 0;                // bits: ports whose f32 the unpacker writes to 32-bit registers as it is
+  uint32_t noc = 0;                     // of a data movement kernel
+  int fidelityPhases = 4;               // passes of the matrix unit
   std::vector<uint32_t> compileTimeArgs, runtimeArgs; // alike on all cores
   std::vector<std::vector<uint32_t>> coreArgs;        // of each of `cores`, or none: as runtimeArgs
   uint32_t entry = 0; // in the library of the binary: kernels that are compiled alike share one

@@ -1,7 +1,6 @@
 //===- elementwise.cpp - elementwise ops as the chip has them ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/elementwise/elementwise.h"
 #include "kernels/exact/exact.h"
 #include "kernels/exact/lanes.h"
 #include "tt/parallel.h"
@@ -12,9 +11,6 @@
 
 namespace tt::ttnn::exact {
 namespace {
-
-uint32_t bitsOf(float value) { return std::bit_cast<uint32_t>(value); }
-float floatOf(uint32_t bits) { return std::bit_cast<float>(bits); }
 
 //===----------------------------------------------------------------------===//
 // Sums, products, extremes
@@ -40,14 +36,14 @@ I vectorSum(I a, I b) { return (Lanes(a) + Lanes(b)).bits; }
 I vectorDifference(I a, I b) { return (Lanes(a) - Lanes(b)).bits; }
 I vectorProduct(I a, I b) { return (Lanes(a) * Lanes(b)).bits; }
 
-/// Returns a value after the vector unit has only moved it.
+/// Returns a value that the vector unit has only moved.
 template <Destination width> I moved(Lanes x) {
   return chosen(x.isZero(), x.bits & INT32_MIN, width == Destination::Bits32 ? x.bits : x.bits & ~0xffff);
 }
 template <Destination width> I largerOf(I a, I b) { return moved<width>(larger(Lanes(a), Lanes(b))); }
 template <Destination width> I smallerOf(I a, I b) { return moved<width>(smaller(Lanes(a), Lanes(b))); }
 
-/// In 16 bits rounded to even before it is stored; f32 that is unpacked to such a destination is bf16.
+/// Rounded to even in 16 bits before it is stored; f32 that is unpacked to such a destination becomes bf16.
 template <Destination width> I quotient(I a, I b) {
   if constexpr (width == Destination::Bits32)
     return moved<width>(quotientOf(Lanes(a), Lanes(b)));
@@ -81,6 +77,15 @@ template <Destination width> Run<float> runOf(std::string_view op, Unit unit, in
   return op == "ttnn.maximum" ? overBits<largerOf<width>> : overBits<smallerOf<width>>;
 }
 
+/// The vector unit's results as a 16-bit destination stores them: cut, but for products, which are rounded to even and
+/// 0 where a factor is (ckernel_sfpu_binary.h).
+template <auto G> I cutTo16(I a, I b) { return moved<Destination::Bits16>(Lanes(G(a, b))); }
+I productIn16(I a, I b) {
+  const I bits = vectorProduct(a, b);
+  const I none = Lanes(a).isZero() | Lanes(b).isZero();
+  return chosen(none, I{}, moved<Destination::Bits16>(Lanes(bits + 0x7fff + ((bits >> 16) & 1))));
+}
+
 /// A row of the elementwise table in f32, whose result is packed.
 std::unique_ptr<Kernel> packedRow(const OpCall &call, const Compute &compute, const ElementwiseRow &row) {
   OpCall wide = call;
@@ -88,7 +93,7 @@ std::unique_ptr<Kernel> packedRow(const OpCall &call, const Compute &compute, co
   return packedResult(result(call), compute.width, makeElementwise(wide, row));
 }
 
-/// The matrix unit computes, but for two operands of f32 (binary_ng).
+/// The matrix unit computes, except for two operands of f32 (binary_ng).
 std::unique_ptr<Kernel> makeBinary(const OpCall &call) {
   if (!areKnown(call))
     return nullptr;
@@ -169,21 +174,17 @@ int64_t toUint32(float x) {
   return x < 0x1p32f ? static_cast<int64_t>(x) : static_cast<int64_t>(std::numeric_limits<uint32_t>::max());
 }
 int64_t toUint16(float x) {
-  // The larger of it and 0 in the order of bits, rounded half away from zero.
+  // The larger of the value and 0 in the order of bits, rounded half away from zero.
   if (std::signbit(x))
     return 0;
   return x < 65535.0f ? static_cast<int64_t>(std::floor(x + 0.5)) : 65535;
 }
 
-/// f32 to bf16 in the vector unit: to nearest, ties to even, also the bits of a NaN.
 void roundToEven(const float *from, std::byte *to, size_t n) {
   float rounded[256];
   for (size_t i = 0; i < n; i += 256) {
     const size_t count = std::min<size_t>(256, n - i);
-    for (size_t j = 0; j < count; ++j) {
-      const uint32_t bits = bitsOf(from[i + j]);
-      rounded[j] = floatOf((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000);
-    }
+    std::transform(from + i, from + i + count, rounded, roundedToEven);
     packer(DataType::BFloat16, Destination::Bits16)(rounded, to + i * sizeof(uint16_t), count);
   }
 }
@@ -215,18 +216,10 @@ std::unique_ptr<Kernel> makeTypecast(const OpCall &call) {
   if (from.dtype == to.dtype)
     return nullptr;
   if (isKnown(from.dtype)) {
-    switch (to.dtype) {
-    case DataType::Int32:
-      return toInteger(from, to, toInt32);
-    case DataType::UInt32:
-      return toInteger(from, to, toUint32);
-    case DataType::UInt16:
-      return toInteger(from, to, toUint16);
-    case DataType::BFloat16:
+    if (const ToInteger convert = integerConversion(to.dtype))
+      return toInteger(from, to, convert);
+    if (to.dtype == DataType::BFloat16)
       return conversionKernel(from, to, roundToEven);
-    default:
-      break;
-    }
   }
   if (!isKnown(to.dtype) || (isInteger(from.dtype) && to.dtype == DataType::Float32))
     return nullptr; // not published, or exact
@@ -256,5 +249,33 @@ constexpr Row rows[] = {
 } // namespace
 
 std::span<const Row> elementwiseRows() { return rows; }
+
+ToInteger integerConversion(DataType to) {
+  switch (to) {
+  case DataType::Int32:
+    return toInt32;
+  case DataType::UInt32:
+    return toUint32;
+  case DataType::UInt16:
+    return toUint16;
+  default:
+    return nullptr;
+  }
+}
+
+Run<float> vectorBinary(std::string_view name, Destination width) {
+  const std::string op = "ttnn." + std::string(name);
+  if (std::ranges::none_of(rows, [&](const Row &row) { return row.name == op && row.make == makeBinary; }))
+    return nullptr;
+  if (width == Destination::Bits32)
+    return runOf<Destination::Bits32>(op, Unit::Vector, 4);
+  if (name == "add")
+    return overBits<cutTo16<vectorSum>>;
+  if (name == "subtract")
+    return overBits<cutTo16<vectorDifference>>;
+  if (name == "multiply")
+    return overBits<productIn16>;
+  return runOf<Destination::Bits16>(op, Unit::Vector, 4);
+}
 
 } // namespace tt::ttnn::exact

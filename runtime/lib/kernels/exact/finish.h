@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernels/elementwise/elementwise.h"
 #include "kernels/exact/exact.h"
 
 namespace tt::ttnn::exact {
 
-/// Bias, activation and packing of rows of a product. A bias of one row is added by the same kernel, to partial sums
-/// that were packed as f32 or bf16 and unpacked again; any other by an op of its own, to the packed result.
+/// Bias, activation and packing of rows of a product. The same kernel adds a bias of one row, to partial sums that were
+/// packed as f32 or bf16 and unpacked again; a separate op adds any other bias, to the packed result.
 class Finish {
 public:
   /// The bias is operand 2, if there is one. `activation`: a name of the elementwise table, or empty.

@@ -262,6 +262,9 @@ void MatrixProduct::panel(const Io &io, const LeftParts &left, const RightParts 
     });
   };
   std::fill_n(dst, values, 0);
+  if (io.begin)
+    for (int64_t r = 0; r < rows; ++r)
+      io.begin(row + r, column, count, reinterpret_cast<float *>(dst + r * panelColumns));
   for (int64_t part = 0; part < parts; ++part) {
     const bool last = part + 1 == parts;
     if (inL1 && part > 0) {

@@ -26,6 +26,8 @@ public:
     /// Receives the final sums of a row from the destination, as f32, for `count` columns from one that is a multiple
     /// of 16; it may change them.
     std::function<void(int64_t row, int64_t column, int64_t count, float *values)> finish;
+    /// The values that the destination holds before; without it, zeros.
+    std::function<void(int64_t row, int64_t column, int64_t count, float *values)> begin = nullptr;
   };
 
   /// blockTiles: tiles of K that stay in the destination; 0: all of them. biased: a bias follows, which decides where

@@ -1,11 +1,10 @@
 //===- reduction.cpp - sums and extremes as the chip has them ---------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dimensions go one after the other, the last one first (generic_reductions.cpp of
-// tt-metal). One that is none of the last two is brought there, or in sums of
-// 16-bit and block formats added tile by tile (fast_reduce_nc). Sums and means over
-// just the last two go along rows and then down columns, with the factor in the
-// second step; those of a single tile are one kernel (reduce_op.cpp).
+// Dimensions are reduced one after the other, the last one first (generic_reductions.cpp of tt-metal). One that is none
+// of the last two is moved there, or in sums of 16-bit and block formats added tile by tile (fast_reduce_nc). Sums and
+// means over just the last two reduce rows and then columns, with the factor in the second step; those of a single tile
+// are one kernel (reduce_op.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +31,7 @@ struct Stage {
   bool adds = false; // tile by tile, in the matrix unit
 };
 
-/// The reduced dimensions in order; all of them where none is named.
+/// The reduced dimensions in order; all of them if none is named.
 std::vector<size_t> reducedDims(const OpCall &call) {
   const size_t rank = operand(call, 0).shape.size();
   std::vector<size_t> dims;
@@ -45,15 +44,15 @@ std::vector<size_t> reducedDims(const OpCall &call) {
   return dims;
 }
 
-/// Are they just the last two?
+/// Whether they are just the last two.
 bool isOfPlane(std::span<const size_t> dims, size_t rank) { return dims.size() == 2 && dims.front() + 2 == rank; }
 
-/// A factor as the host gives it to the matrix unit, for values of a type.
+/// A factor as the host passes it to the matrix unit, for values of a type.
 float given(float factor, DataType type) {
   return type == DataType::Float32 ? factor : sim::bf16ToF32(sim::f32ToBf16(factor));
 }
 
-/// Empty where the rules do not cover it.
+/// Empty if the rules do not cover it.
 std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> dims) {
   const TensorSpec &in = operand(call, 0);
   const size_t rank = in.shape.size();
@@ -64,7 +63,7 @@ std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> d
   if (dims.size() > 1 && sim::isBlockFormat(in.dtype))
     return {}; // is packed between, which crosses groups
   const bool adds = kind == Kind::Sum && (in.dtype == DataType::BFloat16 || in.dtype == DataType::BFP_BFloat8);
-  // Sums of bf16 stay f32 until the last step, unless nothing is left but a number.
+  // Sums of bf16 stay f32 until the last step, unless only one number is left.
   bool staysWide = adds && in.dtype == DataType::BFloat16 && dims.size() > 1 && dims.size() < rank;
   const bool plane = !isExtreme(kind) && isOfPlane(dims, rank);
   if (plane) // along rows first, which are kept as f32 where they were summed as f32
@@ -95,7 +94,7 @@ std::vector<Stage> stagesOf(const OpCall &call, Kind kind, std::vector<size_t> d
 
 float negated(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) ^ 0x80000000); }
 
-/// One of the stages, from a tensor to that with a size of 1 there.
+/// One of the stages, from a tensor to one with size 1 there.
 RowKernel kernelOf(const Stage &stage, Kind kind, const TensorSpec &in, const TensorSpec &out, const Compute &compute) {
   const Along along = stage.dim + 1 == in.shape.size() ? Along::Row : Along::Column;
   const float scale = unpacked(stage.scale, stage.from, compute.width);
@@ -116,7 +115,7 @@ RowKernel kernelOf(const Stage &stage, Kind kind, const TensorSpec &in, const Te
       });
 }
 
-/// Stages, the results of all but the last of which are in scratch. The last leaves destination values.
+/// Stages; the results of all but the last are in scratch memory. The last one produces destination values.
 class Stages final : public Kernel {
 public:
   Stages(const OpCall &call, Kind kind, std::span<const Stage> stages) {
@@ -151,49 +150,33 @@ private:
   Destination width = Destination::Bits16;
 };
 
-/// The sum of a tensor that is a single tile: rows of its four faces are added, and then what there is in each column.
-/// Both multiply by the factor, which therefore is a square root.
+/// The sum of a tensor that is a single tile.
 class TileSum final : public Kernel {
 public:
   TileSum(const OpCall &call, Kind kind) : in(operand(call, 0)), compute(reducing(call)) {
     const float factor = kind == Kind::Mean ? std::sqrt(1.0f / static_cast<float>(volume(in.shape))) : 1.0f;
-    std::ranges::fill(scales, std::bit_cast<uint32_t>(unpacked(given(factor, in.dtype), in.dtype, compute.width)));
+    scale = unpacked(given(factor, in.dtype), in.dtype, compute.width);
   }
 
   void run(const Buffers &buffers) const override {
     const auto columns = static_cast<size_t>(in.shape.back());
     const size_t rows = static_cast<size_t>(volume(in.shape)) / columns;
-    std::vector<float> values(rows * columns);
-    loader<float>(in.dtype)(buffers.ins[0], values.data(), values.size());
-    std::array<uint32_t, face> sums{}, terms;
-    const auto add = [&](uint32_t &sum) {
-      for (int phase = 0; phase < compute.phases; ++phase)
-        sum = sim::exact::dotStep(terms.data(), scales.data(), sum, phase, compute.width);
-    };
-    for (size_t top = 0; top < tile; top += face)
-      for (size_t left = 0; left < tile; left += face)
-        for (size_t column = left; column < left + face; ++column) {
-          for (size_t row = top; row < top + face; ++row)
-            terms[row - top] =
-                row < rows && column < columns
-                    ? std::bit_cast<uint32_t>(unpacked(values[row * columns + column], in.dtype, compute.width))
-                    : 0;
-          add(sums[column - left]);
-        }
-    // Back to SrcA, in the format of the sources.
-    std::ranges::transform(sums, terms.begin(), [&](uint32_t sum) {
-      return in.dtype == DataType::Float32 ? sim::exact::unpackToTf32(sum) : sim::exact::unpackToBf16(sum);
-    });
-    uint32_t total = 0;
-    add(total);
+    std::array<float, tile * tile> values{};
+    for (size_t row = 0; row < rows; ++row) {
+      float *const to = values.data() + row * tile;
+      loader<float>(in.dtype)(buffers.ins[0] + row * columns * storageBytes(in.dtype), to, columns);
+      for (size_t column = 0; column < columns; ++column)
+        to[column] = unpacked(to[column], in.dtype, compute.width);
+    }
+    const uint32_t total = addWholeTile(values.data(), scale, 0, in.dtype, compute);
     std::memcpy(buffers.outs[0], &total, sizeof total);
   }
 
 private:
-  static constexpr size_t face = 16, tile = 32;
+  static constexpr size_t tile = 32;
   TensorSpec in;
   Compute compute;
-  std::array<uint32_t, face> scales;
+  float scale;
 };
 
 bool isTile(const Shape &shape) {

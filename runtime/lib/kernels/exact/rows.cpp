@@ -8,6 +8,7 @@
 #include "tt/parallel.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tt::ttnn::exact {
 namespace {
@@ -16,7 +17,7 @@ constexpr int64_t face = 16, tile = 32;
 
 uint32_t bitsOf(float value) { return std::bit_cast<uint32_t>(value); }
 
-/// A sum on its way from a row to a column: through SrcB, in the format of the sources, and a sum with zero.
+/// A sum on its way from a row to a column: through SrcB, in the format of the sources, and added to zero.
 uint32_t transposed(uint32_t dst, DataType source, Destination width) {
   if (width == Destination::Bits32)
     dst = source == DataType::Float32 ? sim::exact::unpackToTf32(dst) : sim::exact::unpackToBf16(dst);
@@ -25,31 +26,65 @@ uint32_t transposed(uint32_t dst, DataType source, Destination width) {
 
 } // namespace
 
-float sumOf(const Line &line, float scale, Along along, const Compute &compute) {
-  uint32_t values[face], scales[face], dst = 0;
+uint32_t addTile(const float *values, float scale, uint32_t dst, DataType source, Along along, const Compute &compute) {
+  uint32_t terms[face], scales[face];
   std::fill_n(scales, face, bitsOf(scale));
+  for (int64_t first = 0; first < tile; first += face) {
+    std::transform(values + first, values + first + face, terms, bitsOf);
+    for (int phase = 0; phase < compute.phases; ++phase)
+      dst = sim::exact::dotStep(terms, scales, dst, phase, compute.width);
+  }
+  return along == Along::Row ? transposed(dst, source, compute.width) : dst;
+}
+
+uint32_t joinTile(std::span<const float> values, std::optional<uint32_t> dst, DataType source, Along along,
+                  const Compute &compute) {
+  for (float each : values) {
+    const uint32_t value = bitsOf(each);
+    dst = sim::exact::poolMaximum(dst.value_or(value), value);
+  }
+  const uint32_t largest = dst.value_or(0xffffffff); // the least of all
+  return along == Along::Row && !values.empty() ? transposed(largest, source, compute.width) : largest;
+}
+
+uint32_t addWholeTile(const float *values, float scale, uint32_t dst, DataType source, const Compute &compute) {
+  std::array<uint32_t, face> scales, sums{}, terms;
+  scales.fill(bitsOf(scale));
+  const auto add = [&](uint32_t &sum) {
+    for (int phase = 0; phase < compute.phases; ++phase)
+      sum = sim::exact::dotStep(terms.data(), scales.data(), sum, phase, compute.width);
+  };
+  for (int64_t top = 0; top < tile; top += face)
+    for (int64_t left = 0; left < tile; left += face)
+      for (int64_t column = 0; column < face; ++column) {
+        for (int64_t row = 0; row < face; ++row)
+          terms[static_cast<size_t>(row)] = bitsOf(values[(top + row) * tile + left + column]);
+        add(sums[static_cast<size_t>(column)]);
+      }
+  // Back to SrcA, in the format of the sources.
+  std::ranges::transform(sums, terms.begin(), [&](uint32_t sum) {
+    return source == DataType::Float32 ? sim::exact::unpackToTf32(sum) : sim::exact::unpackToBf16(sum);
+  });
+  add(dst);
+  return dst;
+}
+
+float sumOf(const Line &line, float scale, Along along, const Compute &compute) {
+  uint32_t dst = 0;
   for (int64_t begin = 0; begin < line.count; begin += tile) {
-    for (int64_t first = begin; first < begin + tile; first += face) {
-      for (int64_t i = 0; i < face; ++i)
-        values[i] = first + i < line.count ? bitsOf(line.values[first + i]) : 0;
-      for (int phase = 0; phase < compute.phases; ++phase)
-        dst = sim::exact::dotStep(values, scales, dst, phase, compute.width);
-    }
-    if (along == Along::Row)
-      dst = transposed(dst, line.source, compute.width);
+    float values[tile] = {};
+    std::copy_n(line.values + begin, std::min(tile, line.count - begin), values);
+    dst = addTile(values, scale, dst, line.source, along, compute);
   }
   return std::bit_cast<float>(dst);
 }
 
 float maximumOf(const Line &line, Along along, const Compute &compute) {
-  uint32_t dst = 0xffffffff; // the least of all
-  for (int64_t i = 0; i < line.count; ++i) {
-    const uint32_t value = bitsOf(line.values[i]);
-    dst = i == 0 ? sim::exact::poolMaximum(value, value) : sim::exact::poolMaximum(dst, value);
-    if (along == Along::Row && (i % tile == tile - 1 || i + 1 == line.count))
-      dst = transposed(dst, line.source, compute.width);
-  }
-  return std::bit_cast<float>(dst);
+  std::optional<uint32_t> dst;
+  for (int64_t begin = 0; begin < line.count; begin += tile)
+    dst = joinTile({line.values + begin, static_cast<size_t>(std::min(tile, line.count - begin))}, dst, line.source,
+                   along, compute);
+  return std::bit_cast<float>(dst.value_or(0xffffffff)); // the least of all
 }
 
 void Steps::pass(std::span<float> values) const {
@@ -93,8 +128,8 @@ void Steps::combine(Operation operation, std::span<float> values, std::span<cons
 RowKernel::RowKernel(const TensorSpec &in, const TensorSpec &out, size_t dim, const Compute &compute, Body body)
     : in(in), out(out), dim(dim), compute(compute), body(std::move(body)) {}
 
-/// Results of a line are one, or as many as the line has; they are stored one by one, so that block formats are packed
-/// by who makes this kernel.
+/// A line has one result, or as many as its values; they are stored one by one, so that the code that creates this
+/// kernel packs block formats.
 void RowKernel::run(const Buffers &buffers) const {
   const Lines lines(in.shape, dim);
   const Load<float> load = loader<float>(in.dtype);

@@ -4,24 +4,35 @@
 
 #include "kernels/exact/exact.h"
 
+#include <optional>
+
 namespace tt::ttnn::exact {
 
 /// Along a row of tiles the sum is transposed after each of them, down a column it is not (llk_math_reduce.h).
 enum class Along : uint8_t { Row, Column };
 
-/// Values of a line in the order of the tiles, as the unpacker leaves them; `source` is what f32 became there.
+/// Values of a line in the order of the tiles, after the unpacker; `source` is the f32 format there.
 struct Line {
   const float *values;
   int64_t count;
   DataType source; // of memory
 };
-/// Each product with `scale` (1, or 1 / n) is of the matrix unit.
+/// The matrix unit multiplies each value by `scale` (1, or 1 / n).
 float sumOf(const Line &line, float scale, Along along, const Compute &compute);
 float maximumOf(const Line &line, Along along, const Compute &compute);
 
+/// What `dst` is after a tile of a line, as f32 bits: plus the sum of 32 values, and the largest of it and of at most
+/// 32 values; without `dst`, of the values.
+uint32_t addTile(const float *values, float scale, uint32_t dst, DataType source, Along along, const Compute &compute);
+uint32_t joinTile(std::span<const float> values, std::optional<uint32_t> dst, DataType source, Along along,
+                  const Compute &compute);
+/// `dst` plus the sum of a tile of 32 rows of 32 values. Rows of its four faces are added, and then what there is in
+/// each column. Both multiply by the factor, which therefore is a square root.
+uint32_t addWholeTile(const float *values, float scale, uint32_t dst, DataType source, const Compute &compute);
+
 enum class Operation : uint8_t { Sum, Difference, Product };
 
-/// The steps of a fused op: what one leaves for the next is packed as f32 or bf16, and unpacked again.
+/// The steps of a fused op: each result is packed as f32 or bf16, and unpacked again.
 class Steps {
 public:
   explicit Steps(const Compute &compute) : compute(compute) {}
@@ -31,7 +42,7 @@ public:
     pass({&value, 1});
     return value;
   }
-  /// The matrix unit on destination values, each with its own of `others` or all with the only one.
+  /// The matrix unit on destination values, each with its own value of `others` or all with the only one.
   void combine(Operation operation, std::span<float> values, std::span<const float> others) const;
   void apply(Operation operation, std::span<float> values, std::span<const float> others) const {
     combine(operation, values, others);
