@@ -21,7 +21,7 @@ using tt::sim::exact::Destination;
 
 namespace {
 
-constexpr int64_t columns = 16, depth = 96;
+constexpr int64_t columns = 37, depth = 96; // neither tiles nor blocks of columns are all full
 
 struct Setting {
   int phases;
@@ -48,7 +48,7 @@ protected:
 TEST_P(ExactTiles, EqualOneProductAfterAnother) {
   const auto [phases, width, spread] = GetParam();
   const int64_t rows = 13, tall = 32; // 13: not a multiple of what a unit takes at once
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 6; ++round) {
     std::vector<uint32_t> left(rows * depth), right(depth * columns);
     for (uint32_t &v : left)
       v = value();
@@ -66,6 +66,16 @@ TEST_P(ExactTiles, EqualOneProductAfterAnother) {
           std::fill_n(right.begin() + i * columns, columns, 0);
     if (round == 3) // an infinite value and a denormal are not for vectors
       left[depth + 5] = 0x7f800000, left[3 * depth + 40] = 0x00012000;
+    if (round == 4) { // nor are any bits, with the digits of NaN, in a tile and what follows it
+      for (int64_t i = 0; i < tall; ++i)
+        left[static_cast<size_t>(2 * depth + i)] = random() & 0xffffe000;
+      for (int64_t i = 0; i < tall * columns; i += 7)
+        right[static_cast<size_t>(i)] = random() & 0xffffe000;
+    }
+    if (round == 5) // rows of zeros beside others, one in each four
+      for (int64_t r = 0; r < rows; ++r)
+        if (r % 4 != 1)
+          std::fill_n(left.begin() + r * depth, r % 3 ? depth : tall, 0);
 
     ttnn::exact::Compute compute;
     compute.phases = phases, compute.width = width;
@@ -77,6 +87,11 @@ TEST_P(ExactTiles, EqualOneProductAfterAnother) {
     io.right = [&](int64_t k, int64_t column, int64_t count, float *to) {
       std::memcpy(to, &right[static_cast<size_t>(k * columns + column)], static_cast<size_t>(count) * 4);
     };
+    if (round % 2) // by columns
+      io.rightColumn = [&](int64_t column, float *to) {
+        for (int64_t k = 0; k < depth; ++k)
+          std::memcpy(to + k, &right[static_cast<size_t>(k * columns + column)], sizeof *to);
+      };
     io.finish = [&](int64_t row, int64_t column, int64_t count, float *values) {
       std::memcpy(&found[static_cast<size_t>(row * columns + column)], values, static_cast<size_t>(count) * 4);
     };

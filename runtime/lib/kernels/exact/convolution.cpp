@@ -59,9 +59,7 @@ public:
     for (int64_t group = 0; group < groups; ++group) {
       MatrixProduct::Io io;
       io.left = [&](int64_t row, float *to) { window(buffers.ins[0], row, group, to); };
-      io.right = [&](int64_t k, int64_t column, int64_t count, float *to) {
-        filter(buffers.ins[1], k, group * outs + column, count, to);
-      };
+      io.rightColumn = [&](int64_t column, float *to) { filter(buffers.ins[1], group * outs + column, to); };
       io.finish = [&](int64_t row, int64_t column, int64_t count, float *values) {
         finish.run(buffers, row, group * outs + column, count, values);
       };
@@ -91,7 +89,7 @@ private:
           float *const values = to + place * order.channels;
           load(from + (pixel * c.window.channels + group * channels + channel) * bytes, values,
                static_cast<size_t>(count));
-          for (int64_t i = 0; i < count; ++i)
+          for (int64_t i = 0; i < count && in == DataType::Float32; ++i)
             values[i] = unpacked(values[i], in, compute.width);
         }
       }
@@ -110,25 +108,26 @@ private:
     return pixel + image * step;
   }
 
-  void filter(const std::byte *from, int64_t k, int64_t out, int64_t count, float *to) const {
+  /// Copies the weights of an output channel, in the order of the window.
+  void filter(const std::byte *from, int64_t out, float *to) const {
     const int64_t channels = c.window.channels / groups, area = c.window.area();
     const int64_t ofGroup = c.window.channels / c.groups, outsOfGroup = c.out / c.groups;
-    const auto load = loader<float>(weights);
-    const auto bytes = static_cast<int64_t>(storageBytes(weights));
-    const int64_t block = k / order.size, within = k % order.size;
-    const int64_t place = block / order.parts * order.places + within / order.channels;
-    const int64_t channel = block % order.parts * order.channels + within % order.channels;
-    if (within >= order.places * order.channels || channel >= channels) {
-      std::fill_n(to, count, 0.0f);
-      return;
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      to[i] = 0.0f;
-      if (groups < c.groups && channel / ofGroup != (out + i) / outsOfGroup)
-        continue;
-      load(from + (((out + i) * ofGroup + channel % ofGroup) * area + place) * bytes, to + i, 1);
-      to[i] = unpacked(to[i], weights, compute.width);
-    }
+    std::vector<float> own(static_cast<size_t>(ofGroup * area));
+    loader<float>(weights)(from + out * ofGroup * area * static_cast<int64_t>(storageBytes(weights)), own.data(),
+                           own.size());
+    for (float &value : own)
+      value = unpacked(value, weights, compute.width);
+    for (int64_t first = 0; first < area; first += order.places)
+      for (int64_t part = 0; part < order.parts; ++part, to += order.size) {
+        std::fill_n(to, order.size, 0.0f);
+        for (int64_t i = 0; i < std::min(order.channels, channels - part * order.channels); ++i) {
+          const int64_t channel = part * order.channels + i;
+          if (groups < c.groups && channel / ofGroup != out / outsOfGroup)
+            continue; // of another group
+          for (int64_t place = 0; place < order.places; ++place)
+            to[place * order.channels + i] = own[static_cast<size_t>(channel % ofGroup * area + first + place)];
+        }
+      }
   }
 
   Convolution c;

@@ -4,6 +4,7 @@
 #include "kernels/exact/exact.h"
 
 #include "core/plan.h"
+#include "kernels/exact/lanes.h"
 #include "tt/sim/formats.h"
 
 #include <algorithm>
@@ -26,9 +27,14 @@ void packF32(const float *from, std::byte *to, size_t n) {
   std::copy_n(reinterpret_cast<const std::byte *>(from), n * sizeof(float), to);
 }
 void packBf16(const float *from, std::byte *to, size_t n) {
-  auto *values = reinterpret_cast<uint16_t *>(to);
-  for (size_t i = 0; i < n; ++i)
-    values[i] = sim::exact::packToBf16(bitsOf(from[i]));
+  using Packed = uint16_t __attribute__((vector_size(lanes * sizeof(uint16_t))));
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t count = std::min<size_t>(lanes, n - i);
+    I bits{};
+    std::memcpy(&bits, from + i, count * sizeof(float));
+    const auto packed = __builtin_convertvector(as<U>(roundedToBf16(Lanes(bits)).bits) >> 16, Packed);
+    std::memcpy(to + i * sizeof(uint16_t), &packed, count * sizeof(uint16_t));
+  }
 }
 /// Once: values rounded to 7 bits are bf16, truncated or as in the destination; else 6 mantissa bits, rounded before.
 template <DataType type, Destination width, bool once> void packBlocks(const float *from, std::byte *to, size_t n) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels/exact/finish.h"
+#include "kernels/exact/lanes.h"
 
 #include <algorithm>
 
@@ -31,6 +32,26 @@ Finish::Finish(const OpCall &call, const Compute &compute, const std::string &na
   }
 }
 
+namespace {
+
+/// Lanes after the unpacker (exact.h).
+template <Destination width> I unpackedLanes(I bits, DataType type) {
+  if (type != DataType::Float32)
+    return bits;
+  if constexpr (width == Destination::Bits32)
+    return bits & ~0x1fff;
+  return bits & chosen(exponentsOf(bits) != 0, I{} + static_cast<int32_t>(0xffff0000), I{} + INT32_MIN);
+}
+
+template <Destination width>
+void addTo(float *values, DataType type, const float *added, DataType addedType, int64_t count) {
+  const float *const ins[] = {values, added};
+  overLanes(ins, 2, values, static_cast<size_t>(count),
+            [&](I a, I b) { return add<width>(unpackedLanes<width>(a, type), unpackedLanes<width>(b, addedType)); });
+}
+
+} // namespace
+
 void Finish::addBias(const Buffers &buffers, int64_t row, int64_t column, int64_t count, float *values) const {
   constexpr int64_t piece = 256;
   const Load<float> load = loader<float>(bias->dtype);
@@ -51,11 +72,8 @@ void Finish::addBias(const Buffers &buffers, int64_t row, int64_t column, int64_
     load(from, added, static_cast<size_t>(step ? n : 1));
     if (!step)
       std::fill_n(added + 1, n - 1, added[0]);
-    for (int64_t j = 0; j < n; ++j) {
-      const float a = unpacked(values[i + j], partials, width), b = unpacked(added[j], bias->dtype, width);
-      values[i + j] =
-          std::bit_cast<float>(sim::exact::add(std::bit_cast<uint32_t>(a), std::bit_cast<uint32_t>(b), width));
-    }
+    const auto add = width == Destination::Bits32 ? addTo<Destination::Bits32> : addTo<Destination::Bits16>;
+    add(values + i, partials, added, bias->dtype, n);
   }
 }
 
@@ -83,9 +101,10 @@ void Finish::run(const Buffers &buffers, int64_t row, int64_t column, int64_t co
     // Both are stored as bf16, so there is room in the result. For f32 results, partial sums in bf16 are widened.
     if (!fused)
       passThrough(out.dtype);
-    else if (!compute.wide())
-      for (size_t i = 0; i < n; ++i)
-        values[i] = std::bit_cast<float>(sim::exact::roundToBf16(std::bit_cast<uint32_t>(values[i])));
+    else if (!compute.wide()) {
+      const float *const in = values;
+      overLanes(&in, 1, values, n, [](I x, I) { return roundedToBf16(Lanes(x)).bits; });
+    }
     addBias(buffers, row, column, count, values);
   }
   activate(values, count);

@@ -1,9 +1,8 @@
 //===- lanes.h - the chip's units on several values at once ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules of sim/arithmetic.h for eight values whose exponents are far enough
-// from the ends of their range; where one of them is not, all eight go through
-// the functions there.
+// The rules of sim/arithmetic.h for eight values whose exponents are far enough from the ends of their range; if one of
+// them is not, the functions there compute all eight.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -35,12 +34,13 @@ inline I significands(I bits) { return ((bits & 0x7fffff) | 0x800000) & (exponen
 // Matrix unit
 //===----------------------------------------------------------------------===//
 
-/// dst + a sum of products in units of 2^13 at an exponent, which is 0 or below where there is none. Nothing may
+/// dst + a sum of products in units of 2^13 at an exponent, which is 0 or below if there is no sum. Nothing may
 /// underflow or overflow on the way: exponents are at least 25 or 0, and below 240.
 template <bool wide> I accumulate(I dst, I sum, I exponent) {
   const F quarter = F{} + (wide ? 0.0f : 0.25f);
   const F value = (__builtin_convertvector(sum, F) + quarter) * as<F>((exponent - 10) << 23);
-  return Vectors<lanes>::accumulate<wide>(dst, value, F{}, exponent << 23);
+  const I larger = maximum(exponent, I{} + 25) << 23;
+  return chosen(exponent <= 0, dst, Vectors<lanes>::accumulate<wide>(dst, value, F{}, larger));
 }
 
 /// f on each lane.
@@ -108,7 +108,7 @@ inline I multiplyAdd(I x, I y, I z) {
   const I top = maximum(power, ez);
   const auto shifted = [](I value, I places) {
     const I shift = minimum(places, 31), quotient = as<I>(as<U>(value) >> as<U>(shift));
-    // What is lost makes the rest odd, but never makes something of nothing.
+    // Lost bits make the rest odd, but never make a nonzero value of zero.
     const I lost = (as<I>(as<U>(quotient) << as<U>(shift)) != value) & (quotient != 0) & 1;
     return quotient | lost;
   };
@@ -118,7 +118,7 @@ inline I multiplyAdd(I x, I y, I z) {
   const I sign = chosen(product >= addend, productSign, addendSign);
   const I difference = product - addend, away = difference >> 31;
   const I total = chosen(productSign == addendSign, product + addend, (difference ^ away) - away);
-  // To 27 digits; the last of what is lost is kept, and no other.
+  // To 27 digits; the last lost bit is kept, and no other.
   const I twice = total >= 1 << 28, once = total >= 1 << 27, places = -(once + twice);
   const I digits = (total >> places) | (total & 1 & once);
   const I rounded = as<I>(__builtin_convertvector(digits, F)); // ties to even
@@ -128,7 +128,7 @@ inline I multiplyAdd(I x, I y, I z) {
   return chosen(none, plain, result);
 }
 
-/// Values with the vector unit's operations: + - * are one SFPMAD each, all else moves bits.
+/// Values with the vector unit's operations: + - * are one SFPMAD each, all others move bits.
 struct Lanes {
   I bits;
 
@@ -161,11 +161,11 @@ inline Lanes mad(Lanes x, Lanes y, Lanes z) { return Lanes(multiplyAdd(x.bits, y
 inline Lanes chosen(I condition, Lanes yes, Lanes no) { return Lanes(chosen(condition, yes.bits, no.bits)); }
 inline Lanes larger(Lanes x, Lanes y) { return chosen(x.order() < y.order(), y, x); }
 inline Lanes smaller(Lanes x, Lanes y) { return chosen(x.order() < y.order(), x, y); }
-/// The sign of the difference, as conditions on lanes have it.
+/// The sign of the difference, as in conditions on lanes.
 inline I isLess(Lanes x, Lanes y) { return (x - y).isNegative(); }
 inline Lanes numbers(I integers) { return Lanes(as<I>(__builtin_convertvector(integers, F))); }
 
-/// ckernel_sfpu_recip.h. steps: Newton's, two for f32.
+/// ckernel_sfpu_recip.h. steps: iterations of Newton's method, two for f32.
 inline Lanes reciprocalOf(Lanes x, int steps) {
   const Lanes n((x.bits & 0x7fffff) | __builtin_bit_cast(int32_t, -1.0f));
   Lanes y = mad(mad(0.3232325017452239990234375f, n, 1.4545459747314453125f), n, 2.121212482452392578125f);
@@ -174,7 +174,7 @@ inline Lanes reciprocalOf(Lanes x, int steps) {
     y = mad(y, mad(n, y, 1.0f), y);
   return (y * scale).withSign(x);
 }
-/// ckernel_sfpu_binary.h: a number by itself is 1, and what is not 0 by 0 is Inf with its sign.
+/// ckernel_sfpu_binary.h: a number divided by itself is 1, and a nonzero number divided by 0 is Inf with its sign.
 inline Lanes quotientOf(Lanes a, Lanes b) {
   const I isSame = (a - b).magnitude().bits == 0, byZero = b.magnitude().bits == 0;
   const Lanes none = chosen(a.magnitude().bits == 0, Lanes(std::numeric_limits<float>::quiet_NaN()),
@@ -193,11 +193,11 @@ template <bool wide> I addInL1(I old, I added) {
     return oneByOne(old, added, [](uint32_t x, uint32_t y) {
       return sim::exact::addInL1(x, y, wide ? sim::exact::Destination::Bits32 : sim::exact::Destination::Bits16);
     });
-  // Two values of bf16 whose sum does not fit in f32 are too far apart for that rounding to change the second.
+  // Two values of bf16 whose sum does not fit in f32 are too far apart for that rounding to change the second one.
   return wide ? sum : (sum + 0x7fff + ((sum >> 16) & 1)) & ~0xffff;
 }
 
-/// Applies g to eight values at a time; of the last ones, to as many and zeros.
+/// Applies g to eight values at a time; to the last ones padded with zeros.
 template <class G> void overLanes(const float *const *ins, size_t count, float *out, size_t n, G g) {
   constexpr size_t most = 2;
   I x[most] = {};

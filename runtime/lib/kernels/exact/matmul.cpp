@@ -37,7 +37,7 @@ public:
         else
           for (int64_t i = 0; i < count; ++i)
             load(first + i * stride * bytes, to + i, 1);
-        for (int64_t i = 0; i < count; ++i)
+        for (int64_t i = 0; i < count && type == DataType::Float32; ++i)
           to[i] = unpacked(to[i], type, compute.width);
       };
     };
@@ -45,11 +45,14 @@ public:
       const auto [offsetA, offsetB] = p.offsets(batch);
       const auto left = reader(buffers.ins[0], a, offsetA, p.aColumn);
       const auto right = reader(buffers.ins[1], b, offsetB, p.bColumn);
+      const auto rightColumn = reader(buffers.ins[1], b, offsetB, p.bRow);
       MatrixProduct::Io io;
       io.left = [&](int64_t row, float *to) { left(row * p.aRow, p.k, to); };
       io.right = [&](int64_t k, int64_t column, int64_t count, float *to) {
         right(k * p.bRow + column * p.bColumn, count, to);
       };
+      if (p.bRow == 1 && p.bColumn != 1)
+        io.rightColumn = [&](int64_t column, float *to) { rightColumn(column * p.bColumn, p.k, to); };
       io.finish = [&](int64_t row, int64_t column, int64_t count, float *values) {
         finish.run(buffers, batch * p.m + row, column, count, values);
       };

@@ -18,66 +18,75 @@ namespace {
 constexpr int64_t columns = MatrixProduct::columns;
 using tiles::zeroExponent;
 
-// Exponent fields for which tiles.h has functions: the largest of an operand, and of the destination.
-constexpr int32_t mostField = 246, mostDestination = 240;
+// Exponent fields for which tiles.h has functions: the largest of an operand, and those of the destination.
+constexpr int32_t mostField = 246, leastDestination = 49, mostDestination = 240;
 
-/// 2^(field - 127)
-float power(uint32_t field) { return std::bit_cast<float>(field << 23); }
+using Values = Vectors<columns>;
 
-struct Split {
-  float high, low;
-  int16_t exponent;
+/// Writes the parts of 16 values, and counts their exponents in.
+template <class Parts> class Splitter {
+public:
+  explicit Splitter(const Parts &to) : to(to) {}
+
+  void put(const float *values, int64_t place) {
+    Values::I bits;
+    std::memcpy(&bits, values, sizeof bits);
+    const Values::I field = (bits >> 23) & 255, there = field != 0;
+    bits -= (field == 255) & (1 << 23);
+    bits &= there;
+    const Values::F upper = Values::as<Values::F>(bits & highDigits);
+    const Values::F lower = Values::as<Values::F>(bits & digits) - upper;
+    const Values::F high = upper * factor, low = lower * (factor * lowFactor);
+    std::memcpy(to.high + place, &high, sizeof high);
+    std::memcpy(to.low + place, &low, sizeof low);
+    const Values::I exponents = (field & there) | (int32_t(zeroExponent) & ~there);
+    if constexpr (isLeft) {
+      const Values::I two = (exponents << 16) | (exponents & 0xffff);
+      std::memcpy(to.exponents + place, &two, sizeof two);
+    } else {
+      const auto narrow = __builtin_convertvector(exponents, tiles::Exponents);
+      std::memcpy(to.exponents + place, &narrow, sizeof narrow);
+    }
+    least = __builtin_elementwise_min(least, (field & there) | (INT16_MAX & ~there));
+    most = __builtin_elementwise_max(most, exponents);
+  }
+  /// Writes the range of all exponents since the last call.
+  void range(int16_t *range) {
+    range[0] = static_cast<int16_t>(__builtin_reduce_min(least));
+    range[1] = static_cast<int16_t>(__builtin_reduce_max(most));
+    least = Values::I{} + INT16_MAX, most = Values::I{} + zeroExponent;
+  }
+
+private:
+  static constexpr bool isLeft = std::is_same_v<decltype(Parts::exponents), int32_t *>;
+  // SrcA has the right operand: digits 10..6, then 5..1. SrcB has the left one: digits 10..4, then 3..0.
+  static constexpr int32_t highDigits = static_cast<int32_t>(isLeft ? 0xfffe0000 : 0xfff80000);
+  static constexpr int32_t digits = static_cast<int32_t>(isLeft ? 0xffffe000 : 0xffffc000);
+  static constexpr float factor = isLeft ? tiles::awayFromZero : 1.0f, lowFactor = isLeft ? 0x1p7f : 0x1p5f;
+
+  const Parts &to;
+  Values::I least = Values::I{} + INT16_MAX, most = Values::I{} + zeroExponent;
 };
-/// SrcA has the right operand: digits 10..6, then 5..1.
-Split splitRight(uint32_t bits) {
-  const uint32_t field = bits >> 23 & 255, digits = 1024 | (bits >> 13 & 1023);
-  if (!field)
-    return {0, 0, zeroExponent};
-  const float unit = std::copysign(power(std::min(field, 254u)), std::bit_cast<float>(bits));
-  return {unit * 0x1p-4f * static_cast<float>(digits >> 6), unit * 0x1p-9f * static_cast<float>(digits >> 1 & 31),
-          static_cast<int16_t>(field)};
-}
-/// SrcB has the left one: digits 10..4, then 3..0.
-Split splitLeft(uint32_t bits) {
-  const uint32_t field = bits >> 23 & 255, digits = 1024 | (bits >> 13 & 1023);
-  if (!field)
-    return {0, 0, zeroExponent};
-  const float unit = std::copysign(power(std::min(field, 254u)), std::bit_cast<float>(bits)) * tiles::awayFromZero;
-  return {unit * 0x1p-6f * static_cast<float>(digits >> 4), unit * 0x1p-10f * static_cast<float>(digits & 15),
-          static_cast<int16_t>(field)};
-}
-
-void extend(int16_t (&range)[2], int16_t exponent) {
-  if (exponent == zeroExponent)
-    return;
-  range[0] = std::min(range[0], exponent);
-  range[1] = std::max(range[1], exponent);
-}
-constexpr int16_t emptyRange[2] = {INT16_MAX, zeroExponent};
-
-void setExponent(int16_t *to, int16_t exponent) { *to = exponent; }
-void setExponent(int32_t *to, int16_t exponent) {
-  *to = static_cast<int32_t>(uint32_t(static_cast<uint16_t>(exponent)) * 0x10001u);
-}
-
-/// Writes the parts of a value, and counts its exponent in.
-template <class Parts>
-void put(const Parts &to, int64_t place, float value, Split (*split)(uint32_t), int16_t (&range)[2]) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  const Split parts = split(bits);
-  to.high[place] = parts.high;
-  to.low[place] = parts.low;
-  to.bits[place] = bits;
-  setExponent(to.exponents + place, parts.exponent);
-  extend(range, parts.exponent);
-}
 bool isEmpty(const int16_t *range) { return range[1] == zeroExponent; }
 
-bool anyIsLarge(const int32_t *dst) {
-  uint32_t found = 0;
-  for (int64_t c = 0; c < columns; ++c)
-    found |= (static_cast<uint32_t>(dst[c]) << 1 >> 24) > mostDestination;
-  return found;
+/// The value of which there are parts, as far as the matrix unit reads it.
+uint32_t bitsOf(float high, float low, int16_t exponent, int upperDigits, float unit) {
+  if (exponent == zeroExponent)
+    return 0;
+  // Both are at the exponent, or at that before the largest.
+  const auto bits = std::bit_cast<uint32_t>(high), scale = uint32_t(std::min<int>(exponent, 254)) << 23;
+  const auto digits = static_cast<uint32_t>(std::abs(low) / std::bit_cast<float>(scale) * unit);
+  const uint32_t mask = 0x7fffff & ~((1u << (23 - upperDigits)) - 1);
+  return (bits & 0x80000000) | uint32_t(exponent) << 23 | (bits & mask) | (digits & ~0x1fffu);
+}
+
+/// Whether 16 values of the destination are among those of tiles.h: 0, or neither large nor small.
+bool areFit(const int32_t *dst) {
+  Values::U bits;
+  std::memcpy(&bits, dst, sizeof bits);
+  const Values::U field = (bits << 1) >> 24;
+  return !__builtin_reduce_or((field - leastDestination > Values::U{} + (mostDestination - leastDestination)) &
+                              (field != 0));
 }
 
 const tiles::Functions *functionsOfUnit() {
@@ -90,7 +99,7 @@ const tiles::Functions *functionsOfUnit() {
 #endif
 }
 
-constexpr int64_t rowUnit = 4; // rows are padded to as many, which the functions of every unit divide
+constexpr int64_t rowUnit = tiles::rows; // rows are padded to as many
 int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 } // namespace
@@ -115,52 +124,79 @@ MatrixProduct::MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &com
 
 MatrixProduct::Place MatrixProduct::place(int64_t elements, int64_t ranges, size_t exponentBytes) {
   const auto count = static_cast<size_t>(elements);
-  return {layout.take(count * sizeof(float)), layout.take(count * sizeof(float)), layout.take(count * sizeof(uint32_t)),
-          layout.take(count * exponentBytes), layout.take(static_cast<size_t>(ranges) * 2 * sizeof(int16_t))};
+  return {layout.take(count * sizeof(float)), layout.take(count * sizeof(float)), layout.take(count * exponentBytes),
+          layout.take(static_cast<size_t>(ranges) * 2 * sizeof(int16_t))};
 }
 
 template <class Exponent> MatrixProduct::Parts<Exponent> MatrixProduct::at(std::byte *scratch, const Place &place) {
   return {reinterpret_cast<float *>(scratch + place.high), reinterpret_cast<float *>(scratch + place.low),
-          reinterpret_cast<uint32_t *>(scratch + place.bits), reinterpret_cast<Exponent *>(scratch + place.exponents),
-          reinterpret_cast<int16_t *>(scratch + place.ranges)};
+          reinterpret_cast<Exponent *>(scratch + place.exponents), reinterpret_cast<int16_t *>(scratch + place.ranges)};
 }
 
 void MatrixProduct::packLeft(const Io &io, int64_t row, int64_t rows, const LeftParts &to) const {
   const int64_t depth = kTiles * tile;
   parallelFor(roundUp(rows, rowUnit), 1 + 16384 / std::max<int64_t>(1, depth), [&](int64_t begin, int64_t end) {
     std::vector<float> values(static_cast<size_t>(depth), 0.0f);
+    Splitter<LeftParts> splitter(to);
     for (int64_t r = begin; r < end; ++r) {
       if (r < rows)
         io.left(row + r, values.data());
       else
         std::ranges::fill(values, 0.0f);
       for (int64_t t = 0; t < kTiles; ++t) {
-        int16_t range[2] = {emptyRange[0], emptyRange[1]};
-        for (int64_t i = t * tile; i < (t + 1) * tile; ++i)
-          put(to, r * depth + i, values[static_cast<size_t>(i)], splitLeft, range);
-        std::copy_n(range, 2, to.ranges + (r * kTiles + t) * 2);
+        const int64_t place = t * panelRows + r;
+        for (int64_t i = 0; i < tile; i += columns)
+          splitter.put(&values[static_cast<size_t>(t * tile + i)], place * tile + i);
+        splitter.range(to.ranges + place * 2);
       }
     }
   });
 }
 
 void MatrixProduct::packRight(const Io &io, int64_t column, int64_t count, const RightParts &to) const {
-  const int64_t depth = kTiles * tile;
-  parallelFor(roundUp(count, columns) / columns, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t first = block * columns, width = std::min(columns, count - first);
-      float values[columns] = {};
-      for (int64_t t = 0; t < kTiles; ++t) {
-        int16_t range[2] = {emptyRange[0], emptyRange[1]};
-        for (int64_t i = t * tile; i < (t + 1) * tile; ++i) {
-          if (i < k)
-            io.right(i, column + first, width, values);
+  const int64_t blocks = roundUp(count, columns) / columns;
+  if (io.rightColumn) {
+    const int64_t stride = kTiles * tile + columns; // no power of two: columns are read at once
+    parallelFor(blocks, 1, [&](int64_t begin, int64_t end) {
+      Splitter<RightParts> splitter(to);
+      std::vector<float> values(static_cast<size_t>(stride * columns), 0.0f);
+      for (int64_t block = begin; block < end; ++block) {
+        for (int64_t c = 0; c < columns; ++c)
+          if (const int64_t own = block * columns + c; own < count)
+            io.rightColumn(column + own, &values[static_cast<size_t>(c * stride)]);
           else
-            std::fill_n(values, columns, 0.0f);
+            std::fill_n(&values[static_cast<size_t>(c * stride)], k, 0.0f);
+        for (int64_t i = 0; i < kTiles * tile; ++i) {
+          float line[columns];
           for (int64_t c = 0; c < columns; ++c)
-            put(to, (block * depth + i) * columns + c, values[c], splitRight, range);
+            line[c] = values[static_cast<size_t>(c * stride + i)];
+          splitter.put(line, (block * kTiles * tile + i) * columns);
+          if (i % tile == tile - 1)
+            splitter.range(to.ranges + (block * kTiles + i / tile) * 2);
         }
-        std::copy_n(range, 2, to.ranges + (block * kTiles + t) * 2);
+      }
+    });
+    return;
+  }
+  const int64_t together = std::clamp<int64_t>(blocks / 4, 1, 16), stride = together * columns;
+  parallelFor((blocks + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
+    Splitter<RightParts> splitter(to);
+    std::vector<float> values(static_cast<size_t>(tile * stride));
+    for (int64_t block = begin * together; block < std::min(end * together, blocks); block += together) {
+      const int64_t width = std::min(stride, count - block * columns);
+      std::ranges::fill(values, 0.0f);
+      for (int64_t t = 0; t < kTiles; ++t) {
+        for (int64_t i = 0; i < tile; ++i)
+          if (t * tile + i < k)
+            io.right(t * tile + i, column + block * columns, width, &values[static_cast<size_t>(i * stride)]);
+          else
+            std::fill_n(&values[static_cast<size_t>(i * stride)], width, 0.0f);
+        for (int64_t b = 0; b < std::min(together, blocks - block); ++b) {
+          const int64_t place = (block + b) * kTiles + t;
+          for (int64_t i = 0; i < tile; ++i)
+            splitter.put(&values[static_cast<size_t>(i * stride + b * columns)], (place * tile + i) * columns);
+          splitter.range(to.ranges + place * 2);
+        }
       }
     }
   });
@@ -171,64 +207,74 @@ void MatrixProduct::multiply(const LeftParts &left, const RightParts &right, int
                              int64_t to, int32_t *dst) const {
   constexpr int64_t rowsAtOnce = 32;
   const int64_t depth = kTiles * tile, rowBlocks = (rows + rowsAtOnce - 1) / rowsAtOnce;
-  const int64_t together = functions ? functions->rows : 1;
   const bool wide = compute.wide();
-  const tiles::Left leftTiles{left.high, left.low, left.exponents};
-  const tiles::Right rightTiles{right.high, right.low, right.exponents};
-  const auto slowly = [&](int64_t row, int64_t block, int64_t t) {
-    uint32_t other[tile];
-    int32_t *const at = dst + row * panelColumns + block * columns;
+  const tiles::Function many = functions ? functions->many[compute.phases - 1][wide] : nullptr;
+  const tiles::Function one = functions ? functions->one[compute.phases - 1][wide] : nullptr;
+  const auto slowly = [&](const tiles::Left &a, const tiles::Right &b, int32_t *at) {
+    uint32_t own[tile], other[tile];
+    for (int64_t i = 0; i < tile; ++i)
+      own[i] = bitsOf(a.high[i], a.low[i], static_cast<int16_t>(a.exponents[i]), 6, 0x1p16f);
     for (int64_t c = 0; c < columns; ++c) {
-      for (int64_t i = 0; i < tile; ++i)
-        other[i] = right.bits[(block * depth + t * tile + i) * columns + c];
-      at[c] = static_cast<int32_t>(sim::exact::dot(other, left.bits + row * depth + t * tile, tile,
-                                                   static_cast<uint32_t>(at[c]), compute.phases, compute.width));
+      for (int64_t i = 0, e = c; i < tile; ++i, e += columns)
+        other[i] = bitsOf(b.high[e], b.low[e], b.exponents[e], 4, 0x1p18f);
+      at[c] = static_cast<int32_t>(
+          sim::exact::dot(other, own, tile, static_cast<uint32_t>(at[c]), compute.phases, compute.width));
     }
   };
-  const auto fits = [&](const int16_t *a, const int16_t *b, const int32_t *at) {
-    return functions && !anyIsLarge(at) &&
+  const auto fits = [&](bool isFit, const int16_t *a, const int16_t *b) {
+    return isFit &&
            (isEmpty(a) || isEmpty(b) ||
             (a[0] + b[0] >= tiles::leastSum && a[1] + b[1] <= tiles::mostSum && std::max(a[1], b[1]) <= mostField));
   };
   parallelFor(rowBlocks * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       const int64_t first = index / blocks * rowsAtOnce, block = index % blocks;
+      const int64_t last = std::min(first + rowsAtOnce, rows);
+      bool isFit[rowsAtOnce]; // the destination; sums by the functions of tiles.h stay so
+      for (int64_t row = first; row < last; ++row)
+        isFit[row - first] = functions && areFit(dst + row * panelColumns + block * columns);
       for (int64_t t = from; t < to; ++t) {
         const int16_t *const range = right.ranges + (block * kTiles + t) * 2;
         if (isEmpty(range))
           continue; // nothing is added
         const int64_t column = (block * depth + t * tile) * columns;
-        for (int64_t row = first; row < std::min(first + rowsAtOnce, rows); row += together) {
-          int64_t places[rowUnit];
-          int32_t *at[rowUnit];
+        const tiles::Right b{right.high + column, right.low + column, right.exponents + column};
+        const auto leftOf = [&](int64_t row) {
+          const int64_t place = (t * panelRows + row) * tile;
+          return tiles::Left{left.high + place, left.low + place, left.exponents + place};
+        };
+        for (int64_t row = first; row < last; row += rowUnit) {
           int64_t empty = 0, fitting = 0;
           bool fast[rowUnit];
-          for (int64_t r = 0; r < together; ++r) {
-            const int16_t *const own = left.ranges + ((row + r) * kTiles + t) * 2;
-            places[r] = (row + r) * depth + t * tile;
-            at[r] = dst + (row + r) * panelColumns + block * columns;
+          int32_t *const at = dst + row * panelColumns + block * columns;
+          for (int64_t r = 0; r < rowUnit; ++r) {
+            const int16_t *const own = left.ranges + (t * panelRows + row + r) * 2;
             empty += isEmpty(own);
-            fitting += fast[r] = fits(own, range, at[r]);
+            fitting += fast[r] = fits(isFit[row + r - first], own, range);
           }
-          if (empty == together)
+          if (empty == rowUnit)
             continue;
-          if (fitting == together) {
-            functions->many[compute.phases - 1][wide](leftTiles, rightTiles, places, column, at);
+          if (fitting == rowUnit && empty + 1 < rowUnit) {
+            many(leftOf(row), b, at, panelColumns);
             continue;
           }
-          for (int64_t r = 0; r < together; ++r)
-            if (fast[r])
-              functions->one[compute.phases - 1][wide](leftTiles, rightTiles, places + r, column, at + r);
-            else
-              slowly(row + r, block, t);
+          for (int64_t r = 0; r < rowUnit; ++r)
+            if (isEmpty(left.ranges + (t * panelRows + row + r) * 2)) {
+              continue;
+            } else if (fast[r]) {
+              one(leftOf(row + r), b, at + r * panelColumns, panelColumns);
+            } else {
+              slowly(leftOf(row + r), b, at + r * panelColumns);
+              isFit[row + r - first] = functions && areFit(at + r * panelColumns);
+            }
         }
       }
     }
   });
 }
 
-/// Blocks of K one after another, with what lies between them (bmm_large_block_zm_fused_bias_activation.cpp): partial
-/// sums go to L1 and come back, or are added there by the packer.
+/// Blocks of K one after another, with the steps between them (bmm_large_block_zm_fused_bias_activation.cpp): partial
+/// sums go to L1 and come back, or the packer adds them there.
 void MatrixProduct::panel(const Io &io, const LeftParts &left, const RightParts &right, int64_t row, int64_t rows,
                           int64_t column, int64_t count, int32_t *dst, int32_t *partials) const {
   const int64_t blocks = roundUp(count, columns) / columns, padded = roundUp(rows, rowUnit);

@@ -1,8 +1,8 @@
 //===- matrix.h - products of the chip's matrix unit ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sums of products of sim/arithmetic.h: tiles whose exponents are not near the
-// ends of their range by the functions of tiles.h, the others by sim::exact::dot.
+// The sums of products of sim/arithmetic.h: the functions of tiles.h compute tiles whose exponents are not near the
+// ends of their range, and sim::exact::dot the others.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,10 +19,12 @@ class MatrixProduct {
 public:
   /// The source and the destination of values. All may be called from several threads at once.
   struct Io {
-    /// The k values of a row of a, as the unpacker leaves them.
+    /// The k values of a row of a, after the unpacker.
     std::function<void(int64_t row, float *to)> left;
     /// `count` values of row k of b, from a column on.
     std::function<void(int64_t k, int64_t column, int64_t count, float *to)> right;
+    /// In its place: the k values of a column of b.
+    std::function<void(int64_t column, float *to)> rightColumn = nullptr;
     /// Receives the final sums of a row from the destination, as f32, for `count` columns from one that is a multiple
     /// of 16; it may change them.
     std::function<void(int64_t row, int64_t column, int64_t count, float *values)> finish;
@@ -30,8 +32,9 @@ public:
     std::function<void(int64_t row, int64_t column, int64_t count, float *values)> begin = nullptr;
   };
 
-  /// blockTiles: tiles of K that stay in the destination; 0: all of them. biased: a bias follows, which decides where
-  /// the last block is added (packer_l1_acc). spill: packs partial sums of a block format; else they are f32 or bf16.
+  /// blockTiles: tiles of K that stay in the destination; 0: all of them. biased: a bias follows, which determines
+  /// where the last block is added (packer_l1_acc). spill: packs partial sums of a block format; else they are f32 or
+  /// bf16.
   MatrixProduct(int64_t m, int64_t n, int64_t k, const Compute &compute, int64_t blockTiles = 0, bool biased = false,
                 Store<float> spill = nullptr);
   size_t scratchBytes() const { return layout.bytes(); }
@@ -40,17 +43,17 @@ public:
   static constexpr int64_t columns = tiles::columns, tile = tiles::tile;
 
 private:
-  /// An operand in panels. ranges: least and largest exponent of each row (or block of columns) and tile.
+  /// An operand in panels: of the left, tiles of K, in each the rows; of the right, blocks of columns, in each K.
+  /// ranges: least and largest exponent of each row (or block of columns) and tile.
   template <class Exponent> struct Parts {
     float *high, *low;
-    uint32_t *bits; // the value itself
     Exponent *exponents;
     int16_t *ranges;
   };
   using LeftParts = Parts<int32_t>;
   using RightParts = Parts<int16_t>;
   struct Place {
-    size_t high, low, bits, exponents, ranges;
+    size_t high, low, exponents, ranges;
   };
   Place place(int64_t elements, int64_t ranges, size_t exponentBytes);
   template <class Exponent> static Parts<Exponent> at(std::byte *scratch, const Place &place);
@@ -71,8 +74,7 @@ private:
   size_t dstAt = 0, partialsAt = 0;
 };
 
-/// Returns the function that packs partial sums of a plan where they leave the destination in a block format, or
-/// nullptr.
+/// Returns the function that packs partial sums of a plan if they leave the destination in a block format, or nullptr.
 Store<float> partialsPacker(const ttmlir::plan::Blocks &blocks, DataType result, const Compute &compute);
 
 } // namespace tt::ttnn::exact

@@ -1,9 +1,9 @@
 //===- tiles.h - products of tiles on the matrix unit ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A few rows by 16 columns, one tile of K. The sum of eight products of one fidelity
-// phase is eight fused multiply-adds in f32: it begins with a number whose last place
-// is the unit that the chip rounds products to, so every step rounds as the chip does.
+// A few rows by 16 columns, one tile of K. The sum of eight products of one fidelity phase is eight fused multiply-adds
+// in f32: it begins with a number whose last place is the unit to which the chip rounds products, so every step rounds
+// as the chip does.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,35 +12,36 @@
 
 namespace tt::ttnn::exact::tiles {
 
-constexpr int64_t columns = 16, tile = 32;
+constexpr int64_t rows = 4, columns = 16, tile = 32;
 constexpr int64_t group = 8; // products that share an exponent
 
 /// The exponent of a zero, in sums with any other.
 constexpr int16_t zeroExponent = -4096;
-// Sums of two exponent fields for which nothing underflows or overflows on the way: what is left of a sum of products
-// when all but its last place cancels is a normal f32, and so is the unit of the least phase.
+// Sums of two exponent fields for which nothing underflows or overflows on the way: the rest of a sum of products when
+// all but its last place cancels is a normal f32, and so is the unit of the least phase.
 constexpr int32_t leastSum = 188, mostSum = 330;
 
 /// Ties of a product are rounded away from zero and those of f32 to even: the left parts are larger by this, too little
 /// to reach a tie from below (a product of parts has 12 bits).
 constexpr float awayFromZero = 1.0f + 0x1p-13f;
 
-/// An operand split into the parts of its digits that phases multiply: high + low is the value, to 11 digits.
-struct Left { // rows, K inside
+/// An operand split into the parts of its digits that phases multiply: the upper ones of the value, and the lower ones
+/// times 2^7 on the left and 2^5 on the right, so that the products of all phases begin at one exponent.
+struct Left { // rows, a tile of K inside
   const float *high, *low;
   const int32_t *exponents; // field, twice in each half, or zeroExponent
 };
-struct Right { // blocks of 16 columns, K by 16 inside
+struct Right { // a tile of K by 16 columns
   const float *high, *low;
   const int16_t *exponents;
 };
+using Exponents = int16_t __attribute__((vector_size(columns * 2)));
 
-/// Adds a tile of K to rows of the destination: left from rows[r], right from `at`, to dst[r].
-using Function = void (*)(const Left &left, const Right &right, const int64_t *rows, int64_t at, int32_t *const *dst);
+/// Adds a tile of K to rows of the destination, `stride` apart.
+using Function = void (*)(const Left &left, const Right &right, int32_t *dst, int64_t stride);
 
-/// The functions of a vector unit, by the number of phases less 1, and by the width of the destination.
+/// The functions of a vector unit, by the number of phases minus 1, and by the width of the destination.
 struct Functions {
-  int64_t rows;
   Function many[4][2], one[4][2]; // of `rows` rows, and of one
 };
 namespace vectors256 {

@@ -5,6 +5,6 @@
 
 namespace tt::ttnn::exact::tiles {
 
-const Functions vectors256::functions = functionsOf<2>();
+const Functions vectors256::functions = functionsOf<8>();
 
 } // namespace tt::ttnn::exact::tiles

@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 namespace tt::ttnn::exact::tiles {
 
-const Functions vectors512::functions = functionsOf<4>();
+const Functions vectors512::functions = functionsOf<16>();
 
 } // namespace tt::ttnn::exact::tiles
 

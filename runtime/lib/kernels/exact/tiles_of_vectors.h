@@ -1,7 +1,7 @@
 //===- tiles_of_vectors.h - the products of tiles.h with one vector unit ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included by one file a unit, each compiled for its own.
+// Included by one file per unit, each compiled for its own unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,15 +11,16 @@
 namespace tt::ttnn::exact::tiles {
 namespace {
 
-using V = Vectors<columns>;
-using I = V::I;
-using F = V::F;
-using S = int16_t __attribute__((vector_size(columns * 2)));
+using S = Exponents;
 using Twice = int32_t __attribute__((vector_size(columns * 2)));
 
+constexpr int groups = tile / group;
 constexpr int32_t offsets[4] = {0, 5, 7, 12}; // of the exponents of a phase
-/// Where there is no product, the sum begins so low that a quarter of its unit does not change other sums.
-constexpr int16_t noSum = 160;
+/// Where there is no product, the sum begins so low that neither a quarter of its unit nor its exponent changes others.
+constexpr int16_t noSum = 164;
+/// The start of a sum: 1.25 * 2^23 units of a phase's products.
+constexpr int16_t lower = 114; // than the exponent of a product
+constexpr int32_t quarter = 0x200000;
 
 template <class Vector, class T> [[gnu::always_inline]] Vector loaded(const T *from) {
   Vector value;
@@ -27,57 +28,77 @@ template <class Vector, class T> [[gnu::always_inline]] Vector loaded(const T *f
   return value;
 }
 
-/// 1.25 * 2^23 units of a phase's products. `largest`: the largest exponent less 114, in the place of f32's.
-template <int phase> [[gnu::always_inline]] I start(I largest) { return largest - ((offsets[phase] << 23) - 0x200000); }
+/// Rows by 16 columns, one tile of K.
+template <int64_t lanes, int64_t count, int phases, bool wide> class Tile {
+  using V = Vectors<lanes>;
+  using I = typename V::I;
+  using F = typename V::F;
+  using Half = int16_t __attribute__((vector_size(lanes * 2)));
+  static constexpr int vectors = columns / lanes;
+  // As many sums at once as registers hold, but enough for the latency of their additions.
+  static constexpr int64_t together = lanes == columns || phases < 3 || count == 1 ? count : 2;
 
-template <int rows, int phases> struct Sums {
-  F of[phases][rows];
-
-  template <int phase> [[gnu::always_inline]] void begin(const I (&largest)[rows]) {
-    for (int r = 0; r < rows; ++r)
-      of[phase][r] = V::as<F>(start<phase>(largest[r]));
-    if constexpr (phase + 1 < phases)
-      begin<phase + 1>(largest);
-  }
-  /// Writes what the products add to the start; of a 16-bit destination, and a quarter of a unit.
-  template <bool wide, int phase> [[gnu::always_inline]] void end(const I (&largest)[rows], F (&to)[phases][rows]) {
-    for (int r = 0; r < rows; ++r) {
-      const I first = start<phase>(largest[r]);
-      to[phase][r] =
-          wide ? of[phase][r] - V::as<F>(first) : V::fma(of[phase][r], V::splat(1.0f + 0x1p-23f), -V::as<F>(first + 1));
-    }
-    if constexpr (phase + 1 < phases)
-      end<wide, phase + 1>(largest, to);
-  }
-};
-
-template <int rows, int phases, bool wide>
-void multiply(const Left &left, const Right &right, const int64_t *at, int64_t column, int32_t *const *dst) {
-  constexpr int groups = tile / group;
-  F sums[groups][phases][rows];
-  I exponents[groups][rows];
-  for (int g = 0; g < groups; ++g) {
-    const int64_t k = g * group, first = column + k * columns;
-    S top[rows];
-    for (int r = 0; r < rows; ++r)
-      top[r] = S{} + noSum;
+public:
+  [[gnu::always_inline]] static void multiply(const Left &left, const Right &right, int32_t *dst, int64_t stride) {
+    Tile made(left, right);
+    made.findExponents();
+    for (int g = 0; g < groups; ++g)
 #pragma clang loop unroll(full)
-    for (int i = 0; i < group; ++i) {
-      const S field = loaded<S>(right.exponents + first + i * columns);
+      for (int v = 0; v < vectors; ++v)
 #pragma clang loop unroll(full)
-      for (int r = 0; r < rows; ++r) {
-        const S both = field + V::as<S>(Twice{} + left.exponents[at[r] + k + i]);
-        top[r] = __builtin_elementwise_max(top[r], both);
+        for (int r = 0; r < count; r += together)
+          made.multiplyGroup(g, v, r);
+    made.accumulate(dst, stride);
+  }
+
+private:
+  Tile(const Left &left, const Right &right) : left(left), right(right) {}
+
+  [[gnu::always_inline]] void findExponents() {
+    for (int g = 0; g < groups; ++g) {
+      S top[count];
+      for (int r = 0; r < count; ++r)
+        top[r] = S{} + noSum;
+#pragma clang loop unroll(full)
+      for (int i = 0; i < group; ++i) {
+        const int64_t k = g * group + i;
+        const S field = loaded<S>(right.exponents + k * columns);
+#pragma clang loop unroll(full)
+        for (int r = 0; r < count; ++r) {
+          const S both = field + V::template as<S>(Twice{} + left.exponents[r * tile + k]);
+          top[r] = __builtin_elementwise_max(top[r], both);
+        }
+      }
+      for (int r = 0; r < count; ++r) {
+        top[r] -= lower;
+        __builtin_memcpy(tops[g][r], &top[r], sizeof top[r]);
       }
     }
-    I largest[rows];
-    for (int r = 0; r < rows; ++r) {
-      const int16_t lower = 114; // the start of the sum, below the exponent of a product
-      largest[r] = __builtin_convertvector(top[r] - lower, I) << 23;
-      exponents[g][r] = (largest[r] - ((127 - lower) << 23)) & (largest[r] >= (leastSum - lower) << 23);
+  }
+
+  template <int phase>
+  [[gnu::always_inline]] void end(int g, int v, int row, const F (&sum)[phases][together], const I (&start)[together]) {
+    for (int r = 0; r < together; ++r) // of a 16-bit destination, and a quarter of a unit
+      sums[g][phase][row + r][v] =
+          wide ? sum[phase][r] - V::template as<F>(start[r])
+               : V::fma(sum[phase][r], V::splat(1.0f + 0x1p-23f), -V::template as<F>(start[r] + 1));
+    if constexpr (phase + 1 < phases)
+      end<phase + 1>(g, v, row, sum, start);
+  }
+
+  /// Finds what the products of each phase add to the start.
+  [[gnu::always_inline]] void multiplyGroup(int g, int v, int row) {
+    asm volatile("" ::: "memory"); // else the compiler would load all of `right` once, and spill it
+    const int64_t first = g * group * columns + v * lanes;
+    const int64_t own = row * tile + g * group;
+    I start[together];
+    F sum[phases][together];
+    for (int r = 0; r < together; ++r) {
+      start[r] = (__builtin_convertvector(loaded<Half>(tops[g][row + r] + v * lanes), I) << 23) + quarter;
+      starts[g][row + r][v] = start[r];
+      for (int phase = 0; phase < phases; ++phase)
+        sum[phase][r] = V::template as<F>(start[r]);
     }
-    Sums<rows, phases> sum;
-    sum.template begin<0>(largest);
 #pragma clang loop unroll(full)
     for (int i = 0; i < group; ++i) {
       const F high = loaded<F>(right.high + first + i * columns);
@@ -85,44 +106,70 @@ void multiply(const Left &left, const Right &right, const int64_t *at, int64_t c
       if constexpr (phases > 1)
         low = loaded<F>(right.low + first + i * columns);
 #pragma clang loop unroll(full)
-      for (int r = 0; r < rows; ++r) {
-        const int64_t a = at[r] + k + i;
-        sum.of[0][r] = V::fma(V::splat(left.high[a]), high, sum.of[0][r]);
+      for (int r = 0; r < together; ++r) {
+        const int64_t a = own + r * tile + i;
+        const F upper = V::splat(left.high[a]);
+        sum[0][r] = V::fma(upper, high, sum[0][r]);
         if constexpr (phases > 1)
-          sum.of[1][r] = V::fma(V::splat(left.high[a]), low, sum.of[1][r]);
-        if constexpr (phases > 2)
-          sum.of[2][r] = V::fma(V::splat(left.low[a]), high, sum.of[2][r]);
-        if constexpr (phases > 3)
-          sum.of[3][r] = V::fma(V::splat(left.low[a]), low, sum.of[3][r]);
+          sum[1][r] = V::fma(upper, low, sum[1][r]);
+        if constexpr (phases > 2) {
+          const F rest = V::splat(left.low[a]);
+          sum[2][r] = V::fma(rest, high, sum[2][r]);
+          if constexpr (phases > 3)
+            sum[3][r] = V::fma(rest, low, sum[3][r]);
+        }
       }
     }
-    sum.template end<wide, 0>(largest, sums[g]);
+    end<0>(g, v, row, sum, start);
   }
-  I held[rows];
-  for (int r = 0; r < rows; ++r) {
-    held[r] = loaded<I>(dst[r]);
-    held[r] &= (held[r] & 0x7f800000) != 0; // denormals and -0
-  }
-  for (int p = 0; p < phases; ++p)
-    for (int g = 0; g < groups; g += 2)
-      for (int r = 0; r < rows; ++r) {
-        const I larger = __builtin_elementwise_max(exponents[g][r], exponents[g + 1][r]);
-        held[r] = V::accumulate<wide>(held[r], sums[g][p][r], sums[g + 1][p][r], larger - (offsets[p] << 23));
+
+  /// Phases and their halves one after another, in each all count and columns: every sum waits for the one before.
+  [[gnu::always_inline]] void accumulate(int32_t *dst, int64_t stride) {
+    I held[count][vectors], larger[groups / 2][count][vectors];
+    for (int r = 0; r < count; ++r)
+      for (int v = 0; v < vectors; ++v) {
+        held[r][v] = loaded<I>(dst + r * stride + v * lanes);
+        held[r][v] &= (held[r][v] & 0x7f800000) != 0; // denormals and -0
+        for (int g = 0; g < groups; g += 2)
+          larger[g / 2][r][v] =
+              __builtin_elementwise_max(starts[g][r][v], starts[g + 1][r][v]) - (((127 - lower) << 23) + quarter);
       }
-  for (int r = 0; r < rows; ++r)
-    __builtin_memcpy(dst[r], &held[r], sizeof held[r]);
+    for (int phase = 0; phase < phases; ++phase)
+      for (int g = 0; g < groups; g += 2)
+        for (int r = 0; r < count; ++r)
+          for (int v = 0; v < vectors; ++v)
+            held[r][v] = V::template accumulate<wide>(held[r][v], sums[g][phase][r][v], sums[g + 1][phase][r][v],
+                                                      larger[g / 2][r][v] - (offsets[phase] << 23), offsets[phase]);
+    for (int r = 0; r < count; ++r)
+      for (int v = 0; v < vectors; ++v)
+        __builtin_memcpy(dst + r * stride + v * lanes, &held[r][v], sizeof(I));
+  }
+
+  const Left left;
+  const Right right;
+  alignas(64) int16_t tops[groups][count][columns];
+  F sums[groups][phases][count][vectors];
+  I starts[groups][count][vectors]; // of the first phase
+};
+
+template <int64_t lanes, int64_t count, int phases, bool wide>
+void multiply(const Left &left, const Right &right, int32_t *dst, int64_t stride) {
+  Tile<lanes, count, phases, wide>::multiply(left, right, dst, stride);
 }
 
-template <int rows> constexpr Functions functionsOf() {
-  return {rows,
-          {{multiply<rows, 1, false>, multiply<rows, 1, true>},
-           {multiply<rows, 2, false>, multiply<rows, 2, true>},
-           {multiply<rows, 3, false>, multiply<rows, 3, true>},
-           {multiply<rows, 4, false>, multiply<rows, 4, true>}},
-          {{multiply<1, 1, false>, multiply<1, 1, true>},
-           {multiply<1, 2, false>, multiply<1, 2, true>},
-           {multiply<1, 3, false>, multiply<1, 3, true>},
-           {multiply<1, 4, false>, multiply<1, 4, true>}}};
+template <int64_t lanes, int phases> constexpr void fill(Functions &to) {
+  to.many[phases - 1][0] = multiply<lanes, rows, phases, false>;
+  to.many[phases - 1][1] = multiply<lanes, rows, phases, true>;
+  to.one[phases - 1][0] = multiply<lanes, 1, phases, false>;
+  to.one[phases - 1][1] = multiply<lanes, 1, phases, true>;
+}
+template <int64_t lanes> constexpr Functions functionsOf() {
+  Functions made{};
+  fill<lanes, 1>(made);
+  fill<lanes, 2>(made);
+  fill<lanes, 3>(made);
+  fill<lanes, 4>(made);
+  return made;
 }
 
 } // namespace
