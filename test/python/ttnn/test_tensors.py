@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 import pytest
+import python_process
 import torch
 import ttnn
 
@@ -252,8 +253,7 @@ def test_a_program_may_leave_its_device_open() -> None:
     code = (
         "import ttnn, torch; d = ttnn.open_device(device_id=0); x = ttnn.from_torch(torch.ones(2), device=d); print(x)"
     )
-    folder = str(Path(ttnn.__file__).parents[1])
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONPATH": folder})
+    ran = python_process.run(["-c", code])
     assert (ran.returncode, ran.stderr) == (0, "")
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import python_process
 import ttnn
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,15 +23,8 @@ def test_the_page_runs() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("weights", ["bfloat16", "bfloat8_b"])
 def test_the_example_runs(weights: str) -> None:
-    program = [
-        sys.executable,
-        str(ROOT / "examples" / "ttnn" / "transformer_block.py"),
-        "--rows",
-        "40",
-        "--width",
-        "64",
-    ]
-    ran = subprocess.run([*program, "--weights", weights], capture_output=True, text=True)
+    program = [ROOT / "examples" / "ttnn" / "transformer_block.py", "--rows", "40", "--width", "64"]
+    ran = python_process.run([*program, "--weights", weights])
     assert ran.returncode == 0, ran.stderr
     assert "correlation with PyTorch in float32: 0.999" in ran.stdout
     assert "shape=Shape([2, 40, 64]), dtype=DataType::BFLOAT16, layout=Layout::TILE" in ran.stdout
