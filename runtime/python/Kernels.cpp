@@ -130,11 +130,20 @@ void python::bindKernels(nb::module_ &module) {
           nb::arg("args") = std::map<Coord, std::vector<uint32_t>>(), nb::arg("fp32_dest_acc") = false,
           nb::arg("dst_full") = false, nb::arg("fidelity_phases") = 4, nb::arg("math_approx") = false,
           nb::arg("bfp8_pack_precise") = false, nb::arg("unpack_to_dest_fp32") = std::vector<uint32_t>());
+  nb::class_<KernelTime>(module, "KernelTime", "What a kernel did on a core, in cycles since the program began.")
+      .def_ro("name", &KernelTime::name)
+      .def_prop_ro(
+          "core", [](const KernelTime &self) { return Coord(self.core.x, self.core.y); }, "x and y.")
+      .def_ro("computing", &KernelTime::computing)
+      .def_ro("moving", &KernelTime::moving)
+      .def_ro("waiting", &KernelTime::waiting)
+      .def_ro("end", &KernelTime::end);
   nb::class_<KernelReport>(module, "KernelReport", "What a run of kernels did.")
       .def_ro("cycles", &KernelReport::cycles, "Of the slowest core.")
       .def_ro("device_ns", &KernelReport::deviceNs)
       .def_ro("rounded_only", &KernelReport::roundedOnly,
               "Functions that exact arithmetic does not cover and that got floats.")
+      .def_ro("kernels", &KernelReport::kernels, "KernelTime of each kernel on each of its cores.")
       .def_ro("matmul_tiles", &KernelReport::matmulTiles)
       .def_ro("fpu_tiles", &KernelReport::fpuTiles)
       .def_ro("sfpu_tiles", &KernelReport::sfpuTiles)

@@ -56,7 +56,7 @@ def _cores(ranges: CoreRangeSet) -> list[tuple[int, int]]:
     ]
 
 
-def _paged(tensor: Tensor) -> metal.PagedTensor:
+def paged(tensor: Tensor) -> metal.PagedTensor:
     """Returns a tensor with the pages that TensorAccessorArgs describes."""
     memory = tensor.memory_config()
     tile, tiled = Tile().get_tile_size(tensor.dtype), tensor.layout == Layout.TILE
@@ -199,7 +199,7 @@ def generic_op(
         raise ValueError(f"ttnn.generic_op: io_tensors[{len(tensors) - 1}] lies on the host; expected one on a device")
     for program, chips in _parts(program_descriptor, *device.get_mesh_shape()):
         metal.run_on_tensors(
-            [_paged(each) for each in tensors],
+            [paged(each) for each in tensors],
             [_kernel(at, each) for at, each in enumerate(program.kernels)],
             [_circular(at, each) for at, each in enumerate(program.cbs)],
             [metal.Semaphore(each.id, _cores(each.core_ranges), each.initial_value) for each in program.semaphores],

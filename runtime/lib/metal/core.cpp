@@ -354,6 +354,13 @@ ProgramWork runKernels(const L1 &l1, const EnqueueProgram &program, std::string_
         result.cycles = cycles;
       most[0] = std::max(most[0], run->clock.computing);
       most[1] = std::max(most[1], run->clock.moving);
+      const auto columns = static_cast<uint32_t>(l1.chip.gridColumns);
+      result.kernels.push_back({std::string(run->kernel.symbol),
+                                {core->index % columns, core->index / columns},
+                                run->clock.computing,
+                                run->clock.moving,
+                                run->clock.waiting,
+                                run->clock.now});
     }
   if (result.cycles) {
     result.bound = most[0] >= most[1] ? ttmlir::cost::Bound::Compute : ttmlir::cost::Bound::L1;

@@ -13,6 +13,7 @@
 #include "metal/fiber.h"
 #include "metal/kernel_clock.h"
 #include "tt/interrupt.h"
+#include "tt/metal/host.h"
 #include "tt/metal/kernel_abi.h"
 
 #include <array>
@@ -338,7 +339,8 @@ struct ProgramWork {
   Work total;
   int64_t cycles = 0;                                    // of the slowest kernel
   ttmlir::cost::Bound bound = ttmlir::cost::Bound::None; // what that one mostly does
-  double waiting = 0;                // share of the time in which no kernel is as busy as the busiest one
+  double waiting = 0; // share of the time in which no kernel is as busy as the busiest one
+  std::vector<KernelTime> kernels;
   std::set<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
 };
 /// `printed`: gets the lines that kernels print, in the order of cores, also where it throws.

@@ -293,6 +293,7 @@ KernelReport Machine::run(const HostProgram &given, std::string *printed) {
   report.movedBytes = work.total.movedBytes;
   report.roundedOnly.assign(work.roundedOnly.begin(), work.roundedOnly.end());
   report.printed = std::move(lines);
+  report.kernels = std::move(work.kernels);
   return report;
 }
 

@@ -82,9 +82,17 @@ struct HostProgram {
   bool exact = false; // computes as the chip does (docs/numerics.md)
 };
 
+/// What a kernel did on a core, in cycles from the start of the program to its end.
+struct KernelTime {
+  std::string name;
+  CoreCoord core;
+  double computing = 0, moving = 0, waiting = 0, end = 0;
+};
+
 struct KernelReport {
   int64_t cycles = 0; // of the slowest core
   double deviceNs = 0;
+  std::vector<KernelTime> kernels; // in the order of cores
   int64_t matmulTiles = 0, fpuTiles = 0, sfpuTiles = 0, movedBytes = 0;
   std::vector<std::string> roundedOnly; // functions that exact arithmetic does not cover and that got floats
   std::string printed;                  // by DPRINT: lines that begin with core and kernel, in the order of cores
