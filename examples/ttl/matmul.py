@@ -169,7 +169,7 @@ def on_all_nodes(activation):
     def all_nodes(a: ttnn.Tensor, b: ttnn.Tensor, c: ttnn.Tensor, y: ttnn.Tensor) -> None:
         size = 2
         grid_columns, grid_rows = ttl.grid_size(dims=2)
-        rows, columns, steps = y.shape[0] // TILE // size, y.shape[1] // TILE // size, a.shape[1] // TILE // size
+        rows, columns, steps = a.shape[0] // TILE // size, b.shape[1] // TILE // size, a.shape[1] // TILE // size
         own_rows, own_columns = -(-rows // grid_rows), -(-columns // grid_columns)
         a_dfb, b_dfb, c_dfb = (ttl.make_dataflow_buffer_like(each, shape=(size, size)) for each in (a, b, c))
         sum_dfb, y_dfb = (ttl.make_dataflow_buffer_like(y, shape=(size, size)) for _ in range(2))

@@ -15,6 +15,8 @@ import matmul
 import torch
 import ttnn
 
+CHIPS = 2  # of the programs on several
+
 
 def tiled(values: torch.Tensor, device, dtype, mapper=None):
     """Returns values as a tiled tensor in the DRAM of a device."""
@@ -71,11 +73,10 @@ def rows_on_chips(operation, mesh, dtype, kind, size):
 
 def partial_sums(operation, mesh, dtype, kind, size):
     """Divides the sums among chips: columns of a and rows of b. The first chip adds c."""
-    chips = mesh.get_num_devices()
     a, b, c = (values(size, size, kind=kind) for _ in range(3))
-    first = torch.zeros(size * chips, size, dtype=kind)
+    first = torch.zeros(size * CHIPS, size, dtype=kind)
     first[:size] = c
-    y = tiled(torch.zeros(size * chips, size, dtype=kind), mesh, dtype, ttnn.ShardTensorToMesh(mesh, dim=0))
+    y = tiled(torch.zeros(size * CHIPS, size, dtype=kind), mesh, dtype, ttnn.ShardTensorToMesh(mesh, dim=0))
     operation(
         tiled(a, mesh, dtype, ttnn.ShardTensorToMesh(mesh, dim=1)),
         tiled(b, mesh, dtype, ttnn.ShardTensorToMesh(mesh, dim=0)),
@@ -123,7 +124,7 @@ def run(name: str, dtype, kind: torch.dtype, size: int):
     meshes = "chip" in name or "host" in name
     if meshes:
         ttnn.set_fabric_config(ttnn.FabricConfig.FABRIC_1D)
-        device = ttnn.open_mesh_device(ttnn.MeshShape(1, 2))
+        device = ttnn.open_mesh_device(ttnn.MeshShape(1, CHIPS))
     else:
         device = ttnn.open_device(device_id=0)
     try:

@@ -76,9 +76,7 @@ def datamovement() -> Callable[[Callable[[], None]], KernelFunction]:
 class Operation:
     """Is a function of tensors that runs on the cores of a device. `report` tells what the last call did."""
 
-    def __init__(
-        self, body: FunctionType, grid: Any, fp32_dest_acc_en: bool | None, dst_full_sync_en: bool | None
-    ) -> None:
+    def __init__(self, body: Any, grid: Any, fp32_dest_acc_en: bool | None, dst_full_sync_en: bool | None) -> None:
         self.body, self.grid = body, grid
         self.fp32_dest_acc_en, self.dst_full_sync_en = fp32_dest_acc_en, dst_full_sync_en
         self.report: metal.KernelReport | None = None

@@ -216,7 +216,7 @@ class Movement(Expressions):
             )
             place.append(name)
         access = self.accessor(tensor, part.name)
-        at = f"a{number}"
+        cursor = f"a{number}"
         if buffer.tiled:
             step, extra = f"{buffer.page_bytes}", ""
             page = f"{access}({', '.join(place)})"
@@ -226,8 +226,10 @@ class Movement(Expressions):
             step = f"uint32_t({sizes[-1]} * {element})"
             extra = f"{self.code(begin, part.name)} * {element}"
             page = f"{access}({', '.join([*place, extra])})"
-        call = f"noc_async_read({page}, {at}, {step})" if reads else f"noc_async_write({at}, {page}, {step})"
-        self.emit(f"{{ uint32_t {at} = {self._address(block)}; {' '.join(loops)} {{ {call}; {at} += {step}; }} }}")
+        call = f"noc_async_read({page}, {cursor}, {step})" if reads else f"noc_async_write({cursor}, {page}, {step})"
+        self.emit(
+            f"{{ uint32_t {cursor} = {self._address(block)}; {' '.join(loops)} {{ {call}; {cursor} += {step}; }} }}"
+        )
 
     def accessor(self, tensor: ttnn.Tensor, name: str) -> str:
         """Returns the name of the C++ function that gives the NoC address of a page of a tensor by its place."""

@@ -72,7 +72,10 @@ def test_contents(wheel):
     assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
-    ours = "ttmlir", "ttnn", "ttrt", "tt_smi", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt", "pybuda"
+    ours = (
+        "ttmlir", "ttnn", "ttrt", "tt_smi", "torch_ttnn", "builder", "golden", "profiler", "pjrt_plugin_tt", "pybuda",
+        "ttl",
+    )  # fmt: skip
     for package in ours:
         assert f"{package}/__init__.py" in names
         sources = ROOT / "python" / package

@@ -82,7 +82,7 @@ struct HostProgram {
   bool exact = false; // computes as the chip does (docs/numerics.md)
 };
 
-/// What a kernel did on a core, in cycles from the start of the program to its end.
+/// The times of a kernel on a core, in cycles since the program began.
 struct KernelTime {
   std::string name;
   CoreCoord core;
