@@ -4,6 +4,7 @@
 #include "ProgramBuilder.h"
 #include "tt/runtime/memory_map.h"
 #include "tt/sim/host.h"
+#include "tt/ttnn/trace.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -27,6 +28,50 @@ TEST(Executor, RunsAnOp) {
   // Inputs were moved for the run only; the output stays.
   EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, 4096);
   EXPECT_EQ(device->memoryView(sim::Memory::DRAM).peak, 3 * 4096);
+}
+
+/// A trace runs the program again: it reads its inputs and writes its outputs where they were.
+TEST(Executor, RunsAgainInTraces) {
+  ProgramBuilder builder;
+  const auto a = builder.input(deviceSpec({4})), b = builder.input(deviceSpec({4}));
+  const auto binary = builder.load({builder.op("ttnn.add", {a, b}, deviceSpec({4})), a});
+  const auto device = runtime::openMeshDevice();
+  const auto left = runtime::toLayout(tensor({1, 2, 3, 4}, {4}), device, deviceSpec({}));
+  const auto right = tensor({10, 20, 30, 40}, {4}); // on the host
+  const auto trace = ttnn::Trace::begin(device);
+  const auto outputs = runtime::submit(device, binary, 0, {left, right});
+  const auto copy = outputs[0].clone();
+  trace->end(device);
+  EXPECT_EQ(trace->calls(), 1u);
+  EXPECT_EQ(floats(outputs[0]), (Floats{11, 22, 33, 44}));
+  const auto used = device->memoryView(sim::Memory::DRAM).allocated;
+  const auto address = outputs[0].address();
+  runtime::copyData(left, tensor({5, 6, 7, 8}, {4}));
+  runtime::copyData(right, tensor({0, 0, 0, 1}, {4}));
+  for (int run = 0; run < 2; ++run) {
+    trace->execute(device);
+    EXPECT_EQ(floats(outputs[0]), (Floats{5, 6, 7, 9}));
+    EXPECT_EQ(floats(outputs[1]), (Floats{5, 6, 7, 8}));
+  }
+  EXPECT_EQ(outputs[0].address(), address);
+  EXPECT_EQ(device->memoryView(sim::Memory::DRAM).allocated, used);
+  EXPECT_EQ(floats(copy), (Floats{11, 22, 33, 44}));
+  trace->release(device);
+  const auto next = ttnn::Trace::begin(device);
+  Floats values = {1, 2, 3, 4};
+  const auto shown = runtime::createBorrowedHostTensor(values.data(), {4}, DataType::Float32);
+  try {
+    (void)runtime::submit(device, binary, 0, {left, shown});
+    FAIL();
+  } catch (const DeviceError &error) {
+    EXPECT_STREQ(error.what(),
+                 ("submit: input 1 shows memory of the caller, and device " + std::to_string(device->id()) +
+                  " records a trace, which runs again later; expected a tensor that owns its values")
+                     .c_str());
+  }
+  next->end(device);
+  EXPECT_EQ(next->calls(), 0u);
+  EXPECT_EQ(runtime::submit(device, binary, 0, {left, shown}).size(), 2u);
 }
 
 TEST(Executor, UsesConstantsWhereTheyLie) {

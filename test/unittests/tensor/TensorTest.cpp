@@ -34,7 +34,7 @@ TEST(Tensor, SpreadsInItsPlace) {
   auto tensor = runtime::Tensor::onDevice(spec, device, "a tensor");
   auto *const values = reinterpret_cast<float *>(tensor.data());
   std::fill_n(values, 10, 7.0f);
-  const auto other = tensor;                       // the same tensor
+  const auto other = tensor;                        // the same tensor
   const auto view = tensor.view(hostSpec({10}), 0); // its values
   const auto address = tensor.address();
   const auto id = tensor.id();

@@ -21,9 +21,9 @@ using CircularGroup = std::vector<HostCircularBuffer>;
 
 /// Runs a program on each of some chips of the tensors' device: kernels find the tensors at their addresses, and what
 /// they write is in the tensors afterwards. A tensor with one value for all chips gets one for each where kernels write
-/// it on some of them, or beside tensors that differ between chips. The program's own buffers are those of the groups.
-/// Throws Error: a tensor on the host or on another device, a page that does not divide a tensor, circular buffers that
-/// reach one in L1, and what Machine::run throws.
+/// it on some of them, or together with tensors that differ between chips. The program's own buffers are those of the
+/// groups. Throws Error: a tensor on the host or on another device, a page that does not divide a tensor, circular
+/// buffers that reach one in L1, and what Machine::run throws.
 KernelReport runOnTensors(const std::vector<PagedTensor> &tensors, HostProgram program,
                           const std::vector<CircularGroup> &groups, const std::vector<uint32_t> &chips);
 
