@@ -30,3 +30,13 @@ def has_fact(op: str, fact: str) -> bool:
 def ops_with(fact: str) -> frozenset[str]:
     """Returns the names of the ops that a fact is on."""
     return frozenset(name for name, row in description()["ops"].items() if fact in row.get("facts", ()))
+
+
+@functools.cache
+def functions_on_booleans() -> dict[str, str]:
+    """Returns the functions that mean another one for booleans, with that one: `{"add": "logical_or", ...}`.
+
+    The rows of StableHLO state both (TT_Computes).
+    """
+    pairs = (row["computes"] for row in description()["ops"].values() if "computes" in row)
+    return {function: on_booleans for function, on_booleans in pairs if on_booleans != function}

@@ -41,7 +41,8 @@ class Attribute:
 @dataclass(frozen=True)
 class Op:
     """like_operand: results have the type of the first operand; segmented: operands are passed group by group;
-    rule: the shape rule of lib/shapes, or ""; facts: names of the traits of Families/Facts.td.
+    rule: the shape rule of lib/shapes, or ""; facts: names of the traits of Families/Facts.td; computes: the function
+    of single numbers, for elements of any type and for booleans, or nothing.
     """
 
     name: str  # "ttnn.topk"
@@ -53,6 +54,7 @@ class Op:
     segmented: bool
     rule: str
     facts: tuple[str, ...]
+    computes: tuple[str, ...]
 
     @property
     def dialect(self) -> str:
@@ -250,6 +252,7 @@ class Reader:
             any(trait["!name"] == "AttrSizedOperandSegments" for trait in traits),
             rule,
             tuple(sorted({trait["fact"] for trait in traits if "fact" in trait})),
+            next((tuple(trait["computes"]) for trait in traits if "computes" in trait), ()),
         )
 
     @staticmethod

@@ -162,6 +162,7 @@ def description(dialects: Dialects) -> str:
             like_operand=op.like_operand,
             segmented=op.segmented,
             facts=op.facts,
+            computes=op.computes,
         )
         for name, op in sorted(dialects.ops.items())
     }

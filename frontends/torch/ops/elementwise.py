@@ -9,7 +9,7 @@ from typing import Any
 
 from golden.elementwise import ELEMENTWISE
 from ttmlir.dialects import ttir
-from ttmlir.op_facts import ops_with
+from ttmlir.op_facts import functions_on_booleans, ops_with
 
 import torch
 
@@ -17,12 +17,6 @@ from ..errors import UnsupportedError
 from ..lowering import RULES, Lowering, Number, Value, rule
 from ..types import is_float, is_integer
 
-# What arithmetic means for booleans.
-ON_BOOLEANS = {
-    "add": "logical_or", "multiply": "logical_and", "maximum": "logical_or", "minimum": "logical_and",
-    "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
-    "bitwise_not": "logical_not",
-}  # fmt: skip
 COMPARISONS, LOGICAL = (
     {name.removeprefix("ttir.") for name in ops_with(fact)} for fact in ("compares", "computes_truth")
 )
@@ -39,7 +33,7 @@ def as_values(g: Lowering, operands: tuple[Value | Number, ...], dtype: torch.dt
 
 
 def common_dtype(operands: tuple[Value | Number, ...]) -> torch.dtype:
-    """Returns the dtype that PyTorch promotes operands to: tensors of rank 0 and numbers give way within their kind."""
+    """Returns the dtype to which PyTorch promotes operands: tensors of rank 0 and numbers yield within their kind."""
     samples = [torch.empty((1,) * min(x.rank, 1), dtype=x.dtype, device="meta") if isinstance(x, Value) else x
                for x in operands]  # fmt: skip
     if len(samples) == 1:
@@ -53,8 +47,8 @@ def common_dtype(operands: tuple[Value | Number, ...]) -> torch.dtype:
 def binary(g: Lowering, name: str, *operands: Value | Number) -> Value:
     """Returns an arithmetic op in the dtype of its result."""
     dtype = g.out().dtype
-    if dtype is torch.bool and name in ON_BOOLEANS:
-        name = ON_BOOLEANS[name]
+    if dtype is torch.bool:
+        name = functions_on_booleans().get(name, name)
     if name == "remainder":
         refuse_zero(operands[1], dtype)
     values = as_values(g, operands, dtype)

@@ -49,7 +49,7 @@ enum class Family : uint8_t {
   Norm, // softmax, too
   Reduction,
   Reshape,
-  Movement,
+  DataMovement,
   Attention,
   Other
 };

@@ -1,10 +1,9 @@
 //===- Indexing.cpp - lowering of StableHLO ops at computed positions -----===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A slice has some dimensions of its tensor whole, and starts somewhere in the
-// others. With the latter in front, the tensor is a table whose rows are the
-// former, and a slice a number of rows: a lookup (ttir.embedding) or a scatter
-// of rows, at positions that are computed in i32.
+// A slice contains some dimensions of its tensor whole, and starts somewhere in the others. With the latter in front,
+// the tensor is a table whose rows are the former, and a slice is a number of rows: a lookup (ttir.embedding) or a
+// scatter of rows, at positions that are computed in i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +52,7 @@ static Value numbers(ImplicitLocOpBuilder &builder, ArrayRef<int32_t> values, bo
   return ttir::ConstantOp::create(builder, type, DenseElementsAttr::get(type, values));
 }
 
-/// An elementwise op of two matrices that broadcast, which gives i32 or, when it compares, i1.
+/// An elementwise op of two matrices that broadcast, which returns i32 or, if it compares, i1.
 template <class OpT> static Value combine(ImplicitLocOpBuilder &builder, Value a, Value b, Type element = {}) {
   SmallVector<int64_t> shape;
   for (auto [x, y] : llvm::zip_equal(typeOf(a).getShape(), typeOf(b).getShape()))
@@ -68,14 +67,14 @@ public:
   Slices(ImplicitLocOpBuilder &builder, RankedTensorType tensor, ArrayRef<int64_t> sizes, int64_t count)
       : builder(builder), shape(tensor.getShape()), sizes(sizes), starts(sizes.size()), count(count) {}
 
-  /// Where slices start along a dimension: i32, [count, 1]; 0 along the others.
+  /// The start of slices along a dimension: i32, [count, 1]; 0 along the others.
   void setStart(int64_t dim, Value value) { starts[dim] = value; }
   bool hasStart(int64_t dim) const { return static_cast<bool>(starts[dim]); }
 
-  /// The dimensions of which a slice is a part; all others are whole in it.
+  /// The dimensions of which a slice is a part; it contains all others whole.
   SmallVector<int64_t> parts() const { return dimensions(true); }
   SmallVector<int64_t> fullDims() const { return dimensions(false); }
-  /// Both, the parts in front.
+  /// Both, partial dimensions in front.
   SmallVector<int64_t> order() const {
     SmallVector<int64_t> all = parts();
     llvm::append_range(all, fullDims());
@@ -85,7 +84,7 @@ public:
   int64_t width() const { return product(of(shape, fullDims())); }
   int64_t rowsOfSlice() const { return product(of(sizes, parts())); }
 
-  /// The tensor as a matrix of rows, and the other way.
+  /// The tensor as a matrix of rows, and back.
   Value tableOf(Value tensor) const { return reshape(builder, permute(builder, tensor, order()), {rows(), width()}); }
   Value tensorOf(Value table) const {
     return permute(builder, reshape(builder, table, of(shape, order())), inverse(order()));
@@ -109,7 +108,7 @@ public:
     return broadcast(builder, sum, {count, rowsOfSlice()});
   }
 
-  /// Returns which of these rows belong to slices that are wholly inside the tensor, where starts may be anywhere: i1,
+  /// Returns which of these rows belong to slices that are entirely inside the tensor, if starts may be anywhere: i1,
   /// [count, rowsOfSlice()].
   Value areInside() const {
     Value all;
@@ -140,7 +139,7 @@ private:
     return found;
   }
 
-  /// How far each row of a slice is from its first one: [1, rowsOfSlice()].
+  /// The distance of each row of a slice from its first one: [1, rowsOfSlice()].
   Value offsets() const {
     const SmallVector<int64_t> dims = parts(), lengths = of(sizes, dims);
     const Type i32 = builder.getI32Type();
@@ -166,7 +165,7 @@ private:
 };
 } // namespace
 
-/// An index of any integer type as i32, between two bounds; nothing below 0 where it is unsigned.
+/// An index of any integer type as i32, between two bounds; an unsigned one has no lower bound.
 static Value bounded(ImplicitLocOpBuilder &builder, Value value, int64_t low, int64_t high) {
   if (typeOf(value).getElementType().isUnsignedInteger())
     low = std::max<int64_t>(low, 0);
@@ -175,7 +174,7 @@ static Value bounded(ImplicitLocOpBuilder &builder, Value value, int64_t low, in
   return typecast(builder, value, builder.getI32Type());
 }
 
-/// Refuses what has more rows than constants and results hold, or than i32 counts.
+/// Refuses ops with more rows than constants and results can hold, or than i32 can count.
 static LogicalResult checkRows(ConversionPatternRewriter &rewriter, Operation *op, ArrayRef<int64_t> numbers) {
   constexpr int64_t most = int64_t(1) << 28;
   if (product(numbers) > most)
@@ -219,8 +218,8 @@ struct Numbers {
         batch.push_back(size);
     return batch;
   }
-  /// Where each dimension of the tensor of slices (a gather's result, a scatter's update) is once those of the batch
-  /// are in front, and those of the slices after them as they are in `order`.
+  /// The position of each dimension of the tensor of slices (a gather's result, a scatter's update) once batch
+  /// dimensions are in front, followed by those of the slices in the order of `order`.
   SmallVector<int64_t> placesOf(ArrayRef<int64_t> order, int64_t batch) const {
     SmallVector<int64_t> kept = llvm::filter_to_vector(order, [&](int64_t dim) { return isKept(dim); });
     SmallVector<int64_t> sorted(kept), places(batch + kept.size());
@@ -314,8 +313,8 @@ struct LowerGather : OpConversionPattern<stablehlo::GatherOp> {
 };
 } // namespace
 
-/// How the region of a scatter combines an element with an update, and `keeps` when it leaves the element; nothing
-/// where TTIR has no such scatter.
+/// The way in which the region of a scatter combines an element with an update, or `keeps` if it leaves the element;
+/// nothing if TTIR has no such scatter.
 static std::optional<ttcore::ReduceType> reduceTypeOf(Region &region, bool &keeps) {
   Block &body = region.front();
   Value result = body.getTerminator()->getOperand(0);
@@ -325,19 +324,9 @@ static std::optional<ttcore::ReduceType> reduceTypeOf(Region &region, bool &keep
   Operation *op = onlyOp(region);
   if (!op)
     return std::nullopt;
-  // Of i1, `and` is the smaller one, `or` the greater one.
-  const bool isLogical = getElementTypeOrSelf(result.getType()).isInteger(1);
-  if (isa<stablehlo::MinOp>(op) || (isLogical && isa<stablehlo::AndOp, stablehlo::MulOp>(op)))
-    return ttcore::ReduceType::Min;
-  if (isa<stablehlo::MaxOp>(op) || (isLogical && isa<stablehlo::OrOp, stablehlo::AddOp>(op)))
-    return ttcore::ReduceType::Max;
-  if (isa<stablehlo::AddOp>(op))
-    return ttcore::ReduceType::Sum;
-  if (isa<stablehlo::MulOp>(op))
-    return ttcore::ReduceType::Prod;
-  if (isa<stablehlo::SubtractOp>(op) && !isLogical)
+  if (isa<stablehlo::SubtractOp>(op) && !getElementTypeOrSelf(result.getType()).isInteger(1))
     return ttcore::ReduceType::Sum; // of the negated updates
-  return std::nullopt;
+  return hlo::reduceTypeOf(op);
 }
 
 /// The table with rows combined with those of `updates`.
@@ -413,7 +402,7 @@ struct LowerScatter : OpConversionPattern<stablehlo::ScatterOp> {
     if (areInside(op.getScatterIndices(), dims, type.getShape(), sizes))
       return replace(rewriter, op, slices.tensorOf(scatterRows(builder, table, positions, updates, *reduce)));
 
-    // As in XLA, a slice that lies partly outside is left out as a whole: its elements go to a row that is dropped.
+    // As in XLA, a slice that is partly outside is omitted as a whole: its elements go to a row that is dropped.
     const int64_t all = slices.rows();
     positions = make<ttir::WhereOp>(
         builder, typeOf(positions),
@@ -435,7 +424,7 @@ struct LowerScatter : OpConversionPattern<stablehlo::ScatterOp> {
 // Blocks at a computed start
 //===----------------------------------------------------------------------===//
 
-/// A block of a tensor, moved so that it lies inside.
+/// A block of a tensor, moved so that it is inside.
 static Slices blockOf(ImplicitLocOpBuilder &builder, RankedTensorType tensor, ArrayRef<int64_t> sizes,
                       ValueRange starts) {
   Slices slices(builder, tensor, sizes, 1);

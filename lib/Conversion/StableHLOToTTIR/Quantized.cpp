@@ -1,8 +1,8 @@
 //===- Quantized.cpp - tensors of quantized numbers as integers -----------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where others see them - arguments, results, what a loop carries - a quantized
-// tensor is the integers that are stored.
+// Where it is visible outside - arguments, results, values that a loop carries - a quantized tensor consists of the
+// stored integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ static Type storedType(Type type) {
   return quantized ? cast<RankedTensorType>(type).clone(storageOf(quantized)) : type;
 }
 
-/// A number for each element: the one of all, or that of its index in the quantized dimension.
+/// A number for each element: the one of all elements, or that of its index in the quantized dimension.
 static Expr parameter(Expr like, quant::QuantizedType quantized, bool isScale) {
   ImplicitLocOpBuilder &builder = like.build();
   if (auto uniform = dyn_cast<quant::UniformQuantizedType>(quantized))
@@ -63,10 +63,10 @@ static Expr quantize(Expr x, quant::QuantizedType quantized) {
   return value.apply<stablehlo::RoundNearestEvenOp>().convert(storageOf(quantized));
 }
 
-/// Whether values are the same before and behind the op: the end of a region, a loop, a branch, a call.
+/// Whether an op does not change values: the end of a region, a loop, a branch, a call.
 static bool forwardsValues(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() || op->hasTrait<trait::ForwardsValues>() ||
-         isa<func::CallOp, stablehlo::CompositeOp>(op);
+         op->hasTrait<trait::RunsFunctions>() || isa<func::CallOp>(op);
 }
 
 namespace {
@@ -103,7 +103,7 @@ private:
     return success();
   }
 
-  /// The value becomes its integers; what they stand for is remembered.
+  /// The value becomes its integers; their quantized type is recorded.
   void takeOver(Value value) {
     if (quant::QuantizedType quantized = quantizedOf(value.getType())) {
       were[value] = quantized;
@@ -199,7 +199,7 @@ private:
     return op->emitOpError() << "has the type " << type << "; expected a static shape, to compute with it";
   }
 
-  /// Operands and result have the same scales; those of dimensions move with them.
+  /// Operands and result have the same scales; scales of dimensions move with them.
   bool sameScales(Operation *op) {
     quant::QuantizedType to = quantizedOf(op->getResult(0).getType());
     return llvm::all_of(op->getOperands(), [&](Value operand) {

@@ -53,24 +53,12 @@ static RewritePatternSet allPatterns(MLIRContext *context) {
 }
 
 /// Returns the op by which an earlier pass of the pipeline replaces this one.
-static StringRef loweredBefore(StringRef op) {
-  return llvm::StringSwitch<StringRef>(op)
-      .Case("stablehlo.while", "ttcore.while")
-      .Cases({"stablehlo.case", "stablehlo.if"}, "ttcore.case")
-      .Case("stablehlo.composite", "func.call")
-      // Folded or canonicalized where the shape is known.
-      .Cases({"stablehlo.get_dimension_size", "stablehlo.get_tuple_element", "stablehlo.tuple"}, "rule")
-      .Cases({"stablehlo.dynamic_broadcast_in_dim", "stablehlo.dynamic_conv", "stablehlo.dynamic_gather",
-              "stablehlo.dynamic_iota", "stablehlo.dynamic_pad"},
-             "rule")
-      .Cases({"stablehlo.dynamic_reshape", "stablehlo.real_dynamic_slice"}, "rule")
-      // Programs run in order.
-      .Cases({"stablehlo.after_all", "stablehlo.create_token"}, "rule")
-      // As parts of complex numbers.
-      .Cases({"stablehlo.uniform_dequantize", "stablehlo.uniform_quantize"}, "rule")
-      .Cases({"chlo._asin_acos_kernel", "stablehlo.complex", "stablehlo.fft", "stablehlo.imag", "stablehlo.real"},
-             "rule")
-      .Default("");
+static StringRef loweredBefore(OperationName op) {
+  if (op.hasTrait<trait::RunsFunctions>())
+    return "func.call";
+  if (op.hasTrait<trait::ControlsFlow>())
+    return op.getTypeID() == TypeID::get<stablehlo::WhileOp>() ? "ttcore.while" : "ttcore.case";
+  return op.hasTrait<trait::ReplacedEarly>() ? "rule" : "";
 }
 
 std::string tt::stableHLOLowering(StringRef op, MLIRContext *context) {
@@ -81,7 +69,8 @@ std::string tt::stableHLOLowering(StringRef op, MLIRContext *context) {
   for (const std::unique_ptr<RewritePattern> &expansion : expansions.getNativePatterns())
     if (expansion->getRootKind()->getStringRef() == op)
       return "rule";
-  return loweredBefore(op).str();
+  context->getOrLoadDialect(op.split('.').first); // else the name has no traits
+  return loweredBefore(OperationName(op, context)).str();
 }
 
 namespace {
@@ -92,7 +81,7 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
   }
 
   void runOnOperation() override {
-    // JAX ends the functions so that custom calls name.
+    // JAX terminates the functions that custom calls name in this way.
     for (auto end : llvm::to_vector(getOperation().getOps<stablehlo::ReturnOp>())) {
       OpBuilder builder(end);
       func::ReturnOp::create(builder, end.getLoc(), end->getOperands());
@@ -100,14 +89,14 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
     }
     ConversionTarget target(getContext());
     target.addLegalDialect<ttir::TTIRDialect>();
-    // No pattern sees types that TTIR does not have.
+    // No pattern handles types that TTIR lacks.
     target.addDynamicallyLegalDialect<chlo::ChloDialect, stablehlo::StablehloDialect>(
         [](Operation *op) -> std::optional<bool> {
           return unsupportedType(op).empty() ? std::nullopt : std::optional(true);
         });
     Refusals refusals = convertAll(getOperation(), target, patterns);
 
-    // Regions of StableHLO ops belong to them and go with them.
+    // Regions of StableHLO ops are erased with their ops.
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (!isa_and_present<chlo::ChloDialect, stablehlo::StablehloDialect>(op->getDialect()))
         return WalkResult::advance();
@@ -119,7 +108,7 @@ struct StableHLOToTTIR : tt::impl::ConvertStableHLOToTTIRBase<StableHLOToTTIR> {
       return WalkResult::skip();
     });
 
-    // Padding values, and the start of a reduction, are no operands any more.
+    // Padding values and the initial value of a reduction are no longer operands.
     getOperation()->walk([](ttir::ConstantOp constant) {
       if (constant->use_empty())
         constant.erase();

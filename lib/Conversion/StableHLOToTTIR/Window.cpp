@@ -3,6 +3,7 @@
 
 #include "Expand/Expressions.h"
 
+#include "ttmlir/Dialect/Families/ScalarsInterface.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AddOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool2dOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/AvgPool3dOp.h"
@@ -20,6 +21,8 @@
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceAndOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/ReduceOrOp.h"
 #include "ttmlir/Dialect/TTIR/IR/Ops/SumOp.h"
+
+#include "llvm/ADT/StringSwitch.h"
 
 #include <numeric>
 
@@ -44,15 +47,29 @@ Operation *hlo::onlyOp(Region &region) {
 }
 
 namespace {
-/// How a combining op reduces a tensor.
+/// The ops by which TTIR combines elements as an op of two elements does.
 struct Combiner {
-  enum Kind { Sum, Max, Other } kind;
+  ttcore::ReduceType type;
   Value (*reduce)(ImplicitLocOpBuilder &, Type, Value, ArrayAttr dimensions);
   Value (*pair)(ImplicitLocOpBuilder &, Type, ValueRange); // of two values
-  std::optional<APFloat> (*floatNeutral)(const llvm::fltSemantics &);
-  std::optional<APInt> (*integerNeutral)(unsigned width, bool isSigned);
+  NeutralNumbers numbers;
+
+  /// Whether there is a pool of windows of floats.
+  bool hasPool() const { return type == ttcore::ReduceType::Sum || type == ttcore::ReduceType::Max; }
 };
 } // namespace
+
+std::optional<ttcore::ReduceType> hlo::reduceTypeOf(Operation *op) {
+  std::optional<ScalarNames> names = scalarNamesOf(op->getName());
+  if (!names)
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<ttcore::ReduceType>>(names->of(getElementTypeOrSelf(op->getResult(0))))
+      .Case("add", ttcore::ReduceType::Sum)
+      .Case("multiply", ttcore::ReduceType::Prod)
+      .Cases({"maximum", "logical_or"}, ttcore::ReduceType::Max)
+      .Cases({"minimum", "logical_and"}, ttcore::ReduceType::Min)
+      .Default(std::nullopt);
+}
 
 template <class OpT>
 static Value reduceBy(ImplicitLocOpBuilder &builder, Type type, Value input, ArrayAttr dimensions) {
@@ -61,51 +78,31 @@ static Value reduceBy(ImplicitLocOpBuilder &builder, Type type, Value input, Arr
 
 /// Whether combining with this value changes nothing.
 static bool isNeutral(const Combiner &combiner, Value init) {
-  Attribute value = splatValue(init);
-  if (auto attr = dyn_cast_if_present<FloatAttr>(value)) {
-    std::optional<APFloat> neutral = combiner.floatNeutral(attr.getValue().getSemantics());
-    return neutral && attr.getValue().compare(*neutral) == APFloat::cmpEqual;
-  }
-  if (auto attr = dyn_cast_if_present<IntegerAttr>(value)) {
-    std::optional<APInt> neutral =
-        combiner.integerNeutral(attr.getValue().getBitWidth(), !attr.getType().isUnsignedInteger());
-    return neutral && attr.getValue() == *neutral;
-  }
-  return false;
+  return combiner.numbers.isNeutral(splatValue(init), /*anyZero=*/true);
 }
 
 /// The combiner of an op on these elements; nothing if TTIR has no such reduction.
 static std::optional<Combiner> combinerOf(Operation *op, Type element) {
-  auto zero = [](const llvm::fltSemantics &format) -> std::optional<APFloat> { return APFloat::getZero(format); };
-  auto one = [](const llvm::fltSemantics &format) -> std::optional<APFloat> { return APFloat(format, 1); };
-  auto lowest = [](const llvm::fltSemantics &format) -> std::optional<APFloat> {
-    return APFloat::getInf(format, true);
-  };
-  auto highest = [](const llvm::fltSemantics &format) -> std::optional<APFloat> { return APFloat::getInf(format); };
-  auto intZero = [](unsigned width, bool) -> std::optional<APInt> { return APInt(width, 0); };
-  auto intOne = [](unsigned width, bool) -> std::optional<APInt> { return APInt(width, 1); };
-  auto intLowest = [](unsigned width, bool isSigned) -> std::optional<APInt> {
-    return isSigned ? APInt::getSignedMinValue(width) : APInt::getMinValue(width);
-  };
-  auto intHighest = [](unsigned width, bool isSigned) -> std::optional<APInt> {
-    return isSigned ? APInt::getSignedMaxValue(width) : APInt::getMaxValue(width);
-  };
-  if (element.isInteger(1)) {
-    if (isa<stablehlo::OrOp, stablehlo::MaxOp, stablehlo::AddOp>(op))
-      return Combiner{Combiner::Other, reduceBy<ttir::ReduceOrOp>, make<ttir::LogicalOrOp>, zero, intZero};
-    if (isa<stablehlo::AndOp, stablehlo::MinOp, stablehlo::MulOp>(op))
-      return Combiner{Combiner::Other, reduceBy<ttir::ReduceAndOp>, make<ttir::LogicalAndOp>, one, intOne};
+  const std::optional<ttcore::ReduceType> type = reduceTypeOf(op);
+  auto neutral = dyn_cast<NeutralOpInterface>(op);
+  if (!type || !neutral)
+    return std::nullopt;
+  const NeutralNumbers numbers = neutral.getNumbers();
+  const bool isPred = element.isInteger(1);
+  switch (*type) {
+  case ttcore::ReduceType::Sum:
+    return Combiner{*type, reduceBy<ttir::SumOp>, make<ttir::AddOp>, numbers};
+  case ttcore::ReduceType::Prod:
+    return Combiner{*type, reduceBy<ttir::ProdOp>, make<ttir::MultiplyOp>, numbers};
+  case ttcore::ReduceType::Max:
+    return isPred ? Combiner{*type, reduceBy<ttir::ReduceOrOp>, make<ttir::LogicalOrOp>, numbers}
+                  : Combiner{*type, reduceBy<ttir::MaxOp>, make<ttir::MaximumOp>, numbers};
+  case ttcore::ReduceType::Min:
+    return isPred ? Combiner{*type, reduceBy<ttir::ReduceAndOp>, make<ttir::LogicalAndOp>, numbers}
+                  : Combiner{*type, reduceBy<ttir::MinOp>, make<ttir::MinimumOp>, numbers};
+  default:
     return std::nullopt;
   }
-  if (isa<stablehlo::AddOp>(op))
-    return Combiner{Combiner::Sum, reduceBy<ttir::SumOp>, make<ttir::AddOp>, zero, intZero};
-  if (isa<stablehlo::MulOp>(op))
-    return Combiner{Combiner::Other, reduceBy<ttir::ProdOp>, make<ttir::MultiplyOp>, one, intOne};
-  if (isa<stablehlo::MaxOp>(op))
-    return Combiner{Combiner::Max, reduceBy<ttir::MaxOp>, make<ttir::MaximumOp>, lowest, intLowest};
-  if (isa<stablehlo::MinOp>(op))
-    return Combiner{Combiner::Other, reduceBy<ttir::MinOp>, make<ttir::MinimumOp>, highest, intHighest};
-  return std::nullopt;
 }
 
 /// The combiner of a reduction over one tensor; otherwise refuses.
@@ -137,10 +134,10 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
     const bool nothingToCombine =
         llvm::all_of(op.getDimensions(), [&](int64_t dimension) { return typeOf(result).getDimSize(dimension) == 1; });
     if (nothingToCombine) {
-      // A sum that begins at 0 would lose the sign of -0.
+      // A sum that begins with 0 would lose the sign of -0.
       result = reshape(builder, result, type.getShape());
     } else if (isa<stablehlo::MulOp>(onlyOp(op.getBody())) && !type.getElementType().isInteger(1)) {
-      // TTNN has products of one dimension.
+      // TTNN reduces products along one dimension.
       for (int64_t dimension = typeOf(result).getRank() - 1; dimension >= 0; --dimension)
         if (llvm::is_contained(op.getDimensions(), dimension)) {
           SmallVector<int64_t> shape(typeOf(result).getShape());
@@ -162,7 +159,7 @@ struct LowerReduce : OpConversionPattern<stablehlo::ReduceOp> {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// An attribute that may be absent, and then is 1 everywhere.
+/// An attribute that may be absent, which means 1 everywhere.
 static SmallVector<int64_t> orOnes(std::optional<ArrayRef<int64_t>> attr, size_t count) {
   return attr ? SmallVector<int64_t>(*attr) : SmallVector<int64_t>(count, 1);
 }
@@ -181,7 +178,7 @@ struct Windows {
     return llvm::any_of(dilation, [](int64_t n) { return n != 1; });
   }
 
-  /// The dimensions that a pool of images covers, or those that a volume has; none if there is no such pool.
+  /// The dimensions that a pool of images covers, or those of a pool of volumes; none if there is no such pool.
   SmallVector<int64_t> covered() const {
     SmallVector<int64_t> found;
     for (size_t dimension = 0; dimension < rank; ++dimension)
@@ -217,7 +214,7 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
     if (failed(combiner))
       return failure();
     Value input = adaptor.getInputs().front();
-    if (combiner->kind == Combiner::Other || !isa<FloatType>(typeOf(input).getElementType()))
+    if (!combiner->hasPool() || !isa<FloatType>(typeOf(input).getElementType()))
       return notifyMatchFailure(rewriter, op, "TTIR has pools for the maximum and the sum of floats only");
     if (!isNeutral(*combiner, adaptor.getInitValues().front()))
       return notifyMatchFailure(rewriter, op, "the initial value is not the constant that leaves a window as it is");
@@ -226,12 +223,12 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
     if (covered.empty())
       return notifyMatchFailure(rewriter, op,
                                 "TTIR pools over 2 dimensions of a tensor of rank 4, or over 3, without base dilation");
-    if (combiner->kind == Combiner::Sum && windows.isDilated())
+    if (combiner->type == ttcore::ReduceType::Sum && windows.isDilated())
       return notifyMatchFailure(rewriter, op, "a sum over a dilated window is not lowered");
     for (ArrayRef<int64_t> numbers : {windows.size, windows.stride, windows.dilation, windows.padding})
       if (failed(checkNarrow(rewriter, op, numbers)))
         return failure();
-    // The pool wants the covered dimensions before the last one, and all others as one before them.
+    // The pool requires the covered dimensions before the last one, and all others merged into one before them.
     SmallVector<int64_t> order;
     for (int64_t dimension = 0; dimension < static_cast<int64_t>(windows.rank); ++dimension)
       if (!llvm::is_contained(covered, dimension))
@@ -243,7 +240,7 @@ struct LowerReduceWindow : OpConversionPattern<stablehlo::ReduceWindowOp> {
   }
 
 private:
-  /// Pools over the covered dimensions. `order`: which dimensions of the windows those of the input are.
+  /// Pools over the covered dimensions. `order`: the window dimension of each input dimension.
   static Value pool(ImplicitLocOpBuilder &builder, const Combiner &combiner, const Windows &windows,
                     ArrayRef<int64_t> order, ArrayRef<int64_t> covered, Value input) {
     RankedTensorType type = typeOf(input);
@@ -258,16 +255,16 @@ private:
     Value pooled;
     if (covered.size() == 2)
       pooled =
-          combiner.kind == Combiner::Max
+          combiner.type == ttcore::ReduceType::Max
               ? slide<ttir::MaxPool2dOp>(builder, pooledType, image, windows, covered, ttir::FlattenedCompatInfoAttr())
               : slide<ttir::AvgPool2dOp>(builder, pooledType, image, windows, covered,
                                          /*count_include_pad=*/true, ttir::FlattenedCompatInfoAttr());
     else
-      pooled = combiner.kind == Combiner::Max
+      pooled = combiner.type == ttcore::ReduceType::Max
                    ? slide<ttir::MaxPool3dOp>(builder, pooledType, image, windows, covered)
                    : slide<ttir::AvgPool3dOp>(builder, pooledType, image, windows, covered, /*count_include_pad=*/true);
-    if (combiner.kind == Combiner::Sum) {
-      // The mean counts the padding too, so it is the sum divided by the size of the window.
+    if (combiner.type == ttcore::ReduceType::Sum) {
+      // The mean includes padding, so it is the sum divided by the size of the window.
       float elements = 1;
       for (int64_t dimension : covered)
         elements *= static_cast<float>(windows.size[dimension]);
@@ -298,7 +295,7 @@ private:
 } // namespace
 
 bool hlo::isKnownReduction(stablehlo::ReduceOp op) {
-  // Of complex numbers there is only the sum, which is one of their parts.
+  // Complex numbers have only the sum, computed for each part.
   Operation *inner = op.getInputs().size() == 1 ? onlyOp(op.getBody()) : nullptr;
   return inner && !isa<ComplexType>(typeOf(op->getResult(0)).getElementType()) &&
          combinerOf(inner, typeOf(op->getResult(0)).getElementType());
@@ -310,9 +307,9 @@ bool hlo::isKnownReduction(stablehlo::ReduceWindowOp op) {
   std::optional<Combiner> combiner =
       inner ? combinerOf(inner, typeOf(op->getResult(0)).getElementType()) : std::nullopt;
   const Windows windows(op);
-  return combiner && combiner->kind != Combiner::Other && isa<FloatType>(type.getElementType()) &&
+  return combiner && combiner->hasPool() && isa<FloatType>(type.getElementType()) &&
          isNeutral(*combiner, op.getInitValues().front()) &&
-         (combiner->kind == Combiner::Max || !windows.isDilated()) && !windows.covered().empty();
+         (combiner->type == ttcore::ReduceType::Max || !windows.isDilated()) && !windows.covered().empty();
 }
 
 void hlo::addWindowPatterns(RewritePatternSet &patterns) {

@@ -40,9 +40,6 @@ using namespace mlir::tt::host;
 static constexpr StringLiteral deviceDialects[] = {"builtin",   "debug",  "func", "quant", "sdy",
                                                    "stablehlo", "ttcore", "ttir", "ttnn"};
 
-/// A value without operands: it is created where it is read.
-static bool isFree(Operation *op) { return isa<arith::ConstantOp, tensor::EmptyOp>(op) && op->getNumOperands() == 0; }
-
 //===----------------------------------------------------------------------===//
 // What the host takes
 //===----------------------------------------------------------------------===//

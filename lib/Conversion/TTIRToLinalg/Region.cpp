@@ -15,6 +15,8 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::host;
 
+bool host::isFree(Operation *op) { return isa<arith::ConstantOp, tensor::EmptyOp>(op) && op->getNumOperands() == 0; }
+
 //===----------------------------------------------------------------------===//
 // Types at the boundary
 //===----------------------------------------------------------------------===//
@@ -110,7 +112,7 @@ LogicalResult HostRegion::findValues() {
         Operation *producer = operand.getDefiningOp();
         if (producer && own.contains(producer))
           continue;
-        if (producer && producer->getNumOperands() == 0 && isa<arith::ConstantOp, tensor::EmptyOp>(producer))
+        if (producer && isFree(producer))
           created.insert(producer);
         else
           read.insert(operand);

@@ -10,6 +10,9 @@
 
 namespace mlir::tt::host {
 
+/// Returns whether an op makes a value without operands: it is cloned where the value is read.
+bool isFree(Operation *op);
+
 /// Ops of one block, in order, that become a function and a call of it after the last of them.
 ///
 /// Operands and results are tensors of types that the chip holds: the function converts integers of other widths, f64

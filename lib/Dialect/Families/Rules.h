@@ -28,7 +28,8 @@ inline SmallVector<int64_t> integersOf(ArrayAttr values) {
 // Permutes, transposes, reshapes, squeezes, unsqueezes
 //===----------------------------------------------------------------------===//
 
-/// A movement that moves nothing, or undoes the one before it; the moved values of a constant.
+/// Replaces a movement that moves nothing, or reverses the one before it, by its input; a movement of a constant by the
+/// moved constant.
 template <class Ops> OpFoldResult movement(Operation *op, Attribute constant) {
   Value source = op->getOperand(0), result = op->getResult(0);
   std::optional<Movement> second = movementOf<Ops>(op);
@@ -51,7 +52,7 @@ template <class Ops> OpFoldResult movement(Operation *op, Attribute constant) {
   return viewOf(constant, source, result, view);
 }
 
-/// Replaces two data movement ops by one that does both.
+/// Replaces two data movement ops by one equivalent op.
 template <class Ops, class Op> struct ComposeDataMovement : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -75,7 +76,7 @@ template <class Ops, class Op> struct ComposeDataMovement : OpRewritePattern<Op>
 // Parts, copies, joints
 //===----------------------------------------------------------------------===//
 
-/// The begin of a slice, and the distance of its values.
+/// The begin and the step of a slice.
 struct SliceRange {
   SmallVector<int64_t> begins, steps;
 };
@@ -91,7 +92,7 @@ template <class Op> std::optional<SliceRange> sliceOf(Op op) {
 }
 
 template <class Op> OpFoldResult slice(Op op, Attribute constant) {
-  // Slices go forwards: one of its input's size takes all of it.
+  // Slices go forward: one with its input's size takes all of it.
   if (OpFoldResult same = forward(op.getResult(), op.getInput()))
     return same;
   std::optional<SliceRange> range = constant ? sliceOf(op) : std::nullopt;
@@ -130,10 +131,10 @@ template <class Ops, class Op> struct SliceOfSlice : OpRewritePattern<Op> {
   }
 };
 
-/// A repetition (broadcast, repeat, repeat_interleave) that keeps the type is none.
+/// A repetition (broadcast, repeat, repeat_interleave) that keeps the type is an identity.
 inline OpFoldResult repetition(Operation *op, Attribute constant) {
   Value input = op->getOperand(0), result = op->getResult(0);
-  // Tensors without values keep their type however often they are repeated, and lose nothing.
+  // Tensors without elements keep their type under any repetition, and lose nothing.
   if (OpFoldResult same = forward(result, input))
     return same;
   return splatOf(constant) ? viewOf(constant, input, result, {}) : OpFoldResult();
@@ -143,7 +144,7 @@ template <class Op> OpFoldResult concat(Op op) {
   return op.getInputs().size() == 1 ? forward(op.getResult(), op.getInputs().front()) : OpFoldResult();
 }
 
-/// A concatenation of concatenations along the same dimension is one, and has no parts without values.
+/// Flattens concatenations along the same dimension, and drops parts without elements.
 template <class Op> struct FlattenConcat : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -175,7 +176,7 @@ template <class Op> OpFoldResult pad(Op op, Attribute constant) {
   if (llvm::all_of(op.getPadding(), [](int32_t size) { return size == 0; }))
     if (OpFoldResult same = forward(op.getResult(), op.getInput()))
       return same;
-  // Padding like what it surrounds, to the bit.
+  // Padding with the value that it surrounds, to the bit.
   auto real = dyn_cast_or_null<FloatAttr>(splatOf(constant));
   double value = op.getValue().convertToDouble();
   return real && isNumber(real, value) && value == value ? repetition(op, constant) : OpFoldResult();
@@ -185,11 +186,11 @@ template <class Op> OpFoldResult pad(Op op, Attribute constant) {
 // Casts and layouts
 //===----------------------------------------------------------------------===//
 
-/// The op instead of one that changes nothing but a type that is the same.
+/// Replaces an op that changes only the type, and that not at all, by its operand.
 inline OpFoldResult sameType(Operation *op) { return forward(op->getResult(0), op->getOperand(0)); }
 
-/// Casts in a row are the last one where the type between holds every value of the first: what it holds, it does not
-/// round. A cast that narrows before it widens again stays, with or without `conservative_folding`.
+/// Consecutive casts are the last one if the intermediate type holds every value of the first without rounding. A cast
+/// that narrows before it widens again stays, with or without `conservative_folding`.
 template <class Ops, class Op> OpFoldResult typecast(Op op) {
   if (OpFoldResult same = sameType(op))
     return same;
@@ -208,47 +209,12 @@ template <class Ops, class Op> OpFoldResult typecast(Op op) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// x of op(x, neutral), for the number that changes no bit of x: for sums that is -0.0, as 0.0 makes 0.0 of -0.0.
-inline OpFoldResult neutral(Operation *op, double forFloats, double forIntegers, bool commutes) {
-  Value result = op->getResult(0);
-  for (unsigned i : {1, 0}) {
-    Value x = op->getOperand(1 - i);
-    if ((i == 0 && !commutes) || x.getType() != result.getType())
-      continue;
-    Attribute number = splatOf(op->getOperand(i));
-    if (number && (isa<FloatType>(elementType(x)) ? isa<FloatAttr>(number) && isNumber(number, forFloats)
-                                                  : isa<IntegerType>(elementType(x)) && !elementType(x).isInteger(1) &&
-                                                        isa<IntegerAttr>(number) && isNumber(number, forIntegers)))
-      if (OpFoldResult same = forward(result, x))
-        return same;
-  }
-  return {};
-}
-
 inline bool areIntegers(Operation *op) {
   auto isInteger = [](Value value) {
     auto type = dyn_cast<IntegerType>(elementType(value));
     return type && type.getWidth() > 1 && type.getWidth() <= 32;
   };
   return llvm::all_of(op->getOperands(), isInteger) && isInteger(op->getResult(0));
-}
-
-/// op(x, zero) is zero, for integers: of floats, NaN and infinities are not.
-inline OpFoldResult absorbing(Operation *op, double number) {
-  if (areIntegers(op))
-    for (Value operand : op->getOperands())
-      if (isNumber(splatOf(operand), number) && operand.getType() == op->getResult(0).getType())
-        if (OpFoldResult same = forward(op->getResult(0), operand))
-          return same;
-  return {};
-}
-
-/// op(x, x) is 0, for integers. Only a dialect that makes ops of constants may ask.
-inline OpFoldResult cancelling(Operation *op) {
-  auto type = tensorType(op->getResult(0));
-  return areIntegers(op) && op->getOperand(0) == op->getOperand(1) && type.hasStaticShape()
-             ? OpFoldResult(filled(type, 0.0))
-             : OpFoldResult();
 }
 
 inline OpFoldResult first(OpFoldResult one, OpFoldResult other) { return one ? one : other; }
@@ -270,7 +236,8 @@ template <class Op> OpFoldResult clampScalar(Op op) {
   if (!inner || inner.getInput().getType() != op.getInput().getType() ||
       op.getResult().getType() != op.getInput().getType() || !mayReplace(op.getInput(), inner.getInput()))
     return {};
-  // A clamp is monotonic, so two are one whose limits are those of the first, clamped by the second. Rounding is, too.
+  // A clamp is monotonic, so two are one whose limits are those of the first, clamped by the second. Rounding is
+  // monotonic, too.
   auto clamp = [](auto x, auto low, auto high) {
     auto raised = x > low ? x : low;
     return raised < high ? raised : high;
@@ -302,13 +269,13 @@ template <class Op> OpFoldResult clampScalar(Op op) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// Whether every dimension that is reduced has size 1, so that each value is reduced alone.
+/// Whether every reduced dimension has size 1, so that each value is reduced alone.
 inline bool reducesSingles(Operation *op) {
   RankedTensorType from = tensorType(op->getOperand(0)), to = tensorType(op->getResult(0));
   return from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() == to.getNumElements() &&
          from.getNumElements() != 0 && from.getElementType() == to.getElementType();
 }
-/// Greatest, smallest and product of one value are the value; its sum with nothing is 0.0 for -0.0.
+/// Maximum, minimum and product of one value are the value; its sum is 0.0 for -0.0.
 inline OpFoldResult reduction(Operation *op, bool isExact) {
   return reducesSingles(op) && isExact ? sameType(op) : OpFoldResult();
 }

@@ -1,8 +1,8 @@
 //===- Base.td - base classes of the TTIR and TTNN op families -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A family file defines classes that know a dialect only as a parameter, and, with multiclasses, the rows of the ops
-// that both dialects carry alike: `defm Abs : ...` makes TTIR_AbsOp and TTNN_AbsOp. Each dialect's C++ is generated with
+// A family file defines classes that take the dialect as a parameter, and, with multiclasses, the rows of the ops that
+// both dialects share: `defm Abs : ...` defines TTIR_AbsOp and TTNN_AbsOp. Each dialect's C++ is generated with
 // `-op-include-regex=^ttir\.` or `^ttnn\.` from its own ops file.
 //
 //===----------------------------------------------------------------------===//
@@ -35,8 +35,11 @@ def TT_PeriodicTrait : TT_NativeTrait<"Periodic">;
 def TT_IdempotentTrait : TT_NativeTrait<"Idempotent">;
 def TT_InvolutionTrait : TT_NativeTrait<"Involution">;
 def TT_IdempotentOperandsTrait : TT_NativeTrait<"IdempotentOperands">;
+def TT_CancellingTrait : TT_NativeTrait<"Cancelling">;
+class TT_FoldsNeutral<string ofFloats, string ofIntegers, bit commutes = 0, string absorbing = "::std::nullopt">
+    : TraitList<[TT_Neutral<ofFloats, ofIntegers, commutes, absorbing>, TT_NativeTrait<"FoldsNeutral">]>;
 
-// Names of operands, with `?` behind an optional one and `*` behind one of any number.
+// Names of operands: `?` follows an optional one, and `*` a variadic one.
 class TT_OperandNames<dag operands> {
   string names = !foldl("", !range(!size(operands)), text, i,
                         text # !if(i, " ", "") # !getdagname(operands, i) #
@@ -45,7 +48,7 @@ class TT_OperandNames<dag operands> {
                               true: ""));
 }
 
-// The op is checked by the shape rule of that name (lib/shapes), which finds operands and attributes by their names.
+// The shape rule of that name (lib/shapes) checks the op. It finds operands and attributes by their names.
 class TT_ShapeRule<string trait, dag operands, string rule, string types, code declaration = [{}],
                    code definition = [{}]>
     : TT_NativeTrait<trait, [{
@@ -60,7 +63,7 @@ class TT_ShapeRule<string trait, dag operands, string rule, string types, code d
   string shapeRule = rule; // for tools/opgen
 }
 
-// An op whose rule only checks it: one without results, or whose results are declared always.
+// An op whose rule only checks it: one without results, or whose results are always declared.
 class TT_CheckShape<dag operands, string rule> : TT_ShapeRule<"CheckedShape", operands, rule, "">;
 
 // The rule of that name in lib/shapes also relates the dimensions of operands and results.
@@ -68,10 +71,10 @@ def TT_FactorsOfShapeRule : NativeOpTrait<"FactorsOpInterface::Trait"> {
   let cppNamespace = "::mlir::tt";
 }
 
-// As well, the rule gives the shapes of the results. `types` gives their element types (see OpShapes). A declared
-// result may have another element type or encoding than the inferred one, never another shape; verification is left to
-// the trait: MLIR's own check would add a second, vaguer message to that of the rule. Where operands and attributes do
-// not settle a shape (it may depend on the mesh, which not every module names), the rule checks the declared one.
+// In addition, the rule computes the shapes of the results. `types` states their element types (see OpShapes). A
+// declared result may differ from the inferred one in element type or encoding, never in shape. The trait verifies
+// this, because MLIR's own check would add a second, vaguer message to that of the rule. If operands and attributes do
+// not determine a shape (it may depend on the mesh, which not every module names), the rule checks the declared one.
 class TT_InferShape<dag operands, string rule, string types = ""> : TraitList<[
     InferTypeOpInterface,
     TT_FactorsOfShapeRule,
@@ -98,7 +101,7 @@ class TT_InferShape<dag operands, string rule, string types = ""> : TraitList<[
       }
     }]>]>;
 
-// An op without effects, with one result whose shape the rule gives.
+// An op without side effects, with one result whose shape the rule computes.
 class TT_PureOp<Dialect dialect, string mnemonic, dag operands, dag attributes, string text, string rule,
                 list<Trait> traits = [], string types = "">
     : Op<dialect, mnemonic, !listconcat([Pure], traits, [TT_InferShape<operands, rule, types>])> {

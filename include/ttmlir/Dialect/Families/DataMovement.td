@@ -53,7 +53,7 @@ defm SliceStatic : TT_Both<"slice_static", TT_Unary,
 let hasFolder = 1 in
 defm RepeatInterleave : TT_Both<"repeat_interleave", TT_Unary, (ins UI32Attr:$repeats, SI32Attr:$dim),
     "Each value along `dim` `repeats` times in a row.",
-    "repeatInterleave", [TT_MovesValues]>;
+    "repeatInterleave", [TT_MovesValues, TT_Repeats]>;
 defm Roll : TT_Both<"roll", TT_Unary, (ins DenseI64ArrayAttr:$shifts, DenseI64ArrayAttr:$dims),
     "Moves values along `dims` by `shifts` places; those that leave at the end come in at the front.",
     "roll", [TT_MovesValues]>;
@@ -61,9 +61,9 @@ defm Embedding : TT_Both<"embedding", (ins AnyRankedTensor:$input, AnyRankedTens
     "The rows of `weight` that `input` names.", "embedding", [TT_MovesValues], "weight">;
 let hasFolder = 1 in
 defm Reshape : TT_Both<"reshape", TT_Unary, (ins I32ArrayAttr:$shape), "The same values, row-major, in another shape.",
-    "reshape", [TT_MovesValues, TT_Rearranges]>;
+    "reshape", [TT_MovesValues, TT_Rearranges, TT_KeepsOrder]>;
 
-// Begins and ends are values, so the size of the result is the declared one's.
+// Begins and ends are values, so the declared result determines its size.
 class TT_SliceDynamicOp<Dialect dialect> : Op<dialect, "slice_dynamic", [
     Pure, TT_MovesValues,
     TT_InferShape<(ins AnyRankedTensor:$input, AnyRankedTensor:$begins, AnyRankedTensor:$ends), "sliceDynamic">]> {
@@ -86,12 +86,12 @@ def TTNN_UpsampleOp : TT_UpsampleOp<TTNN_Dialect, "upsample">;
 
 def TTIR_BroadcastOp : TT_PureOp<TTIR_Dialect, "broadcast", TT_Unary, (ins DenseI64ArrayAttr:$broadcast_dimensions),
     "Each dimension of size 1 repeated as often as `broadcast_dimensions` says.",
-    "broadcastTo", [TT_MovesValues]> {
+    "broadcastTo", [TT_MovesValues, TT_Repeats]> {
   let hasFolder = 1;
 }
 def TTIR_RepeatOp : TT_PureOp<TTIR_Dialect, "repeat", TT_Unary, (ins DenseI64ArrayAttr:$repeat_dimensions),
     "The whole input repeated along each dimension.",
-    "repeatDimensions", [TT_MovesValues]> {
+    "repeatDimensions", [TT_MovesValues, TT_Repeats]> {
   let hasFolder = 1;
 }
 def TTIR_ReverseOp : TT_PureOp<TTIR_Dialect, "reverse", TT_Unary, (ins DenseI64ArrayAttr:$dimensions),
@@ -99,11 +99,12 @@ def TTIR_ReverseOp : TT_PureOp<TTIR_Dialect, "reverse", TT_Unary, (ins DenseI64A
   let hasFolder = 1;
 }
 def TTIR_SqueezeOp : TT_PureOp<TTIR_Dialect, "squeeze", TT_Unary, (ins SI32Attr:$dim),
-    "Without the dimension `dim`, whose size is 1.", "squeeze", [TT_MovesValues, TT_Rearranges]> {
+    "Without the dimension `dim`, whose size is 1.", "squeeze", [TT_MovesValues, TT_Rearranges, TT_KeepsOrder]> {
   let hasFolder = 1;
 }
 def TTIR_UnsqueezeOp : TT_PureOp<TTIR_Dialect, "unsqueeze", TT_Unary, (ins SI32Attr:$dim),
-    "With a dimension of size 1 more, before `dim`.", "unsqueeze", [TT_MovesValues, TT_Rearranges]> {
+    "A further dimension of size 1, before `dim`.", "unsqueeze",
+    [TT_MovesValues, TT_Rearranges, TT_KeepsOrder]> {
   let hasFolder = 1;
 }
 def TTIR_RearrangeOp : TT_PureOp<TTIR_Dialect, "rearrange", TT_Unary, (ins StrAttr:$pattern),

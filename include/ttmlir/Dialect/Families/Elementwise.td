@@ -1,9 +1,9 @@
 //===- Elementwise.td - elementwise ops ------------------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands broadcast as in NumPy. The result has the element type of the first operand (of `second` in `where`) unless it
-// is declared otherwise; comparisons and logical ops give 0 or 1 in it. TTNN's forms take an optional `dtype`: the data
-// type of the result.
+// Operands broadcast as in NumPy. The result has the element type of the first operand (of `second` in `where`) unless
+// another one is declared; comparisons and logical ops return 0 or 1 in that type. TTNN's forms take an optional
+// `dtype`: the data type of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,18 +128,15 @@ def TTNN_PowScalarOp : TTNN_Elementwise<"pow_scalar", (ins AnyRankedTensor:$lhs)
 // Two operands
 //===----------------------------------------------------------------------===//
 
-let hasFolder = 1 in
-defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.">;
+defm Add : Elementwise<"add", TT_Binary, "lhs + rhs.", (ins),
+    "elementwise", [TT_FoldsNeutral<"-0.0", "0", 1>]>;
 defm Atan2 : Elementwise<"atan2", TT_Binary, "Angle of the point (rhs, lhs), in [-pi, pi].">;
-let hasFolder = 1 in
 defm BitwiseAnd : Elementwise<"bitwise_and", TT_Binary, "Bits set in both.", (ins),
-    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait]>;
-let hasFolder = 1 in
+    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait, TT_FoldsNeutral<"NAN", "-1", 1, "0">]>;
 defm BitwiseOr : Elementwise<"bitwise_or", TT_Binary, "Bits set in either.", (ins),
-    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait]>;
-let hasFolder = 1 in
+    "elementwise", [TT_ReadsBits, TT_IdempotentOperandsTrait, TT_FoldsNeutral<"NAN", "0", 1, "-1">]>;
 defm BitwiseXor : Elementwise<"bitwise_xor", TT_Binary, "Bits set in exactly one.", (ins),
-    "elementwise", [TT_ReadsBits]>;
+    "elementwise", [TT_ReadsBits, TT_FoldsNeutral<"NAN", "0", 1>, TT_CancellingTrait]>;
 defm Equal : Elementwise<"eq", TT_Binary, "1 where lhs = rhs, else 0.", (ins),
     "elementwise", [TT_Compares]>;
 defm GeluBackward : Elementwise<"gelu_bw", TT_Binary,
@@ -156,45 +153,36 @@ defm LessThan : Elementwise<"lt", TT_Binary, "1 where lhs < rhs, else 0.", (ins)
     "elementwise", [TT_Compares]>;
 defm LogicalAnd : Elementwise<"logical_and", TT_Binary, "1 where neither is 0, else 0.", (ins),
     "elementwise", [TT_ComputesTruth, TT_IdempotentOperandsTrait]>;
-let hasFolder = 1 in
 defm LogicalLeftShift : Elementwise<"logical_left_shift", TT_Binary, "lhs << rhs, zeros coming in.", (ins),
-    "integerElementwise">;
+    "integerElementwise", [TT_FoldsNeutral<"NAN", "0">]>;
 defm LogicalOr : Elementwise<"logical_or", TT_Binary, "1 where one is not 0, else 0.", (ins),
     "elementwise", [TT_ComputesTruth, TT_IdempotentOperandsTrait]>;
-let hasFolder = 1 in
 defm LogicalRightShift : Elementwise<"logical_right_shift", TT_Binary, "lhs >> rhs, zeros coming in.", (ins),
-    "integerElementwise">;
+    "integerElementwise", [TT_FoldsNeutral<"NAN", "0">]>;
 defm LogicalXor : Elementwise<"logical_xor", TT_Binary, "1 where exactly one is 0, else 0.", (ins),
     "elementwise", [TT_ComputesTruth]>;
 defm Maximum : Elementwise<"maximum", TT_Binary, "The greater of both.", (ins),
     "elementwise", [TT_KeepsRange, TT_IdempotentOperandsTrait]>;
 defm Minimum : Elementwise<"minimum", TT_Binary, "The smaller of both.", (ins),
     "elementwise", [TT_KeepsRange, TT_IdempotentOperandsTrait]>;
-let hasFolder = 1 in
-defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.">;
+defm Multiply : Elementwise<"multiply", TT_Binary, "lhs * rhs.", (ins),
+    "elementwise", [TT_FoldsNeutral<"1", "1", 1, "0">]>;
 defm NotEqual : Elementwise<"ne", TT_Binary, "1 where lhs differs from rhs, else 0.", (ins),
     "elementwise", [TT_Compares]>;
 defm Remainder : Elementwise<"remainder", TT_Binary, "Remainder of lhs / rhs.", (ins),
-    "elementwise", [TT_KeepsRange]>;
-let hasFolder = 1 in
-defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.">;
+    "elementwise", [TT_KeepsRange, TT_Divides]>;
+defm Subtract : Elementwise<"subtract", TT_Binary, "lhs - rhs.", (ins),
+    "elementwise", [TT_FoldsNeutral<"0.0", "0">, TT_CancellingTrait]>;
 
-def TTIR_DivOp : TTIR_Elementwise<"div", TT_Binary, "lhs / rhs; integers are divided towards 0."> {
-  let hasFolder = 1;
-}
-def TTNN_DivideOp : TTNN_Elementwise<"divide", TT_Binary, "lhs / rhs; integers are divided towards 0."> {
-  let hasFolder = 1;
-}
-def TTIR_PowOp : TTIR_Elementwise<"pow", TT_Binary, "lhs^rhs."> {
-  let hasFolder = 1;
-}
-def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs."> {
-  let hasFolder = 1;
-}
+defvar TT_QuotientText = "lhs / rhs; integers are divided towards 0.";
+defvar TT_QuotientFacts = [TT_Divides, TT_FoldsNeutral<"1", "1">];
+def TTIR_DivOp : TTIR_Elementwise<"div", TT_Binary, TT_QuotientText, (ins), "elementwise", TT_QuotientFacts>;
+def TTNN_DivideOp : TTNN_Elementwise<"divide", TT_Binary, TT_QuotientText, (ins), "elementwise", TT_QuotientFacts>;
+defvar TT_PowerFacts = [TT_FoldsNeutral<"NAN", "1">];
+def TTIR_PowOp : TTIR_Elementwise<"pow", TT_Binary, "lhs^rhs.", (ins), "elementwise", TT_PowerFacts>;
+def TTNN_PowTensorOp : TTNN_Elementwise<"pow_tensor", TT_Binary, "lhs^rhs.", (ins), "elementwise", TT_PowerFacts>;
 def TTIR_RightShiftOp : TTIR_Elementwise<"right_shift", TT_Binary, "lhs >> rhs, copies of the sign bit coming in.", (ins),
-    "integerElementwise", [TT_KeepsRange]> {
-  let hasFolder = 1;
-}
+    "integerElementwise", [TT_KeepsRange, TT_FoldsNeutral<"NAN", "0">]>;
 
 //===----------------------------------------------------------------------===//
 // Three operands

@@ -1,8 +1,7 @@
 //===- Traits.h - markers of op families ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passes ask for a family by trait, never for an op by name:
-// `op->hasTrait<mlir::tt::trait::Elementwise>()`.
+// Passes query a family by trait, never an op by name: `op->hasTrait<mlir::tt::trait::Elementwise>()`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TTMLIR_DIALECT_FAMILIES_TRAITS_H
@@ -10,16 +9,19 @@
 
 #include "ttmlir/Dialect/Families/FactorsInterface.h"
 #include "ttmlir/Dialect/Families/Facts.h"
+#include "ttmlir/Dialect/Families/ScalarsInterface.h"
 #include "ttmlir/Dialect/Shapes/Shapes.h"
 
 #include "mlir/IR/OpDefinition.h"
 
 namespace mlir::tt::folds {
-// Laws of ops of both dialects, defined in lib/Dialect/Families/Folds.cpp.
+// Algebraic laws of ops of both dialects, defined in lib/Dialect/Families/Folds.cpp.
 OpFoldResult elementwise(Operation *op, ArrayRef<Attribute> operands);
 OpFoldResult idempotent(Operation *op, ArrayRef<Attribute> operands);
 OpFoldResult involution(Operation *op, ArrayRef<Attribute> operands);
 OpFoldResult idempotentOperands(Operation *op, ArrayRef<Attribute> operands);
+OpFoldResult neutral(Operation *op, ArrayRef<Attribute> operands);
+OpFoldResult cancelling(Operation *op, ArrayRef<Attribute> operands);
 } // namespace mlir::tt::folds
 
 namespace mlir::tt::trait {
@@ -31,10 +33,10 @@ namespace mlir::tt::trait {
 TTMLIR_FAMILY_TRAIT(Reduction);
 /// Exchanges values between the chips of a mesh, or distributes them.
 TTMLIR_FAMILY_TRAIT(Collective);
-/// Is read and written, but not run: what its kernels take is published nowhere.
+/// Is read and written, but not run: the inputs of its kernels are not published.
 TTMLIR_FAMILY_TRAIT(Unpublished);
 
-/// Depends on the position of its operand in a period: a large operand needs all of its digits.
+/// Depends on the position of its operand within a period: a large operand needs all of its digits.
 TTMLIR_FAMILY_TRAIT(Periodic);
 
 #undef TTMLIR_FAMILY_TRAIT
@@ -45,7 +47,8 @@ TTMLIR_FAMILY_TRAIT(Periodic);
     static OpFoldResult foldTrait(Operation *op, ArrayRef<Attribute> operands) { return folds::rule(op, operands); }   \
   }
 
-/// Each value of the result depends on one value of each operand, up to broadcasting. Of constants it is one.
+/// Each value of the result depends on one value of each operand, up to broadcasting. If all operands are splats, so is
+/// the result.
 TTMLIR_FOLDING_TRAIT(Elementwise, elementwise);
 /// f(f(x)) is f(x).
 TTMLIR_FOLDING_TRAIT(Idempotent, idempotent);
@@ -53,10 +56,14 @@ TTMLIR_FOLDING_TRAIT(Idempotent, idempotent);
 TTMLIR_FOLDING_TRAIT(Involution, involution);
 /// f(x, x) is x.
 TTMLIR_FOLDING_TRAIT(IdempotentOperands, idempotentOperands);
+/// f(x, n) is x for the neutral number n, and f(x, a) is a for the absorbing integer a (TT_Neutral).
+TTMLIR_FOLDING_TRAIT(FoldsNeutral, neutral);
+/// f(x, x) is 0, for integers.
+TTMLIR_FOLDING_TRAIT(Cancelling, cancelling);
 
 #undef TTMLIR_FOLDING_TRAIT
 
-/// Is as its shape rule wants it, and has results of the shapes that the rule gives.
+/// Satisfies its shape rule, and has results of the shapes that the rule computes.
 template <class ConcreteOp> class CheckedShape : public OpTrait::TraitBase<ConcreteOp, CheckedShape> {
 public:
   static LogicalResult verifyTrait(Operation *op) { return shapes::verifyShapes<ConcreteOp>(op); }

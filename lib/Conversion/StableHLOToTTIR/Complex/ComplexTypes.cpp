@@ -1,9 +1,8 @@
 //===- ComplexTypes.cpp - tensors of complex numbers as real ones ---------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where others see them - arguments, results, what a loop carries - a tensor of
-// complex numbers is a real one with one more dimension of size 2, last. Between,
-// it is two tensors.
+// Where they are visible outside - arguments, results, values that a loop carries - a tensor of complex numbers is a
+// real one with one more dimension of size 2, the last. In between, it is two tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,8 +72,8 @@ struct ConvertComplex : tt::impl::StableHLOComplexDataTypeConversionBase<Convert
   }
 
 private:
-  /// Replaces ops whose region combines real and imaginary parts by ops on tensors, likewise linear algebra and its
-  /// calls. Scatters with batches become scatters without, and one of several updates becomes scatters of one.
+  /// Replaces ops whose region combines real and imaginary parts by ops on tensors, and likewise linear algebra and its
+  /// calls. Scatters with batches become scatters without, and a scatter of several updates becomes scatters of one.
   void expandMeeting() {
     auto isStatic = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
@@ -135,7 +134,7 @@ private:
       op->erase();
       return convert(decomposed);
     }
-    // What carries values as they are: the end of a region, a loop, a branch, a call.
+    // Ops that carry values unchanged: the end of a region, a loop, a branch, a call.
     auto call = dyn_cast<stablehlo::CustomCallOp>(op);
     if (op->hasTrait<OpTrait::IsTerminator>() || (call && call.getCallTargetName() == "tt.host_call") ||
         op->hasTrait<trait::ForwardsValues>() || isa<func::CallOp>(op)) {
@@ -165,7 +164,7 @@ private:
     return success();
   }
 
-  /// The parts are inputs of their own, and a comparator asks for the parts of elements.
+  /// The parts are inputs of their own, and a comparator takes the parts of elements.
   LogicalResult convertSort(ImplicitLocOpBuilder &builder, stablehlo::SortOp op) {
     SmallVector<Value> inputs;
     for (Value input : op.getInputs()) {
@@ -180,7 +179,7 @@ private:
         stablehlo::SortOp::create(builder, TypeRange(ValueRange(inputs)), inputs, op.getDimension(), op.getIsStable());
     created.getComparator().takeBody(op.getComparator());
     Block &body = created.getComparator().front();
-    // Two of the next input; those of complex numbers stay behind theirs until nothing uses them.
+    // Two arguments for the next input; the complex ones stay after them until nothing uses them.
     llvm::BitVector gone;
     unsigned place = 0;
     while (place < body.getNumArguments()) {
@@ -202,7 +201,7 @@ private:
     for (Operation &inner : llvm::make_early_inc_range(body))
       if (failed(convert(&inner)))
         return failure();
-    // Another value may lie where one was that is gone.
+    // Another value may have the address of one that was freed.
     auto forget = [&](Value value) {
       parts.erase(value);
       joined.erase(value);
@@ -267,7 +266,7 @@ private:
 
   //===- Ops --------------------------------------------------------------===//
 
-  /// Between the host and the devices a tensor stays joined; its last dimension is not split.
+  /// Between host and devices a tensor stays joined; its last dimension is not split.
   void exchange(ImplicitLocOpBuilder &builder, ttir::MeshShardOp op) {
     op->setOperand(0, join(builder, op.getInput()));
     if (op.getShardType() != ttcore::MeshShardType::Replicate) {
@@ -335,11 +334,11 @@ private:
     }
     if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && passesOn(call))
       return SmallVector<Complex>(operands);
-    if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
+    if (op->hasTrait<trait::Product>())
       return one(product(builder, op, operands));
     if (std::optional<Complex> value = complexFormula(op, operands))
       return one(*value);
-    // What moves elements, or adds them, does so with each part.
+    // An op that moves elements, or adds them, does so with each part.
     const bool moves = op->hasTrait<trait::MovesValues>() && op->getNumRegions() == 0;
     if (!moves && !(op->hasTrait<trait::AppliesRegion>() && worksByPart(op)))
       return refuse(op);
@@ -402,7 +401,7 @@ private:
     return builder.create(state);
   }
 
-  /// Whether the region adds, or gives one of its arguments: the parts do not meet.
+  /// Whether the region adds, or returns one of its arguments: the parts do not mix.
   static bool worksByPart(Operation *op) {
     Block &body = op->getRegion(0).front();
     return llvm::all_of(body.without_terminator(), [](Operation &inner) { return isa<stablehlo::AddOp>(inner); });

@@ -15,7 +15,7 @@ static Type uint32(ImplicitLocOpBuilder &builder) { return builder.getIntegerTyp
 // Counting
 //===----------------------------------------------------------------------===//
 
-/// How many bits of 32 are set: sums of neighbours, of pairs, of quadruples (H. S. Warren, "Hacker's Delight").
+/// The number of set bits of 32: sums of neighbors, of pairs, of quadruples (H. S. Warren, "Hacker's Delight").
 static Expr countOnes(Expr x) {
   x = x - (x.shr(1) & 0x55555555);
   x = (x & 0x33333333) + (x.shr(2) & 0x33333333);
@@ -24,8 +24,8 @@ static Expr countOnes(Expr x) {
   return (x + x.shr(16)) & 0x3f;
 }
 
-/// The bits of an integer as an unsigned one of 32. What a 64-bit one has above, all bits are: it is a number that 32
-/// bits hold (docs/numerics.md).
+/// The bits of an integer as an unsigned one of 32. The upper bits of a 64-bit integer follow from its lower ones: it
+/// is a number that 32 bits hold (docs/numerics.md).
 static Expr bitsOf(Expr x) {
   auto type = cast<IntegerType>(x.element());
   ImplicitLocOpBuilder &builder = x.build();
@@ -65,8 +65,8 @@ template <class OpT> struct ExpandCount : OpRewritePattern<OpT> {
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// Rounds the bits of an f32 to fewer: half to even in the mantissa; exponents beyond the range are infinite, or 0 with
-/// the sign.
+/// Rounds the bits of an f32 to fewer: half to even in the mantissa; exponents beyond the range become infinite, or 0
+/// with the sign.
 struct ExpandReducePrecision : OpRewritePattern<stablehlo::ReducePrecisionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ReducePrecisionOp op, PatternRewriter &rewriter) const override {
@@ -127,7 +127,7 @@ struct ExpandNextAfter : OpRewritePattern<chlo::NextAfterOp> {
   }
 };
 
-/// The bits as integers whose order is that of the numbers: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
+/// The bits as integers in the order of the numbers: -NaN, -inf, ..., -0, 0, ..., inf, NaN.
 Expr totalOrder(Expr x) {
   ImplicitLocOpBuilder &builder = x.build();
   Expr bits = x.convert(builder.getF32Type()).bitcast(Type(builder.getI32Type()));
@@ -137,7 +137,7 @@ Expr totalOrder(Expr x) {
 struct ExpandTotalOrder : OpRewritePattern<stablehlo::CompareOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::CompareOp op, PatternRewriter &rewriter) const override {
-    // Comparators of sorts are looked at as a whole.
+    // Comparators of sorts are matched as a whole.
     if (op.getCompareType() != stablehlo::ComparisonType::TOTALORDER || isa<stablehlo::SortOp>(op->getParentOp()))
       return failure();
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
@@ -147,9 +147,9 @@ struct ExpandTotalOrder : OpRewritePattern<stablehlo::CompareOp> {
   }
 };
 
-/// Elements that are split into parts, or joined of them, by shifts of words of 32 bits; the lowest part is the first.
-/// Integers of 64 bits are numbers that 32 bits hold (docs/numerics.md): their upper word follows from the lower one.
-/// Parts that are joined to 64 bits need not fit, so they are left, but where they are split again.
+/// Elements that are split into parts, or joined from them, by shifts of words of 32 bits; the lowest part is the
+/// first. Integers of 64 bits are numbers that 32 bits hold (docs/numerics.md): their upper word follows from the lower
+/// one. Parts that are joined to 64 bits need not fit, so they are left, unless they are split again.
 struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::BitcastConvertOp op, PatternRewriter &rewriter) const override {
@@ -167,7 +167,7 @@ struct ExpandBitcast : OpRewritePattern<stablehlo::BitcastConvertOp> {
       rewriter.replaceOp(op, given.getOperand());
       return success();
     }
-    // Words of random bits are there before they are joined to numbers.
+    // Words of random bits exist before they are joined to numbers.
     if (width > 32 || from > 64 ||
         (from == 64 && (x.isFloat() || given || op.getOperand().getDefiningOp<stablehlo::RngBitGeneratorOp>())))
       return failure();
@@ -277,10 +277,10 @@ SmallVector<Expr> threefry(Expr x0, Expr x1, Expr k0, Expr k1) {
   return {x0, x1};
 }
 
-/// The state is a key and a counter of 64 bits each; Philox counts in 128 bits, whose upper half is a third number of
-/// the state or begins as the key. The bits are those of XLA's CPU (facts of the algorithm: the two functions above,
+/// The state is a key and a counter of 64 bits each. Philox counts in 128 bits, whose upper half is a third number of
+/// the state or starts as the key. The bits equal those of XLA's CPU (facts of the algorithm: the two functions above,
 /// and which word goes where). A 64-bit state that was joined from pairs of words is split into them again, and the
-/// join goes away.
+/// join is removed.
 struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::RngBitGeneratorOp op, PatternRewriter &rewriter) const override {
@@ -304,7 +304,7 @@ struct ExpandRngBitGenerator : OpRewritePattern<stablehlo::RngBitGeneratorOp> {
     auto number = [&](int64_t i) { return Wide{at(i, 0), at(i, 1)}; };
     Wide key = number(0), counter = number(1), upper = numbers == 3 ? number(2) : key;
 
-    // A word of 32 bits for each element, or two.
+    // One or two words of 32 bits for each element.
     const bool isWide = element.getWidth() == 64;
     SmallVector<int64_t> shape(type.getShape());
     int64_t blocks = 0;
@@ -352,7 +352,7 @@ private:
     return {builder, stablehlo::ConstantOp::create(builder, DenseElementsAttr::get(none, ArrayRef<Attribute>()))};
   }
 
-  /// Where numbers of 64 bits are split into words, there are the words.
+  /// Where numbers of 64 bits are split into words, the words are used directly.
   static void replaceSplit(PatternRewriter &rewriter, Value wide, Expr words) {
     for (Operation *user : llvm::make_early_inc_range(wide.getUsers()))
       if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(user); cast && cast.getType() == words.type())
@@ -421,8 +421,8 @@ private:
   }
 };
 
-/// Numbers of a distribution, of bits of Philox. The specification leaves algorithm and state open: the key is the
-/// module's `stablehlo.rng_seed`, or 0, and each op has a part of the counter of its own.
+/// Numbers of a distribution, from bits of Philox. The specification leaves algorithm and state open: the key is the
+/// module's `stablehlo.rng_seed`, or 0, and each op has its own part of the counter.
 struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::RngOp op, PatternRewriter &rewriter) const override {
@@ -455,7 +455,7 @@ struct ExpandRng : OpRewritePattern<stablehlo::RngOp> {
     Expr random = bits(builder, op, number, shape);
     if (isa<FloatType>(element)) {
       Expr u = unit(random), low = spread(op.getA(), u.element()), high = spread(op.getB(), u.element());
-      // Rounding must not reach the upper bound, which the numbers are below.
+      // Rounding must not reach the upper bound, which is exclusive.
       Value below = chlo::NextAfterOp::create(builder, op.getB().getType(), op.getB(), op.getA());
       Expr rounded = (low + u * (high - low)).convert(element);
       rewriter.replaceOp(op, rounded.apply<stablehlo::MinOp>(Expr(builder, below).spread(shape)).value());
@@ -511,7 +511,7 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
     }
     Expr x = a.bitcast(word), y = b.bitcast(word);
     Expr high = product(x, y).high;
-    // Of signed numbers: each negative one stands for itself plus 2^32.
+    // For signed numbers: each negative one represents itself plus 2^32.
     if (!type.isUnsigned())
       high = high - (a < 0).select(y, y.number(0)) - (b < 0).select(x, x.number(0));
     rewriter.replaceOp(op, high.bitcast(Type(type)).value());
@@ -519,7 +519,7 @@ struct ExpandMulhi : OpRewritePattern<chlo::MulhiOp> {
   }
 };
 
-/// An integer that loses its upper bits does not need them: a mask of 32 bits is no number of the chip's 64-bit
+/// An integer that loses its upper bits does not need them: a mask of 32 bits is not a number of the chip's 64-bit
 /// integers.
 struct DropMask : OpRewritePattern<stablehlo::ConvertOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -537,14 +537,15 @@ struct DropMask : OpRewritePattern<stablehlo::ConvertOp> {
         continue;
       rewriter.replaceOpWithNewOp<stablehlo::ConvertOp>(op, op.getType(), value);
       // The chip could not hold it, used or not.
-      SmallVector<Operation *> unused{masked};
+      llvm::SmallSetVector<Operation *, 4> unused;
+      unused.insert(masked);
       while (!unused.empty()) {
         Operation *last = unused.pop_back_val();
-        if (!last->use_empty() || !isa<stablehlo::AndOp, stablehlo::BroadcastInDimOp, stablehlo::ConstantOp>(last))
+        if (!isOpTriviallyDead(last))
           continue;
         for (Value operand : last->getOperands())
           if (Operation *defining = operand.getDefiningOp(); defining && operand != value)
-            unused.push_back(defining);
+            unused.insert(defining);
         rewriter.eraseOp(last);
       }
       return success();

@@ -21,7 +21,7 @@ using namespace mlir::tt::hlo;
 // Groups of devices
 //===----------------------------------------------------------------------===//
 
-/// Returns the groups along `axes`, the first axis varying slowest within each.
+/// Returns the groups along `axes`; the first axis varies slowest within each group.
 static SmallVector<SmallVector<int64_t>> groupsAlong(int64_t rows, int64_t columns, ArrayRef<uint32_t> axes) {
   const int64_t sizes[] = {rows, columns}, strides[] = {columns, 1};
   SmallVector<SmallVector<int64_t>> groups = {{0}};
@@ -72,7 +72,7 @@ static std::optional<SmallVector<uint32_t>> findAxes(const DeviceGroups &given, 
 std::optional<SmallVector<uint32_t>> DeviceGroups::axes() const { return findAxes(*this, /*ordered=*/true); }
 std::optional<SmallVector<uint32_t>> DeviceGroups::unorderedAxes() const { return findAxes(*this, /*ordered=*/false); }
 
-/// Rows and columns of the module's mesh; one device where there is none.
+/// Rows and columns of the module's mesh; one device if there is none.
 static std::pair<int64_t, int64_t> meshOf(Operation *op) {
   for (Operation *parent = op; parent; parent = parent->getParentOp())
     if (auto meshes = parent->getAttrOfType<ttcore::MeshesAttr>(ttcore::meshesName);
@@ -91,7 +91,7 @@ FailureOr<DeviceGroups> hlo::deviceGroups(Operation *op, Attribute attr, std::st
     reason = "its groups are along axes of a mesh that is not in the module";
     return failure();
   }
-  // No groups are one group of all.
+  // An empty list of groups is one group of all devices.
   if (numbers.empty())
     llvm::append_range(result.groups.emplace_back(), llvm::seq<int64_t>(0, result.devices()));
   else
@@ -133,15 +133,7 @@ std::optional<ttcore::ReduceType> hlo::reduceTypeOf(Region &computation) {
   Operation *op = onlyOp(computation);
   if (!op || cast<RankedTensorType>(op->getResult(0).getType()).getElementType().isInteger(1))
     return std::nullopt;
-  if (isa<stablehlo::AddOp>(op))
-    return ttcore::ReduceType::Sum;
-  if (isa<stablehlo::MulOp>(op))
-    return ttcore::ReduceType::Prod;
-  if (isa<stablehlo::MaxOp>(op))
-    return ttcore::ReduceType::Max;
-  if (isa<stablehlo::MinOp>(op))
-    return ttcore::ReduceType::Min;
-  return std::nullopt;
+  return reduceTypeOf(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,7 +207,7 @@ struct LowerAllGather : OpConversionPattern<stablehlo::AllGatherOp> {
   }
 };
 
-/// The axes of ops that combine; expand-stablehlo has written all others by what is gathered.
+/// The axes of ops that combine; expand-stablehlo has expressed all others by gathers.
 template <class OpT>
 FailureOr<std::pair<SmallVector<uint32_t>, ttcore::ReduceTypeAttr>>
 combiningAxes(OpT op, ConversionPatternRewriter &rewriter, bool ordered) {
@@ -310,7 +302,7 @@ struct LowerCollectivePermute : OpConversionPattern<stablehlo::CollectivePermute
     if (std::string reason = checkChannel(op.getChannelHandle()); !reason.empty())
       return notifyMatchFailure(rewriter, op, reason);
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    // Who gets nothing has zeros.
+    // Devices that receive nothing have zeros.
     if (op.getSourceTargetPairs().empty())
       return replace(rewriter, op, zeros(builder, typeOf(op.getResult())));
     return replace(
@@ -319,8 +311,8 @@ struct LowerCollectivePermute : OpConversionPattern<stablehlo::CollectivePermute
   }
 };
 
-/// The number of a device is its part of a tensor of all numbers. Devices are partitions of one replica, unless the
-/// module says that they are replicas.
+/// A device's number is its part of a tensor of all numbers. Devices are partitions of one replica, unless the module
+/// states that they are replicas.
 template <class OpT> struct LowerDeviceNumber : OpConversionPattern<OpT> {
   using OpConversionPattern<OpT>::OpConversionPattern;
   LogicalResult matchAndRewrite(OpT op, typename OpT::Adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -345,7 +337,7 @@ template <class OpT> struct LowerDeviceNumber : OpConversionPattern<OpT> {
   }
 };
 
-/// Tokens order effects, of which programs have none; what uses one is refused.
+/// Tokens order effects, which programs do not have; an op that uses one is refused.
 struct LowerAfterAll : OpConversionPattern<stablehlo::AfterAllOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(stablehlo::AfterAllOp op, OpAdaptor,

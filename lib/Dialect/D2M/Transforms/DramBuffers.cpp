@@ -103,7 +103,8 @@ static scf::ForOp copyLoop(GenericOp generic) {
     }
   bool isCopy = found != nullptr;
   generic.getRegion(0).walk([&](Operation *op) {
-    if (isa<D2MDialect>(op->getDialect()) && !isa<DMAReadOp, DMAWriteOp, DMAWaitOp, NullTxOp, CoreIndexOp>(op))
+    if (isa<D2MDialect>(op->getDialect()) && !op->hasTrait<trait::CopiesMemory>() &&
+        !isa<CoreIndexOp, MeshPositionOp>(op))
       isCopy = false;
   });
   return isCopy ? found : scf::ForOp();
@@ -208,7 +209,7 @@ bool d2m::splitBlocks(GenericOp generic, uint64_t blockBytes) {
   }
   SmallVector<RemoteLoadOp> loads;
   for (Operation &op : *inner) {
-    if (isa<WaitOp, ReserveOp>(op))
+    if (op.hasTrait<trait::AwaitsBlock>())
       op.getResult(0).setType(cast<CBType>(op.getOperand(0).getType()).getUnderlying());
     else if (auto load = dyn_cast<RemoteLoadOp>(op))
       loads.push_back(load);
@@ -232,7 +233,7 @@ static bool splitRows(GenericOp generic, uint64_t blockBytes) {
   Region &region = generic.getRegion(0);
   Operation *convert = nullptr;
   region.walk([&](Operation *op) {
-    if (isa<TileTilizeBlockOp, TileUntilizeBlockOp>(op))
+    if (op->hasTrait<trait::ConvertsTiles>())
       convert = op;
   });
   if (!convert || generic.getInputs().size() != 1)
@@ -259,7 +260,7 @@ static bool splitRows(GenericOp generic, uint64_t blockBytes) {
                            MemRefType::get(shape, type.getElementType(), type.getLayout(), type.getMemorySpace())));
   }
   for (Operation &op : *inner)
-    if (isa<WaitOp, ReserveOp>(op))
+    if (op.hasTrait<trait::AwaitsBlock>())
       op.getResult(0).setType(cast<CBType>(op.getOperand(0).getType()).getUnderlying());
   return true;
 }

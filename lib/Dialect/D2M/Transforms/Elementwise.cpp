@@ -24,7 +24,7 @@ std::optional<Elementwise> Elementwise::of(Operation *op) {
     if (cast<IntegerAttr>(factor).getInt() != 1)
       return std::nullopt;
   Elementwise found{generic, {}, {}, {}};
-  // Outside of the loops, a thread only hands over blocks.
+  // Outside of the loops, a thread only passes blocks on.
   for (Operation &each : found.body()) {
     if (auto loop = dyn_cast<scf::ForOp>(each)) {
       if (!found.loops.empty())
@@ -34,7 +34,8 @@ std::optional<Elementwise> Elementwise::of(Operation *op) {
       if (found.reserve)
         return std::nullopt;
       found.reserve = reserve;
-    } else if (!isa<WaitOp, PushOp, PopOp, RemoteLoadOp, CoreIndexOp, arith::ConstantOp>(each)) {
+    } else if (!each.hasTrait<trait::AwaitsBlock>() && !each.hasTrait<trait::ReleasesBlock>() &&
+               !isa<RemoteLoadOp, CoreIndexOp, arith::ConstantOp>(each)) {
       return std::nullopt;
     }
   }

@@ -1,9 +1,8 @@
 //===- GenericFusion.cpp - fusion of elementwise generics -----------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value between fused generics stays in a register. Generics are fused where
-// the register holds the value exactly as the buffer would: results have the
-// same bits.
+// A value between fused generics stays in a register. Generics are fused if the register holds the value exactly as the
+// buffer would, so results have the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ using namespace mlir::tt::d2m;
 
 /// Circular buffers of a core.
 static constexpr size_t portCount = 32;
-/// Bytes of L1 per core by which moving work to a later place may lengthen the use of buffers.
+/// Bytes of L1 per core by which moving work to a later position may lengthen the use of buffers.
 static constexpr uint64_t heldBytes = 32 << 10;
 
 static ttcore::DataType dataTypeOf(Value tile) { return cast<ttcore::TileType>(tile.getType()).getDataType(); }
@@ -82,7 +81,7 @@ class Fusion {
 public:
   Fusion(Elementwise producer, Elementwise consumer) : producer(producer), consumer(consumer) {}
 
-  /// Makes the fused generic, before the consumer; the two stay. Null if they cannot be one.
+  /// Creates the fused generic before the consumer; the two stay. Returns null if they cannot be fused.
   GenericOp fuse() {
     Value between = producer.output();
     if (consumer.generic.getGrid() != producer.generic.getGrid() || between == consumer.output() ||
@@ -179,7 +178,7 @@ private:
     SmallVector<Value> popped;
     for (Elementwise *part : {&consumer, &producer})
       for (Operation &op : llvm::make_range(std::next(part->loops.front()->getIterator()), part->body().end())) {
-        Value cb = isa<PushOp, PopOp>(op) ? mapping.lookupOrNull(op.getOperand(0)) : Value();
+        Value cb = op.hasTrait<trait::ReleasesBlock>() ? mapping.lookupOrNull(op.getOperand(0)) : Value();
         if (cb && !llvm::is_contained(popped, cb)) {
           builder.clone(op, mapping);
           popped.push_back(cb);
@@ -189,7 +188,7 @@ private:
 
   void cloneLoops(OpBuilder &builder, IRMapping &mapping) {
     for (auto [inner, outer] : llvm::zip_equal(producer.loops, consumer.loops)) {
-      // Bounds are constants in front of a loop.
+      // Bounds are constants before a loop.
       for (Value bound : {outer.getLowerBound(), outer.getUpperBound(), outer.getStep()})
         if (!mapping.contains(bound))
           mapping.map(bound, builder.clone(*bound.getDefiningOp(), mapping)->getResult(0));
@@ -225,14 +224,14 @@ private:
     llvm_unreachable("an input of neither");
   }
 
-  /// Orders the fused ops. Returns whether registers hold their tiles exactly, and are enough.
+  /// Orders the fused ops. Returns whether registers hold their tiles exactly, and suffice.
   bool settle() {
     std::optional<Elementwise> result = Elementwise::of(fused);
     if (!result)
       return false;
     Block &body = *result->loops.back().getBody();
     scheduleTiles(result->store);
-    // What a later op does not need is gone.
+    // A value that no later op needs is gone.
     bool wide = producer.generic->hasAttr(f32RegistersName) || consumer.generic->hasAttr(f32RegistersName);
     for (Value operand : fused->getOperands())
       wide |= isWide(operand.getType());
@@ -261,7 +260,7 @@ private:
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// Whether an op only writes a buffer that it uses.
+/// Whether an op uses a buffer only by writing to it.
 static bool onlyWrites(Operation *op, Value buffer) {
   if (auto generic = dyn_cast<GenericOp>(op)) {
     if (generic.getOutputs().size() != 1 || generic.getOutputs().front() != buffer)
@@ -273,7 +272,7 @@ static bool onlyWrites(Operation *op, Value buffer) {
   return false;
 }
 
-/// Erases the sources of buffers that nothing reads.
+/// Erases the producers of buffers that nothing reads.
 static void eraseUnread(func::FuncOp function) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -364,8 +363,8 @@ private:
     return Elementwise::of(producer);
   }
 
-  /// Whether a producer can be computed where its consumer is: nothing writes its inputs before, and the memory that
-  /// they keep until then is little more than what its result takes.
+  /// Whether a producer can be computed at its consumer's position: nothing writes its inputs in between, and the
+  /// memory that they occupy until then is little more than that of its result.
   static bool canMove(Elementwise producer, GenericOp consumer) {
     uint64_t held = 0;
     bool isNext = true;

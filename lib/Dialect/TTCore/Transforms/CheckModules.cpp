@@ -18,14 +18,14 @@ using namespace mlir::tt::ttcore;
 /// The module of a device module or of a host module of `root`.
 static bool isWrapped(ModuleOp module, ModuleOp root) {
   Operation *parent = module->getParentOp();
-  return isa<DeviceModuleOp, CPUModuleOp>(parent) && parent->getParentOp() == root;
+  return parent->hasTrait<trait::HoldsModule>() && parent->getParentOp() == root;
 }
 
 LogicalResult ttcore::checkModules(ModuleOp root, bool isFlat) {
   WalkResult result = root.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == root)
       return WalkResult::advance();
-    if (isFlat && isa<DeviceModuleOp, CPUModuleOp>(op)) {
+    if (isFlat && op->hasTrait<trait::HoldsModule>()) {
       op->emitError() << "'" << op->getName()
                       << "' holds a module, and only functions of the outermost one are lowered "
                       << "here; run ttcore-unwrap-device-module before, or pass the inner module";
@@ -41,7 +41,7 @@ LogicalResult ttcore::checkModules(ModuleOp root, bool isFlat) {
       return WalkResult::interrupt();
     }
     // Functions hold no modules.
-    return module || isa<DeviceModuleOp, CPUModuleOp>(op) ? WalkResult::advance() : WalkResult::skip();
+    return module || op->hasTrait<trait::HoldsModule>() ? WalkResult::advance() : WalkResult::skip();
   });
   return failure(result.wasInterrupted());
 }
@@ -53,11 +53,11 @@ static bool hasAttribute(Dialect *dialect, StringAttr name) {
 }
 
 /// Warns of attributes other than an op's own that are most likely meant as such: nothing reads them. Other tools
-/// attach what they like; MLIR asks them for a prefix, and without one only names of this dialect, or near those of the
-/// op, count.
+/// attach arbitrary attributes; MLIR asks them for a prefix, and without one only names of this dialect, or names
+/// similar to those of the op, are reported.
 static void warnOfVanishing(ModuleOp root) {
   static constexpr StringRef dialects[] = {"chlo", "d2m", "stablehlo", "ttir", "ttnn"};
-  // What other tools are known to attach.
+  // Attributes that other tools are known to attach.
   static constexpr StringRef foreign[] = {"note", "operand_layout", "result_layout", "xla_shape"};
   DenseSet<std::pair<StringAttr, StringAttr>> said;
   root.walk([&](Operation *op) {

@@ -27,7 +27,7 @@ OpFoldResult ZerosOp::fold(FoldAdaptor) { return folds::filled(getType(), 0.0); 
 OpFoldResult OnesOp::fold(FoldAdaptor) { return folds::filled(getType(), 1.0); }
 OpFoldResult FullOp::fold(FoldAdaptor) { return folds::filled(getType(), getFillValue()); }
 
-/// The number of `full` that fills a tensor of an element type with what is one of its elements, or null.
+/// The number of a `full` that fills a tensor of an element type with the value of one of its elements, or null.
 static Attribute fillValueOf(Attribute element, Type type) {
   auto typed = dyn_cast_or_null<TypedAttr>(element);
   if (!typed || typed.getType() != type || !type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 32)
@@ -50,7 +50,7 @@ static Value createFull(OpBuilder &builder, Location loc, RankedTensorType type,
 Operation *TTIRDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
   auto tensor = dyn_cast<RankedTensorType>(type);
-  // A constant may be declared with an element type that it does not hold.
+  // A constant may be declared with an element type that cannot hold it.
   if (!elements || !tensor || elements.getShapedType().getShape() != tensor.getShape())
     return nullptr;
   if (Attribute number = fillValueOf(folds::splatOf(value), tensor.getElementType()))
@@ -80,7 +80,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   RankedTensorType from = folds::tensorType(getInput());
   if (OpFoldResult same = folds::forward(getResult(), getInput()))
     return same;
-  // Copies of copies are copies of the first.
+  // Copies of copies are copies of the first tensor.
   if (auto inner = getInput().getDefiningOp<BroadcastOp>();
       inner && folds::elementType(inner.getInput()) == from.getElementType() &&
       folds::mayReplace(getInput(), inner.getInput())) {
@@ -97,7 +97,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   return folds::viewOf(adaptor.getInput(), getInput(), getResult(), view);
 }
 
-/// The dimensions that are reversed, counted from the first one, in order.
+/// The reversed dimensions, counted from the first one, in order.
 static SmallVector<int64_t> reversedDims(ReverseOp op) {
   int64_t rank = op.getType().getRank();
   SmallVector<int64_t> dims =
@@ -150,8 +150,8 @@ LogicalResult ToLayoutOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &resul
   return success();
 }
 
-/// The greatest of windows of one value, next to each other; an average adds each to 0.0, which -0.0 does not survive.
-/// Sizes are one number, or one for each edge or dimension.
+/// The maximum of adjacent windows of one value; an average adds each to 0.0, which changes -0.0. Sizes are one number,
+/// or one for each edge or dimension.
 static OpFoldResult window(Operation *op, Attribute kernel, Attribute stride, Attribute padding) {
   auto areAll = [](Attribute sizes, int64_t expected) {
     if (auto one = dyn_cast<IntegerAttr>(sizes))
@@ -179,27 +179,6 @@ OpFoldResult ReduceOrOp::fold(FoldAdaptor) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-OpFoldResult AddOp::fold(FoldAdaptor) { return folds::neutral(*this, -0.0, 0, /*commutes=*/true); }
-OpFoldResult SubtractOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, 0, 0, /*commutes=*/false), folds::cancelling(*this));
-}
-OpFoldResult MultiplyOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, 1, 1, /*commutes=*/true), folds::absorbing(*this, 0));
-}
-OpFoldResult DivOp::fold(FoldAdaptor) { return folds::neutral(*this, 1, 1, /*commutes=*/false); }
-OpFoldResult PowOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 1, /*commutes=*/false); }
-OpFoldResult BitwiseAndOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, NAN, -1, /*commutes=*/true), folds::absorbing(*this, 0));
-}
-OpFoldResult BitwiseOrOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, NAN, 0, /*commutes=*/true), folds::absorbing(*this, -1));
-}
-OpFoldResult BitwiseXorOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, NAN, 0, /*commutes=*/true), folds::cancelling(*this));
-}
-OpFoldResult LogicalLeftShiftOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/false); }
-OpFoldResult LogicalRightShiftOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/false); }
-OpFoldResult RightShiftOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/false); }
 OpFoldResult WhereOp::fold(FoldAdaptor) { return folds::where(*this); }
 OpFoldResult ClampScalarOp::fold(FoldAdaptor) { return folds::clampScalar(*this); }
 
@@ -208,7 +187,7 @@ OpFoldResult ClampScalarOp::fold(FoldAdaptor) { return folds::clampScalar(*this)
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One value everywhere is `full`.
+/// A splat is `full`.
 struct SplatConstant : OpRewritePattern<ttir::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ttir::ConstantOp op, PatternRewriter &rewriter) const override {
@@ -235,7 +214,7 @@ struct LinearWithoutBias : OpRewritePattern<LinearOp> {
   }
 };
 
-/// Limits that are one number each are attributes.
+/// Splat limits are attributes.
 struct ClampByNumbers : OpRewritePattern<ClampTensorOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ClampTensorOp op, PatternRewriter &rewriter) const override {

@@ -1,10 +1,10 @@
 //===- EraseInverseOps.cpp - cancellation of inverse data movement --------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// Data movement ops next to each other become one, or none. To bring them next to each other, they are moved down
-// through elementwise ops, and permutes also through concats, slices and pads: a whole group of these at a time, and
-// only where fewer of them are left in the end. So their number falls with every round, and rounds are few: a group is
-// all that can be reached.
+// Adjacent data movement ops become one, or none. To make them adjacent, they are moved down through elementwise ops,
+// and permutes also through concats, slices and pads: a whole group of these at a time, and only if fewer of them are
+// left in the end. Their number therefore decreases with every round, and rounds are few: a group is everything that
+// can be reached.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,10 +44,10 @@ static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 //===----------------------------------------------------------------------===//
-// Ops that do nothing, and data movement ops in a row
+// Identity ops, and sequences of data movement ops
 //===----------------------------------------------------------------------===//
 
-/// Ops that may turn out to change nothing but a type that is the same.
+/// Ops that may change only the type, and that not at all.
 static bool mayDoNothing(Operation *op) {
   auto isOne = [](auto values) { return llvm::all_of(values, [](int64_t value) { return value == 1; }); };
   if (auto broadcast = dyn_cast<BroadcastOp>(op))
@@ -56,11 +56,11 @@ static bool mayDoNothing(Operation *op) {
     return isOne(repeat.getRepeatDimensions());
   if (auto pad = dyn_cast<PadOp>(op))
     return llvm::all_of(pad.getPadding(), [](int32_t size) { return size == 0; });
-  // Slices go forwards: one with as many values as its input has all of them.
+  // Slices go forward: one with as many values as its input has all of them.
   return isa<TypecastOp, SliceStaticOp>(op) || (isa<ConcatOp>(op) && op->getNumOperands() == 1);
 }
 
-/// Why an op stays that a cache needs, or its user next to one.
+/// The reason why an op stays: a cache needs it, or an adjacent user does.
 static constexpr StringLiteral isCopy = "what it reads or gives is written to, so that both are needed";
 
 namespace {
@@ -91,7 +91,7 @@ template <class Op> struct EraseIdentity : Erasure<Op> {
   }
 };
 
-/// Casts to a type and back, or on to a third one, where the type between holds all values.
+/// Casts to a type and back, or on to a third one, if the intermediate type holds all values.
 struct EraseCast : Erasure<TypecastOp> {
   using Erasure::Erasure;
   LogicalResult erase(TypecastOp op, PatternRewriter &rewriter) const override {
@@ -111,7 +111,8 @@ struct EraseCast : Erasure<TypecastOp> {
   }
 };
 
-/// Data movement ops in a row that one op can do, or none needs to; a permute or a squeeze that only changes the shape.
+/// A sequence of data movement ops that one op, or none, can replace; a permute or a squeeze that only changes the
+/// shape.
 template <class Op> struct EraseMovement : Erasure<Op> {
   using Erasure<Op>::Erasure;
   LogicalResult erase(Op op, PatternRewriter &rewriter) const override {
@@ -128,7 +129,7 @@ template <class Op> struct EraseMovement : Erasure<Op> {
       rewriter.replaceOp(op, move(rewriter, op.getLoc(), *whole, producer->getOperand(0)));
       return success();
     }
-    if (!second->isIdentity() && second->isPermutation() == isa<PermuteOp, TransposeOp>(op.getOperation()))
+    if (!second->isIdentity() && second->isPermutation() != op->template hasTrait<trait::KeepsOrder>())
       return rewriter.notifyMatchFailure(op, "follows no movement that goes together with it");
     if (second->isIdentity() && !folds::mayReplace(op.getResult(), op.getInput()))
       return rewriter.notifyMatchFailure(op, isCopy);
@@ -155,8 +156,7 @@ public:
 
   /// Moves data movement ops below groups of ops that have at least this gain. Returns whether there was one.
   bool commute(int64_t least);
-  /// Moves data movement ops above elementwise ops where at most as many of them are left. Returns whether one was
-  /// moved.
+  /// Moves data movement ops above elementwise ops if at most as many of them are left. Returns whether one was moved.
   bool commuteUp();
 
 private:
@@ -182,7 +182,7 @@ private:
   Block &body;
   IRRewriter rewriter;
   ttcore::FusionState &state;
-  /// Data movement ops that values have behind them and that could come after the ops that produce them.
+  /// Data movement ops that follow values and could be moved after the ops that produce them.
   DenseMap<Value, Movement> carried;
   DenseSet<Operation *> grouped;
 };
@@ -192,13 +192,13 @@ private:
 // Data movement ops through ops
 //===----------------------------------------------------------------------===//
 
-/// Whether a permute of these sizes moves no values past each other.
+/// Whether a permute of these sizes keeps the order of all elements.
 static bool isFree(ArrayRef<int64_t> from, ArrayRef<int64_t> order) {
   return !Movement::permutation(from, order).isPermutation();
 }
 
-/// Whether an operand that carries no movement can be moved back at no cost in a run: a constant, or values that stay
-/// in their order.
+/// Whether an operand without a movement can be moved back at no cost at run time: a constant, or values that stay in
+/// order.
 bool Eraser::isAdaptable(Value operand, const Movement &movement) {
   auto type = cast<RankedTensorType>(operand.getType());
   if (type.getEncoding() || type.getRank() > static_cast<int64_t>(movement.to.size()))
@@ -226,14 +226,14 @@ Value Eraser::adapt(Value operand, const Movement &movement, Operation *op) {
   return move(rewriter, loc, Movement::permutation(whole, movement.inverse().order), ranked);
 }
 
-/// Ops that permutes pass through with their attributes permuted.
+/// Ops through which permutes pass, with their attributes permuted.
 static bool isByDimension(Operation *op) {
   if (op->hasTrait<trait::Reduction>())
     return op->getAttrOfType<BoolAttr>("keep_dim").getValue();
   return isa<ConcatOp, SliceStaticOp, PadOp>(op);
 }
 
-/// Gives an op that is by dimension the attributes for the order before a permute.
+/// Gives an op with attributes per dimension the attributes for the order before a permute.
 static void permuteAttributes(Operation *op, const Movement &movement) {
   OpBuilder builder(op->getContext());
   if (auto concat = dyn_cast<ConcatOp>(op)) {
@@ -273,7 +273,7 @@ static void permuteAttributes(Operation *op, const Movement &movement) {
   slice.setStepAttr(permuted(slice.getStep()));
 }
 
-/// The movement of all operands of an op that data movement ops pass through, as far as they are more than constants.
+/// The common movement of all operands, other than constants, of an op through which data movement ops pass.
 std::optional<Movement> Eraser::carriedBy(Operation *op) {
   auto result = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
   const bool isElementwise = op->hasTrait<trait::Elementwise>();
@@ -284,7 +284,7 @@ std::optional<Movement> Eraser::carriedBy(Operation *op) {
     auto found = carried.find(operand);
     if (found == carried.end() || (common && (common->isPermutation() || !found->second.isPermutation())))
       continue;
-    // Broadcasting is by dimension, which only an order of all of them keeps.
+    // Broadcasting is per dimension, which only an order of all of them preserves.
     if (found->second.isPermutation() ? static_cast<int64_t>(found->second.to.size()) == result.getRank()
                                       : ArrayRef(found->second.to) == result.getShape())
       common = &found->second;
@@ -310,7 +310,7 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
   SmallVector<Operation *> ops;
   for (Operation &op : body) {
     if (std::optional<Movement> movement = movementOf(&op)) {
-      // A constant, or one value, is brought into any order: the other operands decide.
+      // A constant, or a splat, can have any order: the other operands decide.
       if (!isAdaptable(op.getResult(0), *movement))
         carried.try_emplace(op.getResult(0), *movement);
       continue;
@@ -325,7 +325,7 @@ SmallVector<Eraser::Group, 0> Eraser::findGroups() {
       Operation *producer = operand.getDefiningOp();
       if (!producer || !follows(operand, *movement))
         continue;
-      // Ops that share a movement decide together what becomes of it.
+      // Ops that share a movement decide together what happens to it.
       classes.unionSets(producer, &op);
     }
   }
@@ -386,7 +386,7 @@ void Eraser::apply(const Group &group) {
     moved->getResult(0).setType(cast<RankedTensorType>(op->getResult(0).getType()).clone(movement.from));
     before[op->getResult(0)] = moved->getResult(0);
   }
-  // What the op gave is now given by the movement behind it.
+  // The movement after it now produces the result that the op produced.
   for (Operation *op : group) {
     rewriter.setInsertionPoint(op);
     Value value = move(rewriter, op->getLoc(), carried.at(op->getResult(0)), before.at(op->getResult(0)));
@@ -470,7 +470,7 @@ struct EraseInverseOps : ttir::impl::TTIREraseInverseOpsBase<EraseInverseOps> {
       uint64_t round = 0;
       for (; force && commuteUpwards && round < maxIterations && Eraser(function, state).commuteUp(); ++round)
         state.apply(function, patterns);
-      // What went up does not come down again for no gain.
+      // A movement that went up does not move down again without a gain.
       const int64_t least = force && !commuteUpwards ? 0 : 1;
       for (; commuteDownwards && round < maxIterations && Eraser(function, state).commute(least); ++round)
         state.apply(function, patterns);

@@ -25,8 +25,7 @@ enum Unit { Matrix, Vector, unitCount };
 
 /// The unit of an init; nothing for other ops. Inits of the vector unit take no circular buffers.
 static std::optional<Unit> unitOf(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  if (!name.starts_with("ttkernel.") || !(name.ends_with("_init") || isa<InitSFPUOp, ReduceUninitOp>(op)))
+  if (!op->hasTrait<trait::ConfiguresUnit>())
     return std::nullopt;
   const bool hasBuffers = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<CBType>);
   return hasBuffers || isa<ReduceUninitOp>(op) ? Matrix : Vector;
@@ -74,7 +73,8 @@ private:
   static State visit(Block &block, State state) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (op.getNumRegions()) {
-        // A loop begins as it ends, or as what is before it: only units that it leaves alone are known.
+        // A loop begins with its final state, or with the state before it: only units that it does not configure are
+        // known.
         op.walk([&](Operation *inner) {
           if (std::optional<Unit> unit = unitOf(inner))
             state[*unit] = nullptr;
@@ -88,7 +88,7 @@ private:
       if (!unit)
         continue;
       Operation *&known = state[*unit];
-      // What sets up a single op of several is no state that another init is compared with.
+      // The setup of a single op among several is not a state with which another init is compared.
       if (known && isSame(known, &op) && !isa<ReduceUninitOp>(op))
         op.erase();
       else

@@ -1,8 +1,8 @@
 //===- TTNNFolds.cpp - folds and canonical forms of TTNN ------------------===//
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor type says where and how a tensor lies, so an op that keeps the type moves nothing. Ops of constants are not
-// computed here: constants of TTNN lie on a device.
+// A tensor type states the placement of a tensor, so an op that keeps the type moves nothing. Ops of constants are not
+// computed here: constants of TTNN are on a device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ struct Ops {
   static bool changesShape(Operation *) { return false; }
   /// Whether the padding of tiles is filled with zeros. Other fillings are visible to users.
   static bool isPlain(ttnn::PermuteOp op) { return op.getPadValue().isPosZero(); }
-  /// Whether two tensors lie alike, but for their shape and, with `casts`, their data type.
+  /// Whether two tensors have the same placement, except for their shape and, with `casts`, their data type.
   static bool agree(RankedTensorType from, RankedTensorType to, bool casts = false) {
     if (!from.getEncoding() && !to.getEncoding())
       return true;
@@ -60,25 +60,9 @@ OpFoldResult MinOp::fold(FoldAdaptor) { return folds::reduction(*this, true); }
 OpFoldResult SumOp::fold(FoldAdaptor) { return folds::reduction(*this, folds::areIntegers(*this)); }
 OpFoldResult MeanOp::fold(FoldAdaptor) { return folds::reduction(*this, folds::areIntegers(*this)); }
 
-OpFoldResult AddOp::fold(FoldAdaptor) { return folds::neutral(*this, -0.0, 0, /*commutes=*/true); }
-OpFoldResult SubtractOp::fold(FoldAdaptor) { return folds::neutral(*this, 0, 0, /*commutes=*/false); }
-OpFoldResult MultiplyOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, 1, 1, /*commutes=*/true), folds::absorbing(*this, 0));
-}
-OpFoldResult DivideOp::fold(FoldAdaptor) { return folds::neutral(*this, 1, 1, /*commutes=*/false); }
-OpFoldResult PowTensorOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 1, /*commutes=*/false); }
 OpFoldResult PowScalarOp::fold(FoldAdaptor) {
   return folds::isNumber(getRhs(), 1) && folds::areIntegers(*this) ? folds::sameType(*this) : OpFoldResult();
 }
-OpFoldResult BitwiseAndOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, NAN, -1, /*commutes=*/true), folds::absorbing(*this, 0));
-}
-OpFoldResult BitwiseOrOp::fold(FoldAdaptor) {
-  return folds::first(folds::neutral(*this, NAN, 0, /*commutes=*/true), folds::absorbing(*this, -1));
-}
-OpFoldResult BitwiseXorOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/true); }
-OpFoldResult LogicalLeftShiftOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/false); }
-OpFoldResult LogicalRightShiftOp::fold(FoldAdaptor) { return folds::neutral(*this, NAN, 0, /*commutes=*/false); }
 OpFoldResult WhereOp::fold(FoldAdaptor) { return folds::where(*this); }
 OpFoldResult ClampScalarOp::fold(FoldAdaptor) { return folds::clampScalar(*this); }
 

@@ -24,6 +24,32 @@ func.func @neutral(%x: tensor<4xf32>, %i: tensor<4xi32>)
   return %0, %1, %2, %3, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<4xi32>, tensor<4xf32>, tensor<4xi32>
 }
 
+// The ends of a type are neutral for extrema: infinities of floats, the lowest number of integers by their sign. The other
+// ends are not, nor is a number that the elements may exceed.
+// SIMPLE-LABEL: @extrema
+// SIMPLE: %[[F:.*]] = stablehlo.maximum %arg0, %{{.*}} : tensor<4xf32>
+// SIMPLE: %[[U:.*]] = stablehlo.minimum %arg2, %{{.*}} : tensor<4xui8>
+// SIMPLE: return %arg0, %arg0, %arg1, %arg2, %arg3, %arg3, %[[F]], %[[U]]
+func.func @extrema(%x: tensor<4xf32>, %i: tensor<4xi8>, %u: tensor<4xui8>, %p: tensor<4xi1>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xi1>, tensor<4xf32>, tensor<4xui8>) {
+  %lowest = stablehlo.constant dense<0xFF800000> : tensor<4xf32>
+  %highest = stablehlo.constant dense<0x7F800000> : tensor<4xf32>
+  %least = stablehlo.constant dense<-128> : tensor<4xi8>
+  %zero = stablehlo.constant dense<0> : tensor<4xui8>
+  %false = stablehlo.constant dense<false> : tensor<4xi1>
+  %true = stablehlo.constant dense<true> : tensor<4xi1>
+  %0 = stablehlo.maximum %x, %lowest : tensor<4xf32>
+  %1 = stablehlo.minimum %x, %highest : tensor<4xf32>
+  %2 = stablehlo.maximum %i, %least : tensor<4xi8>
+  %3 = stablehlo.maximum %u, %zero : tensor<4xui8>
+  %4 = stablehlo.maximum %p, %false : tensor<4xi1>
+  %5 = stablehlo.minimum %p, %true : tensor<4xi1>
+  %6 = stablehlo.maximum %x, %highest : tensor<4xf32>
+  %7 = stablehlo.minimum %u, %zero : tensor<4xui8>
+  return %0, %1, %2, %3, %4, %5, %6, %7
+    : tensor<4xf32>, tensor<4xf32>, tensor<4xi8>, tensor<4xui8>, tensor<4xi1>, tensor<4xi1>, tensor<4xf32>, tensor<4xui8>
+}
+
 // Moves that undo each other, or do nothing.
 // SIMPLE-LABEL: @moves
 // SIMPLE-NEXT: %[[T:.*]] = stablehlo.transpose %arg0, dims = [2, 0, 1]

@@ -20,7 +20,7 @@ def Chlo_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
-// As those of StableHLO, and printed with this dialect's name.
+// The same as in StableHLO, printed with this dialect's name.
 class CHLO_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
   let cppNamespace = "::mlir::chlo";
   let genSpecializedAttr = 0;
@@ -39,7 +39,7 @@ def CHLO_PrecisionConfigAttr : TypedArrayAttrBase<CHLO_PrecisionAttr, "precision
 def CHLO_RaggedDotDimensionNumbers
     : AttrDef<Chlo_Dialect, "RaggedDotDimensionNumbers"> {
   let mnemonic = "ragged_dot";
-  let summary = "What each dimension of the operands of a product of groups means.";
+  let summary = "The roles of the dimensions of the operands of a product of groups.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$lhsBatchingDimensions,
                         ArrayRefParameter<"int64_t">:$rhsBatchingDimensions,
                         ArrayRefParameter<"int64_t">:$lhsContractingDimensions,
@@ -92,10 +92,11 @@ def CHLO_SquareOp : CHLO_FloatOrComplex<"square", "operand * operand.">;
 /// Computes (Re(u v), |asinh(Im(conj(u) v))|) with u = sqrt(1 - z) and v = sqrt(1 + z). asin z follows by atan2(Re z,
 /// Re(u v)) and the sign of Im z (W. Kahan, "Branch cuts for complex elementary functions", 1987).
 def CHLO_AsinAcosKernelOp
-    : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "Common part of asin and acos of a complex number.">;
+    : CHLO_Unary<"_asin_acos_kernel", StableHLO_ComplexTensor, "Common part of asin and acos of a complex number.",
+                 [TT_ReplacedEarly]>;
 def CHLO_TanOp : CHLO_FloatOrComplex<"tan", "Tangent of an angle in radians.", [TT_Computes<"tan">]>;
 
-/// A question about each element; the result is i1.
+/// A predicate on each element; the result is i1.
 class CHLO_Predicate<string mnemonic, string text>
     : CHLO_Op<mnemonic, text, [Elementwise, SameOperandsAndResultShape, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let arguments = (ins StableHLO_FloatTensor:$operand);
@@ -111,9 +112,9 @@ class CHLO_Predicate<string mnemonic, string text>
   }];
 }
 
-def CHLO_IsInfOp : CHLO_Predicate<"is_inf", "Whether the operand is infinite.">;
-def CHLO_IsNegInfOp : CHLO_Predicate<"is_neg_inf", "Whether the operand is negative infinity.">;
-def CHLO_IsPosInfOp : CHLO_Predicate<"is_pos_inf", "Whether the operand is positive infinity.">;
+def CHLO_IsInfOp : CHLO_Predicate<"is_inf", "Returns true where the operand is infinite.">;
+def CHLO_IsNegInfOp : CHLO_Predicate<"is_neg_inf", "Returns true where the operand is negative infinity.">;
+def CHLO_IsPosInfOp : CHLO_Predicate<"is_pos_inf", "Returns true where the operand is positive infinity.">;
 
 //===----------------------------------------------------------------------===//
 // Selection
@@ -155,7 +156,8 @@ def CHLO_ZetaOp : CHLO_Binary<"zeta", StableHLO_FloatTensor, "Hurwitz zeta funct
   let assemblyFormat = "$x `,` $q attr-dict `:` type($x) `,` type($q) `->` type(results)";
 }
 
-/// Dimensions of size 1 are repeated. The operand of the smaller rank has the last dimensions, or `broadcast_dimensions`.
+/// Dimensions of size 1 are repeated. The operand of smaller rank has the last dimensions, or those of
+/// `broadcast_dimensions`.
 class CHLO_Broadcasting<string mnemonic, string text, Type tensor = StableHLO_Tensor, Type gives = tensor>
     : CHLO_Op<mnemonic, text> {
   let arguments = (ins tensor:$lhs, tensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);

@@ -137,7 +137,7 @@ def D2M_ScratchInitOp : D2M_Op<"scratch_init", "The buffer that scratch buffers 
 }
 
 //===----------------------------------------------------------------------===//
-// Where a thread is, and its arguments
+// The position of a thread, and its arguments
 //===----------------------------------------------------------------------===//
 
 def D2M_Dim : ConfinedAttr<I64Attr, [IntMinValue<0>]>;
@@ -176,14 +176,14 @@ def D2M_GetCBOp : D2M_Op<"get_cb", "A circular buffer of the kernel.", [Pure]> {
 // Circular buffers
 //===----------------------------------------------------------------------===//
 
-/// Takes room for a block (reserve) and hands it over (push); waits for one (wait) and gives its room back (pop).
-class D2M_CBValue<string mnemonic, string text> : D2M_Op<mnemonic, text> {
+/// Allocates space for a block (reserve) and publishes it (push); waits for a block (wait) and frees its space (pop).
+class D2M_CBValue<string mnemonic, string text> : D2M_Op<mnemonic, text, [TT_AwaitsBlock]> {
   let arguments = (ins D2M_CB:$cb);
   let results = (outs AnyRankedTensorOrMemRef:$result);
   let assemblyFormat = "$cb attr-dict `:` type($cb) `->` type($result)";
   let hasVerifier = 1;
 }
-class D2M_CBStep<string mnemonic, string text> : D2M_Op<mnemonic, text> {
+class D2M_CBStep<string mnemonic, string text> : D2M_Op<mnemonic, text, [TT_ReleasesBlock]> {
   let arguments = (ins D2M_CB:$cb);
   let assemblyFormat = "$cb attr-dict `:` type($cb)";
 }
@@ -201,7 +201,8 @@ def D2M_StoreOp : D2M_Op<"store", "Writes a tensor to another.", [SameTypeOperan
 // Data movement
 //===----------------------------------------------------------------------===//
 
-def D2M_DMAReadOp : D2M_MovementOp<"dma_read", "Begins to read from another memory.", [AttrSizedOperandSegments]> {
+def D2M_DMAReadOp : D2M_MovementOp<"dma_read", "Begins to read from another memory.",
+                                   [TT_CopiesMemory, AttrSizedOperandSegments]> {
   let arguments = (ins Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$src, Variadic<Index>:$srcIndices,
       Arg<AnyRankedTensorOrMemRef, "", [MemWrite]>:$dst, Variadic<Index>:$dstIndices, I64Attr:$numElems,
       OptionalAttr<AffineMapAttr>:$tensorAccessorPageMap);
@@ -212,7 +213,7 @@ def D2M_DMAReadOp : D2M_MovementOp<"dma_read", "Begins to read from another memo
   }];
 }
 def D2M_DMAWriteOp : D2M_MovementOp<"dma_write", "Begins to write to another memory, of one core or of many.",
-                                    [AttrSizedOperandSegments]> {
+                                    [TT_CopiesMemory, AttrSizedOperandSegments]> {
   let arguments = (ins Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$src, Variadic<Index>:$srcIndices,
       Arg<AnyRankedTensorOrMemRef, "", [MemWrite]>:$dst, Variadic<Index>:$dstIndices,
       Variadic<Index>:$mcastStartIndex, Variadic<Index>:$mcastShape, Variadic<Index>:$startDevice,
@@ -225,11 +226,11 @@ def D2M_DMAWriteOp : D2M_MovementOp<"dma_write", "Begins to write to another mem
     `:` `(` type($src) `,` type($dst) `)` `->` qualified(type($result))
   }];
 }
-def D2M_DMAWaitOp : D2M_MovementOp<"dma_wait", "Waits for a transfer."> {
+def D2M_DMAWaitOp : D2M_MovementOp<"dma_wait", "Waits for a transfer.", [TT_CopiesMemory]> {
   let arguments = (ins D2M_MemTx:$mem_tx);
   let assemblyFormat = "$mem_tx attr-dict `:` qualified(type($mem_tx))";
 }
-def D2M_NullTxOp : D2M_MovementOp<"null_tx", "A transfer that is over.", [Pure]> {
+def D2M_NullTxOp : D2M_MovementOp<"null_tx", "A transfer that is over.", [Pure, TT_CopiesMemory]> {
   let results = (outs D2M_MemTx:$result);
   let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
@@ -329,7 +330,7 @@ def D2M_DeviceSynchronizeOp : D2M_Op<"device_synchronize", "Waits for other chip
 }
 
 //===----------------------------------------------------------------------===//
-// Other steps of a thread
+// Other ops of threads
 //===----------------------------------------------------------------------===//
 
 def D2M_CBOrBuffer : AnyTypeOf<[AnyRankedTensorOrMemRef, D2M_CB]>;
@@ -346,7 +347,7 @@ def D2M_WriteRowMaskTileOp : D2M_Op<"write_row_mask_tile", "A tile of ones in it
   let arguments = (ins AnyTypeOf<[Index, AnyInteger]>:$validRows, D2M_CBOrBuffer:$output);
   let assemblyFormat = "`(` $validRows `)` `to` $output attr-dict `:` type($validRows) `,` type($output)";
 }
-def D2M_SetL1AccumulateOp : D2M_Op<"set_l1_accumulate", "Whether tiles are added to those in L1 when they are packed."> {
+def D2M_SetL1AccumulateOp : D2M_Op<"set_l1_accumulate", "Sets whether the packer adds tiles to those in L1."> {
   let arguments = (ins I32:$enable);
   let assemblyFormat = "`(` $enable `)` attr-dict";
 }

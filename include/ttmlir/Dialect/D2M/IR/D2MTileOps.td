@@ -6,6 +6,7 @@
 
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ttmlir/Dialect/D2M/IR/D2MAttrs.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/Families/Rows.td"
 
 class D2M_ComputeOp<string mnemonic, string text, dag operands, dag produced, list<Trait> traits>
@@ -195,7 +196,7 @@ class D2M_Tilize<string mnemonic, string text>
     : D2M_ComputeOp<"tile_" # mnemonic, text,
                     (ins Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$input,
                          Arg<AnyRankedTensorOrMemRef, "", [MemWrite]>:$output),
-                    (outs Optional<AnyRankedTensorOrMemRef>:$result), [D2M_SkipOpEltwiseFusionTrait]>;
+                    (outs Optional<AnyRankedTensorOrMemRef>:$result), [TT_ConvertsTiles, D2M_SkipOpEltwiseFusionTrait]>;
 def D2M_TileTilizeBlockOp : D2M_Tilize<"tilize_block", "A block of rows as tiles.">;
 def D2M_TileUntilizeBlockOp : D2M_Tilize<"untilize_block", "A block of tiles as rows.">;
 

@@ -7,7 +7,7 @@
 include "mlir/IR/OpAsmInterface.td"
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-/// Regions that see what is around them, each of one block that ends in `return`.
+/// Regions that can use values defined outside, each with one block that ends in `return`.
 class StableHLO_ControlOp<string mnemonic, list<Trait> traits = []>
     : StableHLO_Op<mnemonic, !listconcat([TT_ForwardsValues, TT_ControlsFlow, RecursiveMemoryEffects,
                                           RecursivelySpeculatable, SingleBlockImplicitTerminator<"ReturnOp">], traits)> {
@@ -28,7 +28,7 @@ def StableHLO_IfOp : StableHLO_ControlOp<"if"> {
 }
 
 def StableHLO_WhileOp
-    : StableHLO_ControlOp<"while", [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+    : StableHLO_ControlOp<"while", [TT_KeepsShape, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "Runs a region on its own results while another says so.";
   let description = [{
     `%r:2 = stablehlo.while(%i = %zero, %x = %start) : tensor<i32>, tensor<f32> cond {...} do {...}`; both regions take
@@ -50,7 +50,8 @@ def StableHLO_MapOp
   let hasRegionVerifier = 1;
 }
 
-def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure, TT_ForwardsValues, TT_LinearInFirst]> {
+def StableHLO_OptimizationBarrierOp
+    : StableHLO_Op<"optimization_barrier", [Pure, TT_ForwardsValues, TT_KeepsShape, TT_LinearInFirst]> {
   let summary = "Passes its operands on; nothing is moved or folded across it.";
   let arguments = (ins Variadic<StableHLO_TensorOrToken>:$operand);
   let results = (outs Variadic<StableHLO_TensorOrToken>:$result);
@@ -64,7 +65,7 @@ def StableHLO_OptimizationBarrierOp : StableHLO_Op<"optimization_barrier", [Pure
 // Calls
 //===----------------------------------------------------------------------===//
 
-def StableHLO_CompositeOp : StableHLO_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def StableHLO_CompositeOp : StableHLO_Op<"composite", [TT_RunsFunctions, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "An op of a name that a function decomposes.";
   let description = [{
     `stablehlo.composite "my.op" %a {composite_attributes = {n = 1 : i32}, decomposition = @f} : (tensor<2xf32>) ->
@@ -101,7 +102,7 @@ def StableHLO_CustomCallOp : StableHLO_Op<"custom_call", [TT_Factors<"::mlir::st
 // Tuples and tokens
 //===----------------------------------------------------------------------===//
 
-def StableHLO_AfterAllOp : StableHLO_Op<"after_all", [Pure]> {
+def StableHLO_AfterAllOp : StableHLO_Op<"after_all", [Pure, TT_ReplacedEarly]> {
   let summary = "A token that follows others.";
   let arguments = (ins Variadic<StableHLO_Token>:$inputs);
   let results = (outs StableHLO_Token:$result);
@@ -110,13 +111,13 @@ def StableHLO_AfterAllOp : StableHLO_Op<"after_all", [Pure]> {
   }];
 }
 
-def StableHLO_CreateTokenOp : StableHLO_Op<"create_token", [Pure]> {
+def StableHLO_CreateTokenOp : StableHLO_Op<"create_token", [Pure, TT_ReplacedEarly]> {
   let summary = "A token that follows nothing.";
   let results = (outs StableHLO_Token:$output);
   let assemblyFormat = "attr-dict `:` type(results)";
 }
 
-def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_ForwardsValues]> {
+def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_ForwardsValues, TT_ReplacedEarly]> {
   let summary = "Values as one.";
   let arguments = (ins Variadic<AnyType>:$val);
   let results = (outs AnyTuple:$result);
@@ -124,7 +125,8 @@ def StableHLO_TupleOp : StableHLO_Op<"tuple", [Pure, TT_ForwardsValues]> {
   let hasVerifier = 1;
 }
 
-def StableHLO_GetTupleElementOp : StableHLO_Op<"get_tuple_element", [Pure, TT_ForwardsValues]> {
+def StableHLO_GetTupleElementOp
+    : StableHLO_Op<"get_tuple_element", [Pure, TT_ForwardsValues, TT_ReplacedEarly]> {
   let summary = "A value of a tuple.";
   let arguments = (ins AnyTuple:$operand, ConfinedAttr<I32Attr, [IntNonNegative]>:$index);
   let results = (outs AnyType);

@@ -7,7 +7,7 @@
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
 def StableHLO_ConvolutionOp
-    : StableHLO_InferredOp<"convolution", [Pure, TT_SumsProducts, TT_LinearInEach,
+    : StableHLO_InferredOp<"convolution", [Pure, TT_SumsProducts, TT_Convolves, TT_LinearInEach,
                                            TT_Factors<"::mlir::stablehlo::convolutionFactors">], "compatibleShapes"> {
   let summary = "Slides a kernel over the spatial dimensions of the input.";
   let description = [{

@@ -86,7 +86,7 @@ def StableHLO_PadOp : StableHLO_InferredOp<"pad", [Pure, TT_MovesValues, TT_Fact
 }
 
 def StableHLO_ReshapeOp
-    : StableHLO_Op<"reshape", [Pure, TT_MovesValues, TT_Rearranges, TT_KeepsConstants, TT_LinearInFirst,
+    : StableHLO_Op<"reshape", [Pure, TT_MovesValues, TT_Rearranges, TT_KeepsOrder, TT_KeepsConstants, TT_LinearInFirst,
                                TT_Factors<"::mlir::stablehlo::reshapeFactors">]> {
   let summary = "The same elements in the same row-major order, in another shape.";
   let arguments = (ins StableHLO_AnyTensor:$operand);

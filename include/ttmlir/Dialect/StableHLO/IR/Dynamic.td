@@ -6,9 +6,9 @@
 
 include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 
-/// The shape of the result is computed. Where it is constant the op has a static form, to which it is canonicalized.
+/// The shape of the result is computed. If it is constant, the op is canonicalized to its static form.
 class StableHLO_DynamicOp<string mnemonic, string text, list<Trait> traits = []>
-    : StableHLO_Op<mnemonic, !listconcat([Pure], traits)> {
+    : StableHLO_Op<mnemonic, !listconcat([Pure, TT_ReplacedEarly], traits)> {
   let summary = text;
   let results = (outs StableHLO_Tensor:$result);
   let hasVerifier = 1;
@@ -78,7 +78,7 @@ def StableHLO_RealDynamicSliceOp
   let hasCanonicalizeMethod = 1;
 }
 
-def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure]> {
+def StableHLO_GetDimensionSizeOp : StableHLO_Op<"get_dimension_size", [Pure, TT_ReplacedEarly]> {
   let summary = "The size of a dimension.";
   let arguments = (ins StableHLO_AnyTensor:$operand, ConfinedAttr<I64Attr, [IntNonNegative]>:$dimension);
   let results = (outs StableHLO_I32ScalarTensor);

@@ -10,7 +10,7 @@ include "ttmlir/Dialect/StableHLO/IR/StableHLOOpBase.td"
 // Families
 //===----------------------------------------------------------------------===//
 
-/// Operands of one shape and element type; nothing broadcasts. `infer` is the shape function of the family.
+/// Operands have one shape and element type; nothing broadcasts. `infer` is the shape function of the family.
 class StableHLO_Elementwise<string mnemonic, list<Trait> traits = [], string infer = "inferElementwise">
     : StableHLO_InferredOp<mnemonic, !listconcat([Pure, Elementwise], traits)> {
   let extraClassDefinition = inferenceBody # [{
@@ -29,7 +29,7 @@ class StableHLO_Unary<string mnemonic, Type tensor, string text, list<Trait> tra
   let assemblyFormat = "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))";
 }
 
-/// A function, by its name in ttmlir/scalars/Functions.h, whose accuracy may be requested.
+/// A function, by its name in ttmlir/scalars/Functions.h, whose accuracy can be requested.
 class StableHLO_Transcendental<string mnemonic, string function, string text>
     : StableHLO_Unary<mnemonic, StableHLO_FloatComplexOrQuantizedTensor, text, [TT_Computes<function>]> {
   let arguments = (ins StableHLO_FloatComplexOrQuantizedTensor:$operand,
@@ -37,9 +37,9 @@ class StableHLO_Transcendental<string mnemonic, string function, string text>
                                 "::mlir::stablehlo::ResultAccuracyMode::DEFAULT">:$result_accuracy);
 }
 
-/// A part of a complex number; of a real one, the number itself or zero.
+/// A part of a complex number; for a real one, the number itself or zero.
 class StableHLO_ComplexPart<string mnemonic, string text>
-    : StableHLO_Elementwise<mnemonic, [TT_LinearInFirst], "inferRealElementwise"> {
+    : StableHLO_Elementwise<mnemonic, [TT_LinearInFirst, TT_ReplacedEarly], "inferRealElementwise"> {
   let summary = text;
   let arguments = (ins StableHLO_FloatOrComplexTensor:$operand);
   let results = (outs StableHLO_FloatTensor:$result);
@@ -121,7 +121,8 @@ def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure, Elementwise, SameOperan
 }
 
 def StableHLO_UniformQuantizeOp
-    : StableHLO_Op<"uniform_quantize", [Pure, Elementwise, TT_ChangesQuantization, SameOperandsAndResultShape]> {
+    : StableHLO_Op<"uniform_quantize", [Pure, Elementwise, TT_ChangesQuantization, TT_ReplacedEarly,
+                                      SameOperandsAndResultShape]> {
   let summary = "The nearest quantized values of floats, or of values quantized otherwise.";
   let arguments = (ins StableHLO_QuantizableTensor:$operand);
   let results = (outs StableHLO_QuantizedTensor:$result);
@@ -130,7 +131,7 @@ def StableHLO_UniformQuantizeOp
 }
 
 def StableHLO_UniformDequantizeOp : StableHLO_Elementwise<"uniform_dequantize",
-                                                          [TT_ChangesQuantization], "inferExpressedElementwise"> {
+                                                          [TT_ChangesQuantization, TT_ReplacedEarly], "inferExpressedElementwise"> {
   let summary = "The floats that quantized values stand for.";
   let arguments = (ins StableHLO_QuantizedTensor:$operand);
   let results = (outs StableHLO_FloatTensor:$result);
@@ -154,40 +155,45 @@ def StableHLO_ReducePrecisionOp : StableHLO_Elementwise<"reduce_precision"> {
 //===----------------------------------------------------------------------===//
 
 def StableHLO_AddOp : StableHLO_Binary<"add", StableHLO_AnyTensor, "Sum; logical or of i1.",
-                                      [Commutative, TT_Linear, TT_Computes<"add", "logical_or">]>;
+                                      [Commutative, TT_Linear, TT_Computes<"add", "logical_or">, TT_Neutral<"-0.0", "0", 1>]>;
 def StableHLO_AndOp : StableHLO_Binary<"and", StableHLO_PredOrIntTensor, "Logical or bitwise and.",
-                                       [Commutative, TT_Computes<"bitwise_and", "logical_and">]>;
+                                       [Commutative, TT_Computes<"bitwise_and", "logical_and">,
+                                        TT_Neutral<"NAN", "-1", 1, "0">, TT_KeepsEqual]>;
 def StableHLO_Atan2Op
     : StableHLO_Binary<"atan2", StableHLO_FloatComplexOrQuantizedTensor, "Angle of the point (rhs, lhs), -pi to pi.",
                        [TT_Computes<"atan2">]>;
 def StableHLO_DivOp
     : StableHLO_Binary<"divide", StableHLO_NumberTensor, "Quotient, of integers rounded toward zero.",
-                       [TT_LinearInFirst, TT_Computes<"divide">]>;
+                       [TT_LinearInFirst, TT_Divides, TT_Computes<"divide">, TT_Neutral<"1", "1">]>;
 def StableHLO_MaxOp : StableHLO_Binary<"maximum", StableHLO_Tensor, "The larger; NaN if either is.",
-                                       [Commutative, TT_Computes<"maximum", "logical_or">]>;
+                                       [Commutative, TT_Computes<"maximum", "logical_or">,
+                                        TT_Neutral<"-INFINITY", "-INFINITY", 1>, TT_KeepsEqual]>;
 def StableHLO_MinOp : StableHLO_Binary<"minimum", StableHLO_Tensor, "The smaller; NaN if either is.",
-                                       [Commutative, TT_Computes<"minimum", "logical_and">]>;
+                                       [Commutative, TT_Computes<"minimum", "logical_and">,
+                                        TT_Neutral<"INFINITY", "INFINITY", 1>, TT_KeepsEqual]>;
 def StableHLO_MulOp : StableHLO_Binary<"multiply", StableHLO_Tensor, "Product; logical and of i1.",
-                                      [Commutative, TT_LinearInEach, TT_Computes<"multiply", "logical_and">]>;
+                                      [Commutative, TT_LinearInEach, TT_Computes<"multiply", "logical_and">,
+                                       TT_Neutral<"1", "1", 1, "0">]>;
 def StableHLO_OrOp : StableHLO_Binary<"or", StableHLO_PredOrIntTensor, "Logical or bitwise or.",
-                                      [Commutative, TT_Computes<"bitwise_or", "logical_or">]>;
+                                      [Commutative, TT_Computes<"bitwise_or", "logical_or">,
+                                       TT_Neutral<"NAN", "0", 1, "-1">, TT_KeepsEqual]>;
 def StableHLO_PowOp : StableHLO_Binary<"power", StableHLO_NumberTensor, "lhs to the power of rhs.">;
 def StableHLO_RemOp
     : StableHLO_Binary<"remainder", StableHLO_NumberTensor, "Remainder with the sign of lhs.",
-                       [TT_Computes<"truncated_remainder">]>;
+                       [TT_Divides, TT_Computes<"truncated_remainder">]>;
 def StableHLO_ShiftLeftOp : StableHLO_Binary<"shift_left", StableHLO_IntTensor, "lhs shifted left by rhs bits.",
-                                             [TT_Computes<"logical_left_shift">]>;
+                                             [TT_Computes<"logical_left_shift">, TT_Neutral<"NAN", "0">]>;
 def StableHLO_ShiftRightArithmeticOp
     : StableHLO_Binary<"shift_right_arithmetic", StableHLO_IntTensor, "lhs shifted right, copies of its sign coming in.",
-                       [TT_Computes<"right_shift">]>;
+                       [TT_Computes<"right_shift">, TT_Neutral<"NAN", "0">]>;
 def StableHLO_ShiftRightLogicalOp
     : StableHLO_Binary<"shift_right_logical", StableHLO_IntTensor, "lhs shifted right, zeros coming in.",
-                       [TT_Computes<"logical_right_shift">]>;
+                       [TT_Computes<"logical_right_shift">, TT_Neutral<"NAN", "0">]>;
 def StableHLO_SubtractOp : StableHLO_Binary<"subtract", StableHLO_NumberTensor, "lhs - rhs.",
-                                           [TT_Linear, TT_Computes<"subtract">]>;
+                                           [TT_Linear, TT_Computes<"subtract">, TT_Neutral<"0.0", "0">]>;
 def StableHLO_XorOp
     : StableHLO_Binary<"xor", StableHLO_PredOrIntTensor, "Logical or bitwise exclusive or.",
-                       [Commutative, TT_Computes<"bitwise_xor", "logical_xor">]>;
+                       [Commutative, TT_Computes<"bitwise_xor", "logical_xor">, TT_Neutral<"NAN", "0", 1>]>;
 
 def StableHLO_CompareOp : StableHLO_Elementwise<"compare", [], "inferPredElementwise"> {
   let summary = "Compares elements.";
@@ -202,7 +208,7 @@ def StableHLO_CompareOp : StableHLO_Elementwise<"compare", [], "inferPredElement
   let hasVerifier = 1;
 }
 
-def StableHLO_ComplexOp : StableHLO_Elementwise<"complex", [], "inferComplexElementwise"> {
+def StableHLO_ComplexOp : StableHLO_Elementwise<"complex", [TT_ReplacedEarly], "inferComplexElementwise"> {
   let summary = "Complex numbers with the real parts lhs and the imaginary parts rhs.";
   let arguments = (ins StableHLO_Float32Or64Tensor:$lhs, StableHLO_Float32Or64Tensor:$rhs);
   let results = (outs StableHLO_ComplexTensor:$result);

@@ -24,7 +24,7 @@ def StableHLO_TriangularSolveOp : StableHLO_Op<"triangular_solve", [Pure, TT_Fac
   let hasVerifier = 1;
 }
 
-def StableHLO_FftOp : StableHLO_Op<"fft", [Pure, TT_Factors<"::mlir::stablehlo::fftFactors">]> {
+def StableHLO_FftOp : StableHLO_Op<"fft", [Pure, TT_ReplacedEarly, TT_Factors<"::mlir::stablehlo::fftFactors">]> {
   let summary = "A Fourier transform of the last dimensions.";
   let arguments = (ins StableHLO_FloatOrComplexTensor:$operand, StableHLO_FftTypeAttr:$fft_type,
                        DenseI64ArrayAttr:$fft_length);

@@ -19,7 +19,7 @@ def TTCore_DeviceOp : TTCore_Op<"device", [Symbol]> {
 
 /// A container of one builtin.module for one kind of processor.
 class TTCore_ModuleOp<string mnemonic, string text>
-    : TTCore_Op<mnemonic, [IsolatedFromAbove, NoRegionArguments, NoTerminator, SingleBlock, SymbolTable]> {
+    : TTCore_Op<mnemonic, [TT_HoldsModule, IsolatedFromAbove, NoRegionArguments, NoTerminator, SingleBlock, SymbolTable]> {
   let summary = text;
   let regions = (region SizedRegion<1>:$bodyRegion);
   let assemblyFormat = "attr-dict-with-keyword $bodyRegion";
@@ -37,7 +37,7 @@ def TTCore_LoadCachedOp : TTCore_Op<"load_cached", [Pure, TT_ForwardsValues, TT_
   let assemblyFormat = "`(` $callee `,` `[` $inputs `]` `)` attr-dict `:` functional-type($inputs, $results)";
 }
 
-/// An op that runs functions of the module each time. Nothing of it is visible but its results.
+/// An op that runs functions of the module each time. Only its results are visible.
 class TTCore_ControlOp<string mnemonic>
     : TTCore_Op<mnemonic, [Pure, TT_ForwardsValues, TT_ControlsFlow, TT_RunsFunctions,
                           DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -104,7 +104,7 @@ def TTCore_GetTupleElementOp : TTCore_Op<"get_tuple_element", [Pure, InferTypeOp
 }
 
 //===----------------------------------------------------------------------===//
-// Values that stay between calls
+// Values that persist between calls
 //===----------------------------------------------------------------------===//
 
 def TTCore_GlobalOp : TTCore_Op<"global", [Symbol]> {

@@ -7,6 +7,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "ttmlir/Dialect/TTKernel/IR/TTKernelEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ttmlir/Dialect/Families/Facts.td"
 include "ttmlir/Dialect/Families/Rows.td"
 include "ttmlir/Dialect/TTCore/IR/TTCoreAttrs.td"
 
@@ -120,9 +121,15 @@ def TTKernel_TileRegsWaitOp : TTKernel_Op<"tile_regs_wait", "Waits until math ha
 def TTKernel_TileRegsReleaseOp : TTKernel_Op<"tile_regs_release", "Gives the registers back to math.">;
 
 def TTKernel_InitSFPUOp : TTKernel_Op<"init_sfpu", "Sets unpacker, math and packer up for work on registers.",
-                                      (ins TTKernel_CB:$icb, TTKernel_CB:$ocb)>;
+                                      (ins TTKernel_CB:$icb, TTKernel_CB:$ocb),
+                  [TT_ConfiguresUnit]>;
+def TTKernel_BinaryOpInitCommonOp
+    : TTKernel_Op<"binary_op_init_common", "Sets unpacker, math and packer up for the matrix unit on two tiles.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_CopyTileInitOp : TTKernel_Op<"copy_tile_init", "Sets the unpacker up to copy from a buffer.",
-                                          (ins TTKernel_CB:$cb)>;
+                                          (ins TTKernel_CB:$cb),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_CopyTileOp : TTKernel_Op<"copy_tile", "Copies a tile of a buffer to a register.",
                                       (ins TTKernel_CB:$cb, Index:$tile, Index:$dst)>;
 def TTKernel_PackTileOp : TTKernel_Op<"pack_tile", "Writes a register to a place of the room that was reserved.",
@@ -132,12 +139,14 @@ def TTKernel_PackTileOp : TTKernel_Op<"pack_tile", "Writes a register to a place
 // Blocks
 //===----------------------------------------------------------------------===//
 
-class TTKernel_Block<string mnemonic, string text>
-    : TTKernel_Op<mnemonic, text, (ins TTKernel_CB:$icb, Index:$tiles, TTKernel_CB:$ocb)>;
-def TTKernel_TilizeInitOp : TTKernel_Block<"tilize_init", "Sets the unpacker up to make tiles of rows.">;
+class TTKernel_Block<string mnemonic, string text, list<Trait> traits = []>
+    : TTKernel_Op<mnemonic, text, (ins TTKernel_CB:$icb, Index:$tiles, TTKernel_CB:$ocb), traits>;
+def TTKernel_TilizeInitOp : TTKernel_Block<"tilize_init", "Sets the unpacker up to make tiles of rows.",
+                                           [TT_ConfiguresUnit]>;
 def TTKernel_TilizeBlockOp : TTKernel_Block<"tilize_block", "Makes a row of tiles of 32 rows of elements.">;
 def TTKernel_UntilizeInitOp : TTKernel_Op<"untilize_init", "Sets the unpacker up to make rows of tiles.",
-                                          (ins TTKernel_CB:$icb)>;
+                                          (ins TTKernel_CB:$icb),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows of elements of a row of tiles.">;
 
 //===----------------------------------------------------------------------===//
@@ -147,7 +156,8 @@ def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows o
 def TTKernel_MatmulBlockInitOp
     : TTKernel_Op<"mm_block_init", "Sets unpacker and math up for matmul_block.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out, Index:$transpose, Index:$ct, Index:$rt,
-                       Index:$kt)>;
+                       Index:$kt),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_ExperimentalMatmulBlockOp
     : TTKernel_Op<"experimental.matmul_block", "Adds kt products of a column of tiles and a row of tiles to registers.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst, Index:$transpose,
@@ -158,15 +168,34 @@ def TTKernel_PackReconfigL1AccOp : TTKernel_Op<"pack_reconfig_l1_acc", "Sets whe
 def TTKernel_ReduceInitOp
     : TTKernel_Op<"reduce_init", "Sets unpacker, math and packer up for reduce_tile.",
                   (ins TTKernel_CB:$in, TTKernel_CB:$scaler, TTKernel_CB:$out, TTKernel_ReduceType:$reduce_type,
-                       TTKernel_ReduceDim:$reduce_dim)>;
+/// An op of the matrix unit on two tiles of circular buffers.
+multiclass TTKernel_Tiles<string mnemonic> {
+  def InitOp : TTKernel_Op<mnemonic # "_init", "Sets unpacker and math up for " # mnemonic # ".",
+                           (ins TTKernel_CB:$in0, TTKernel_CB:$in1), [TT_ConfiguresUnit, TT_Row]>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise of two tiles of buffers, to a register.",
+                       (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst), [TT_Row]>;
+}
+defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
+defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
+defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
+
+def TTKernel_MatmulInitOp : TTKernel_Op<"mm_init", "Sets unpacker and math up for matmul_tiles.",
+                                        (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
+                  [TT_ConfiguresUnit]>;
+def TTKernel_MatmulTilesOp
+    : TTKernel_Op<"matmul_tiles", "Adds the product of two tiles to a register.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst)>;
+                       TTKernel_ReduceDim:$reduce_dim),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_ReduceTileOp
     : TTKernel_Op<"reduce_tile", "Joins a reduced tile with a register.",
                   (ins TTKernel_CB:$in, TTKernel_CB:$scaler, Index:$tile, Index:$scalerTile, Index:$dst,
                        TTKernel_ReduceType:$reduce_type, TTKernel_ReduceDim:$reduce_dim)>;
-def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Undoes reduce_init.">;
+def TTKernel_ReduceUninitOp : TTKernel_Op<"reduce_uninit", "Undoes reduce_init.", (ins), [TT_ConfiguresUnit]>;
 
 def TTKernel_UnaryBcastInitOp : TTKernel_Op<"unary_bcast_init", "Sets unpacker and math up for unary_bcast.",
-                                            (ins TTKernel_CB:$icb, TTKernel_CB:$ocb, TTKernel_BcastType:$bcast_type)>;
+                                            (ins TTKernel_CB:$icb, TTKernel_CB:$ocb, TTKernel_BcastType:$bcast_type),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_UnaryBcastOp : TTKernel_Op<"unary_bcast", "Copies a tile that repeats its column, row or value.",
                                         (ins TTKernel_CB:$icb, Index:$tile, Index:$dst,
                                              TTKernel_BcastType:$bcast_type)>;
@@ -177,7 +206,7 @@ def TTKernel_UnaryBcastOp : TTKernel_Op<"unary_bcast", "Copies a tile that repea
 
 /// An op and what sets math up for it. Operands are numbers of registers; the last one has the result.
 class TTKernel_Init<string mnemonic, list<Trait> traits = []>
-    : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".", (ins), traits>;
+    : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".", (ins), [TT_ConfiguresUnit] # traits>;
 multiclass TTKernel_Unary<string mnemonic> {
   def InitOp : TTKernel_Init<mnemonic, [TT_Row]>;
   def Op : TTKernel_Op<mnemonic, "Elementwise, in its place.", (ins Index:$dst), [TT_Row]>;
@@ -264,7 +293,8 @@ def TTKernel_FillTileOp : TTKernel_Op<"fill_tile", "One value for all elements o
                                       (ins Index:$dst, F32Attr:$value)>;
 def TTKernel_TypecastTileInitOp
     : TTKernel_Op<"typecast_tile_init", "Sets math up for typecast_tile.",
-                  (ins TTCore_DataTypeAttr:$from, TTCore_DataTypeAttr:$to)>;
+                  (ins TTCore_DataTypeAttr:$from, TTCore_DataTypeAttr:$to),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_TypecastTileOp
     : TTKernel_Op<"typecast_tile", "A register in another data format, in its place.",
                   (ins Index:$dst, TTCore_DataTypeAttr:$from, TTCore_DataTypeAttr:$to)>;

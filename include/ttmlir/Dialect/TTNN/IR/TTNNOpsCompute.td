@@ -109,7 +109,7 @@ class TTNN_BatchNormOp<string mnemonic, dag attributes, string text>
 
 def TTNN_BatchNormInferenceOp : TTNN_BatchNormOp<"batch_norm_inference", (ins TT_F32<"1e-05">:$epsilon),
     "(input - running_mean) / sqrt(running_var + epsilon) * weight + bias, per channel of an NCHW tensor.">;
-// Updates the running mean and variance in place, so it is not free of effects.
+// Updates the running mean and variance in place, so it has side effects.
 def TTNN_BatchNormTrainingOp : Op<TTNN_Dialect, "batch_norm_training", [
     MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments,
     TT_InferShape<(ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$running_mean,
@@ -131,7 +131,7 @@ def TTNN_PermuteOp : TT_PermuteOp<TTNN_Dialect, (ins DefaultValuedOptionalAttr<F
 def TTNN_PadOp : TT_PadOp<TTNN_Dialect, ".", "pad", (ins BoolAttr:$use_multicore)>;
 def TTNN_RepeatOp : TT_PureOp<TTNN_Dialect, "repeat", TT_Unary, (ins TTNN_ShapeAttr:$repeat_dims),
     "The whole input repeated along each dimension.",
-    "repeat", [TT_MovesValues]> {
+    "repeat", [TT_MovesValues, TT_Repeats]> {
   let hasFolder = 1;
 }
 def TTNN_AssignOp : Op<TTNN_Dialect, "assign", [TT_MovesValues, TT_InferShape<TT_Unary, "same">]> {
@@ -188,7 +188,7 @@ def TTNN_AllGatherOp : TT_AllGatherOp<TTNN_Dialect, TTNN_FabricConfig>;
 def TTNN_ReduceScatterOp : TT_ReduceScatterOp<TTNN_Dialect, !con(TTNN_FabricConfig, TTNN_ComputeConfig)>;
 def TTNN_AllReduceOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce", TTNN_FabricConfig>;
 def TTNN_AllReduceAsyncOp : TT_AllReduceOp<TTNN_Dialect, "all_reduce_async", TTNN_FabricConfig>;
-// Groups and pairs of chips one after another: the files and functions of this dialect have lists of integers.
+// Groups and pairs of chips one after another: files and functions of this dialect have lists of integers.
 def TTNN_AllToAllOp : TT_CollectiveOp<TTNN_Dialect, "all_to_all",
     (ins SI32Attr:$split_dim, SI32Attr:$concat_dim, SI32Attr:$split_count, DenseI64ArrayAttr:$replica_groups),
     "Each chip of a group of `split_count` sends one part of `split_dim` to each of them, and puts what it gets together "

@@ -16,7 +16,7 @@ using ::ttmlir::cost::PlacedTensor;
 using ::ttmlir::cost::tilesAlong;
 using ::ttmlir::cost::tileSide;
 
-/// The sizes of what a chip has of the tensor.
+/// The sizes of a chip's part of the tensor.
 static SmallVector<int64_t> partOf(RankedTensorType type, const Dims &dims) {
   SmallVector<int64_t> sizes;
   for (auto [size, axes] : llvm::zip_equal(type.getShape(), dims))
@@ -28,7 +28,7 @@ static int64_t sizeFromEnd(ArrayRef<int64_t> sizes, size_t place) {
   return sizes.size() > place ? sizes[sizes.size() - 1 - place] : 1;
 }
 
-/// Chips have no 64-bit types, and a boolean takes a byte of its own.
+/// Chips have no 64-bit types, and a boolean takes one byte.
 static int64_t elementBytes(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))
     return 2 * elementBytes(complex.getElementType());
@@ -50,7 +50,7 @@ static PlacedTensor placedTensor(RankedTensorType type, const Dims &dims) {
   return created;
 }
 
-/// Adds the bytes of a tensor that are read or written, a tile to a page.
+/// Adds the bytes of a tensor that are read or written, with one tile per page.
 static void moveInDram(Work &work, RankedTensorType type, int64_t bytes) {
   work.dramBytes += bytes;
   work.dramPages += bytes / (tileSide * tileSide * elementBytes(type.getElementType()));
@@ -78,7 +78,7 @@ Time Model::timeOf(const Work &work) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The op of TTNN that an op is lowered to, on the parts of one chip. Sizes are those that the rules read.
+/// The TTNN op to which an op is lowered, on the parts of one chip. Sizes are those that the rules read.
 class LoweredOp final : public ::ttmlir::cost::Op {
 public:
   explicit LoweredOp(std::string_view op) { name = op; }
@@ -133,7 +133,7 @@ static void readWindow(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, Arr
   SmallVector<int64_t> window, steps, padding;
   for (int64_t dim : numbers.getKernelSpatialDimensions())
     window.push_back(kernel[dim]);
-  // Gaps between the elements of an image, as of a transposed convolution, are steps, too.
+  // Gaps between the elements of an image, as in a transposed convolution, also count as steps.
   llvm::append_range(steps, op.getWindowStrides().value_or(ArrayRef<int64_t>()));
   llvm::append_range(steps, op.getLhsDilation().value_or(ArrayRef<int64_t>()));
   if (op.getPadding())
@@ -146,19 +146,17 @@ static void readWindow(stablehlo::ConvolutionOp op, ArrayRef<int64_t> image, Arr
   lowered.set("out_channels", std::max<int64_t>(1, result[numbers.getOutputFeatureDimension()]));
 }
 
-/// Moves elements without a vector unit: neither chooses element by element nor orders them.
+/// Moves elements without the vector unit: it neither selects elements one by one nor orders them.
 static bool isMovement(Operation *op) {
   return op->hasTrait<trait::MovesValues>() && !sdy::isElementwise(op) && op->getNumRegions() == 0;
 }
 
-/// The op of TTNN whose cost rule stands for an op.
+/// The TTNN op whose cost rule is used for an op.
 static std::string_view loweredName(Operation *op) {
-  if (isa<stablehlo::ReshapeOp>(op))
+  if (op->hasTrait<trait::KeepsOrder>())
     return "ttnn.reshape";
-  if (isa<stablehlo::DotGeneralOp>(op))
-    return "ttnn.matmul";
-  if (isa<stablehlo::ConvolutionOp>(op))
-    return "ttnn.conv3d";
+  if (op->hasTrait<trait::Product>())
+    return op->hasTrait<trait::Convolves>() ? "ttnn.conv3d" : "ttnn.matmul";
   if (isa<stablehlo::ReduceOp>(op))
     return "ttnn.sum"; // and all other reductions
   return isMovement(op) ? "ttnn.permute" : "";
@@ -175,7 +173,7 @@ static std::string elementwiseName(Operation *op) {
 Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
-  // All devices compute the whole of what has no static shape, for as long as it takes: nothing depends on a choice.
+  // All devices compute ops without static shapes in whole, for any length of time: no choice depends on them.
   if (llvm::any_of(types, [](Type type) { return isa<TensorType>(type) && !sdy::getStaticTensor(type); }))
     return {};
   SmallVector<SmallVector<int64_t>, 4> parts(types.size());
@@ -200,14 +198,14 @@ Time Model::timeOf(Operation *op, ArrayRef<Dims> tensors) const {
     ins[1]->shape = {right.data(), right.size()};
   } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
     readWindow(convolution, parts[0], parts[1], parts[2], lowered);
-    // Weights are prepared once, and read as they are then.
+    // Weights are prepared once, and then read in that form.
     ins[1]->memory = ::ttmlir::cost::Memory::Host;
   }
   lowered.ins = {ins.data(), ins.size()};
   lowered.outs = {outs.data(), outs.size()};
   const ::ttmlir::cost::Rule *rule = name.empty() ? &::ttmlir::cost::elementwise : ::ttmlir::cost::findRule(name);
   Work work = workOf(*rule, lowered);
-  // Other ops than elementwise ones are passes over what they read or write most of.
+  // Ops other than elementwise ones are passes over the largest tensor that they read or write.
   if (work.sfpuTiles && name.empty())
     work.sfpuTiles = mostTiles;
   return timeOf(work);
@@ -259,7 +257,7 @@ Time Model::timeOfExchange(RankedTensorType type, const Dims &dims, int64_t dim,
 }
 
 Time Model::timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim) const {
-  // Those at the ends have the longest ways.
+  // Devices at the ends have the longest routes.
   int64_t hops = 0;
   for (sdy::Axis axis : dims[dim])
     hops += axis.size - 1;
@@ -267,7 +265,7 @@ Time Model::timeOfMirroring(RankedTensorType type, const Dims &dims, int64_t dim
   return timeOfSending(type, bytes, bytes * hops, hops);
 }
 
-/// All devices send `bytes` in all, what is farthest over so many links.
+/// All devices send `bytes` in total, to the farthest over this many links.
 Time Model::timeOfSending(RankedTensorType type, int64_t bytes, int64_t bytesTimesHops, int64_t hops) const {
   Work work;
   moveInDram(work, type, 2 * bytes);
@@ -309,7 +307,7 @@ Time Model::timeOfReshard(RankedTensorType type, const Dims &from, const Dims &t
       break;
     }
     case sdy::CollectiveStep::AllToAll:
-      // The device at an end of an axis has the longest ways.
+      // The device at an end of an axis has the longest routes.
       for (const auto &move : step.moves) {
         const int64_t parts = sdy::product(move.axes);
         int64_t hops = 0, sent = 0;

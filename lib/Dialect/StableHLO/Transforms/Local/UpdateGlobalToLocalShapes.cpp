@@ -43,7 +43,7 @@ public:
     return success();
   }
 
-  /// A computation that is local already moves values by StableHLO's collectives.
+  /// A local computation already moves values by StableHLO's collectives.
   static LogicalResult checkLocal(sdy::ManualComputationOp op) {
     WalkResult result = op.walk([&](Operation *inner) {
       if (!inner->hasTrait<trait::ChangesSharding>())
@@ -121,7 +121,7 @@ private:
     if (op->hasTrait<trait::Creation>())
       return localizeConstant(op);
 
-    // Outside of computations that are manual a function of the host is called with whole tensors, once.
+    // Outside of manual computations, a function of the host is called once, with whole tensors.
     if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && call.getCallTargetName() == "tt.host_call")
       if (auto manual = op->getParentOfType<sdy::ManualComputationOp>(); manual.getManualAxes().getValue().empty())
         op->setAttr(onceName, UnitAttr::get(op->getContext()));
@@ -179,7 +179,7 @@ private:
                                            Block::iterator(terminator));
     for (auto [value, result, sharding] :
          llvm::zip_equal(results, op.getResults(), op.getOutShardings().getShardings())) {
-      // A value of its own: outside it is split by more axes than inside.
+      // A separate value: outside it is split by more axes than inside.
       Value outside = isa<RankedTensorType>(value.getType())
                           ? stablehlo::ReshapeOp::create(builder, value.getType(), value).getResult()
                           : value;
@@ -218,7 +218,7 @@ private:
     return success();
   }
 
-  /// Along windows, what neighbours hold at their edges may be all that the device lacks. `all` is then whole there.
+  /// Along windows, the edges of neighbors may provide everything that the device lacks. `all` is then whole there.
   void exchangeEdges(Operation *op, MutableArrayRef<sdy::TensorShardingAttr> all) {
     const unsigned inputs = std::min(stablehlo::getNumWindowedOperands(op), op->getNumOperands());
     if (!inputs || !op->getNumResults())
@@ -249,7 +249,7 @@ private:
                 ? collectives.mirrored(builder, op->getOperand(i), axes)
                 : collectives.window(builder, op->getOperand(i), window.operand, print, getWindowFill(op, i), axes);
         all[i] = withWhole(all[i], window.operand);
-        // Windows that end where parts do take a part as it is, and others see a part in it.
+        // Windows that end at the ends of parts take a part unchanged, and other ops see a part in it.
         if (value != op->getOperand(i))
           shardings[value] = all[i];
         op->setOperand(i, value);
@@ -272,9 +272,9 @@ private:
     return withAxes(sharding, lists);
   }
 
-  /// The types of operands are local already, those of results are not.
+  /// The types of operands are already local, those of results are not.
   LogicalResult check(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
-    if (isa<stablehlo::CompositeOp>(op) || isa<func::CallOp>(op))
+    if (op->hasTrait<trait::RunsFunctions>() || isa<func::CallOp>(op))
       return op->emitOpError() << "is a call, which cannot be computed in parts; inline it first";
     if (isa<sdy::NamedComputationOp>(op))
       return op->emitOpError() << "cannot be computed in parts; run stablehlo-inline-calls first";
@@ -340,7 +340,7 @@ private:
     return type.clone(shape);
   }
 
-  /// Attributes that state sizes of dimensions that the device has a part of.
+  /// Attributes that state sizes of dimensions of which the device has a part.
   LogicalResult adjust(Operation *op, ArrayRef<sdy::TensorShardingAttr> all) {
     std::optional<Factors> factors;
     withGlobalOperands(op, [&] { factors = getFactors(op); });
@@ -371,7 +371,7 @@ private:
     return success();
   }
 
-  /// Blocks of loops and branches: what a loop carries is split as its operands are.
+  /// Blocks of loops and branches: values that a loop carries are split like its operands.
   LogicalResult localizeRegions(Operation *op) {
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
       for (Region *region : {&loop.getCond(), &loop.getBody()}) {
@@ -420,7 +420,7 @@ struct UpdateGlobalToLocalShapes : shlo::impl::UpdateGlobalToLocalShapesBase<Upd
       emitWarning(module.getLoc()) << "update-global-to-local-shapes: left as it is: it is annotated by " << gspmdName;
       return;
     }
-    // What JAX wants to see of values whose shardings go; annotate-xla-shardings writes it as text.
+    // What JAX needs to know of values whose shardings are removed; annotate-xla-shardings writes it as text.
     module.walk([](stablehlo::CustomCallOp op) {
       if (op.getCallTargetName() == "InspectSharding" && op.getNumOperands() == 1)
         if (sdy::TensorShardingAttr sharding = shardingOf(op.getOperand(0)))

@@ -64,8 +64,8 @@ template <class T> SmallVector<T> elementsOf(DenseElementsAttr attr, bool asSpla
   return llvm::to_vector(attr.getValues<T>());
 }
 
-/// Where the elements of an op that only moves come from: (operand, position), or nothing for another op. For each
-/// element of the result, in order.
+/// The source of the elements of an op that only moves them: (operand, position) for each element of the result, in
+/// order, or nothing for another op.
 using Source = std::pair<unsigned, int64_t>;
 std::optional<SmallVector<Source>> sourcesOf(Operation *op) {
   RankedTensorType to = typeOf(op->getResult(0));
@@ -197,11 +197,11 @@ private:
     return DenseElementsAttr::get(to, values);
   }
 
-  /// A function of elements of floats: computed in f64, which holds all of them, and rounded once.
+  /// A scalar function of floats: computed in f64, which holds all of them, and rounded once.
   template <class To> std::optional<To> computed(const scalars::Function &function, ArrayRef<APFloat> elements) const {
     const llvm::fltSemantics &semantics = elements.front().getSemantics();
     const unsigned width = APFloat::getSizeInBits(semantics);
-    // What is approximated in f64 is right when it is rounded to half of the digits.
+    // An approximation in f64 is correct after rounding to half of the digits.
     if (!function.d || width > (function.isExact ? 64u : 32u))
       return std::nullopt;
     const double value = function.d(llvm::map_to_vector<scalars::maxOperands>(elements, wide).data(), {});
@@ -223,8 +223,8 @@ private:
     if (!function.i || width > 64)
       return std::nullopt;
     const bool isOfUnsigned = isUnsigned(operands.back().getElementType());
-    // Division by zero, and of the smallest number by -1, are not defined.
-    if (isa<stablehlo::DivOp, stablehlo::RemOp>(op) &&
+    // Division by zero, and of the smallest number by -1, is undefined.
+    if (op->hasTrait<trait::Divides>() &&
         (elements.back().isZero() || (!isOfUnsigned && first.isMinSignedValue() && elements.back().isAllOnes())))
       return std::nullopt;
     scalars::Attributes attributes;
@@ -244,7 +244,7 @@ private:
     return APInt(width, static_cast<uint64_t>(value), /*isSigned=*/false, /*implicitTrunc=*/true);
   }
 
-  /// A function of the elements of all operands at each place; null when it is not defined for some.
+  /// A function of the elements of all operands at each position; null if it is undefined for some.
   template <class To, class From> DenseElementsAttr mapped(const scalars::Function &function) const {
     SmallVector<SmallVector<From>> all;
     for (DenseElementsAttr operand : operands)
@@ -261,7 +261,7 @@ private:
     return denseOf<To>(results);
   }
 
-  /// The function of one operand's elements.
+  /// The smaller one of `max` and the larger one of `min` and the operand, as the specification states.
   template <class To, class From, class F> DenseElementsAttr eachConverted(F function) const {
     SmallVector<To> results;
     for (const From &element : elementsOf<From>(operands[0], asSplat)) {
@@ -292,7 +292,7 @@ private:
     return denseOf<T>(results);
   }
 
-  /// The smaller one of `max` and the larger one of `min` and the operand, as the specification says.
+  /// The smaller one of `max` and the larger one of `min` and the operand, as the specification states.
   template <class T> DenseElementsAttr clamped() const {
     const scalars::Function &function = *scalars::find("clamp_tensor");
     SmallVector<T> low = elementsOf<T>(operands[0], operands[0].isSplat()), results;
@@ -371,7 +371,7 @@ DenseElementsAttr shlo::evaluate(Operation *op, const EvaluationLimits &limits) 
     return {};
   const bool areSplats = llvm::all_of(operands, [](DenseElementsAttr operand) { return operand.isSplat(); });
   if (movesOnlyOperands(op)) {
-    // Copies of one number, wherever they come from.
+    // Copies of one number, from any source.
     if (areSplats && llvm::all_equal(llvm::map_range(
                          operands, [](DenseElementsAttr operand) { return operand.getSplatValue<Attribute>(); })))
       return DenseElementsAttr::get(to, operands.front().getSplatValue<Attribute>());

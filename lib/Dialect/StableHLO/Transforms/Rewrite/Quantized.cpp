@@ -29,8 +29,8 @@ static Type expressed(Type type) {
 static bool computes(Operation *op) {
   return isa<stablehlo::StablehloDialect>(op->getDialect()) && op->getNumRegions() == 0 && op->getNumOperands() != 0 &&
          !op->hasTrait<OpTrait::IsTerminator>() && !op->hasTrait<trait::ChangesQuantization>() &&
-         !op->hasTrait<trait::ReadsBits>() &&
-         !isa<stablehlo::CompositeOp, stablehlo::CustomCallOp, stablehlo::TupleOp, stablehlo::GetTupleElementOp>(op);
+         !op->hasTrait<trait::ReadsBits>() && !op->hasTrait<trait::ForwardsValues>() &&
+         !op->hasTrait<trait::RunsFunctions>() && !isa<stablehlo::CustomCallOp>(op);
 }
 
 /// The op with other operands and results.

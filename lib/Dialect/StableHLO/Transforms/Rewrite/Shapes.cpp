@@ -36,7 +36,7 @@ static Shape shapeOf(Value value) {
   return type ? Shape(llvm::to_vector(type.getShape())) : std::nullopt;
 }
 
-/// The declared sizes, and where they are dynamic those that were found.
+/// The declared sizes; where they are dynamic, those that were found.
 static Type meet(Type declared, ArrayRef<int64_t> found) {
   auto type = dyn_cast<RankedTensorType>(declared);
   if (!type || type.hasStaticShape() || type.getRank() != static_cast<int64_t>(found.size()))
@@ -49,7 +49,7 @@ static Type meet(Type declared, ArrayRef<int64_t> found) {
   return refined.hasStaticShape() ? RankedTensorType::get(shape, type.getElementType()) : refined;
 }
 
-/// One size that is not known follows from the number of elements.
+/// A single unknown size follows from the number of elements.
 static Shape reshaped(Value operand, Type result) {
   auto from = cast<RankedTensorType>(operand.getType());
   auto shape = llvm::to_vector(cast<RankedTensorType>(result).getShape());
@@ -76,14 +76,14 @@ static Shape paddedShape(stablehlo::DynamicPadOp op) {
 }
 
 namespace {
-/// A number of a vector: an element of a value that is not constant, or 0, and an addend.
+/// An element of a vector: an element of a value that is not constant, or 0, plus an addend.
 struct Element {
   Value base;
   int64_t index = 0, addend = 0;
 };
 } // namespace
 
-/// An element of a value of static shape, by its place in row-major order.
+/// An element of a value of static shape, by its index in row-major order.
 static Element elementOf(Value value, int64_t index) {
   if (auto numbers = constantNumbers(value))
     return {{}, 0, (*numbers)[index]};
@@ -113,7 +113,7 @@ static Element elementOf(Value value, int64_t index) {
   return {value, index, 0};
 }
 
-/// Sizes follow from limits that are so much more than starts, whether these are known or not.
+/// Sizes follow from limits that exceed starts by a constant, whether these are known or not.
 static Shape slicedShape(stablehlo::RealDynamicSliceOp op) {
   Shape strides = constantNumbers(op.getStrides());
   auto isKnown = [](Value numbers) { return cast<RankedTensorType>(numbers.getType()).hasStaticShape(); };
@@ -131,7 +131,7 @@ static Shape slicedShape(stablehlo::RealDynamicSliceOp op) {
   return shape;
 }
 
-/// The operand's, where the transform keeps the sizes; transforms from and to real numbers have another last one.
+/// The operand's shape if the transform keeps the sizes; transforms from and to real numbers change the last one.
 static Shape transformedShape(stablehlo::FftOp op) {
   Shape shape = shapeOf(op.getOperand());
   if (!shape || shape->empty() || op.getFftLength().empty())
@@ -162,7 +162,7 @@ static Shape gatheredShape(stablehlo::DynamicGatherOp op) {
   return llvm::to_vector(cast<RankedTensorType>(types.front()).getShape());
 }
 
-/// Padding is the only thing that a convolution of computed padding does not say itself.
+/// Padding is the only thing that a convolution with computed padding does not state itself.
 static Shape convolvedShape(stablehlo::DynamicConvOp op) {
   Shape padding = constantNumbers(op.getPadding());
   if (!padding)
@@ -247,7 +247,7 @@ static Shape windowedShape(stablehlo::CustomCallOp call) {
   return shape;
 }
 
-/// The shape of a result of a custom call, by its name, or by what it says of its operands.
+/// The shape of a result of a custom call, by its name, or by what it states about its operands.
 static Shape calledShape(stablehlo::CustomCallOp call, unsigned result) {
   StringRef target = call.getCallTargetName();
   if (target == "stablehlo.dynamic_reduce_window")
@@ -277,7 +277,7 @@ SmallVector<Type> shlo::refinedTypes(Operation *op) {
         return !tensor || (tensor.hasRank() && tensor.hasStaticShape());
       }))
     return types;
-  if (isa<stablehlo::WhileOp, stablehlo::OptimizationBarrierOp>(op)) {
+  if (op->hasTrait<trait::KeepsShape>() && op->getNumOperands() == op->getNumResults()) {
     take(op->getOperandTypes());
   } else if (op->hasTrait<trait::ControlsFlow>()) {
     take(op->getRegion(0).front().getTerminator()->getOperandTypes());
@@ -292,7 +292,7 @@ SmallVector<Type> shlo::refinedTypes(Operation *op) {
       types.front() = meet(types.front(), *shape);
   } else if (auto interface = dyn_cast<InferTypeOpInterface>(op)) {
     SmallVector<Type> inferred;
-    // What does not hold is said by the verifier.
+    // The verifier reports violations.
     if (succeeded(interface.inferReturnTypes(op->getContext(), std::nullopt, op->getOperands(),
                                              op->getRawDictionaryAttrs(), op->getPropertiesStorage(), op->getRegions(),
                                              inferred)) &&

@@ -22,10 +22,10 @@ using namespace mlir::tt;
 using namespace mlir::tt::shlo;
 
 //===----------------------------------------------------------------------===//
-// Ops that give an existing value
+// Ops that return an existing value
 //===----------------------------------------------------------------------===//
 
-/// The number that all elements of a constant are, or null.
+/// The number of a splat constant, or null.
 static Attribute numberOf(Value value) {
   DenseElementsAttr constant;
   return matchPattern(value, m_Constant(&constant)) && constant.isSplat() ? constant.getSplatValue<Attribute>()
@@ -38,39 +38,20 @@ static bool isInt(Value value, int64_t number) {
                                             /*implicitTrunc=*/true);
 }
 
-/// Zeros have signs: x + -0 is x, and x - 0, but not x + 0.
-static bool isFloat(Value value, double number) {
-  auto found = dyn_cast_if_present<FloatAttr>(numberOf(value));
-  if (!found)
-    return false;
-  bool ignored = false;
-  APFloat expected(number);
-  expected.convert(found.getValue().getSemantics(), APFloat::rmNearestTiesToEven, &ignored);
-  return expected.bitwiseIsEqual(found.getValue());
-}
-
-static bool isPred(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(1); }
-
-/// x, of `op(x, constant)` where the constant changes nothing; a commutative op has its constants last.
+/// x, of `op(x, constant)` where the constant changes nothing; a commutative op has its constants last. Zeros have
+/// signs: x + -0 is x, and x - 0, but not x + 0.
 static Value withoutNeutral(Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
-  const bool isNeutral =
-      TypeSwitch<Operation *, bool>(op)
-          .Case([&](stablehlo::AddOp) { return isInt(b, 0) || isFloat(b, -0.0); })
-          .Case([&](stablehlo::SubtractOp) { return isInt(b, 0) || isFloat(b, 0.0); })
-          .Case<stablehlo::MulOp, stablehlo::DivOp>([&](Operation *) { return isInt(b, 1) || isFloat(b, 1.0); })
-          .Case<stablehlo::OrOp, stablehlo::XorOp, stablehlo::ShiftLeftOp, stablehlo::ShiftRightArithmeticOp,
-                stablehlo::ShiftRightLogicalOp>([&](Operation *) { return isInt(b, 0); })
-          .Case([&](stablehlo::AndOp) { return isInt(b, -1); })
-          .Default(false);
-  if (isNeutral)
-    return a;
-  if (isa<stablehlo::MaxOp, stablehlo::MinOp, stablehlo::AndOp, stablehlo::OrOp>(op) && a == b)
-    return a;
-  // What decides alone is the result.
-  const bool decides = (isa<stablehlo::AndOp>(op) && isInt(b, 0)) || (isa<stablehlo::OrOp>(op) && isInt(b, -1)) ||
-                       (isa<stablehlo::MulOp>(op) && !isPred(b) && isInt(b, 0));
-  return decides ? b : Value();
+  if (auto neutral = dyn_cast<NeutralOpInterface>(op)) {
+    const NeutralNumbers numbers = neutral.getNumbers();
+    Attribute number = numberOf(b);
+    if (numbers.isNeutral(number))
+      return a;
+    // An absorbing operand is the result.
+    if (numbers.isAbsorbing(number))
+      return b;
+  }
+  return op->hasTrait<trait::KeepsEqual>() && a == b ? a : Value();
 }
 
 static bool isCounting(ArrayRef<int64_t> numbers) {
@@ -78,7 +59,7 @@ static bool isCounting(ArrayRef<int64_t> numbers) {
                       [](auto pair) { return pair.value() == static_cast<int64_t>(pair.index()); });
 }
 
-/// The value that the one result of an op is, or null. Types may differ: then it is none.
+/// The value to which the one result of an op is equal, or null. If types differ, there is none.
 static Value existingValue(Operation *op) {
   return TypeSwitch<Operation *, Value>(op)
       .Case<stablehlo::NegOp, stablehlo::NotOp>([](Operation *op) -> Value {
@@ -108,7 +89,7 @@ static Value existingValue(Operation *op) {
                                                                                                     : Value();
       })
       .Case([](stablehlo::SliceOp op) -> Value {
-        // Of the type of its operand, which is compared below, it takes all.
+        // With the type of its operand, which is compared below, it takes all of it.
         return cast<RankedTensorType>(op.getType()).hasStaticShape() ? op.getOperand() : Value();
       })
       .Case([](stablehlo::PadOp op) -> Value {
@@ -157,7 +138,7 @@ struct ConstantsLast : RewritePattern {
   }
 };
 
-/// The operand of the op before it, of an op that says all that the one before it says.
+/// The operand of the previous op, for an op that implies all effects of the previous one.
 struct MergeReshapes : OpRewritePattern<stablehlo::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(stablehlo::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -209,7 +190,7 @@ struct DropEmptyParts : OpRewritePattern<stablehlo::ConcatenateOp> {
   }
 };
 
-/// The branch that is known to run, in the place of the op.
+/// Replaces the op by the branch that is known to run.
 struct TakeBranch : RewritePattern {
   explicit TakeBranch(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {

@@ -26,8 +26,9 @@ using namespace mlir::tt;
 using namespace mlir::tt::ttir;
 
 std::optional<double> ttir::splat(Value value) {
-  while (isa_and_nonnull<BroadcastOp, ReshapeOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
+  for (Operation *op = value.getDefiningOp(); op && op->getNumOperands() == 1 && movesOnlyOperands(op);
+       op = value.getDefiningOp())
+    value = op->getOperand(0);
   Attribute number = folds::splatOf(value);
   if (auto real = dyn_cast_or_null<FloatAttr>(number))
     return real.getValueAsDouble();

@@ -260,7 +260,7 @@ bool ttnn::accepts(Operation *op, unsigned index, const PlacedTensor &operand, A
     return !isSharded || index == 0;
   case Family::Pool:
     return !isSharded || operand.shards == Shards::Height;
-  case Family::Movement:
+  case Family::DataMovement:
     return !isSharded || op->getName().stripDialect() == "to_memory_config";
   default:
     return !isSharded;
