@@ -67,7 +67,7 @@ macro(ttmlir_tablegen_ops name dialect parts header)
   list(APPEND TABLEGEN_OUTPUT ${_outputs})
 endmacro()
 
-# Functions that set properties from a dictionary, of a dialect in one part, refuse unknown keys (tools/opgen/properties.py).
+# The hooks of properties of a dialect in one part become one table for each op (tools/opgen/properties.py).
 macro(ttmlir_check_properties name)
   set(_path "${CMAKE_CURRENT_BINARY_DIR}/${name}")
   set(_properties "${PROJECT_SOURCE_DIR}/tools/opgen/properties.py")
