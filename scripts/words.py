@@ -14,7 +14,8 @@ names.
   and in .cpp files of SOURCES.
 * The docstring of a public function in FOLDERS begins with a verb in the third person, as "Returns". VERBS has them; a
   verb that is not there yet is added.
-* Other docstrings of Python, and blocks of `///` in COMMENTED, do not begin with a word of OPENERS.
+* Other docstrings of Python, and blocks of `///` in COMMENTED, do not begin with a word of OPENERS. Texts of .td files
+  (summaries of ops, attributes, enums, passes and options) do not, nor with one of QUESTIONS.
 * A subject of a commit has at most 72 characters.
 """
 
@@ -46,7 +47,9 @@ SOURCES = ("lib/", "runtime/")
 # Folders whose comments of declarations begin with a noun or a verb, and first words that begin neither.
 COMMENTED = ("include/", "lib/", "plugin/", "runtime/")
 OPENERS = frozenset(("Of", "That", "Those", "What", "Which", "Who", "Whoever", "Whom", "Whose"))
+QUESTIONS = frozenset(("How", "Where", "Whether", "Why"))
 COMMENT = re.compile(r"\s*///<? (\S+)")
+DESCRIBED = re.compile(r'"(\w+) [^"]*"')
 TEXT = """
 Adds Allocates Answers Applies Asks Assigns Begins Brings Builds Calls Captures Casts Changes Checks Clamps Clears
 Closes Collects Combines Compares Compiles Computes Concatenates Connects Continues Converts Convolves Copies Counts
@@ -134,6 +137,17 @@ def opens_badly(text: str) -> bool:
     return bool(text) and text.split(None, 1)[0].rstrip(".,:") in OPENERS
 
 
+def wrong_descriptions(path: str, text: str) -> Iterator[str]:
+    """Yields an error for each text of a .td file that begins with a word of OPENERS or QUESTIONS."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in DESCRIBED.finditer(line):
+            if found[1] in OPENERS | QUESTIONS:
+                yield (
+                    f"{path}:{number}: the text begins with {found[1]!r}; expected a noun or a verb, as 'The layout' "
+                    f"or 'Returns': {found[0]}"
+                )
+
+
 def wrong_comments(path: str, text: str) -> Iterator[str]:
     """Yields an error for each comment of a declaration in C++ that begins with a word of OPENERS."""
     inside = False
@@ -207,6 +221,8 @@ def errors(paths: Sequence[str]) -> Iterator[str]:
         yield from wrong_words(path, text, table)
         if path.endswith((".h", ".cpp", ".td", ".def")) and path.startswith(COMMENTED):
             yield from wrong_comments(path, text)
+        if path.endswith(".td"):
+            yield from wrong_descriptions(path, text)
         if path.endswith(".py"):
             yield from wrong_docstrings(path, text)
 

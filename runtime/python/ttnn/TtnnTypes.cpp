@@ -208,7 +208,7 @@ void bindTtnnTypes(nb::module_ &module) {
                              "Element types of tensors. In those with _B, 16 values of a row share an exponent.");
   layouts().bind<tt::Layout>(module, "Layout", "How values follow one another: row by row, or in tiles of 32x32.");
   bufferTypes().bind<BufferType>(module, "BufferType", "The memory that a tensor lies in.");
-  memoryLayouts().bind<MemoryLayout>(module, "TensorMemoryLayout", "How a tensor is spread over banks or cores.");
+  memoryLayouts().bind<MemoryLayout>(module, "TensorMemoryLayout", "The distribution of a tensor over banks or cores.");
   EnumNames("ttnn.shard_orientation").bind<Orientation>(module, "ShardOrientation", "Order of shards over cores.");
   nb::enum_<TensorStorage>(module, "StorageType", "Where the values of a tensor are.")
       .value("HOST", TensorStorage::Host)
@@ -303,7 +303,7 @@ void bindTtnnTypes(nb::module_ &module) {
           "__eq__", [](const ShardSpec &self, const ShardSpec &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const ShardSpec &self) { return self.shape.front() << 20 ^ self.shape.back(); })
       .def("__repr__", [](const ShardSpec &self) { return printed(self); });
-  nb::class_<MemoryConfig>(module, "MemoryConfig", "Where a tensor lies, and how it is spread over the banks there.")
+  nb::class_<MemoryConfig>(module, "MemoryConfig", "The memory of a tensor, and its distribution over the banks of that memory.")
       .def(
           "__init__",
           [](MemoryConfig *self, std::optional<MemoryLayout> layout, BufferType buffer,

@@ -123,6 +123,19 @@ struct Results {};
     assert run.startswith("lib/a.h:7: the comment begins with 'What'")
 
 
+def test_openers_of_descriptions() -> None:
+    text = """let summary = "How a tensor lies.";
+let summary = "The layout of a tensor.";
+def A : B<"How", "What it is.">;
+"""
+    layout, what = words.wrong_descriptions("include/a.td", text)
+    assert layout == (
+        "include/a.td:1: the text begins with 'How'; expected a noun or a verb, as 'The layout' or 'Returns': "
+        '"How a tensor lies."'
+    )
+    assert what.startswith("include/a.td:3: the text begins with 'What'")
+
+
 def test_subjects(monkeypatch: pytest.MonkeyPatch) -> None:
     log = f"1234567 {'a' * 72}\n89abcde {'b' * 73}\n"
     monkeypatch.setattr(words, "git", lambda *arguments: log)

@@ -91,7 +91,7 @@ def TTNNLoadInputTensors : Pass<"ttnn-load-input-tensors", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"directory", "tensor-load-directory", "std::string", "\"\"", "Folder of the files, seen from that of the program">,
-    Option<"prefix", "tensor-load-file-prefix", "std::string", "\"arg\"", "What the names of the files begin with">
+    Option<"prefix", "tensor-load-file-prefix", "std::string", "\"arg\"", "Prefix of the names of the files">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
 }
@@ -279,7 +279,7 @@ def EmitPyAddImports : EmitPyNothingToDo<"emitpy-add-imports", "convert-ttnn-to-
     "The conversion knows what a program calls, and imports that.">;
 
 def EmitPyConstEvalCaching : EmitPyNothingToDo<"emitpy-const-eval-caching",
-    "convert-ttnn-to-emitpy writes the cache", "What is evaluated once is kept by the code that the conversion writes.">;
+    "convert-ttnn-to-emitpy writes the cache", "The code that the conversion writes keeps the values that are evaluated once.">;
 
 def EmitPyNameVars : EmitPyNothingToDo<"emitpy-name-vars", "convert-ttnn-to-emitpy names the variables",
     "Name variables after locations, or after the function that returned them">;

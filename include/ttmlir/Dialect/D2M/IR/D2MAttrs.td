@@ -35,13 +35,13 @@ def D2M_ThreadAttr : D2M_Attr<"Thread", "thread"> {
 }
 
 def D2M_TopKPlacementAttr : D2M_Attr<"TopKPlacement", "topk_placement"> {
-  let summary = "Where a stage of a top-k keeps its values.";
+  let summary = "The buffers of a stage of a top-k.";
   let parameters = (ins "::mlir::RankedTensorType":$type, "::mlir::tt::ttcore::GridAttr":$grid,
       OptionalParameter<"::mlir::AffineMapAttr">:$vgmForward, OptionalParameter<"::mlir::AffineMapAttr">:$vgmInverse);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 def D2M_TopKPlanAttr : D2M_Attr<"TopKPlan", "topk_plan"> {
-  let summary = "How a top-k is cut into shards and merged.";
+  let summary = "The shards of a top-k and the order in which they are merged.";
   let parameters = (ins "int64_t":$numShards, "int64_t":$ntShards, ArrayRefParameter<"int64_t">:$mergeSchedule,
       ArrayRefParameter<"TopKPlacementAttr">:$placements);
   let assemblyFormat = "`<` struct(params) `>`";

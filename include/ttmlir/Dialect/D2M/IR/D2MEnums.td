@@ -16,7 +16,7 @@ def D2M_DMAType : D2M_I32Enum<"DMAType", "Direction of a transfer.", [
     I32EnumAttrCase<"Write", 1, "write">,
     I32EnumAttrCase<"McastWrite", 2, "mcast_write">]>;
 
-def D2M_ReduceDim : D2M_I32Enum<"ReduceDim", "What of a tile is reduced: along its rows, its columns, or both.", [
+def D2M_ReduceDim : D2M_I32Enum<"ReduceDim", "The dimensions of a tile that are reduced: its rows, its columns, or both.", [
     I32EnumAttrCase<"R", 0, "R">,
     I32EnumAttrCase<"C", 1, "C">,
     I32EnumAttrCase<"RC", 2, "RC">]>;
@@ -25,12 +25,12 @@ def D2M_ResolutionStage : D2M_I32Enum<"ResolutionStage", "When an argument of a 
     I32EnumAttrCase<"Compile", 0, "compile">,
     I32EnumAttrCase<"Runtime", 1, "runtime">]>;
 
-def D2M_ThreadType : D2M_I32Enum<"ThreadType", "What a thread of a core does.", [
+def D2M_ThreadType : D2M_I32Enum<"ThreadType", "The task of a thread of a core.", [
     I32EnumAttrCase<"Compute", 0, "compute">,
     I32EnumAttrCase<"Datamovement", 1, "datamovement">,
     I32EnumAttrCase<"Unified", 2, "unified">]>;
 
-def D2M_TileBcastType : D2M_I32Enum<"TileBcastType", "Which part of a tile is repeated.", [
+def D2M_TileBcastType : D2M_I32Enum<"TileBcastType", "The part of a tile that is repeated.", [
     I32EnumAttrCase<"None", 0, "none">,
     I32EnumAttrCase<"Col", 1, "col">,
     I32EnumAttrCase<"Row", 2, "row">,

@@ -98,7 +98,7 @@ def Sdy_DimensionSharding : Sdy_Attr<"DimensionSharding", "dimension_sharding"> 
 }
 
 def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
-  let summary = "How a tensor is spread over a mesh.";
+  let summary = "The sharding of a tensor over a mesh.";
   let description = "The mesh is a symbol or written out; then come the dimensions, axes that hold copies, and axes that "
                     "hold partial values to be combined: "
                     "`#sdy.sharding<@mesh, [{\"x\"}, {?}], replicated={\"y\"}, unreduced={\"z\"}>`.";
@@ -143,7 +143,7 @@ def Sdy_TensorMapping : Sdy_Attr<"TensorMapping", "tensor_mapping"> {
 }
 
 def Sdy_OpShardingRule : Sdy_Attr<"OpShardingRule", "op_sharding_rule"> {
-  let summary = "Which dimensions of the operands and results of an op are split together.";
+  let summary = "The dimensions of the operands and results of an op that are split together.";
   let description = "`#sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=6, j=4, k=10} reduction={k}>` is a matmul.";
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$factor_sizes,
                         OptionalArrayRefParameter<"TensorMappingAttr">:$operand_mappings,

@@ -8,7 +8,7 @@ include "mlir/IR/OpBase.td"
 
 def Sdy_Dialect : Dialect {
   let name = "sdy";
-  let summary = "How tensors are spread over the axes of a mesh of devices.";
+  let summary = "Describes the sharding of tensors over the axes of a mesh of devices.";
   let description = [{
     A `sdy.sharding` attribute on a function argument or result, or (one for each value) on an op, says along which mesh
     axes each dimension is split. It is checked against the mesh and the tensor wherever it stands.

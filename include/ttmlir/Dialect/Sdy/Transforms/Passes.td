@@ -41,7 +41,7 @@ class Sdy_Propagation<string argument, string text> : Sdy_Pass<argument, "::mlir
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "false",
            "In the conservative mode, split windows that edges of neighbours make whole">];
   Option strategy = Option<"strategy", "propagation-strategy", "::mlir::sdy::PropagationStrategy",
-                           "::mlir::sdy::PropagationStrategy::Aggressive", "Who wins a conflict", [{::llvm::cl::values(
+                           "::mlir::sdy::PropagationStrategy::Aggressive", "The sharding that wins a conflict", [{::llvm::cl::values(
     clEnumValN(::mlir::sdy::PropagationStrategy::Aggressive, "aggressive", "the factor of the largest tensor"),
     clEnumValN(::mlir::sdy::PropagationStrategy::Basic, "basic", "none"),
     clEnumValN(::mlir::sdy::PropagationStrategy::BasicThenAggressive, "basic-then-aggressive",
@@ -103,7 +103,7 @@ def SdyCanonicalizeCollectives : Sdy_Pass<"sdy-canonicalize-collectives", "::mli
 
 def SdyShardingConstraintToReshard : Sdy_Pass<"sdy-sharding-constraint-to-reshard", "::mlir::func::FuncOp"> {
   let summary = "Replace sharding constraints by reshards";
-  let description = "What propagation was told to do has been done; what is left is to bring each value to it.";
+  let description = "Propagation has applied the constraints; the pass reshards each value to its constraint.";
 }
 
 def SdyCloseShardings : Sdy_Pass<"sdy-close-shardings", "::mlir::ModuleOp"> {
@@ -123,7 +123,7 @@ def SdyRemoveShardingGroups : Sdy_Pass<"sdy-remove-sharding-groups", "::mlir::Mo
 
 def SdyDropShardingAndMesh : Sdy_Pass<"sdy-drop-sharding-and-mesh", "::mlir::ModuleOp"> {
   let summary = "Remove shardings and meshes";
-  let description = "Of arguments, results and ops. A mesh that a collective or computation still names stays.";
+  let description = "Drops the shardings of arguments, results and ops. A mesh that a collective or computation still names stays.";
 }
 
 def SdyInlineMeshes : Sdy_Pass<"sdy-inline-meshes", "::mlir::ModuleOp"> {
@@ -210,7 +210,7 @@ def SdyPreOrderFuncs : Sdy_Pass<"sdy-pre-order-funcs", "::mlir::ModuleOp"> {
 
 def SdyPropagateToFuncResults : Sdy_Pass<"sdy-propagate-to-func-results", "::mlir::ModuleOp"> {
   let summary = "Propagate shardings of returned values to results of functions other than main";
-  let description = "Those of main are part of its interface.";
+  let description = "The shardings of main are part of its interface.";
 }
 
 def SdyInsertFuncCallReshards : Sdy_Pass<"sdy-insert-func-call-reshards", "::mlir::ModuleOp"> {

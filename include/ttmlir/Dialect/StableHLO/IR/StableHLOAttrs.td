@@ -57,7 +57,7 @@ def StableHLO_ResultAccuracyAttr : StableHLO_Attr<"ResultAccuracy", "result_accu
 }
 
 def StableHLO_DotDimensionNumbers : StableHLO_Attr<"DotDimensionNumbers", "dot"> {
-  let summary = "Which dimensions of two operands are paired as batches, and which are summed over.";
+  let summary = "The dimensions of two operands that are paired as batches, and those that are summed over.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$lhsBatchingDimensions,
                         ArrayRefParameter<"int64_t">:$rhsBatchingDimensions,
                         ArrayRefParameter<"int64_t">:$lhsContractingDimensions,
@@ -66,7 +66,7 @@ def StableHLO_DotDimensionNumbers : StableHLO_Attr<"DotDimensionNumbers", "dot">
 }
 
 def StableHLO_DotAlgorithm : StableHLO_Attr<"DotAlgorithm", "dot_algorithm"> {
-  let summary = "How a product is computed: rounding of the operands, type and number of the partial sums.";
+  let summary = "The algorithm of a product: rounding of the operands, type and number of the partial sums.";
   let parameters = (ins "::mlir::Type":$lhsPrecisionType, "::mlir::Type":$rhsPrecisionType,
                         "::mlir::Type":$accumulationType, "int64_t":$lhsComponentCount, "int64_t":$rhsComponentCount,
                         "int64_t":$numPrimitiveOperations, "bool":$allowImpreciseAccumulation);
@@ -80,7 +80,7 @@ def StableHLO_DotAlgorithm : StableHLO_Attr<"DotAlgorithm", "dot_algorithm"> {
 }
 
 def StableHLO_ConvDimensionNumbers : StableHLO_Attr<"ConvDimensionNumbers", "conv"> {
-  let summary = "What each dimension of the operands and the result of a convolution means.";
+  let summary = "The roles of the dimensions of the operands and the result of a convolution.";
   let description = "Written as `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`: position is the tensor's dimension.";
   let parameters = (ins "int64_t":$inputBatchDimension, "int64_t":$inputFeatureDimension,
                         ArrayRefParameter<"int64_t">:$inputSpatialDimensions, "int64_t":$kernelInputFeatureDimension,
@@ -92,7 +92,7 @@ def StableHLO_ConvDimensionNumbers : StableHLO_Attr<"ConvDimensionNumbers", "con
 }
 
 def StableHLO_GatherDimensionNumbers : StableHLO_Attr<"GatherDimensionNumbers", "gather"> {
-  let summary = "What each dimension of the operands and the result of a gather means.";
+  let summary = "The roles of the dimensions of the operands and the result of a gather.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$offsetDims, ArrayRefParameter<"int64_t">:$collapsedSliceDims,
                         ArrayRefParameter<"int64_t">:$operandBatchingDims,
                         ArrayRefParameter<"int64_t">:$startIndicesBatchingDims,
@@ -101,7 +101,7 @@ def StableHLO_GatherDimensionNumbers : StableHLO_Attr<"GatherDimensionNumbers", 
 }
 
 def StableHLO_ScatterDimensionNumbers : StableHLO_Attr<"ScatterDimensionNumbers", "scatter"> {
-  let summary = "What each dimension of the inputs, the indices and the updates of a scatter means.";
+  let summary = "The roles of the dimensions of the inputs, the indices and the updates of a scatter.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$updateWindowDims, ArrayRefParameter<"int64_t">:$insertedWindowDims,
                         ArrayRefParameter<"int64_t">:$inputBatchingDims,
                         ArrayRefParameter<"int64_t">:$scatterIndicesBatchingDims,

@@ -79,11 +79,11 @@ def AutoShardingPass : StableHLO_Pass<"auto-sharding"> {
   }];
   let options = [Option<"dumpVariants", "dump-variants", "bool", "false",
                         "Write the module in each variant that was compared, and the costs, to dump-dir">,
-                 Option<"dumpDir", "dump-dir", "std::string", "\"/tmp/\"", "Where variants are written">,
+                 Option<"dumpDir", "dump-dir", "std::string", "\"/tmp/\"", "Folder for the variants">,
                  Option<"reportFile", "report-file", "std::string", "\"\"",
                         "Write what was chosen, and what it and the other variants cost, as JSON">,
                  Option<"dramBytes", "dram-bytes", "int64_t", "0",
-                        "What a chip has room for; 0: the DRAM of the module's system descriptor">];
+                        "Bytes that a chip can hold; 0: the DRAM of the module's system descriptor">];
 }
 
 //===----------------------------------------------------------------------===//

@@ -131,7 +131,7 @@ def TTCore_ChipDescAttr : TTCore_Attr<"ChipDesc", "chip_desc"> {
 }
 
 def TTCore_ChipCoordAttr : TTCore_Attr<"ChipCoord", "chip_coord"> {
-  let summary = "Where a chip stands.";
+  let summary = "The position of a chip.";
   let parameters = (ins "unsigned":$rack, "unsigned":$shelf, "unsigned":$y, "unsigned":$x);
   let assemblyFormat = "custom<VargDimensionList>($rack, $shelf, $y, $x)";
 }
@@ -183,7 +183,7 @@ def TTCore_DeviceAttr : TTCore_Attr<"Device", "device"> {
 }
 
 def TTCore_FabricConnectionConfigAttr : TTCore_Attr<"FabricConnectionConfig", "fabric_connection_config"> {
-  let summary = "How chips talk along a mesh axis.";
+  let summary = "The connection of chips along a mesh axis.";
   let parameters = (ins "NocIndex":$noc_index, "Topology":$topology, "uint32_t":$cluster_axis,
       "RoutingMode":$routing_mode, "uint32_t":$num_links);
   let assemblyFormat = [{
@@ -226,19 +226,19 @@ def TTCore_TensorMeshAttr : TTCore_Attr<"TensorMesh", "tensor_mesh"> {
 }
 
 def TTCore_LocalShapeAttr : TTCore_Attr<"LocalShape", "local_shape"> {
-  let summary = "What one device holds of an argument that arrives distributed.";
+  let summary = "The shard of one device of an argument that arrives distributed.";
   let parameters = (ins "RankedTensorType":$localShape);
   let assemblyFormat = "`local_shape` `=` $localShape";
 }
 
 def TTCore_RuntimeTensorShardingAttr : TTCore_Attr<"RuntimeTensorSharding", "runtime_tensor_sharding"> {
-  let summary = "Whether an argument arrives distributed, and what one device holds of it.";
+  let summary = "The distribution of an argument on arrival, and the shard of one device.";
   let parameters = (ins "ShardStatusAttr":$shardStatus, "RankedTensorType":$localShape);
   let assemblyFormat = "`shard_status` `=` $shardStatus `,` `local_shape` `=` $localShape";
 }
 
 def TTCore_ArgumentAllocationAttr : TTCore_Attr<"ArgumentAllocation", "arg_alloc"> {
-  let summary = "Where an argument lies: address and size in bytes, and the memory.";
+  let summary = "The place of an argument: address and size in bytes, and the memory.";
   let parameters = (ins "uint64_t":$address, "uint64_t":$size, "MemorySpace":$memorySpace);
   let assemblyFormat = "`<` $address `,` $size `,` $memorySpace `>`";
 }
@@ -248,7 +248,7 @@ def TTCore_ArgumentAllocationAttr : TTCore_Attr<"ArgumentAllocation", "arg_alloc
 //===----------------------------------------------------------------------===//
 
 def TTCore_MetalLayoutAttr : TTCore_Attr<"MetalLayout", "metal_layout"> {
-  let summary = "How a tensor is aligned, collapsed to a grid and placed in a memory.";
+  let summary = "The alignment of a tensor, its collapse to a grid, and its memory.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$logical_shape, ArrayRefParameter<"int64_t">:$dim_alignments,
       "DenseIntElementsAttr":$collapsed_intervals,
       DefaultValuedParameter<"MemorySpace", "MemorySpace::System">:$memory_space,

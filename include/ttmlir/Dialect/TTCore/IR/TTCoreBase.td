@@ -8,7 +8,7 @@ include "mlir/IR/OpBase.td"
 
 def TTCore_Dialect : Dialect {
   let name = "ttcore";
-  let summary = "What every dialect of the toolchain shares: devices, systems, meshes, tiles and data formats.";
+  let summary = "Holds what all dialects share: devices, systems, meshes, tiles and data formats.";
   let cppNamespace = "::mlir::tt::ttcore";
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

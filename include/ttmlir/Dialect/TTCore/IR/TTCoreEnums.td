@@ -21,7 +21,7 @@ def TTCore_Arch : TTCore_I32Enum<"Arch", "Chip architecture.", [
     I32EnumAttrCase<"Blackhole", 2, "blackhole">,
     I32EnumAttrCase<"Quasar", 3, "quasar">]>;
 
-def TTCore_ArgumentType : TTCore_I32Enum<"ArgumentType", "What a function argument is to the model.", [
+def TTCore_ArgumentType : TTCore_I32Enum<"ArgumentType", "The role of a function argument in the model.", [
     I32EnumAttrCase<"Input", 0, "input">,
     I32EnumAttrCase<"Parameter", 1, "parameter">,
     I32EnumAttrCase<"Constant", 2, "constant">,
@@ -32,11 +32,11 @@ def TTCore_AttentionMaskType : TTCore_I32Enum<"AttentionMaskType", "Mask of an a
     I32EnumAttrCase<"Causal", 1, "causal">,
     I32EnumAttrCase<"Arbitrary", 2, "arbitrary">]>;
 
-def TTCore_CPURole : TTCore_I32Enum<"CPURole", "What a CPU is to the system.", [
+def TTCore_CPURole : TTCore_I32Enum<"CPURole", "The role of a CPU in the system.", [
     I32EnumAttrCase<"Host", 0, "host">,
     I32EnumAttrCase<"Device", 1, "device">]>;
 
-def TTCore_ChipCapability : I32BitEnumAttr<"ChipCapability", "What a chip can do for the host.", [
+def TTCore_ChipCapability : I32BitEnumAttr<"ChipCapability", "The capabilities of a chip towards the host.", [
     I32BitEnumAttrCaseBit<"HostMMIO", 0, "host_mmio">]> {
   let genSpecializedAttr = 1;
   let cppNamespace = "::mlir::tt::ttcore";
@@ -62,18 +62,18 @@ def TTCore_IteratorType : TTCore_I32Enum<"IteratorType", "Kind of a loop.", [
     I32EnumAttrCase<"Parallel", 0, "parallel">,
     I32EnumAttrCase<"Reduction", 1, "reduction">]>;
 
-def TTCore_MemorySpace : TTCore_I32Enum<"MemorySpace", "Where a buffer lies.", [
+def TTCore_MemorySpace : TTCore_I32Enum<"MemorySpace", "The memory of a buffer.", [
     I32EnumAttrCase<"System", 0, "system">,
     I32EnumAttrCase<"SystemMMIO", 1, "mmio">,
     I32EnumAttrCase<"DeviceDRAM", 2, "dram">,
     I32EnumAttrCase<"DeviceL1", 3, "l1">,
     I32EnumAttrCase<"RegisterDst", 4, "dst">]>;
 
-def TTCore_MeshShardDirection : TTCore_I32Enum<"MeshShardDirection", "Whether mesh_shard splits or joins.", [
+def TTCore_MeshShardDirection : TTCore_I32Enum<"MeshShardDirection", "The direction of mesh_shard: to shards, or to the full tensor.", [
     I32EnumAttrCase<"FullToShard", 0, "full_to_shard">,
     I32EnumAttrCase<"ShardToFull", 1, "shard_to_full">]>;
 
-def TTCore_MeshShardType : TTCore_I32Enum<"MeshShardType", "How mesh_shard distributes a tensor.", [
+def TTCore_MeshShardType : TTCore_I32Enum<"MeshShardType", "The distribution of a tensor by mesh_shard.", [
     I32EnumAttrCase<"Identity", 0, "identity">,
     I32EnumAttrCase<"Replicate", 1, "replicate">,
     I32EnumAttrCase<"Maximal", 2, "maximal">,
@@ -94,7 +94,7 @@ def TTCore_OOBVal : TTCore_I32Enum<"OOBVal", "Value read outside a tensor.", [
     I32EnumAttrCase<"Inf", 3, "inf">,
     I32EnumAttrCase<"NegInf", 4, "neginf">]>;
 
-def TTCore_ReduceType : TTCore_I32Enum<"ReduceType", "How values are combined.", [
+def TTCore_ReduceType : TTCore_I32Enum<"ReduceType", "The operation that combines values.", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Mean", 1, "mean">,
     I32EnumAttrCase<"Max", 2, "max">,
@@ -104,19 +104,19 @@ def TTCore_ReduceType : TTCore_I32Enum<"ReduceType", "How values are combined.",
     I32EnumAttrCase<"Prod", 6, "prod">,
     I32EnumAttrCase<"Invalid", 7, "invalid">]>;
 
-def TTCore_RoutingMode : TTCore_I32Enum<"RoutingMode", "How the fabric routes.", [
+def TTCore_RoutingMode : TTCore_I32Enum<"RoutingMode", "The routing of the fabric.", [
     I32EnumAttrCase<"BidirLineMesh", 0, "bidir_line_mesh">,
     I32EnumAttrCase<"UnidirRingTorus", 1, "unidir_ring_torus">]>;
 
-def TTCore_ShardStatus : TTCore_I32Enum<"ShardStatus", "Whether an argument arrives already distributed.", [
+def TTCore_ShardStatus : TTCore_I32Enum<"ShardStatus", "The state of an argument on arrival: distributed or not.", [
     I32EnumAttrCase<"Presharded", 0, "presharded">,
     I32EnumAttrCase<"Unsharded", 1, "unsharded">]>;
 
-def TTCore_TensorMemoryLayout : TTCore_I32Enum<"TensorMemoryLayout", "How a metal tensor is spread over cores.", [
+def TTCore_TensorMemoryLayout : TTCore_I32Enum<"TensorMemoryLayout", "The distribution of a metal tensor over cores.", [
     I32EnumAttrCase<"Interleaved", 0, "interleaved">,
     I32EnumAttrCase<"Sharded", 1, "sharded">]>;
 
-def TTCore_Topology : TTCore_I32Enum<"Topology", "How the chips of a mesh axis are linked.", [
+def TTCore_Topology : TTCore_I32Enum<"Topology", "The links between the chips of a mesh axis.", [
     I32EnumAttrCase<"Ring", 0, "ring">,
     I32EnumAttrCase<"Linear", 1, "linear">,
     I32EnumAttrCase<"Mesh", 2, "mesh">,

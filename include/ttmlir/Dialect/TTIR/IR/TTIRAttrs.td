@@ -20,7 +20,7 @@ class TTIR_I32Enum<string name, string text, list<I32EnumAttrCase> cases> : I32E
 def TTIR_ReduceDim : TTIR_I32Enum<"ReduceDim", "Dimensions of a tile that are reduced.", [
     I32EnumAttrCase<"R", 0, "R">, I32EnumAttrCase<"C", 1, "C">, I32EnumAttrCase<"RC", 2, "RC">]>;
 
-def TTIR_ThreadType : TTIR_I32Enum<"ThreadType", "What a core's thread does.", [
+def TTIR_ThreadType : TTIR_I32Enum<"ThreadType", "The task of a thread of a core.", [
     I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Datamovement", 1, "datamovement">]>;
 
 def TTIR_ReduceDimAttr : EnumAttr<TTIR_Dialect, TTIR_ReduceDim, "reduce_dim"> {
@@ -54,7 +54,7 @@ def TTIR_FlattenedCompatInfoAttr : TTIR_Attr<"FlattenedCompatInfo", "flattened_c
 }
 
 def TTIR_ConvolutionLayoutAttr : TTIR_Attr<"ConvolutionLayout", "convolution_layout"> {
-  let summary = "Which dimensions of input, kernel and result are batch, feature and space.";
+  let summary = "The batch, feature and spatial dimensions of input, kernel and result.";
   let parameters = (ins "int64_t":$inputBatchDimension, "int64_t":$inputFeatureDimension,
                         ArrayRefParameter<"int64_t">:$inputSpatialDimensions, "int64_t":$kernelOutputFeatureDimension,
                         "int64_t":$kernelInputFeatureDimension, ArrayRefParameter<"int64_t">:$kernelSpatialDimensions,

@@ -333,7 +333,7 @@ class TTIRNothingToDo<string argument, string why, string text> : Pass<argument>
 
 def TTIRConsolidateStaticCacheUpdates : TTIRNothingToDo<"ttir-consolidate-static-cache-updates",
     "an update writes its rows in place",
-    "What `fill_cache` and `update_cache` write is all that is touched of a cache, however many of them there are.">;
+    "A cache is written only where `fill_cache` and `update_cache` write, however many of them there are.">;
 
 def TTIRMultiDeviceTensorAnnotation : TTIRNothingToDo<"ttir-multi-device-tensor-annotation",
     "ttnn-layout marks what is distributed",

@@ -6,18 +6,18 @@
 
 include "mlir/IR/EnumAttr.td"
 
-def TTKernel_ReduceDim : I32EnumAttr<"ReduceDim", "Which dimension of a tile is reduced.", [
+def TTKernel_ReduceDim : I32EnumAttr<"ReduceDim", "The dimension of a tile that is reduced.", [
     I32EnumAttrCase<"Row", 0, "reduce_row">, I32EnumAttrCase<"Col", 1, "reduce_col">,
     I32EnumAttrCase<"Scalar", 2, "reduce_scalar">]> {
   let cppNamespace = "::mlir::tt::ttkernel";
 }
-def TTKernel_ReduceType : I32EnumAttr<"ReduceType", "How the values of a tile are joined.", [
+def TTKernel_ReduceType : I32EnumAttr<"ReduceType", "The operation that joins the values of a tile.", [
     I32EnumAttrCase<"Sum", 0, "reduce_sum">, I32EnumAttrCase<"Max", 1, "reduce_max">,
     I32EnumAttrCase<"Avg", 2, "reduce_avg">]> {
   let cppNamespace = "::mlir::tt::ttkernel";
 }
 
-def TTKernel_BcastType : I32EnumAttr<"BcastType", "Which part of a tile is repeated.", [
+def TTKernel_BcastType : I32EnumAttr<"BcastType", "The part of a tile that is repeated.", [
     I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Col", 1, "col">, I32EnumAttrCase<"Row", 2, "row">,
     I32EnumAttrCase<"Scalar", 3, "scalar">]> {
   let cppNamespace = "::mlir::tt::ttkernel";

@@ -14,9 +14,9 @@ class TTMetal_I32Enum<string name, string text, list<I32EnumAttrCase> cases> : I
 def TTMetal_MathFidelity : TTMetal_I32Enum<"MathFidelity", "Phases of a product.", [
     I32EnumAttrCase<"LoFi", 0>, I32EnumAttrCase<"HiFi2", 2>, I32EnumAttrCase<"HiFi3", 3>,
     I32EnumAttrCase<"HiFi4", 4>]>;
-def TTMetal_NocIndex : TTMetal_I32Enum<"NocIndex", "Which of the two networks.", [
+def TTMetal_NocIndex : TTMetal_I32Enum<"NocIndex", "One of the two networks.", [
     I32EnumAttrCase<"Noc0", 0, "noc0">, I32EnumAttrCase<"Noc1", 1, "noc1">]>;
-def TTMetal_KernelArgType : TTMetal_I32Enum<"KernelArgType", "What a kernel is told of an operand.", [
+def TTMetal_KernelArgType : TTMetal_I32Enum<"KernelArgType", "The property of an operand that a kernel argument holds.", [
     I32EnumAttrCase<"CBPort", 0, "cb_port">, I32EnumAttrCase<"BufferAddress", 1, "buffer_address">]>;
 
 #endif // TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD

@@ -39,7 +39,7 @@ def TTMetal_CoreRangeAttr : TTMetal_Attr<"CoreRange", "core_range", "A rectangle
 }
 
 def TTMetal_KernelArgAttr : TTMetal_Attr<"KernelArg", "kernel_arg",
-                                         "What a kernel is told of an operand of its program."> {
+                                         "An argument of a kernel that describes an operand of its program."> {
   let parameters = (ins "KernelArgType":$type, "uint32_t":$operandIndex);
   let assemblyFormat = "`<` $type `[` $operandIndex `]` `>`";
 }

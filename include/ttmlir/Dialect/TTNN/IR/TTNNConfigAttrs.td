@@ -13,7 +13,7 @@ def TTNN_UnaryWithParamAttr : TTNN_Attr<"UnaryWithParam", "unary_with_param"> {
 }
 
 def TTNN_Conv2dConfigAttr : TTNN_Attr<"Conv2dConfig", "conv2d_config"> {
-  let summary = "How a 2-d convolution runs on the chip.";
+  let summary = "The configuration of a 2-d convolution on the chip.";
   let parameters = (ins OptionalParameter<"std::optional<::mlir::tt::ttcore::DataType>">:$weights_dtype,
                         OptionalParameter<"UnaryWithParamAttr">:$activation,
                         OptionalParameter<"BoolAttr">:$deallocate_activation,
@@ -34,13 +34,13 @@ def TTNN_Conv2dConfigAttr : TTNN_Attr<"Conv2dConfig", "conv2d_config"> {
 }
 
 def TTNN_Conv2dSliceConfigAttr : TTNN_Attr<"Conv2dSliceConfig", "conv2d_slice_config"> {
-  let summary = "How a 2-d convolution is sliced.";
+  let summary = "The slices of a 2-d convolution.";
   let parameters = (ins EnumParameter<TTNN_Conv2dSliceType>:$slice_type, TTNN_UInt32:$num_slices);
   let assemblyFormat = "`<` $slice_type `,` $num_slices `>`";
 }
 
 def TTNN_Conv3dConfigAttr : TTNN_Attr<"Conv3dConfig", "conv3d_config"> {
-  let summary = "How a 3-d convolution runs on the chip.";
+  let summary = "The configuration of a 3-d convolution on the chip.";
   let parameters = (ins OptionalParameter<"std::optional<::mlir::tt::ttcore::DataType>">:$weights_dtype,
                         TTNN_OptionalUInt32:$t_out_block,
                         TTNN_OptionalUInt32:$w_out_block,

@@ -33,11 +33,11 @@ def TTNN_ComputeKernelMathFidelity : TTNN_I32Enum<"ComputeKernelMathFidelity", "
     I32EnumAttrCase<"HiFi3", 3, "hifi3">,
     I32EnumAttrCase<"HiFi4", 4, "hifi4">]>;
 
-def TTNN_ComputeKernelUnpackToDestMode : TTNN_I32Enum<"ComputeKernelUnpackToDestMode", "How a compute kernel unpacks a circular buffer.", [
+def TTNN_ComputeKernelUnpackToDestMode : TTNN_I32Enum<"ComputeKernelUnpackToDestMode", "The format in which a compute kernel unpacks a circular buffer.", [
     I32EnumAttrCase<"Fp32", 0, "fp32">,
     I32EnumAttrCase<"Default", 1, "default">]>;
 
-def TTNN_Conv2dSliceType : TTNN_I32Enum<"Conv2dSliceType", "How a convolution too large for L1 is sliced.", [
+def TTNN_Conv2dSliceType : TTNN_I32Enum<"Conv2dSliceType", "The dimension along which a convolution too large for L1 is sliced.", [
     I32EnumAttrCase<"DramHeight", 0, "dram_height">,
     I32EnumAttrCase<"DramWidth", 1, "dram_width">,
     I32EnumAttrCase<"L1Full", 2, "l1_full">]>;
@@ -61,7 +61,7 @@ def TTNN_MathFidelity : TTNN_I32Enum<"MathFidelity", "Mantissa bits that a matri
     I32EnumAttrCase<"HiFi3", 3, "hifi3">,
     I32EnumAttrCase<"HiFi4", 4, "hifi4">]>;
 
-def TTNN_NocMode : TTNN_I32Enum<"NocMode", "How kernels share the networks on chip.", [
+def TTNN_NocMode : TTNN_I32Enum<"NocMode", "The division of the networks on chip among kernels.", [
     I32EnumAttrCase<"DedicatedNoc", 0, "dedicated_noc">,
     I32EnumAttrCase<"DynamicNoc", 1, "dynamic_noc">]>;
 
@@ -72,11 +72,11 @@ def TTNN_OptionalMathFidelity : TTNN_I32Enum<"OptionalMathFidelity", "Math fidel
     I32EnumAttrCase<"HiFi4", 4, "hifi4">,
     I32EnumAttrCase<"Undefined", 5, "undefined">]>;
 
-def TTNN_PlacementType : TTNN_I32Enum<"PlacementType", "What a mesh axis does with a tensor.", [
+def TTNN_PlacementType : TTNN_I32Enum<"PlacementType", "The distribution of a tensor along a mesh axis.", [
     I32EnumAttrCase<"Replicate", 0, "replicate">,
     I32EnumAttrCase<"Shard", 1, "shard">]>;
 
-def TTNN_ReduceType : TTNN_I32Enum<"ReduceType", "How values are combined.", [
+def TTNN_ReduceType : TTNN_I32Enum<"ReduceType", "The operation that combines values.", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Mean", 1, "mean">,
     I32EnumAttrCase<"Max", 2, "max">,
@@ -86,7 +86,7 @@ def TTNN_ReduceType : TTNN_I32Enum<"ReduceType", "How values are combined.", [
     I32EnumAttrCase<"Prod", 6, "prod">,
     I32EnumAttrCase<"Invalid", 7, "invalid">]>;
 
-def TTNN_ShardDistributionStrategy : TTNN_I32Enum<"ShardDistributionStrategy", "How ND shards go to cores.", [
+def TTNN_ShardDistributionStrategy : TTNN_I32Enum<"ShardDistributionStrategy", "The order in which ND shards are assigned to cores.", [
     I32EnumAttrCase<"RoundRobin1D", 0, "round_robin_1d">,
     I32EnumAttrCase<"Grid2D", 1, "grid_2d">]>;
 
@@ -94,7 +94,7 @@ def TTNN_ShardOrientation : TTNN_I32Enum<"ShardOrientation", "Order in which sha
     I32EnumAttrCase<"RowMajor", 0, "row_major">,
     I32EnumAttrCase<"ColMajor", 1, "col_major">]>;
 
-def TTNN_TensorMemoryLayout : TTNN_I32Enum<"TensorMemoryLayout", "How a tensor is spread over banks or cores.", [
+def TTNN_TensorMemoryLayout : TTNN_I32Enum<"TensorMemoryLayout", "The distribution of a tensor over banks or cores.", [
     I32EnumAttrCase<"Interleaved", 0, "interleaved">,
     I32EnumAttrCase<"HeightSharded", 2, "height_sharded">,
     I32EnumAttrCase<"WidthSharded", 3, "width_sharded">,

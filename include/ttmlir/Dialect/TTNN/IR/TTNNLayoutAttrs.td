@@ -68,7 +68,7 @@ def TTNN_NDShardSpecAttr : TTNN_Attr<"NDShardSpec", "nd_shard_spec"> {
 }
 
 def TTNN_MemoryConfigAttr : TTNN_Attr<"MemoryConfig", "memory_config"> {
-  let summary = "Where a tensor lies and how it is sharded.";
+  let summary = "The memory and the sharding of a tensor.";
   let parameters = (ins OptionalParameter<"TensorMemoryLayoutAttr">:$tensorMemoryLayout, "BufferTypeAttr":$bufferType,
                         OptionalParameter<"std::optional<ShardSpecAttr>">:$shardSpec,
                         OptionalParameter<"std::optional<NDShardSpecAttr>">:$ndShardSpec);
@@ -83,7 +83,7 @@ def TTNN_MemoryConfigAttr : TTNN_Attr<"MemoryConfig", "memory_config"> {
 
 def TTNN_TTNNLayoutAttr : TTNN_Attr<"TTNNLayout", "ttnn_layout",
                                     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
-  let summary = "How a tensor lies in memory.";
+  let summary = "The layout of a tensor in memory.";
   let description = [{
     `linear` collapses the tensor's dimensions to a matrix; `grid_shape` is the grid of cores its shards lie on; `memref`
     is one shard: tiles of a data format, or rows of values, in a memory. The rows of a tiled tensor are collapsed after
@@ -139,7 +139,7 @@ def TTNN_TTNNLayoutAttr : TTNN_Attr<"TTNNLayout", "ttnn_layout",
 }
 
 def TTNN_TTNNNDLayoutAttr : TTNN_Attr<"TTNNNDLayout", "ttnn_nd_layout"> {
-  let summary = "How a tensor sharded in all its dimensions lies in memory.";
+  let summary = "The layout in memory of a tensor that is sharded in all its dimensions.";
   let parameters = (ins "::mlir::tt::ttcore::GridAttr":$grid, "MemRefType":$memref,
                         "TensorMemoryLayoutAttr":$mem_layout,
                         OptionalParameter<"ShardOrientationAttr">:$shard_orientation,
@@ -171,13 +171,13 @@ def TTNN_MeshOffsetAttr : TTNN_Attr<"MeshOffset", "mesh_offset"> {
 }
 
 def TTNN_PlacementAttr : TTNN_Attr<"Placement", "placement"> {
-  let summary = "What one mesh axis does with a tensor.";
+  let summary = "The distribution of a tensor along one mesh axis.";
   let parameters = (ins EnumParameter<TTNN_PlacementType>:$type, OptionalParameter<"IntegerAttr">:$dim);
   let assemblyFormat = "`<` $type (`,` $dim^)? `>`";
 }
 
 def TTNN_MeshMapperConfigAttr : TTNN_Attr<"MeshMapperConfig", "mesh_mapper_config"> {
-  let summary = "What each mesh axis does with a tensor.";
+  let summary = "The distribution of a tensor along each mesh axis.";
   let parameters = (ins ArrayRefParameter<"PlacementAttr">:$placements,
                         OptionalArrayRefParameter<"IntegerAttr">:$mesh_shape_override);
   let assemblyFormat = [{

@@ -369,7 +369,7 @@ def TTNNCollectPerfMetrics : Pass<"ttnn-collect-perf-metrics", "::mlir::ModuleOp
     Option<"outputFile", "ttnn-perf-metrics-output-file", "std::string", "\"ttnn_perf_metrics.json\"", "The file">,
     Option<"verbose", "ttnn-perf-metrics-verbose-output-enabled", "bool", "false", "Each op by itself, too">,
     Option<"enableTrace", "ttnn-enable-trace", "bool", "false",
-           "Of a module that has traces, count what is in a trace only">
+           "If the module has traces, count only the ops in traces">
   ];
 }
 
@@ -439,7 +439,7 @@ def TTNNResolveComposites : Pass<"ttnn-resolve-composites", "::mlir::ModuleOp"> 
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::tt::ttnn::TTNNDialect"];
   let options = [
     Option<"resolution", "composite-resolution", "::mlir::tt::ttnn::CompositeResolution",
-           "::mlir::tt::ttnn::CompositeResolution::Auto", "What is tried",
+           "::mlir::tt::ttnn::CompositeResolution::Auto", "The lowering of a composite",
            [{::llvm::cl::values(
                clEnumValN(::mlir::tt::ttnn::CompositeResolution::Auto, "auto", "The op, then the decomposition"),
                clEnumValN(::mlir::tt::ttnn::CompositeResolution::Inline, "inline", "The decomposition"),
@@ -490,7 +490,7 @@ def TTNNPrepareConv2dWeightsAndBias : TTNNNothingToDo<"ttnn-prepare-conv2d-weigh
 
 def TTNNPrepareConv3dWeights : TTNNNothingToDo<"ttnn-prepare-conv3d-weights",
     "a convolution prepares its weight once by itself",
-    "As for conv2d. `ttnn.prepare_conv3d_weights` in a program is taken, and gives the same result.">;
+    "Follows the rules of conv2d. A `ttnn.prepare_conv3d_weights` of the program stays, and gives the same result.">;
 
 def TTNNPrepareConstEvalCaching : TTNNNothingToDo<"ttnn-prepare-const-eval-caching",
     "the executor keeps what is evaluated once",
