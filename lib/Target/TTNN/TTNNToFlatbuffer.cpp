@@ -414,8 +414,9 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     // What is attached to the op is no argument of the call, but for how it computes, which elementwise ops do not
     // declare, and for its epochs, its place and the ops that it computes, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
-        (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && !isMerged &&
-         !llvm::is_contained(ttcore::placeNames, name) && !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
+        (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && name != ttcore::partName &&
+         !isMerged && !llvm::is_contained(ttcore::placeNames, name) &&
+         !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
     // What is called is known by its place.

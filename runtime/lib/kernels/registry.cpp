@@ -13,7 +13,7 @@ namespace {
 
 // Attributes that any op may have: older and newer forms of the dialect put them on different ops, and the result's
 // descriptor states the same. The op's epochs and place, and the ops merged into it, are for reports.
-constexpr std::array<AttributeSpec, 13> commonAttributes = {
+constexpr std::array<AttributeSpec, 14> commonAttributes = {
     {{"dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"output_dtype", AttributeKind::Enum, false, "ttcore.data_type"},
      {"layout", AttributeKind::Enum, false, "ttnn.layout"},
@@ -21,6 +21,7 @@ constexpr std::array<AttributeSpec, 13> commonAttributes = {
      {"compute_config", AttributeKind::Struct, false, "ttnn.device_compute_kernel_config"},
      {"ttcore.epoch", AttributeKind::Int, false},
      {"ttcore.merged", AttributeKind::List, false},
+     {"ttcore.part", AttributeKind::Int, false},
      {"ttcore.placed_epoch", AttributeKind::Int, false},
      {"ttcore.placed_cores", AttributeKind::IntArray, false},
      {"ttcore.placed_transposed", AttributeKind::Bool, false},

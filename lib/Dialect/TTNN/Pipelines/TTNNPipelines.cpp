@@ -109,6 +109,7 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   manager.addPass(createCPUHoistFallback({options.cpuFallback}));
   manager.addPass(ttir::createTTIRMicroBatches({options.microBatches}));
   manager.addPass(ttir::createTTIRHoistConstants());
+  manager.addNestedPass<func::FuncOp>(ttir::createTTIRCutOps());
   // Quantised tensors, before their integers get the chip's types.
   if (options.optimizations && options.quantDequantConversion)
     manager.addPass(ttir::createTTIRQuantDequantConversion());
@@ -151,7 +152,8 @@ static void addTTIRToTTNN(OpPassManager &manager, const ttnn::TTIRToTTNNPipeline
   manager.addPass(createConvertTTIRToTTNN());
   if (options.optimizations && options.fusing)
     manager.addNestedPass<func::FuncOp>(createTTNNFusing({/*enableRoPEFusion=*/true}));
-  // What a barrier keeps apart has been fused now.
+  manager.addNestedPass<func::FuncOp>(createTTNNRequestedCopies());
+  // Ops that a barrier separates have been fused now.
   manager.addNestedPass<func::FuncOp>(ttcore::createTTCoreOptimizationBarrierFold());
   // Also without the option: ops may name the format of their weight.
   manager.addNestedPass<func::FuncOp>(createTTNNWeightDtypeConversion({options.weightDtype}));

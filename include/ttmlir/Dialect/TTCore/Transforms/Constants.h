@@ -43,8 +43,17 @@ inline constexpr llvm::StringLiteral fusionGroupName = "ttcore.fusion_group";
 inline constexpr llvm::StringLiteral gridName = "ttcore.grid";
 /// The grid that an op requests, with at least 1 row and 1 column; null if it requests none, failure after an error.
 FailureOr<GridAttr> requestedGrid(Operation *op);
+/// On an op: a dimension of its result, and the number of parts along it. An op computes each part (ttir-cut-ops).
+inline constexpr llvm::StringLiteral cutName = "ttcore.cut";
+/// On a convolution: the number of parts of its window. An op computes each, and the sum is the result (ttir-cut-ops).
+inline constexpr llvm::StringLiteral cutWindowName = "ttcore.cut_window";
+/// On an op that computes a part of a result: the number of the part. Flatbuffers keep it.
+inline constexpr llvm::StringLiteral partName = "ttcore.part";
+/// On an optimization barrier: its results are tensors of their own (ttnn-requested-copies).
+inline constexpr llvm::StringLiteral copyName = "ttcore.copy";
 /// The attributes that request something of an op. They also apply to the ops that it is lowered to or fused into.
-inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName, gridName};
+inline constexpr llvm::StringLiteral requestNames[] = {computeConfigName, epochName, fusionGroupName, gridName,
+                                                       partName};
 
 /// Whether two ops may become one: they have the same config or none, are in one fusion group or in none, and do not
 /// request different epochs or grids.

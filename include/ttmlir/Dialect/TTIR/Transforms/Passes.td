@@ -47,6 +47,29 @@ def TTIRNumberEpochs : Pass<"ttir-number-epochs", "::mlir::func::FuncOp"> {
 }
 
 // A pass on modules: it calls other functions.
+def TTIRCutOps : Pass<"ttir-cut-ops", "::mlir::func::FuncOp"> {
+  let summary = "Compute ops in parts";
+  let description = [{
+    `ttcore.cut` of an op holds a dimension of its result and a number of parts. An op computes each part from slices of
+    the operands whose dimensions follow, and has the number of the part as `ttcore.part`. The parts are concatenated,
+    unless all users are cut in the same way. `ttcore.cut_window` of a convolution holds a number of parts of its window;
+    their results are added. Data movement ops ignore the attributes. An op that cannot be cut is an error.
+
+    Before:
+    ```mlir
+    %0 = "ttir.matmul"(%x, %w) {ttcore.cut = array<i64: -1, 2>} : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+    ```
+    After:
+    ```mlir
+    %0 = "ttir.slice_static"(%w) <{begins = [0 : i32, 0 : i32], ends = [8 : i32, 3 : i32], step = [1 : i32, 1 : i32]}> : (tensor<8x6xf32>) -> tensor<8x3xf32>
+    %1 = "ttir.matmul"(%x, %0) {ttcore.part = 0 : i64} : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+    %2 = "ttir.slice_static"(%w) <{begins = [0 : i32, 3 : i32], ends = [8 : i32, 6 : i32], step = [1 : i32, 1 : i32]}> : (tensor<8x6xf32>) -> tensor<8x3xf32>
+    %3 = "ttir.matmul"(%x, %2) {ttcore.part = 1 : i64} : (tensor<4x8xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+    %4 = "ttir.concat"(%1, %3) <{dim = 1 : si32}> : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>
+    ```
+  }];
+}
+
 def TTIRDecomposeComposites : Pass<"ttir-decompose-composites", "::mlir::ModuleOp"> {
   let summary = "Replace composites by calls of their decompositions";
   let description = [{

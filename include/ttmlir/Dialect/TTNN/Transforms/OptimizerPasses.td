@@ -14,6 +14,26 @@ defvar TTNN_RequestedLayouts = [
          "Operands whose layout is changed before the op: NAME=0:1,...">
 ];
 
+def TTNNRequestedCopies : Pass<"ttnn-requested-copies", "::mlir::func::FuncOp"> {
+  let summary = "Replace barriers that request copies by ttnn.assign";
+  let description = [{
+    An optimization barrier with `ttcore.copy` becomes a `ttnn.assign` of each input. Users of the barrier read a tensor
+    of their own.
+
+    Before:
+    ```mlir
+    %0 = "ttcore.optimization_barrier"(%x) {ttcore.copy} : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    %1 = "ttnn.exp"(%0) : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    ```
+    After:
+    ```mlir
+    %0 = "ttnn.assign"(%x) : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    %1 = "ttnn.exp"(%0) : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tt::ttnn::TTNNDialect"];
+}
+
 // A pass on modules: reads the chip.
 def TTNNRequestedGrids : Pass<"ttnn-requested-grids", "::mlir::ModuleOp"> {
   let summary = "Compute ops on the grids of cores that are requested";
