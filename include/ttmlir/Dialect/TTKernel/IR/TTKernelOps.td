@@ -76,7 +76,7 @@ def TTKernel_GetReadPtrOp : TTKernel_Value<"get_read_ptr", "The address of the p
                                            (ins TTKernel_CB:$cb)>;
 
 //===----------------------------------------------------------------------===//
-// Data movement. Addresses are of type index, those of the network, too.
+// Data movement. Addresses have type index, including those of the network.
 //===----------------------------------------------------------------------===//
 
 def TTKernel_MyLogicalXOp : TTKernel_Value<"my_logical_x_", "The column of this core in the grid.", (ins), [Pure]>;
@@ -153,6 +153,17 @@ def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows o
 // Products and reductions
 //===----------------------------------------------------------------------===//
 
+/// An op of the matrix unit on two tiles of circular buffers.
+multiclass TTKernel_Tiles<string mnemonic> {
+  def InitOp : TTKernel_Op<mnemonic # "_init", "Sets unpacker and math up for " # mnemonic # ".",
+                           (ins TTKernel_CB:$in0, TTKernel_CB:$in1), [TT_ConfiguresUnit, TT_Row]>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise of two tiles of buffers, to a register.",
+                       (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst), [TT_Row]>;
+}
+defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
+defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
+defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
+
 def TTKernel_MatmulBlockInitOp
     : TTKernel_Op<"mm_block_init", "Sets unpacker and math up for matmul_block.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out, Index:$transpose, Index:$ct, Index:$rt,
@@ -168,23 +179,6 @@ def TTKernel_PackReconfigL1AccOp : TTKernel_Op<"pack_reconfig_l1_acc", "Sets whe
 def TTKernel_ReduceInitOp
     : TTKernel_Op<"reduce_init", "Sets unpacker, math and packer up for reduce_tile.",
                   (ins TTKernel_CB:$in, TTKernel_CB:$scaler, TTKernel_CB:$out, TTKernel_ReduceType:$reduce_type,
-/// An op of the matrix unit on two tiles of circular buffers.
-multiclass TTKernel_Tiles<string mnemonic> {
-  def InitOp : TTKernel_Op<mnemonic # "_init", "Sets unpacker and math up for " # mnemonic # ".",
-                           (ins TTKernel_CB:$in0, TTKernel_CB:$in1), [TT_ConfiguresUnit, TT_Row]>;
-  def Op : TTKernel_Op<mnemonic, "Elementwise of two tiles of buffers, to a register.",
-                       (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst), [TT_Row]>;
-}
-defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
-defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
-defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
-
-def TTKernel_MatmulInitOp : TTKernel_Op<"mm_init", "Sets unpacker and math up for matmul_tiles.",
-                                        (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
-                  [TT_ConfiguresUnit]>;
-def TTKernel_MatmulTilesOp
-    : TTKernel_Op<"matmul_tiles", "Adds the product of two tiles to a register.",
-                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst)>;
                        TTKernel_ReduceDim:$reduce_dim),
                   [TT_ConfiguresUnit]>;
 def TTKernel_ReduceTileOp
@@ -204,7 +198,7 @@ def TTKernel_UnaryBcastOp : TTKernel_Op<"unary_bcast", "Copies a tile that repea
 // Math on registers
 //===----------------------------------------------------------------------===//
 
-/// An op and what sets math up for it. Operands are numbers of registers; the last one has the result.
+/// An op and the init that configures math for it. Operands are register numbers; the last one holds the result.
 class TTKernel_Init<string mnemonic, list<Trait> traits = []>
     : TTKernel_Op<mnemonic # "_init", "Sets math up for " # mnemonic # ".", (ins), [TT_ConfiguresUnit] # traits>;
 multiclass TTKernel_Unary<string mnemonic> {
