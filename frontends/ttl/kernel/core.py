@@ -157,7 +157,7 @@ class Core:
     def _scaler(self) -> int:
         """Returns the port of a tile of ones, which the kernel fills when it begins."""
         if self.scaler_port is None:
-            self.scaler_port = self.around.intermediates.take(1, self.around.intermediates.dtype)
+            self.scaler_port = self.around.intermediates.make(1, self.around.intermediates.dtype)
         return self.scaler_port
 
     def text(self) -> str:

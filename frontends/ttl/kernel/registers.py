@@ -81,6 +81,10 @@ class Intermediates:
             if self.made[port - self.first] == (tiles, dtype):
                 self.free.discard(port)
                 return port
+        return self.make(tiles, dtype)
+
+    def make(self, tiles: int, dtype: str) -> int:
+        """Returns the port of a new buffer."""
         self.made.append((tiles, dtype))
         return self.first + len(self.made) - 1
 
