@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimizers whose steps the chip computes: each is a function of weight, gradient, what it keeps, and its numbers."""
+"""Optimizers whose steps the chip computes: each is a function of weight, gradient, state and hyperparameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from ttmlir.torch.options import Options
 
 from .capture.formats import FLOATS, DataFormat
-from .capture.graph import OnChip
+from .capture.graph import Compiled, OnChip
 from .enums import OPTIMIZER
 from .errors import PyBudaError
 from .placement.computing import Computing
@@ -18,7 +18,8 @@ from .tensor import Parameter, Tensor
 
 
 class Optimizer:
-    """A subclass has `numbers` (by name, inputs of the step) and `kept` (names of what it keeps for each weight).
+    """A subclass has `numbers` (hyperparameters by name, inputs of the step) and `kept` (names of its state for each
+    weight).
 
     device_params: the parameters are those of the device that the optimizer is given to; else `parameters`.
     """
@@ -44,7 +45,7 @@ class Optimizer:
     def update(
         self, w: torch.Tensor, g: torch.Tensor, kept: Mapping[str, torch.Tensor], n: Mapping[str, torch.Tensor]
     ) -> tuple[torch.Tensor, ...]:
-        """Returns the new weight, and what is kept of it."""
+        """Returns the new weight, and its state."""
         raise NotImplementedError
 
     def _step(self, data_format: DataFormat) -> OnChip:
@@ -60,9 +61,20 @@ class Optimizer:
 
         return self._steps.setdefault(data_format, OnChip(step, OPTIMIZER))
 
-    def step_function(self, data_format: DataFormat) -> Callable[..., Any]:
-        """Returns the step as a function of weight, gradient, what is kept, and numbers."""
-        return self._step(data_format).function
+    def compiled_step(
+        self, shape: Sequence[int], options: Options, computing: Computing, data_format: DataFormat
+    ) -> Compiled:
+        """Returns the compiled step of a parameter: a program of weight, gradient, state and hyperparameters."""
+        shapes = [
+            shape,
+            shape,
+            *(shape if kind != "t" else (1,) for kind in self.kept),
+            *[(1,)] * (1 + len(self.numbers)),
+        ]
+        given = [torch.zeros(tuple(each)) for each in shapes]
+        compiled = self._step(data_format).compiled(options, computing, *given)
+        compiled.prepare(*given)
+        return compiled
 
     def step_parameter(
         self, name: str, value: torch.Tensor, gradient: torch.Tensor, options: Options, computing: Computing,
@@ -79,13 +91,13 @@ class Optimizer:
             value.copy_(new)
 
     def get_optimizer_params(self, name: str = "", is_buda: bool = False) -> dict[str, Tensor]:
-        """Returns the learning rate and the other numbers, and what is kept of a parameter."""
+        """Returns the learning rate and the other hyperparameters, and a parameter's state."""
         found = {"lr": Tensor(torch.tensor([float(self.learning_rate)]), "lr")}
         found |= {key: Tensor(torch.tensor([float(x)]), key) for key, x in self.numbers.items()}
         return found | {key: Tensor(x, key) for key, x in zip(self.kept, self.state.get(name, []), strict=False)}
 
     def set_optimizer_parameters(self, learning_rate: float | None = None) -> None:
-        """Sets the learning rate of the next steps; None leaves it as it is."""
+        """Sets the learning rate of the next steps; None keeps it."""
         if learning_rate is not None:
             self.learning_rate = learning_rate
 
@@ -128,7 +140,7 @@ class Adam(Optimizer):
         )
 
     def direction(self, w: Any, g: Any, kept: Any, n: Any) -> tuple[torch.Tensor, ...]:
-        """Returns the direction of the step, and what is kept."""
+        """Returns the direction of the step, and the state."""
         m = n["beta1"] * kept["m"] + (1 - n["beta1"]) * g
         v = n["beta2"] * kept["v"] + (1 - n["beta2"]) * g * g
         t = kept["t"] + 1

@@ -23,7 +23,7 @@ from .enums import FORWARD, BackendDevice, BackendType, DeviceMode
 from .errors import PyBudaError
 from .module import Module
 from .optimizers import Optimizer
-from .placement import Optimizing, Traced, computed_nodes, place, programs_of, spills, write
+from .placement import Optimizing, Traced, computed_nodes, computed_steps, place, programs_of, spills, write
 from .placement.chip import SIMULATED, chip_of
 from .placement.computing import AS_BY_DEFAULT, Computing
 from .placement.requests import Requests, epoch_options
@@ -87,7 +87,6 @@ class TTDevice(Reports):
         self.used_nops: set[int] = set()
         self._gradients: dict[str, torch.Tensor] = {}
         self.intermediates: list[torch.Tensor] = []
-        self._traced: Traced | None = None
         self._looped: dict[int, torch.Tensor] = {}  # inputs that are outputs of the run before, by number
         if module is not None:
             self.place_module(module)
@@ -130,6 +129,12 @@ class TTDevice(Reports):
         chip = {} if SIMULATED[self.arch] == "wormhole_b0" else {"mock-system-desc-arch": SIMULATED[self.arch]}
         pipeline = CompileOptions({**_get_global_compiler_config().compile_options(), **chip})
         return Options(device=self.chip(), target_format=requested, pipeline=pipeline, cache=cache_of_programs())
+
+    def placing(self, options: Options) -> Options:
+        """Returns options with which the compiler also places the ops of programs."""
+        config = _get_global_compiler_config()
+        epochs = epoch_options(config, chip_of(self.arch, config))
+        return replace(options, pipeline=CompileOptions(options.pipeline).with_(epochs))
 
     def formats(self, inputs: Sequence[torch.Tensor]) -> Formats:
         """Returns formats of the device: those that were set, else that of the inputs, Float32 by its fallback."""
@@ -193,17 +198,16 @@ class TTDevice(Reports):
             self._results = len(outputs)
             return [*outputs, *(trace.saved[name] for name in self._saved)]
 
-        chip = chip_of(self.arch, config)
-        options = self.options(formats.base)
-        pipeline = CompileOptions(options.pipeline).with_(epoch_options(config, chip))
-        options = replace(options, pipeline=pipeline)
+        chip, options = chip_of(self.arch, config), self.placing(self.options(formats.base))
+        names = [*keys, *self.modules[0].input_names(len(inputs)), *(f"target_{i}" for i in range(len(targets)))]
+        requests = Requests.of(config, chip, self.chip_ids, names if losing else names[: len(keys) + len(inputs)])
 
         def run(parts: Parts) -> list[torch.Tensor]:
             self._compiled = Compiled(
                 function, len(keys), options, training=self.training, host_ops=self._host_ops(),
                 allow_host=config.enable_tvm_cpu_fallback, recompute=config.enable_recompute and self.training,
                 moves_depth=config.tm_cpu_fallback_max_depth if config.enable_tm_cpu_fallback else 0, parts=parts,
-                computing=computing, requests=Requests.of(config, chip),
+                computing=computing, requests=requests,
             )  # fmt: skip
             # The first call compiles. Buffers that it writes are copies, and so are random numbers' states.
             buffers = [x if x.requires_grad else x.detach().clone() for x in self.parameters().values()]
@@ -230,38 +234,38 @@ class TTDevice(Reports):
         return {"forward" if kind == FORWARD else "backward": parts for kind, parts in found.items()}
 
     def _place(self, formats: Formats, inputs: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> None:
-        """Places what was compiled on the chips."""
+        """Places the compiled modules on the chips."""
+        config, arch = _get_global_compiler_config(), SIMULATED[self.arch]
         first = self.modules[0]
-        optimizing = None
+        optimizing, ran = None, computed_nodes(self.compiled.executables, arch)
         trained = set(self.trained())
         if self.training and self.optimizer is not None:
             o = self.optimizer
-            optimizing = Optimizing(o.step_function(DataFormat.Float32), o.kept, ["lr", *o.numbers])
             trained &= o.parameters if o.parameters is not None else trained
+            steps = {
+                name: o.compiled_step(x.shape, *self._step_of(name)) for name, x in self.trained().items()
+                if name in trained
+            }  # fmt: skip
+            optimizing = Optimizing({name: step.graphs[0][1] for name, step in steps.items()}, o.kept,
+                                    ["lr", *o.numbers])  # fmt: skip
+            ran |= computed_steps({name: step.executables for name, step in steps.items()}, arch,
+                                  len(self.compiled.executables))  # fmt: skip
         traced = Traced(
             first.name, self.arch, self.chip_ids, formats,
             {name: (tuple(x.shape), name in trained) for name, x in self.parameters().items()},
             first.input_names(len(inputs)), [f"target_{i}" for i in range(len(targets))], self._results, self._saved,
             inputs[0].shape[0] if inputs and inputs[0].dim() > 1 else 1, self.training, bool(targets),
-            used_nops=set(self.used_nops), op_names=self.op_names, optimizing=optimizing,
+            self.compiled.graphs, self.op_names, optimizing, ran,
         )  # fmt: skip
-        self._place_traced(traced)
+        self.placement = place(traced, config)
+        self.used_nops |= self.compiled.copies
         self._looped = {}
-
-    def _place_traced(self, traced: Traced) -> None:
-        """Places the modules, with the programs as far as they are compiled."""
-        self._traced = traced
-        ran = computed_nodes(self.compiled.executables, SIMULATED[self.arch])
-        now = replace(traced, graphs=self.compiled.graphs, used_nops=set(traced.used_nops), ran=ran)
-        self.placement = place(now, _get_global_compiler_config())
-        self.used_nops = now.used_nops
 
     def _write_placement(self) -> None:
         """Adds to the placement what runs of it, and writes the netlist."""
         assert self.placement is not None
         self.placement.programs = programs_of(self.compiled.executables, self.placement.epochs, SIMULATED[self.arch])
-        if not self.training or len({x.epoch_type for x in self.placement.programs}) > 1:
-            self.compiled.graphs.clear()  # all is compiled
+        self.compiled.graphs.clear()
         try:
             self.netlist_filename = str(write(self.placement, _get_global_compiler_config()))
         except OSError as error:
@@ -372,10 +376,6 @@ class TTDevice(Reports):
         found = torch.autograd.grad(
             [y for y, _ in pairs], [*tracked, *trained.values()], [g.to(y.dtype) for y, g in pairs], allow_unused=True
         )
-        if self.placement is not None and len(self.placement.programs) < len(self.compiled.executables):
-            assert self._traced is not None
-            self._place_traced(self._traced)  # the backward pass was compiled
-            self._write_placement()
         for name, gradient in zip(trained, found[len(tracked) :], strict=True):
             if gradient is not None:
                 self._accumulate(name, gradient.detach())
@@ -398,19 +398,20 @@ class TTDevice(Reports):
         """Computes new weights on the chip. They have the format of the parameter, with amp_level 0; Float32 else."""
         if self.optimizer is None:
             return
+        for name, value in self.trained().items():
+            if name in self._gradients:
+                self.optimizer.step_parameter(name, value, self._gradients[name], *self._step_of(name))
+
+    def _step_of(self, name: str) -> tuple[Options, Computing, DataFormat]:
+        """Returns how the step of a parameter is computed, and the format of the new weight."""
         assert self._formats is not None
         config = _get_global_compiler_config()
         explicit = {name: f for module in self.modules for name, f in module.formats().items()}
-        for name, value in self.trained().items():
-            if name not in self._gradients:
-                continue
-            stored = explicit.get(name) or self._formats.of(name)
-            data_format = stored if config.amp_level == 0 else DataFormat.Float32
-            data_format = self._formats.of_step(name) or data_format
-            self.optimizer.step_parameter(
-                name, value, self._gradients[name], self.options(DataFormat.Float32),
-                self._computing.of_optimizer(config.amp_level), data_format,
-            )  # fmt: skip
+        stored = explicit.get(name) or self._formats.of(name)
+        data_format = stored if config.amp_level == 0 else DataFormat.Float32
+        data_format = self._formats.of_step(name) or data_format
+        options = self.placing(self.options(DataFormat.Float32))
+        return options, self._computing.of_optimizer(config.amp_level), data_format
 
     def step_scheduler(self) -> None:
         if self.scheduler is not None:

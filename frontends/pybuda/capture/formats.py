@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.fx import Graph
 from ttmlir import ir
-from ttmlir.dialects import ttir
+from ttmlir.dialects import ttcore, ttir
 from ttmlir.torch.lowering import RULES, Lowering, Value, rule
 
 from ..enums import Named
@@ -141,7 +141,7 @@ def widened(x: torch.Tensor) -> torch.Tensor:
 
 
 def as_integers(x: torch.Tensor, data_format: DataFormat, what: str) -> torch.Tensor:
-    """Returns integers in a format of integers; what is beyond its range is the nearest that it has.
+    """Returns integers in an integer format; values beyond its range are clamped.
 
     Raises:
         FormatError: floats; the packer does not convert them.
@@ -175,7 +175,7 @@ def _(x: torch.Tensor, data_format: str, read: bool = False) -> torch.Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
-# The gradient passes as it is: rounding has a slope of 0 nearly everywhere.
+# The gradient passes unchanged: rounding has a slope of 0 nearly everywhere.
 round_to.register_autograd(lambda context, gradient: (gradient, None, None))
 
 
@@ -222,6 +222,27 @@ def _truncated_to_lf8(lowering: Lowering, x: Value) -> Value:
     return lowering.cast(Value(ttir.bitcast_convert(packed.ir, results=[wide.ir.type]), x.shape, wide.dtype), x.dtype)
 
 
+@torch.library.custom_op("pybuda::copy", mutates_args=())
+def copied(x: torch.Tensor) -> torch.Tensor:
+    """Returns a copy, which the chip holds in a separate buffer."""
+    return x.clone(memory_format=torch.contiguous_format)
+
+
+@copied.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+copied.register_autograd(lambda context, gradient: gradient)
+
+
+@rule("pybuda.copy")
+def _copy(lowering: Lowering, x: Value) -> Value:
+    barrier = ttcore.OptimizationBarrierOp([x.ir.type], [x.ir])
+    barrier.operation.attributes["ttcore.copy"] = ir.UnitAttr.get(lowering.context)
+    return Value(barrier.results[0], x.shape, x.dtype)
+
+
 @torch.library.custom_op("pybuda::product_by_parts", mutates_args=())
 def product_by_parts(x: torch.Tensor, y: torch.Tensor, inner: int, data_format: str) -> torch.Tensor:
     """Returns the product of matrices, added up over parts of `inner` columns of `x`; between parts the sum is in
@@ -253,7 +274,7 @@ PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}
 
 
 def split_products(graph: Graph, parts: Mapping[str, tuple[int, DataFormat]]) -> None:
-    """Adds up products, by the names of their nodes, over parts of so many elements of the inner dimension."""
+    """Sums products, by the names of their nodes, over parts of this many elements of the inner dimension."""
     for node in [node for node in graph.nodes if node.name in parts]:
         first = PRODUCTS[node.target.overloadpacket.__name__]
         inner, data_format = parts[node.name]

@@ -24,7 +24,7 @@ from ..errors import PyBudaError
 from ..placement.computing import AS_BY_DEFAULT, Computing
 from ..placement.program import Executable, record_merged
 from ..placement.recipes import MOVES
-from ..placement.requests import NO_REQUESTS, Requests
+from ..placement.requests import NO_REQUESTS, Requests, check_parts
 from ..tools.reportify import compiling, requested_log
 from .formats import DataFormat, split_products
 
@@ -84,6 +84,7 @@ class Compiled:
     epoch_type: of all ops; None: of forward and backward passes.
     programs: (FORWARD or BACKWARD, program), in the order in which they were made.
     executables: their flatbuffers. graphs: their graphs, after the first call of the function.
+    copies: numbers of the requested copies that were inserted into these.
     """
 
     def __init__(
@@ -110,8 +111,11 @@ class Compiled:
         self.executables: list[Executable] = []
         self.graphs: list[tuple[str, Graph]] = []
         self.on_host: list[str] = []
+        self.copies: set[int] = set()
         self.log = requested_log()
         self._function = function
+        self._backward: GraphModule | None = None
+        self._of_backward: Any = None  # its program
         self._run: Callable[..., Sequence[torch.Tensor]] | None = None
 
     def _captured(self, flat: Sequence[torch.Tensor]) -> Callable[..., Sequence[torch.Tensor]]:
@@ -136,7 +140,12 @@ class Compiled:
 
         def compiler(kind: str) -> Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]:
             def compile_one(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-                program = self._compile(kind, graph, unsuited)
+                if kind == FORWARD:
+                    program = self._compile(kind, graph, unsuited)
+                    if self._backward is not None:  # AOTAutograd compiles it at its first run
+                        self._of_backward = self._compile(BACKWARD, self._backward, unsuited)
+                else:
+                    program = self._of_backward
                 return make_boxed_func(lambda *arguments: program(arguments))
 
             return compile_one
@@ -154,10 +163,9 @@ class Compiled:
         )
 
     def _partition(self, joint: GraphModule, inputs: Any, **keywords: Any) -> tuple[GraphModule, GraphModule]:
-        """Splits into the forward and the backward graph. The latter is compiled at its first run."""
-        forward, backward = partition(joint, inputs, recompute=self.recompute, **keywords)
-        self.graphs.append((BACKWARD, backward.graph))
-        return forward, backward
+        """Splits into the forward and the backward graph."""
+        forward, self._backward = partition(joint, inputs, recompute=self.recompute, **keywords)
+        return forward, self._backward
 
     def _compile(self, kind: str, graph: GraphModule, unsuited: str = "") -> Callable[[Sequence[Any]], Any]:
         """Compiles a captured graph to a program, and records the result."""
@@ -172,13 +180,14 @@ class Compiled:
             if is_call(node) and op_name(node.target).split(".")[0] in self.host_ops:
                 node.meta[ON_HOST] = "cpu_fallback_ops"
         self.computing.apply(graph.graph, self.epoch_type or EPOCHS[kind], self.statics)
-        self.requests.apply(graph.graph, self.epoch_type or EPOCHS[kind])
+        self.copies |= self.requests.apply(graph.graph, self.epoch_type or EPOCHS[kind])
         moved = moves_on_host(graph.graph, parameters, self.moves_depth) if self.moves_depth else set()
         record_merged(graph.graph)
         with warnings.catch_warnings(), preserve_node_meta(False), compiling(self.log, kind), record() as reports:
-            # That ops run in PyTorch is said by `on_host`, and refused where the user does not want it.
+            # `on_host` states that ops run in PyTorch, which is refused if the user does not allow it.
             warnings.filterwarnings("ignore", message="PyTorch runs what")
             program = compile_whole(graph, parameters, self.options, kind, self.training, unsuited)
+        check_parts(graph.graph)
         found, _ = left_on_host(graph.graph)
         self.on_host += list(found)
         lacking = [name for name in found if name not in moved]
@@ -189,18 +198,24 @@ class Compiled:
             )
         self.programs.append((kind, program))
         result = [program for report in reports for program in report.programs]
-        self.executables += [Executable(EPOCHS[kind], program.binary) for program in result]
-        if kind == FORWARD:
-            self.graphs.insert(0, (kind, graph.graph))
+        self.executables += [Executable(self.epoch_type or EPOCHS[kind], program.binary) for program in result]
+        self.graphs.append((kind, graph.graph))
         return program
+
+    def prepare(self, *flat: torch.Tensor) -> None:
+        """Captures the function for arguments like these; also compiles it, but for what AOTAutograd captures."""
+        with torch.set_grad_enabled(self.training), _tracing, preserve_node_meta():
+            # Ops of modules mark the nodes that they make.
+            self._run = self._run or self._captured(flat)
 
     def __call__(self, *flat: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Runs the function. With gradients enabled, in training, its results have a backward pass."""
         with torch.set_grad_enabled(self.training):
             if self._run is not None:
                 return tuple(self._run(*flat))
-            with _tracing, preserve_node_meta():  # ops of modules mark the nodes that they make
-                self._run = self._captured(flat)
+            with _tracing, preserve_node_meta():
+                self.prepare(*flat)
+                assert self._run is not None
                 return tuple(self._run(*flat))
 
 
@@ -211,12 +226,16 @@ class OnChip:
         self.function, self.epoch_type = function, epoch_type
         self._compiled: dict[Any, Compiled] = {}
 
-    def __call__(self, options: Options, computing: Computing, *tensors: torch.Tensor) -> list[torch.Tensor]:
+    def compiled(self, options: Options, computing: Computing, *tensors: torch.Tensor) -> Compiled:
+        """Returns the program for tensors of these shapes, which is compiled at its first call."""
         shapes = [(tuple(x.shape), x.dtype) for x in tensors]
         key = (id(options.device), options.target_format, options.pipeline, computing, *shapes)
         if key not in self._compiled:
             self._compiled[key] = Compiled(self.function, 0, options, computing=computing, epoch_type=self.epoch_type)
-        return [x.detach() for x in self._compiled[key](*(x.detach() for x in tensors))]
+        return self._compiled[key]
+
+    def __call__(self, options: Options, computing: Computing, *tensors: torch.Tensor) -> list[torch.Tensor]:
+        return [x.detach() for x in self.compiled(options, computing, *tensors)(*(x.detach() for x in tensors))]
 
 
 accumulate = OnChip(lambda total, more: (total + more,), BACKWARD_EPOCH)

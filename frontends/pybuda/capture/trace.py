@@ -19,7 +19,7 @@ from torch.utils._pytree import tree_map_only
 
 from ..enums import BACKWARD, FORWARD, OPTIMIZER
 from ..errors import PyBudaError
-from .formats import FLOATS, INTEGERS, ROUNDED_ONLY, DataFormat, MathFidelity, as_integers, widened
+from .formats import FLOATS, INTEGERS, ROUNDED_ONLY, DataFormat, MathFidelity, as_integers, copied, widened
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Precision:
 def last_said(
     rules: Sequence[Precision], what: str, name: str, op_type: str | None, epoch_type: str, gradient: bool
 ) -> Any:
-    """Returns what the last rule says that fits and says something; else None."""
+    """Returns the value of the last matching rule that sets one; else None."""
     for rule in reversed(rules):
         value = getattr(rule, what)
         if value is not None and rule.fits(name, op_type, epoch_type, gradient):
@@ -72,7 +72,7 @@ def last_said(
 
 
 def shown(value: Any) -> str:
-    """Returns it as it is written in a program."""
+    """Returns it as a program writes it."""
     if isinstance(value, tuple):
         return str({x.number: (x.data_format.name, x.activations) for x in value})
     return value.name if isinstance(value, DataFormat | MathFidelity) else repr(value)
@@ -114,7 +114,7 @@ class Formats:
     def setting(
         self, what: str, name: str, op_type: str | None = None, epoch_type: str = FORWARD, gradient: bool = False
     ) -> Any:
-        """Returns what the last rule says that fits and says something; else None."""
+        """Returns the value of the last matching rule that sets one; else None."""
         self.seen.add((name, op_type, epoch_type, gradient))
         return last_said(self.rules, what, name, op_type, epoch_type, gradient)
 
@@ -147,8 +147,9 @@ class Formats:
     def operand(
         self, x: torch.Tensor, number: int, name: str, op_type: str, activation: bool, trained: bool
     ) -> torch.Tensor:
-        """Returns an operand as an op reads it; in training also: the gradient that the op's backward pass gives for
-        it, in the format of that. trained: it is a parameter."""
+        """Returns an operand as an op reads it; in training also the gradient that the op's backward pass computes for
+        it, in the operand's format. trained: it is a parameter.
+        """
         data_format = self.input_df(number, name, op_type, activation)
         if data_format is not None:
             x = self.rounded(x, data_format, f"operand {number} of op {name or op_type!r}", read=True)
@@ -160,7 +161,7 @@ class Formats:
         return x if backward is self.base or backward in INTEGERS else GradientRounding.apply(x, FLOATS[backward])
 
     def of_step(self, name: str) -> DataFormat | None:
-        """Returns the format that rules about steps of optimizers give to new weights."""
+        """Returns the format that rules about optimizer steps set for new weights."""
         rules = [rule for rule in self.rules if rule.epoch_type == OPTIMIZER]
         return replace(self, rules=rules).setting("output_df", name, None, OPTIMIZER)
 
@@ -233,18 +234,18 @@ class Trace:
         return name
 
     def behind_nops(self, source: str, reader: str, value: torch.Tensor) -> tuple[str, torch.Tensor]:
-        """Returns what an op reads: `value`, or the last of the nops between `source` and it; with its name."""
+        """Returns what an op reads, with its name: `value`, or the last of the nops between `source` and it."""
         for number, (behind, readers) in enumerate(self.nops):
             if behind not in (source, self.roots.get(source)) or reader not in readers:
                 continue
             self.used.add(number)
             name = f"buffer_0_{behind}_{readers[0]}"
-            # Readers behind different moves have the nop in different orders of elements.
+            # Users behind different data movement ops see the nop with different orders of elements.
             key = name, source
             if key not in self._buffers:
                 self.ops[name] = "Nop"
                 with marked(name, "Nop"):
-                    self._buffers[key] = self.output(name, "Nop", value.clone())
+                    self._buffers[key] = self.output(name, "Nop", copied(value))
             source, value = name, self._buffers[key]
         return source, value
 
@@ -273,7 +274,7 @@ OP_TYPES = {
 }  # fmt: skip
 
 
-# Functions that give a part of their operand as it is, or say something about it: nothing is computed.
+# Functions that return a part of their operand unchanged, or only describe it: nothing is computed.
 VIEWS = frozenset({
     "view", "reshape", "permute", "transpose", "t", "expand", "expand_as", "view_as", "reshape_as", "slice", "select",
     "narrow", "split", "chunk", "unbind", "unsqueeze", "squeeze", "flatten", "unflatten", "movedim", "swapaxes",
@@ -293,7 +294,7 @@ def writes(function: Callable[..., Any], name: str, args: Any, kwargs: Any) -> b
 
 
 class Rounding(TorchFunctionMode):
-    """While it is on, results of PyTorch's functions have the formats of the trace, and so has what they read.
+    """While active, results of PyTorch's functions have the formats of the trace, and so have their operands.
 
     parameters, inputs: of the module; other operands are results of functions.
     """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..capture.formats import copied
 from ..errors import PyBudaError
 from .registry import op
 
@@ -24,7 +25,7 @@ UNARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {
     "Sine": (torch.sin, "The sine of each element."),
     "Cosine": (torch.cos, "The cosine of each element."),
     "LogicalNot": (lambda x: (x == 0).to(x.dtype), "1 where an element is 0, else 0."),
-    "Buffer": (torch.clone, "The operand, held in a buffer of its own."),
+    "Buffer": (copied, "The operand, held in a buffer of its own."),
     "Tilize": (torch.clone, "The operand in tiles, as a module's results are in any case."),
 }
 BINARY: dict[str, tuple[Callable[..., torch.Tensor], str]] = {

@@ -3,29 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.fx import Graph as FxGraph
-from torch.fx.experimental.proxy_tensor import make_fx
-from ttmlir.torch.decompositions import decompositions
 
 from ..capture.formats import DataFormat, MathFidelity
 from ..capture.trace import Formats
 from ..config import CompilerConfig
 from ..enums import BACKWARD, FORWARD, OPTIMIZER, BackendDevice
 from .chip import chip_of, host_chips
-from .fracture import fracture
 from .graph import TILE, Graph, Op, PlacementError, Queue
 from .lower import Lowering, model_outputs
 from .memory import allocate, edges_through_memory
 from .names import check_forms
-from .passes import as_in_program, evaluate_constants, insert_nops, prestride, tilize
+from .parts import in_parts
+from .passes import as_in_program, evaluate_constants, prestride, tilize
 from .place import Placer
-from .program import Computed
+from .program import Computed, of_step
 from .summary import Result
 from .times import Clock
 from .values import NO_CORES, Precisions, Value, compact, plain
@@ -33,9 +30,10 @@ from .values import NO_CORES, Precisions, Value, compact, plain
 
 @dataclass
 class Optimizing:
-    """The step of an optimizer: function of weight, gradient, what is kept of it, and numbers; their names."""
+    """The steps of an optimizer, by parameter: graphs of weight, gradient, what is kept of it, and numbers; the names
+    of these."""
 
-    function: Callable[..., Any]
+    graphs: Mapping[str, FxGraph]
     kept: Sequence[str]
     numbers: Sequence[str]
 
@@ -46,7 +44,7 @@ class Traced:
 
     states: shape and whether it is trained of each parameter and buffer. inputs, targets: names.
     results: how many the modules give. saved: names of the ops whose results are kept, behind the results.
-    used_nops: numbers of the nops that are in the graphs. ran: what computes nodes in each run, by epoch type and name.
+    ran: what computes nodes in each run, by epoch type and name.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Traced:
     training: bool
     has_loss: bool
     graphs: list[tuple[str, FxGraph]] = field(default_factory=list)
-    used_nops: set[int] = field(default_factory=set)
     op_names: Mapping[str, str] = field(default_factory=dict)
     optimizing: Optimizing | None = None
     ran: Mapping[tuple[str, str], Computed] = field(default_factory=dict)
@@ -106,7 +103,7 @@ def spills(result: Result) -> dict[str, dict[str, tuple[int, DataFormat]]]:
     for placed in (x for epoch in result.placement.epochs for x in epoch.placed):
         op, m = (placed.op.parts or [placed.op])[0], placed.model
         if op.is_product and op.spill_df is not None and m.m_k > 1:
-            found.setdefault(op.epoch_type, {})[op.node] = m.u_kt * TILE, op.spill_df
+            found.setdefault(op.epoch_type, {})[op.node.partition("#")[0]] = m.u_kt * TILE, op.spill_df
     return found
 
 
@@ -196,28 +193,25 @@ def optimize(graph: Graph, traced: Traced, queues: dict[str, Queue], how: Precis
     """Adds the steps of the optimizer, one for each parameter that has a gradient."""
     step = traced.optimizing
     assert step is not None
-    known: dict[tuple[int, ...], FxGraph] = {}
     numbers = {name: graph.queue(f"opt_{name}", (1,), DataFormat.Float32, "parameter") for name in step.numbers}
-    for name, (shape, trained) in traced.states.items():
+    for name, fx in step.graphs.items():
         gradient = queues.get(f"gradient of {name}")
-        if not trained or gradient is None:
+        if gradient is None:
             continue
-        shape = compact(shape)
-        if shape not in known:
-            kept = [torch.empty(shape if kind != "t" else (1,)) for kind in step.kept]
-            given = [torch.empty(shape), torch.empty(shape), *kept, *(torch.empty(1) for _ in step.numbers)]
-            known[shape] = make_fx(step.function, decompositions(), tracing_mode="fake")(*given).graph
+        shape = compact(traced.states[name][0])
         states = [
             graph.queue(f"opt_{plain(name)}_{kind}", shape if kind != "t" else (1,), DataFormat.Float32, "state")
             for kind in step.kept
         ]
         reads = [queues[name], gradient, *states, *numbers.values()]
-        placeholders = [n for n in known[shape].nodes if n.op == "placeholder"]
+        placeholders = [n for n in fx.nodes if n.op == "placeholder"]
         arguments = {str(n.target): Value(q, q.shape) for n, q in zip(placeholders, reads, strict=True)}
         lowering = Lowering(graph, how)
         lowering.scope = plain(name)
-        df = queues[name].df
-        returned = lowering.run(known[shape], OPTIMIZER, arguments)
+        df, first = queues[name].df, len(graph.ops)
+        returned = lowering.run(fx, OPTIMIZER, arguments)
+        for op in graph.ops[first:]:
+            op.node = of_step(name, op.node) if op.node else ""
         queues[name].df = df
         for x, queue in zip(returned, [queues[name], *states], strict=False):
             if isinstance(x, Value):
@@ -281,8 +275,7 @@ def place(traced: Traced, config: CompilerConfig) -> Result:
     as_in_program(graph, traced.ran)
     if config.tti_dump_format == "backend" and config.enable_device_tilize:
         tilize(graph)
-    fracture(graph, config, traced.chips)
-    traced.used_nops |= insert_nops(graph, config, traced.used_nops)
+    in_parts(graph, traced.ran, config)
     assign_chips(graph, traced, config)
     order = chip_order(traced.chips, config)
     placer = Placer(graph, chip, order, config)

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from _ttmlir_runtime import runtime
 
 from ..capture.formats import DataFormat
 from ..enums import FORWARD
@@ -124,7 +121,7 @@ class Op(Node):
 
     epoch_type: fwd, bwd or opt. source: the op of the module that it is a part of, or "".
     inner: tiles of the inner dimension of a product, else 0. work: nanoseconds of the program's ops that compute it, on
-        one core; None while there is no program. place: where the compiler places them.
+        one core; None for copies that no program computes. place: where the compiler places them.
     parts: of a fused op the ops that it is made of. chip: which one it has to be on.
     node: the node of PyTorch's graph that it is a part of. is_product: it is the whole of a product of PyTorch's.
     spill_df: the format that a rule gives to sums that are in memory between parts of the inner dimension.
@@ -157,24 +154,8 @@ class Op(Node):
 
 
 MATMULS = frozenset({"matmul", "conv2d"})
-# The op of TTNN that an op is, and whose cost it has, where the name is another.
-OF_TTNN = {
-    "sine": "sin", "cosine": "cos", "power": "pow_tensor", "clip": "clamp_scalar", "lrelu": "leaky_relu", "elu": "exp",
-    "softplus": "log1p", "compare": "gt", "gelu_derivative": "gelu_bw", "nop": "assign", "tilizer": "to_layout",
-    "splice": "concat", "index": "gather", "reduce_avg": "mean", "layernorm": "layer_norm",
-    "batchnorm": "batch_norm_inference", "groupnorm": "group_norm",
-}  # fmt: skip
-# Copies, which no program runs: values stay where they are.
-COPIES = frozenset({"nop", "tilizer"})
 # Ops that only move elements.
 MOVES = frozenset({"splice", "embedding", "index", "scatter", "pad", "sort"})
-
-
-@functools.cache
-def ttnn_name(kind: str) -> str:
-    """Returns the op of TTNN whose cost an op of this type has; one that TTNN lacks is a pass of the vector unit."""
-    name = "ttnn." + OF_TTNN.get(kind, kind.removeprefix("reduce_"))
-    return name if name in runtime.list_ops() else "ttnn.where"
 
 
 @dataclass

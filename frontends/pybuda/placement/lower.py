@@ -205,8 +205,6 @@ class Lowering:
             self.entries.setdefault(b.source, first)
             if name in ("cat", "stack"):
                 return self.entries[b.source].moved(out, f"{b.kind}: {len(values)}")
-        if b.kind in ("nop", "buffer") and name == "clone":
-            return b.op("nop", first)
         if name in SAME:
             return first.reshaped(out)
         if name in MANIPULATIONS:

@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from _ttmlir_runtime import runtime
 
 from ..capture.formats import DataFormat
 from ..config import CompilerConfig
 from .chip import Chip
-from .graph import TILE, Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles, ttnn_name
+from .graph import Op, PlacementError, Queue, Tiles, divisors, round_up, tile_bytes, tiles
 
 # Tiles of half of the destination register, of which one half computes while the other is packed.
 DST_TILES, DST_TILES_F32 = 8, 4
 LARGEST_STREAM = 64
-PHASES = {"LoFi": 1, "HiFi2": 2, "HiFi3": 3, "HiFi4": 4}
 DIRECTIONS = {"R": "r", "C": "c", "RZ": "r", "CZ": "c", "Z": "z"}
 
 
@@ -55,31 +51,6 @@ class Model:
     @property
     def l1_bytes(self) -> int:
         return sum(size for _, size in self.buffers)
-
-
-def work_ns(op: Op, chip: Chip) -> float:
-    """Returns the nanoseconds that an op takes to compute on one core: by the program, else by the rule of its TTNN
-    op."""
-    if op.work is not None:
-        return op.work
-    if op.parts:
-        return sum(work_ns(part, chip) for part in op.parts)
-    if op.is_matmul:
-        out, inner = op.tiles, op.inner * TILE
-        operands = ((out.z, out.r * TILE, inner), (inner, out.c * TILE))
-        return compute_ns(chip.costs.arch, "ttnn.matmul", operands, (out.z, out.r * TILE, out.c * TILE),
-                          op.df is DataFormat.Float32, PHASES.get(op.fidelity, 4))  # fmt: skip
-    reads = (op.operands[0].shape,) if op.type.startswith("reduce") else ()
-    return compute_ns(chip.costs.arch, ttnn_name(op.type), reads, op.shape, op.df is DataFormat.Float32)
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def compute_ns(
-    arch: str, name: str, operands: tuple[Sequence[int], ...], result: Sequence[int], is_f32: bool, phases: int = 4
-) -> float:
-    """Returns the nanoseconds that a TTNN op computes on one core."""
-    data_type = runtime.DataType.Float32 if is_f32 else runtime.DataType.BFloat16
-    return runtime.estimate_op(arch, name, operands, [result], data_type=data_type, phases=phases)[0]
 
 
 class Models:
@@ -298,7 +269,7 @@ class Models:
         if m_k > 1 and op.intermed_df is not op.df:
             buffers.append(("intermediates", round_up(rows * columns * tile_bytes(op.intermed_df), alignment)))
         moved += t * rows * columns * size
-        ns = max(work_ns(op, chip) / (grid[0] * grid[1]), moved * chip.costs.l1_byte)
+        ns = max((op.work or 0.0) / (grid[0] * grid[1]), moved * chip.costs.l1_byte)
         cycles = ns * chip.costs.clock_ghz
         if op.place is not None and op.place.grid == grid:
             cycles = op.place.cycles

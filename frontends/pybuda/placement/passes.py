@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..config import CompilerConfig
-from .graph import COPIES, TILE, Graph, Node, Op, Operand, Queue
+from .graph import TILE, Graph, Node, Op, Operand, Queue
 from .program import Computed
 
 
@@ -55,7 +55,7 @@ def as_in_program(graph: Graph, ran: Mapping[tuple[str, str], Computed]) -> None
     groups: dict[Any, list[Op]] = {}
     for op in graph.ops:
         computed = ran.get((op.epoch_type, op.node))
-        if computed is not None and op.type not in COPIES:
+        if computed is not None:
             groups.setdefault((op.epoch_type, computed.rows), []).append(op)
     fused: dict[Op, Op] = {}
     equal: dict[Op, Op] = {}
@@ -74,7 +74,7 @@ def as_in_program(graph: Graph, ran: Mapping[tuple[str, str], Computed]) -> None
     graph.aliases |= {part.name: f"it is a part of {op.name}" for op in fused.values() for part in op.parts}
     for op in graph.ops:
         computed = ran.get((op.epoch_type, op.node))
-        if computed is not None and op.type not in COPIES and math.prod(computed.shape) == math.prod(op.shape):
+        if computed is not None and math.prod(computed.shape) == math.prod(op.shape):
             op.work, op.shape, op.place = computed.work, computed.shape, computed.place
     edges: list[tuple[Operand | Queue, Node | None]] = [(queue, queue.producer) for queue in graph.queues]
     edges += [(x, x.source) for op in graph.ops for x in op.operands if not x.tms]
@@ -105,41 +105,6 @@ def fused_op(name: str, parts: list[Op]) -> Op:
         fidelity=parts[0].fidelity, acc_df=parts[0].acc_df, intermed_df=parts[0].intermed_df, node=last.node,
         inner=parts[0].inner, attributes={"dim": along} if along else {},
     )  # fmt: skip
-
-
-def insert_nops(graph: Graph, config: CompilerConfig, used: Collection[int]) -> set[int]:
-    """Copies that were requested between ops that have no names in the module; returns their numbers.
-
-    used: existing ones. With hoist_tms, data movement happens before the copy, otherwise after it.
-    """
-    done = set(used)
-    for number, (source, names, hoist) in enumerate(config.buffering_nops):
-        name = f"buffer_0_{source}_{names[0]}"
-        node = next((x for x in (*graph.ops, *graph.queues) if x.name == source), None)
-        if number not in done and node is not None:
-            edges = [(op, i) for op in graph.named(names) for i, x in enumerate(op.operands) if x.source is node]
-            if not edges:
-                continue
-            done.add(number)
-            at = min(graph.ops.index(op) for op, _ in edges)
-            first = edges[0][0]
-            copy = Op(graph.unique(name), node.shape, node.df, "nop", [Operand(node, node.shape)], first.epoch_type)
-            tms = {(op.operands[i].tms, op.operands[i].shape) for op, i in edges}
-            moves = hoist and len(tms) == 1
-            if moves:
-                (text, shape) = tms.pop()
-                copy.operands[0].tms, copy.operands[0].shape, copy.shape = text, shape, shape
-            for op, i in edges:
-                op.operands[i] = Operand(copy, op.operands[i].shape, () if moves else op.operands[i].tms)
-            graph.ops.insert(at, copy)
-        elif number in done and not hoist:
-            for copy in [op for op in graph.ops if op.name == name and op.operands[0].tms]:
-                before = copy.operands[0]
-                for op, i in graph.readers().get(copy, []):
-                    op.operands[i].tms = (*before.tms, *op.operands[i].tms)
-                copy.shape = before.source.shape
-                copy.operands[0] = Operand(before.source, before.source.shape)
-    return done
 
 
 def prestride(graph: Graph) -> None:

@@ -4,13 +4,11 @@ whose cores are taken, into the first free cores, until an epoch is full."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from ..config import CompilerConfig
-from ..enums import EPOCH_TYPES, FORWARD
+from ..enums import FORWARD
 from .chip import Chip
 from .graph import MOVES, Graph, Op, PlacementError
 from .models import Model, Models
@@ -94,45 +92,6 @@ class Floor:
         self.left -= size[0] * size[1]
 
 
-def schedule(graph: Graph, config: CompilerConfig) -> list[Op]:
-    """Returns ops in an order that data and constraints allow; as they were traced where these leave a choice.
-
-    Raises:
-        PlacementError: a constraint contradicts the data, or another one.
-    """
-    number = {op: i for i, op in enumerate(graph.ops)}
-    before: dict[Op, set[Op]] = {op: {x.source for x in op.operands if isinstance(x.source, Op)} for op in graph.ops}
-    by_name = {op.name: op for op in graph.ops}
-    for order in config.scheduler_constraints:
-        known = [by_name[name] for name in order if name in by_name]
-        for first, second in pairwise(known):
-            before[second].add(first)
-    # An epoch type comes after the one before it.
-    kind = {op: EPOCH_TYPES.index(op.epoch_type) for op in graph.ops}
-    waiting = {op: len(found) for op, found in before.items()}
-    after: dict[Op, list[Op]] = {}
-    for op, found in before.items():
-        for x in found:
-            after.setdefault(x, []).append(op)
-    ready = [(kind[op], number[op]) for op in graph.ops if not waiting[op]]
-    heapq.heapify(ready)
-    done: list[Op] = []
-    while ready:
-        op = graph.ops[heapq.heappop(ready)[1]]
-        done.append(op)
-        for x in after.get(op, []):
-            waiting[x] -= 1
-            if not waiting[x]:
-                heapq.heappush(ready, (kind[x], number[x]))
-    if len(done) < len(graph.ops):
-        left = [op.name for op in graph.ops if waiting[op]]
-        orders = ", ".join(map(str, config.scheduler_constraints))
-        raise PlacementError(
-            f"add_schedule_constraint({orders}): ops {', '.join(left[:4])} would each be before the others"
-        )
-    return done
-
-
 def streams_into(producer: Model, op: Op, number: int, model: Model) -> bool:
     """Returns whether an op can take what another one streams in the order in which it comes."""
     direction = producer.direction
@@ -175,7 +134,7 @@ class Placer:
         return "Ribbon" if policy == "CNN" else policy
 
     def run(self) -> Placement:
-        ops = schedule(self.graph, self.config)
+        ops = self.graph.ops
         epoch_breaks = self._breaks(ops, self.config.op_names_to_epoch_break)
         chip_breaks = self._breaks(ops, self.config.op_names_to_chip_break)
         if chip_breaks and len(self.chips) < 2:

@@ -15,11 +15,11 @@ from torch.fx import Graph
 from ttmlir.op_facts import ops_with
 from ttmlir.torch.importer import OP_ATTRIBUTES
 
-from .graph import COPIES, Op, Place
+from .graph import Op, Place
 from .place import Epoch
 
 NAMED = re.compile(r'"([^"]*)"(?!:)')
-EPOCH, MERGED, PLACED = "ttcore.epoch", "ttcore.merged", "ttcore.placed_"
+EPOCH, MERGED, PART, PLACED = "ttcore.epoch", "ttcore.merged", "ttcore.part", "ttcore.placed_"
 LOADING = "ttcore.load_cached"  # gives what was evaluated once
 CONVERSION = "ttnn.typecast"  # changes how a value is stored, and computes nothing
 
@@ -116,6 +116,35 @@ def nodes_of(op: Mapping[str, Any]) -> tuple[str, ...]:
     return (node_of(op["loc"]), *map(node_of, op["attributes"].get(MERGED, ())))
 
 
+def part_node(node: str, number: int) -> str:
+    """Returns the name under which a part of a node is known."""
+    return f"{node}#{number}"
+
+
+def join_node(node: str, number: int) -> str:
+    """Returns the name of what joins parts of a node."""
+    return f"{node}#join{number}"
+
+
+def parts_in(ops: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Returns the indices of ops that compute parts of nodes, and of those that join parts, by names of either."""
+    found: dict[str, list[int]] = {}
+    node_of_value: dict[int, str] = {}  # parts, and what joins them
+    joins: dict[str, int] = {}
+    for index, x in enumerate(ops):
+        node, part = node_of(x["loc"]), x["attributes"].get(PART)
+        of_node = [value for value in x["ins"] if node_of_value.get(value) == node]
+        if part is None and len(of_node) > 1:
+            number = joins[node] = joins.get(node, -1) + 1
+            found[join_node(node, number)] = [index]
+        elif part is not None and x["name"] != CONVERSION and x["name"] not in moving_ops():
+            found.setdefault(part_node(node, part), []).append(index)
+        elif not of_node:
+            continue
+        node_of_value.update(dict.fromkeys(x["outs"], node))
+    return found
+
+
 def place_of(op: Mapping[str, Any]) -> Place | None:
     """Returns where the compiler places an op of a program."""
     attributes = op["attributes"]
@@ -162,7 +191,8 @@ def work_of(perf: Any, arch: str) -> float:
 
 
 def computed_nodes(executables: Sequence[Executable], arch: str) -> dict[tuple[str, str], Computed]:
-    """Returns what computes the nodes of each epoch type, by their names. Missing are those that are evaluated once."""
+    """Returns what computes the nodes of each epoch type, and their parts, by names. Missing are those that are
+    evaluated once."""
     found: dict[tuple[str, str], Computed] = {}
     for number, executable in enumerate(executables):
         binary = executable.binary
@@ -180,8 +210,8 @@ def computed_nodes(executables: Sequence[Executable], arch: str) -> dict[tuple[s
             for i, node in enumerate(nodes_of(x) if x["outs"] else ()):
                 if rank == 2 or node not in evaluated:
                     ranked.setdefault(node, {}).setdefault((rank, i == 0), []).append(index)
-        for node, by_rank in ranked.items():
-            indices = by_rank[max(by_rank)]
+        of_node = {node: by_rank[max(by_rank)] for node, by_rank in ranked.items()}
+        for node, indices in (of_node | parts_in(run)).items():
             work = sum(work_of(report[i], arch) for i in indices if i in report)
             shape = tuple(values[run[indices[-1]]["outs"][0]]["desc"]["shape"])
             place = united([place_of(run[i]) for i in indices])
@@ -189,11 +219,30 @@ def computed_nodes(executables: Sequence[Executable], arch: str) -> dict[tuple[s
     return found
 
 
+def of_step(name: str, node: str) -> str:
+    """Returns the name of a node in the step of a parameter."""
+    return f"{name}/{node}"
+
+
+def computed_steps(steps: Mapping[str, Sequence[Executable]], arch: str, first: int) -> dict[tuple[str, str], Computed]:
+    """Returns what computes the nodes of the steps of an optimizer, by the names of parameters.
+
+    first: a number that no program has.
+    """
+    found: dict[tuple[str, str], Computed] = {}
+    known: dict[int, Mapping[tuple[str, str], Computed]] = {}  # parameters of one shape have the same programs
+    for number, (name, executables) in enumerate(steps.items()):
+        nodes = known.setdefault(id(executables), computed_nodes(executables, arch))
+        for (kind, node), x in nodes.items():
+            found[kind, of_step(name, node)] = replace(x, rows=tuple((first + number, i) for _, i in x.rows))
+    return found
+
+
 def placed_ops(epochs: Sequence[Epoch], epoch_type: str) -> Iterator[tuple[int, Op]]:
-    """Yields the number of the epoch and the op of each op that computes."""
+    """Yields the number of the epoch and the op of each op that a node of the graph becomes."""
     for epoch in epochs:
         if epoch.type == epoch_type:
-            yield from ((epoch.number, placed.op) for placed in epoch.placed if placed.op.type not in COPIES)
+            yield from ((epoch.number, placed.op) for placed in epoch.placed if placed.op.node)
 
 
 def programs_of(executables: Sequence[Executable], epochs: Sequence[Epoch], arch: str) -> list[ProgramTime]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .graph import COPIES, MATMULS
+from .graph import MATMULS
 from .values import Shape, Value
 
 # Functions that are an op of another name.
@@ -99,6 +99,6 @@ CONVOLUTIONS = frozenset({"convolution", "_convolution", "conv2d"})
 ALONG = {"_softmax": 1, "softmax": 1, "_log_softmax": 1, "log_softmax": 1}
 # What ops of the netlist are called; others have the name of their function.
 TYPES = frozenset({
-    *SIMPLE.values(), *MOVING.values(), *(f"reduce_{kind}" for kind in REDUCTIONS.values()), *MATMULS, *COPIES,
-    "fused_op",
+    *SIMPLE.values(), *MOVING.values(), *(f"reduce_{kind}" for kind in REDUCTIONS.values()), *MATMULS,
+    "nop", "tilizer", "fused_op",
 })  # fmt: skip

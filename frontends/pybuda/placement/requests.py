@@ -4,22 +4,31 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from _ttmlir_runtime import runtime
-from torch.fx import Graph
-from ttmlir.torch.importer import OP_ATTRIBUTES
+from torch.fx import Graph, Node
+from torch.utils._pytree import tree_leaves
+from ttmlir.torch.importer import ON_HOST, OP_ATTRIBUTES
 
 from ..config import CompilerConfig
 from ..enums import FORWARD
 from .chip import Chip
-from .lower import node_names, source_of
+from .copies import Request, insert_copies
+from .graph import TILE, PlacementError
+from .lower import function_of, label_of, makes_ops, node_names, source_of
 from .passes import requested_copies
+from .recipes import CONVOLUTIONS, MOVING
+from .schedule import reorder
+from .values import plain
 
 EPOCH_BREAK, FUSION_GROUP, GRID = "ttcore.epoch_break", "ttcore.fusion_group", "ttcore.grid"
+CUT, CUT_WINDOW = "ttcore.cut", "ttcore.cut_window"
 
 
 def whole(names: Iterable[str]) -> frozenset[str]:
@@ -33,15 +42,22 @@ class Requests:
 
     breaks: groups of ops; the first op of each begins an epoch. alone: ops that are not fused with others.
     fused: ops that are fused; empty: all. grids: rows and columns of cores.
+    cuts: dimension and number of parts of results. windows: numbers of parts of convolutions' windows.
+    copies: of `insert_nop`. orders: ops that run one after the other. arguments: names of the forward graph's.
     """
 
     breaks: tuple[frozenset[str], ...] = ()
     alone: frozenset[str] = frozenset()
     fused: frozenset[str] = frozenset()
     grids: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    cuts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    windows: Mapping[str, int] = field(default_factory=dict)
+    copies: tuple[Request, ...] = ()
+    orders: tuple[tuple[str, ...], ...] = ()
+    arguments: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, config: CompilerConfig, chip: Chip) -> Requests:
+    def of(cls, config: CompilerConfig, chip: Chip, chips: Sequence[int], arguments: Sequence[str]) -> Requests:
         """Returns what a configuration requests of a chip. Grids that the simulated one does not have are in the
         netlist alone, and those that the configured one does not have are refused there."""
         groups = (*config.op_names_to_epoch_break, *config.op_names_to_chip_break)
@@ -50,15 +66,31 @@ class Requests:
         columns = min(simulated[1], chip.columns)
         sizes = {name: x["grid_shape"] for name, x in config.op_overrides.items() if "grid_shape" in x}
         grids = {name: (r, c) for name, (r, c) in sizes.items() if r <= rows and c <= columns}
+        windows = {name: x["fracture_factor"] for name, x in config.op_overrides.items() if "fracture_factor" in x}
         return cls(
-            tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse), grids
-        )
+            tuple(map(whole, groups)), whole(requested_copies(config)), whole(config.op_names_manual_fuse), grids,
+            dict(cuts_of(config, chips)), {name: n for name, n in windows.items() if n > 1},
+            tuple(config.buffering_nops), tuple(map(tuple, config.scheduler_constraints)), tuple(map(plain, arguments)),
+        )  # fmt: skip
 
-    def apply(self, graph: Graph, epoch_type: str) -> None:
-        """Marks the nodes of a graph with the attributes of their ops."""
+    def apply(self, graph: Graph, epoch_type: str) -> set[int]:
+        """Marks the nodes of a graph with the attributes of their ops, inserts copies, and orders the nodes; returns
+        the numbers of the copies.
+
+        Raises:
+            PlacementError: an op that cannot be computed in parts, or an order that contradicts the data.
+        """
         if self == NO_REQUESTS:
-            return
-        for node, name in node_names(graph, epoch_type).items():
+            return set()
+        names = node_names(graph, epoch_type)
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        if epoch_type == FORWARD and len(placeholders) == len(self.arguments):
+            names = dict(zip(placeholders, self.arguments, strict=True)) | names
+        copies = insert_copies(graph, names, self.copies)
+        names = node_names(graph, epoch_type)
+        if self.orders:
+            reorder(graph, names, self.orders)
+        for node, name in names.items():
             source = source_of(node)[0]
             found = {}
             labels = [
@@ -71,11 +103,88 @@ class Requests:
                 found[FUSION_GROUP] = json.dumps(name)
             if name in self.grids:
                 found[GRID] = "#ttcore.grid<{}x{}>".format(*self.grids[name])
+            if name in self.cuts and makes_ops(node):
+                found[CUT] = "array<i64: {}, {}>".format(*checked_cut(node, name, *self.cuts[name]))
+            if name in self.windows and function_of(node) in CONVOLUTIONS:
+                found[CUT_WINDOW] = f"{checked_window(node, name, self.windows[name])} : i64"
             if found:
                 node.meta.setdefault(OP_ATTRIBUTES, {}).update(found)
+        for name in self.windows:
+            kinds = {label_of(function_of(x)) for x, each in names.items() if each == name and makes_ops(x)}
+            if kinds and not kinds & CONVOLUTIONS:
+                raise PlacementError(
+                    f"override_multi_op_fracture_factor({name!r}): the op is {', '.join(sorted(kinds))}; expected a "
+                    "convolution"
+                )
+        return copies
 
 
 NO_REQUESTS = Requests()
+
+
+def cuts_of(config: CompilerConfig, chips: Sequence[int]) -> Iterable[tuple[str, tuple[int, int]]]:
+    """Yields ops of fracture groups with a dimension and a number of parts.
+
+    Raises:
+        PlacementError: something else, or a chip that the device does not have.
+    """
+    for nodes, chip_ids in config.fracture_groups:
+        if bad := [x for x in chip_ids if x not in chips]:
+            raise PlacementError(f"insert_fracture_group: chip {bad[0]} is none of the device's, {list(chips)}")
+        for node in nodes:
+            right = isinstance(node, tuple | list) and len(node) == 3 and isinstance(node[0], str)
+            if not right or node[1] not in (-1, -2) or not isinstance(node[2], int) or node[2] < 1:
+                raise PlacementError(
+                    f"insert_fracture_group has {node!r}; expected (op, -2 for rows or -1 for columns, factor)"
+                )
+            yield node[0], (node[1], node[2])
+
+
+def check_parts(graph: Graph) -> None:
+    """Refuses parts of ops that PyTorch runs in place of the chip, whose compiler does not cut them.
+
+    Raises:
+        PlacementError: names the op, and the reason.
+    """
+    for node in graph.nodes:
+        for name, function in ((CUT, "insert_fracture_group"), (CUT_WINDOW, "override_multi_op_fracture_factor")):
+            if node.meta.get(ON_HOST) and name in node.meta.get(OP_ATTRIBUTES, {}):
+                raise PlacementError(f"{function}: op {(source_of(node)[0] or node.name)!r}: {node.meta[ON_HOST]}")
+
+
+def checked_cut(node: Node, name: str, dim: int, parts: int) -> tuple[int, int]:
+    """Returns the dimension and the number of parts, which have whole tiles.
+
+    Raises:
+        PlacementError: they have not, or the op moves elements to places that depend on others.
+    """
+    (fake, *_) = [x for x in tree_leaves(node.meta["val"]) if isinstance(x, torch.Tensor)]
+    shape = (1, 1, *fake.shape)
+    if shape[dim] % (parts * TILE):
+        raise PlacementError(
+            f"insert_fracture_group: dimension {dim} of op {name!r} has size {shape[dim]}; expected a multiple of "
+            f"{parts} tiles ({parts * TILE})"
+        )
+    if (kind := function_of(node)) in MOVING:
+        raise PlacementError(f"insert_fracture_group: op {name!r} is a {MOVING[kind]}, which is not cut along {dim}")
+    return dim, parts
+
+
+def checked_window(node: Node, name: str, parts: int) -> int:
+    """Returns the number of parts of a convolution's window.
+
+    Raises:
+        PlacementError: there are no such parts.
+    """
+    rows, columns = (1, *node.args[1].meta["val"].shape[2:])[-2:]  # type: ignore[union-attr]
+    if columns % (parts // math.gcd(parts, rows)):
+        raise PlacementError(
+            f"override_multi_op_fracture_factor({name!r}, {parts}): the windows have {rows}x{columns} places; expected "
+            "a divisor"
+        )
+    return parts
+
+
 # Policies of the pass that places ops; a result in pieces is the netlist's alone.
 POLICIES = {
     "default": "auto", "NLP": "work", "Ribbon": "ribbon", "CNN": "ribbon", "MinimizeGrid": "smallest",

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from pybuda.placement.graph import COPIES
 from pybuda.placement.program import CONVERSION, moving_ops
 from pybuda.placement.summary import Result
 
@@ -76,7 +75,7 @@ def check_program(result: Result, epoch_type: str = "fwd") -> None:
     """
     ran = [x for program in result.programs if program.epoch_type == epoch_type for x in program.ops]
     placed = {x.op.name: e.number for e in result.epochs if e.type == epoch_type
-              for x in e.placed if x.op.type not in COPIES}  # fmt: skip
+              for x in e.placed if x.op.node}  # fmt: skip
     assert {name for row in ran for name in row.computes} == set(placed)
     for row in ran:
         assert len(row.computes) <= 1, f"{row.name} computes {row.computes}"

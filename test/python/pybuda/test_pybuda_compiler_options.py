@@ -12,7 +12,7 @@ import pybuda
 import pytest
 import torch
 from modules import Function, read
-from netlists import check_netlist
+from netlists import check_netlist, check_program
 from pybuda import op
 from pybuda._C import backend_api
 from pybuda._C.balancer import OpOverride
@@ -243,9 +243,16 @@ def test_a_convolution_that_is_cut_and_prestrided() -> None:
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 32, 3, 2, 1), torch.nn.ReLU(), torch.nn.Conv2d(32, 64, 3, padding=1))
     image = torch.rand(1, 3, 64, 64)
     pybuda.config.override_multi_op_fracture_factor("conv2d_2", 3)
-    _, placement = compiled(pybuda.PyTorchModule("model", model), image)
+    device, placement = compiled(pybuda.PyTorchModule("model", model), image)
+    check_program(placement)
     names = [x.name for x in placement.graph.ops]
-    assert {f"conv2d_2.dc.conv2d.{i}.dc.matmul.11" for i in (1, 3, 5)} <= set(names)
+    parts = {f"conv2d_2.dc.conv2d.{i}.dc.matmul.11" for i in (1, 3, 5)}
+    assert parts <= set(names)
+    rows = {of: row.name for row in placement.programs[0].ops for of in row.computes}
+    assert {rows[name] for name in parts} == {"ttnn.conv2d"} and rows["conv2d_2.dc.add.2"] == "ttnn.add"
+    device.push_to_inputs(image)
+    (output,) = read(pybuda.run_inference())
+    torch.testing.assert_close(output, model(image).detach(), rtol=2e-2, atol=2e-2)
     first = placement.placed("_fused_op_0").op
     assert [x.type for x in first.parts] == ["conv2d", "relu"]
     assert "prestride: 2" in placement.netlist() and first.operands[1].shape == (48, 32)

@@ -245,7 +245,26 @@ def test_the_netlist_is_placed_as_the_program(name: str) -> None:
     """Epochs, cores and cycles of the netlist are those that the flatbuffer has of the ops that run."""
     options, size = PLACES[name]
     pybuda.set_configuration_options(**options)
-    result = placed(Chain(size=size), torch.rand(1, size, size))
+    check_places(placed(Chain(size=size), torch.rand(1, size, size)))
+
+
+# Requests, of which the program computes more ops.
+REQUESTED: dict[str, Setting] = {
+    "copies": _asks(pybuda.insert_nop, "first", ["second", "other"]),
+    "rows": _asks(config.insert_fracture_group, [("first", -2, 2), ("second", -2, 4)]),
+    "columns": _asks(config.insert_fracture_group, [("first", -1, 4), ("total", -1, 4)]),
+    "an order": _asks(config.add_schedule_constraint, ["relu", "first"]),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTED)
+def test_requested_ops_are_placed_as_the_program(name: str) -> None:
+    REQUESTED[name]()
+    check_places(placed(Chain(apart=name == "an order")))
+
+
+def check_places(result: Result) -> None:
+    """Checks that each op of the netlist has the epoch, the cores and the cycles of the program's op."""
     check_netlist(result.netlist(), (result.chip.rows, result.chip.columns))
     ran = {op: row.place for row in result.programs[0].ops for op in row.computes}
     last = -1

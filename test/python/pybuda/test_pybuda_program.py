@@ -19,10 +19,9 @@ from netlists import check_netlist, check_program
 from pybuda import op
 from pybuda.capture.graph import OnChip
 from pybuda.config import DEFAULTS, PIPELINE, CompilerConfig
-from pybuda.placement.chip import SIMULATED, chip_of
+from pybuda.placement.chip import SIMULATED
 from pybuda.placement.computing import AS_BY_DEFAULT
-from pybuda.placement.graph import OF_TTNN, PlacementError
-from pybuda.placement.models import work_ns
+from pybuda.placement.graph import PlacementError
 from pybuda.placement.program import CONVERSION, ProgramOp, moving_ops
 from pybuda.placement.summary import Result
 from pybuda.pybudaglobal import pybuda_reset
@@ -41,11 +40,6 @@ def compiled(module: Any, *inputs: torch.Tensor, **options: Any) -> pybuda.TTDev
 def placement_of(device: pybuda.TTDevice) -> Result:
     assert device.placement is not None
     return device.placement
-
-
-@pytest.mark.parametrize("kind", sorted(OF_TTNN))
-def test_each_type_of_another_name_is_an_op_of_ttnn(kind: str) -> None:
-    assert f"ttnn.{OF_TTNN[kind]}" in runtime.list_ops()
 
 
 X = torch.rand(96, 160)
@@ -74,7 +68,7 @@ SINGLE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
 @pytest.mark.parametrize("data_format", ["Float16_b", "Float32"])
 @pytest.mark.parametrize("name", SINGLE)
 def test_an_op_computes_as_long_as_in_the_program(name: str, data_format: str) -> None:
-    """The balancer's work on one core is that of the runtime's clock."""
+    """The netlist's work on one core is that of the runtime's clock."""
     function, inputs = SINGLE[name]
     device = compiled(
         Function("single", function), *inputs, default_df_override=pybuda.DataFormat[data_format],
@@ -83,12 +77,12 @@ def test_an_op_computes_as_long_as_in_the_program(name: str, data_format: str) -
     placed = placement_of(device).placed("the_op").op
     ran = [x for x in runtime.estimate(device.compiled.executables[0].binary).ops
            if x.programs and x.name != CONVERSION and x.name not in moving_ops()]  # fmt: skip
-    assert [x.name for x in ran] == ["ttnn." + OF_TTNN.get(placed.type, placed.type.removeprefix("reduce_"))]
+    assert len(ran) == 1
     expected = runtime.estimate_times(
         ARCH, 1, matmul_tiles=ran[0].matmul_tiles, fpu_tiles=ran[0].fpu_tiles, sfpu_tiles=ran[0].sfpu_tiles,
         sfpu_cycles=ran[0].sfpu_cycles, phases=2,
     )[0]  # fmt: skip
-    assert work_ns(placed, chip_of(device.arch, pybuda.config._get_global_compiler_config())) == expected > 0
+    assert placed.work == expected > 0
 
 
 class Attention(pybuda.PyBudaModule):
@@ -380,29 +374,147 @@ def test_equal_ops_run_once() -> None:
     assert placement_of(device).placed("product1").model.u_kt == 1
 
 
-def test_a_backward_pass_is_there_when_it_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("optimizer", [None, pybuda.optimizers.SGD, pybuda.optimizers.Adam])
+def test_the_programs_of_training(optimizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ops of the backward pass, and of the steps of an optimizer, have the work and the places of programs, before
+    anything runs."""
     monkeypatch.chdir(tmp_path)
     model = torch.nn.Sequential(torch.nn.Linear(64, 96), torch.nn.GELU(), torch.nn.Linear(96, 32), torch.nn.Tanh())
-    device = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("model", model))
+    step = optimizer and optimizer(learning_rate=0.1, device_params=True)
+    device = pybuda.TTDevice("tt0", module=pybuda.PyTorchModule("model", model), optimizer=step)
     device.place_loss_module(op.loss.MSELoss("loss"))
     x, target = torch.rand(32, 64), torch.rand(32, 32)
     pybuda.initialize_pipeline(True, sample_inputs=(x,), sample_targets=(target,))
     result = placement_of(device)
-    assert [program.epoch_type for program in result.programs] == ["fwd"]
-    device.push_to_inputs(x)
-    device.push_to_target_inputs(target)
-    pybuda.run_forward(1)
-    pybuda.run_backward(1, zero_grad=True)
-    pybuda.sync()
-    before, result = result, placement_of(device)
     assert [program.epoch_type for program in result.programs] == ["fwd", "bwd"]
     check_program(result)
     check_program(result, "bwd")
     check_netlist(result.netlist())
-    works = [[x.work for x in of.graph.ops if x.epoch_type == "bwd" and x.type != "nop"] for of in (before, result)]
-    assert not any(works[0]) and None not in works[1]
+    ops = [x for x in result.graph.ops if x.node]
+    assert {x.epoch_type for x in ops} == {"fwd", "bwd", *(["opt"] if optimizer else [])}
+    assert all(x.work is not None and x.place is not None for x in ops), [x for x in ops if x.place is None]
+    if optimizer:
+        names = {name for name, _ in model.named_parameters()}
+        assert {x.node.partition("/")[0] for x in ops if x.epoch_type == "opt"} == names
     summary = json.loads((tmp_path / "tt_build/model_placement.json").read_text())
     assert [program["epoch_type"] for program in summary["programs"]] == ["fwd", "bwd"]
+    device.push_to_inputs(x)
+    device.push_to_target_inputs(target)
+    pybuda.run_forward(1)
+    pybuda.run_backward(1, zero_grad=True)
+    if optimizer:
+        pybuda.run_optimizer()
+    pybuda.sync()
+    assert placement_of(device) is result, "nothing is compiled again"
+
+
+class Block(pybuda.PyBudaModule):
+    """Two products, a softmax and elementwise ops, which can be cut by rows or by columns."""
+
+    def __init__(self) -> None:
+        super().__init__("block")
+        torch.manual_seed(1)
+        self.a, self.b = pybuda.Parameter(torch.rand(96, 128)), pybuda.Parameter(torch.rand(128, 128))
+        self.bias = pybuda.Parameter(torch.rand(128))
+
+    def forward(self, x: pybuda.Tensor) -> pybuda.Tensor:
+        first = op.Gelu("gelu", op.Add("biased", op.Matmul("first", x, self.a), self.bias))
+        second = op.Matmul("second", first, self.b)
+        return op.Add("sum", op.Softmax("softmax", second, dim=-1), first)
+
+    def golden(self, x: torch.Tensor) -> torch.Tensor:
+        a, b, bias = (y.value().double() for y in (self.a, self.b, self.bias))
+        first = torch.nn.functional.gelu(x.double() @ a + bias)
+        return torch.softmax(first @ b, -1) + first
+
+
+# Fracture groups -> ops of the netlist, and how many concatenations the program has.
+CUTS: dict[str, tuple[list[tuple[str, int, int]], set[str], int]] = {
+    "rows of a product": ([("first", -2, 2)], {"fractured_0_first", "fractured_1_first", "fracture_gather_first"}, 1),
+    "columns": ([("second", -1, 4)], {f"fractured_{i}_second" for i in range(4)} | {"fracture_gather_second"}, 1),
+    "rows of a chain": (
+        [("first", -2, 2), ("biased", -2, 2), ("gelu", -2, 2)],
+        {f"fractured_{i}_{name}" for i in (0, 1) for name in ("first", "biased", "gelu")} | {"fracture_gather_gelu"},
+        1,
+    ),
+    "columns that are rows": (
+        [("gelu", -1, 2), ("second", -2, 2)],
+        {"fractured_1_gelu", "fracture_gather_gelu", "fractured_1_second", "fracture_gather_second"}, 2,
+    ),
+    "rows of a softmax": ([("softmax", -2, 2), ("sum", -2, 2)], {"fractured_1_softmax", "fracture_gather_sum"}, 1),
+    "one part": ([("first", -2, 1)], {"first"}, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_the_program_computes_parts(name: str, float32: None) -> None:
+    group, expected, gathers = CUTS[name]
+    pybuda.config.insert_fracture_group(group)
+    x, module = torch.rand(64, 96), Block()
+    device = compiled(module, x)
+    result = placement_of(device)
+    check_program(result)
+    check_netlist(result.netlist())
+    assert expected <= {x.name for x in result.graph.ops}
+    rows = {of: row for row in result.programs[0].ops for of in row.computes}
+    assert sum(x.name == "ttnn.concat" for x in result.programs[0].ops) == gathers
+    for part in (x for x in result.graph.ops if x.name.startswith("fractured_")):
+        assert rows[part.name].place == part.place is not None, part.name
+        assert result.placed(part.name).size == part.place.size, part.name
+    device.push_to_inputs(x)
+    (output,) = pybuda.run_inference().get()
+    torch.testing.assert_close(output.value().double(), module.golden(x), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("order", [["product", "other"], ["other", "product"], ["relu", "product"]])
+def test_the_program_runs_in_the_requested_order(order: list[str], float32: None) -> None:
+    pybuda.config.add_schedule_constraint(order)
+    device = compiled(Two("two"), MATRIX, MATRIX)
+    result = placement_of(device)
+    check_program(result)
+    ran = [name for row in result.programs[0].ops for name in named(result, row)]
+    assert [x for x in ran if x in order] == order
+    device.push_to_inputs(MATRIX, MATRIX)
+    (output,) = pybuda.run_inference().get()
+    product = MATRIX @ MATRIX
+    golden = torch.nn.functional.gelu(product) @ torch.relu(product)
+    torch.testing.assert_close(output.value(), golden, rtol=1e-3, atol=1e-3)
+
+
+def test_an_op_that_is_not_cut() -> None:
+    pybuda.config.insert_fracture_group([("softmax", -1, 2)])
+    with pytest.raises(
+        pybuda.PyBudaError, match=r"insert_fracture_group: op 'softmax': .* not cut into 2 parts: it needs"
+    ):
+        compiled(Block(), torch.rand(64, 96))
+    pybuda_reset()
+    pybuda.config.insert_fracture_group([("both", -1, 2)])
+    with pytest.raises(PlacementError, match="insert_fracture_group: op 'both' is a splice, which is not cut along -1"):
+        compiled(Attention(), torch.rand(1, 64, 64))
+
+
+@pytest.mark.parametrize("hoist_tms", [True, False])
+def test_copies_between_ops_without_names(hoist_tms: bool, float32: None) -> None:
+    """A copy between ops of a PyTorch module, behind or before the transposition that is between them."""
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = torch.exp(x)
+            return y @ torch.relu(y.mT)
+
+    pybuda.insert_nop("exp_0", "relu_1", hoist_tms=hoist_tms)
+    x = torch.rand(1, 32, 64)
+    device = compiled(pybuda.PyTorchModule("m", Model()), x)
+    result = placement_of(device)
+    check_program(result)
+    copy, reader = result.placed("buffer_0_exp_0_relu_1").op, result.placed("relu_1").op
+    assert [row.name for row in result.programs[0].ops if row.computes == (copy.name,)] == ["ttnn.assign"]
+    assert (copy.operands[0].tms, reader.operands[0].tms) == (
+        (("transpose",), ()) if hoist_tms else ((), ("transpose",))
+    )
+    device.push_to_inputs(x)
+    (output,) = pybuda.run_inference().get()
+    torch.testing.assert_close(output.value(), Model()(x), rtol=1e-4, atol=1e-4)
 
 
 def test_results_lie_where_the_binary_says() -> None:
