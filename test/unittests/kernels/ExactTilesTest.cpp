@@ -72,7 +72,7 @@ TEST_P(ExactTiles, EqualOneProductAfterAnother) {
       for (int64_t i = 0; i < tall * columns; i += 7)
         right[static_cast<size_t>(i)] = random() & 0xffffe000;
     }
-    if (round == 5) // rows of zeros beside others, one in each four
+    if (round == 5) // rows of zeros next to others, one in each four
       for (int64_t r = 0; r < rows; ++r)
         if (r % 4 != 1)
           std::fill_n(left.begin() + r * depth, r % 3 ? depth : tall, 0);
