@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import _ttmlir_runtime as rt
 import numpy as np
 import pytest
+import python_process
 import torch
 from builder.base.builder_apis import load_mlir_file
 from golden.tensor import GoldenMapTensor
@@ -228,8 +227,7 @@ def test_goldens_compute_with_dequantized_integers(tmp_path: Path) -> None:
     source.write_text(PROGRAM)
     module, _ = load_mlir_file(PROGRAM, target="stablehlo")
     result.write_text(str(lowered(module, (1, 1))))
-    command = [sys.executable, "-m", "ttrt", "compare", str(source), str(result)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = python_process.run(["-m", "ttrt", "compare", source, result])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
