@@ -466,7 +466,29 @@ private:
     return slot;
   }
 
+  /// An op of the matrix unit, on tiles of two circular buffers.
+  LogicalResult convertTiles(Operation *op) {
+    Location loc = op->getLoc();
+    auto [left, leftTile] = placeOf(loc, op->getOperand(0));
+    auto [right, rightTile] = placeOf(loc, op->getOperand(1));
+    FailureOr<Value> slot = resultSlot(op);
+    if (failed(slot))
+      return failure();
+    if (!left || !right)
+      return op->emitOpError("expected tiles of circular buffers of the kernel");
+    if (!tiles.first)
+      tiles = {left, right};
+    StringRef name = op->getName().stripDialect();
+    name.consume_front("tile_");
+    const std::string callee = ("ttkernel." + name + "_tiles").str();
+    builder.create(OperationState(loc, callee + "_init", {left, right}, TypeRange()));
+    builder.create(OperationState(loc, callee, {left, right, leftTile, rightTile, *slot}, TypeRange()));
+    return success();
+  }
+
   LogicalResult convertTileOp(Operation *op, StringRef name, ArrayRef<NamedAttribute> attributes = {}) {
+    if (op->hasTrait<OnMatrixUnit>() && llvm::none_of(op->getOperands(), [](Value tile) { return slotOf(tile); }))
+      return convertTiles(op);
     SmallVector<Value> slots;
     for (Value operand : op->getOperands()) {
       slots.push_back(slotOf(operand));
@@ -520,7 +542,10 @@ private:
     for (Operation *argument : arguments)
       last = argument;
     builder.setInsertionPointAfter(last);
-    ttkernel::InitSFPUOp::create(builder, function.getLoc(), read ? read : written, written);
+    if (tiles.first)
+      ttkernel::BinaryOpInitCommonOp::create(builder, function.getLoc(), tiles.first, tiles.second, written);
+    else
+      ttkernel::InitSFPUOp::create(builder, function.getLoc(), read ? read : written, written);
   }
 
   func::FuncOp function;
@@ -530,7 +555,8 @@ private:
   DenseMap<Value, Value> addresses; // of buffers, and of room that was reserved
   DenseMap<Value, Value> blocks;    // memrefs that were waited for, or reserved, to their buffers
   DenseSet<Block *> sections;
-  Value read, written; // the first buffers that tiles go to registers from, and back to
+  Value read, written;           // the first buffers that tiles go to registers from, and back to
+  std::pair<Value, Value> tiles; // the first ones of the matrix unit
 };
 
 struct ConvertD2MToTTKernel : tt::impl::ConvertD2MToTTKernelBase<ConvertD2MToTTKernel> {

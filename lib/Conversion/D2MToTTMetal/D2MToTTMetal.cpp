@@ -103,6 +103,8 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
     SmallVector<int64_t> ports;
     SmallVector<Value> cbs;
     SmallVector<ttmetal::KernelArgAttr> addresses, arguments;
+    SmallVector<ttmetal::UnpackToDestMode> modes;
+    auto sources = op->getAttrOfType<DenseI64ArrayAttr>(d2m::sourceOperandsName);
     for (auto [index, operand] : llvm::enumerate(operands)) {
       std::optional<ttmetal::DeviceBuffer> buffer = ttmetal::DeviceBuffer::of(operand.getType());
       if (!buffer)
@@ -120,10 +122,15 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
                  << operands.size() - 1;
         });
       cbs.push_back(operands[static_cast<size_t>(operand)]);
+      const bool isF32 = ttmetal::DeviceBuffer::of(cbs.back().getType())->dataType() == ttcore::DataType::Float32;
+      const bool isSource = sources && llvm::is_contained(sources.asArrayRef(), operand);
+      modes.push_back(isF32 && !isSource ? ttmetal::UnpackToDestMode::Fp32 : ttmetal::UnpackToDestMode::Default);
       ports.push_back(static_cast<int64_t>(port));
       arguments.push_back(
           ttmetal::KernelArgAttr::get(getContext(), ttmetal::KernelArgType::CBPort, static_cast<uint32_t>(port)));
     }
+    while (!modes.empty() && modes.back() == ttmetal::UnpackToDestMode::Default)
+      modes.pop_back();
     // An operand that is no circular buffer is reached by its address, which kernels that move data know.
     if (cbs.size() == operands.size())
       addresses.clear();
@@ -137,7 +144,8 @@ struct LowerGeneric : OpConversionPattern<d2m::GenericOp> {
                                   "has a thread without a kernel; run d2m-generic-regions-to-funcs first");
       if (thread.getThreadType() == d2m::ThreadType::Compute)
         configs.push_back(ttmetal::ComputeConfigAttr::get(getContext(), symbol, cores, computeArgs, fidelity, wide,
-                                                          /*dst_full_sync_en=*/false, /*math_approx_mode=*/false));
+                                                          /*dst_full_sync_en=*/false, /*math_approx_mode=*/false,
+                                                          modes));
       else
         configs.push_back(ttmetal::NocConfigAttr::get(getContext(), symbol, cores, kernelArgs,
                                                       thread.getDmCoreIndex() == 1 ? ttmetal::NocIndex::Noc1

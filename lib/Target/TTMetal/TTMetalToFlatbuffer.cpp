@@ -203,8 +203,12 @@ FailureOr<OffsetTo<fb::KernelConfig>> MetalWriter::writeKernel(EnqueueProgramOp 
                             isSecond ? fb::NocIndex::Noc1 : fb::NocIndex::Noc0)
             .Union();
   } else {
+    std::vector<fb::UnpackToDestMode> modes;
+    for (UnpackToDestMode mode : compute.getUnpackToDestMode())
+      modes.push_back(static_cast<fb::UnpackToDestMode>(mode)); // the same values
     type = fb::CreateComputeConfig(builder, static_cast<fb::MathFidelity>(compute.getMathFidelity()),
-                                   compute.getFp32DestAccEn(), compute.getDstFullSyncEn(), compute.getMathApproxMode())
+                                   compute.getFp32DestAccEn(), compute.getDstFullSyncEn(), compute.getMathApproxMode(),
+                                   modes.empty() ? 0 : builder.CreateVector(modes))
                .Union();
   }
   const std::vector<fb::Dim2dRange> cores = {rangeOf(noc ? noc.getCoreRange() : compute.getCoreRange())};

@@ -12,7 +12,32 @@ bool d2m::isTileOp(Operation &op) {
          isa_and_nonnull<D2MDialect>(op.getDialect());
 }
 
-bool d2m::readsRegisters(Operation &op) { return isTileOp(op) && !isa<TileBcastOp>(op); }
+/// The buffer that a tile is loaded from, or null for a tile of a register.
+static Value bufferOf(Value tile) {
+  auto load = tile.getDefiningOp<memref::LoadOp>();
+  return load && !liesIn(load.getMemRefType(), ttcore::MemorySpace::RegisterDst) ? load.getMemRef() : Value();
+}
+
+bool d2m::isForMatrixUnit(Operation &op) {
+  return op.hasTrait<OnMatrixUnit>() && llvm::all_of(op.getOperands(), [](Value operand) {
+           auto tile = dyn_cast<ttcore::TileType>(operand.getType());
+           return tile && isa<FloatType>(tile.getElementType()) && tile.getDataType() != ttcore::DataType::Float32 &&
+                  bufferOf(operand);
+         });
+}
+
+bool d2m::readsRegisters(Operation &op) { return isTileOp(op) && !isa<TileBcastOp>(op) && !isForMatrixUnit(op); }
+
+SmallVector<Value> d2m::matrixUnitSources(Operation *op) {
+  if (auto matmul = dyn_cast<TileMatmulBlockOp>(op))
+    return {matmul.getA(), matmul.getB()};
+  SmallVector<Value> buffers;
+  if (isTileOp(*op) && !isa<TileBcastOp>(op))
+    for (Value operand : op->getOperands())
+      if (Value buffer = bufferOf(operand))
+        buffers.push_back(buffer);
+  return buffers;
+}
 
 bool d2m::isLoadedTile(Value tile) { return tile.getDefiningOp<memref::LoadOp>() != nullptr; }
 

@@ -13,6 +13,9 @@ inline constexpr int64_t registerCount = 4;
 /// Whether an op computes a tile from tiles.
 bool isTileOp(Operation &op);
 
+/// Whether an op is computed by the matrix unit, from tiles of circular buffers.
+bool isForMatrixUnit(Operation &op);
+
 /// Whether an op reads its operands from registers. The others read circular buffers, or nothing.
 bool readsRegisters(Operation &op);
 

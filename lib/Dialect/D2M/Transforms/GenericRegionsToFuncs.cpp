@@ -31,6 +31,8 @@ struct GenericRegionsToFuncs : d2m::impl::D2MGenericRegionsToFuncsBase<GenericRe
     for (GenericOp generic : generics) {
       const SmallVector<int64_t> cbOperands = cbOperandsOf(generic);
       generic->setAttr(cbOperandsName, DenseI64ArrayAttr::get(&getContext(), cbOperands));
+      if (SmallVector<int64_t> sources = sourceOperandsOf(generic); !sources.empty())
+        generic->setAttr(sourceOperandsName, DenseI64ArrayAttr::get(&getContext(), sources));
       SmallVector<Attribute> threads;
       for (Region &region : generic.getRegions()) {
         FailureOr<ThreadAttr> thread = outline(generic, region, symbols, cbOperands);
@@ -52,6 +54,19 @@ private:
           }))
         used.push_back(number);
     return used;
+  }
+
+  /// The operands from whose circular buffers the matrix unit reads tiles.
+  static SmallVector<int64_t> sourceOperandsOf(GenericOp generic) {
+    llvm::SmallSetVector<int64_t, 4> used;
+    for (Region &region : generic.getRegions())
+      region.walk([&](Operation *op) {
+        for (Value buffer : matrixUnitSources(op))
+          if (auto wait = buffer.getDefiningOp<WaitOp>())
+            if (auto argument = dyn_cast<BlockArgument>(wait.getCb()))
+              used.insert(argument.getArgNumber());
+      });
+    return llvm::to_vector(used);
   }
 
   /// Turns operands of the generic that a thread uses directly into arguments of the kernel.

@@ -21,7 +21,7 @@
 // OFF: d2m.generic
 // OFF: "d2m.tile_exp"
 // KERNEL: emitc.call_opaque "tile_regs_acquire"
-// KERNEL: emitc.call_opaque "add_binary_tile"
+// KERNEL: emitc.call_opaque "add_tiles"
 // KERNEL: emitc.call_opaque "mul_binary_tile"
 // KERNEL: emitc.call_opaque "exp_tile"
 // KERNEL: emitc.call_opaque "tile_regs_commit"

@@ -38,6 +38,7 @@ public:
   static LogicalResult verifyTrait(Operation *op) { return detail::verifyThread(op, ThreadType::Datamovement); }
 };
 template <class Op> class SkipEltwiseFusion : public OpTrait::TraitBase<Op, SkipEltwiseFusion> {};
+template <class Op> class OnMatrixUnit : public OpTrait::TraitBase<Op, OnMatrixUnit> {};
 
 } // namespace mlir::tt::d2m
 

@@ -35,5 +35,9 @@ def D2M_GenericRegionDatamovementOpTrait : NativeOpTrait<"DatamovementThreadOp">
 def D2M_SkipOpEltwiseFusionTrait : NativeOpTrait<"SkipEltwiseFusion"> {
   let cppNamespace = "::mlir::tt::d2m";
 }
+/// Ops on two tiles that the matrix unit has, too: for tiles of circular buffers of at most 16 bits.
+def D2M_MatrixUnitTrait : NativeOpTrait<"OnMatrixUnit"> {
+  let cppNamespace = "::mlir::tt::d2m";
+}
 
 #endif // TTMLIR_DIALECT_D2M_IR_D2MBASE_TD

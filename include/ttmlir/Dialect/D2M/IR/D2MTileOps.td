@@ -98,11 +98,11 @@ def D2M_TileMinimumOp : D2M_Binary<"minimum">;
 def D2M_TileNeOp : D2M_Binary<"ne">;
 def D2M_TileRemainderOp : D2M_Binary<"remainder">;
 
-def D2M_TileAddOp : D2M_BinaryOrScalar<"add", [Pure]>;
+def D2M_TileAddOp : D2M_BinaryOrScalar<"add", [Pure, D2M_MatrixUnitTrait]>;
 def D2M_TileDivOp : D2M_BinaryOrScalar<"div">;
-def D2M_TileMulOp : D2M_BinaryOrScalar<"mul", [Pure]>;
+def D2M_TileMulOp : D2M_BinaryOrScalar<"mul", [Pure, D2M_MatrixUnitTrait]>;
 def D2M_TilePowOp : D2M_BinaryOrScalar<"pow">;
-def D2M_TileSubOp : D2M_BinaryOrScalar<"sub">;
+def D2M_TileSubOp : D2M_BinaryOrScalar<"sub", [Pure, D2M_MatrixUnitTrait]>;
 
 def D2M_TileBitwiseAndOp : D2M_Bits<"bitwise_and">;
 def D2M_TileBitwiseOrOp : D2M_Bits<"bitwise_or">;

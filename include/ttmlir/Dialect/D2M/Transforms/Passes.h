@@ -26,6 +26,11 @@ inline constexpr llvm::StringLiteral f32RegistersName = "f32_registers";
 /// The attribute of a d2m.generic whose threads are functions: the operands, by number, that these see as circular
 /// buffers, in the order of their ports.
 inline constexpr llvm::StringLiteral cbOperandsName = "cb_operands";
+/// The attribute of such a d2m.generic that holds the numbers of the operands whose tiles the matrix unit reads.
+inline constexpr llvm::StringLiteral sourceOperandsName = "source_operands";
+
+/// The buffers whose tiles an op of a thread gives to the matrix unit, once its registers are assigned.
+SmallVector<Value> matrixUnitSources(Operation *op);
 
 } // namespace mlir::tt::d2m
 

@@ -127,6 +127,10 @@ def TTKernel_BinaryOpInitCommonOp
     : TTKernel_Op<"binary_op_init_common", "Sets unpacker, math and packer up for the matrix unit on two tiles.",
                   (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
                   [TT_ConfiguresUnit]>;
+def TTKernel_BinaryOpInitCommonOp
+    : TTKernel_Op<"binary_op_init_common", "Sets unpacker, math and packer up for the matrix unit on two tiles.",
+                  (ins TTKernel_CB:$in0, TTKernel_CB:$in1, TTKernel_CB:$out),
+                  [TT_ConfiguresUnit]>;
 def TTKernel_CopyTileInitOp : TTKernel_Op<"copy_tile_init", "Sets the unpacker up to copy from a buffer.",
                                           (ins TTKernel_CB:$cb),
                   [TT_ConfiguresUnit]>;
@@ -152,6 +156,17 @@ def TTKernel_UntilizeBlockOp : TTKernel_Block<"untilize_block", "Makes 32 rows o
 //===----------------------------------------------------------------------===//
 // Products and reductions
 //===----------------------------------------------------------------------===//
+
+/// An op of the matrix unit on two tiles of circular buffers.
+multiclass TTKernel_Tiles<string mnemonic> {
+  def InitOp : TTKernel_Op<mnemonic # "_init", "Sets unpacker and math up for " # mnemonic # ".",
+                           (ins TTKernel_CB:$in0, TTKernel_CB:$in1), [TT_ConfiguresUnit, TT_Row]>;
+  def Op : TTKernel_Op<mnemonic, "Elementwise of two tiles of buffers, to a register.",
+                       (ins TTKernel_CB:$in0, TTKernel_CB:$in1, Index:$tile0, Index:$tile1, Index:$dst), [TT_Row]>;
+}
+defm TTKernel_AddTiles : TTKernel_Tiles<"add_tiles">;
+defm TTKernel_MulTiles : TTKernel_Tiles<"mul_tiles">;
+defm TTKernel_SubTiles : TTKernel_Tiles<"sub_tiles">;
 
 /// An op of the matrix unit on two tiles of circular buffers.
 multiclass TTKernel_Tiles<string mnemonic> {

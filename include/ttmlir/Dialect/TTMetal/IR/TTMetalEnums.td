@@ -18,5 +18,7 @@ def TTMetal_NocIndex : TTMetal_I32Enum<"NocIndex", "One of the two networks.", [
     I32EnumAttrCase<"Noc0", 0, "noc0">, I32EnumAttrCase<"Noc1", 1, "noc1">]>;
 def TTMetal_KernelArgType : TTMetal_I32Enum<"KernelArgType", "The property of an operand that a kernel argument holds.", [
     I32EnumAttrCase<"CBPort", 0, "cb_port">, I32EnumAttrCase<"BufferAddress", 1, "buffer_address">]>;
+def TTMetal_UnpackToDestMode : TTMetal_I32Enum<"UnpackToDestMode", "The path of f32 tiles to registers of 32 bits.", [
+    I32EnumAttrCase<"Fp32", 0, "fp32">, I32EnumAttrCase<"Default", 1, "default">]>;
 
 #endif // TTMLIR_DIALECT_TTMETAL_IR_TTMETALENUMS_TD

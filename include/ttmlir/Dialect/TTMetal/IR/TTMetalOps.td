@@ -61,10 +61,13 @@ def TTMetal_NocConfigAttr : TTMetal_Attr<"NocConfig", "noc_config", "A kernel th
 def TTMetal_ComputeConfigAttr : TTMetal_Attr<"ComputeConfig", "compute_config", "A kernel that computes."> {
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel_symbol, "CoreRangeAttr":$core_range,
                         "KernelArgsAttr":$kernel_args, "MathFidelity":$math_fidelity, "bool":$fp32_dest_acc_en,
-                        "bool":$dst_full_sync_en, "bool":$math_approx_mode);
+                        "bool":$dst_full_sync_en, "bool":$math_approx_mode,
+                        OptionalArrayRefParameter<"UnpackToDestMode", "of each port; default where there is none">
+                            :$unpack_to_dest_mode);
   let assemblyFormat = [{
     `<` $kernel_symbol `,` $core_range `,` $kernel_args `,` $math_fidelity `,` `fp32_dest_acc_en` `=` $fp32_dest_acc_en
-    `,` `dst_full_sync_en` `=` $dst_full_sync_en `,` `math_approx_mode` `=` $math_approx_mode `>`
+    `,` `dst_full_sync_en` `=` $dst_full_sync_en `,` `math_approx_mode` `=` $math_approx_mode
+    (`,` `unpack_to_dest_mode` `=` `[` $unpack_to_dest_mode^ `]`)? `>`
   }];
 }
 
