@@ -149,8 +149,6 @@ def run(args: argparse.Namespace) -> int:
     file = input_arguments.sized(load(args.file, allow_native=args.allow_native, sizes=args.sizes), args)
     if args.golden and args.sizes and not is_onnx(args.file):
         raise InputError(f"{args.file}: goldens are those of its MLIR, which has fixed shapes; leave out --sizes")
-    if args.exact and file.is_metal:
-        raise InputError(f"{args.file}: is a TTMetal program, whose kernels have no exact arithmetic")
     programs = file.chosen(args.program)
     if not programs:
         raise InputError(f"{args.file}: has private programs only; name one by --program")
@@ -259,7 +257,12 @@ def run_program(
         for d, shard in enumerate(shards):
             saved[f"{prefix}output_{i}" + (f".{d}" if len(shards) > 1 else "")] = shard
     ops = list(op_rows(args, done, goldens)) if args.ops and goldens else None
-    return report_of(args, done, outputs, ops)
+    report = report_of(args, done, outputs, ops)
+    if args.exact and file.is_metal:
+        from _ttmlir_runtime import runtime
+
+        report["rounded_only"] = runtime.rounded_only(file.binary)
+    return report
 
 
 def report_of(
@@ -310,6 +313,8 @@ def show(report: dict[str, Any], args: argparse.Namespace) -> None:
         if differences := output.get("largest_differences"):
             rows = [(d["at"], f"{d['golden']:.8g}", f"{d['found']:.8g}") for d in differences]
             table(f"largest differences of {output['name']}", ("at", "golden>", "found>"), rows)
+    if functions := report.get("rounded_only"):
+        print(f"arithmetic not published, computed as by default and rounded: {', '.join(functions)}")
     if args.memory:
         show_memory(report)
     wall = report["wall_ns"]

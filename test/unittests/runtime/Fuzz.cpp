@@ -3,9 +3,10 @@
 //
 // Damages flatbuffers in many ways, loads what comes out, and runs what loads. Each ends in success or in one of the
 // errors of the runtime; anything else (a crash, a sanitizer report, another exception) fails the test. TTMetal files
-// are loaded only: their kernels are code, and damaged code may do anything.
+// run if their kernels are those of the undamaged files, by default and with the arithmetic of the chip: kernels are
+// code, and damaged code may do anything.
 //
-//   ttrt-fuzz [mutations] [seed] [--verbose]
+//   ttrt-fuzz [mutations] [seed] [--verbose] [--metal]
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,11 +14,13 @@
 #include "tt/sim/host.h"
 #include "ttmlir/shapes/Expression.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <random>
+#include <set>
 
 using namespace tt;
 using namespace tt::test;
@@ -278,6 +281,45 @@ Bytes metalProgram(int32_t devices) {
   return program.bytes();
 }
 
+/// The sources of the kernels of undamaged files.
+std::set<std::string> &knownSources() {
+  static std::set<std::string> sources;
+  return sources;
+}
+
+bool hasKnownKernels(const runtime::Binary &binary) {
+  for (const auto &[symbol, source] : binary.kernelSources())
+    if (!knownSources().contains(std::string(source)))
+      return false;
+  return true;
+}
+
+/// Runs the programs of a TTMetal file.
+void runMetal(runtime::Binary &binary, size_t limit) {
+  binary.allowNative();
+  for (size_t i = 0; i < binary.programs().size(); ++i) {
+    const auto &program = binary.program(i);
+    sim::MeshOptions options;
+    options.arch = binary.systemDesc().arch == Arch::None ? Arch::WormholeB0 : binary.systemDesc().arch;
+    options.rows = program.meshShape[0];
+    options.columns = program.meshShape[1];
+    for (const bool exact : {false, true}) {
+      options.exact = exact && options.arch == Arch::WormholeB0;
+      const auto device = runtime::openMeshDevice(options);
+      std::vector<runtime::Tensor> inputs;
+      for (uint32_t value : program.inputs) {
+        const TensorSpec spec = program.spec(value);
+        if (spec.bytes() > limit)
+          throw OutOfMemoryError("input too large");
+        inputs.push_back(runtime::Tensor::onHost(spec));
+        std::memset(inputs.back().data(), 0, inputs.back().bytes());
+      }
+      for (const auto &output : runtime::submit(device, binary, i, inputs))
+        (void)runtime::toHost(output);
+    }
+  }
+}
+
 /// While it lives, every value of a run is read and written back.
 class Observed {
 public:
@@ -296,10 +338,14 @@ public:
 /// Loads and runs; the name of the outcome.
 std::string attempt(const Bytes &bytes, size_t limit) {
   try {
-    const auto binary = runtime::Binary::load(bytes);
+    auto binary = runtime::Binary::load(bytes);
     (void)binary.asJson();
-    if (binary.identifier() == "TTM0")
+    if (binary.identifier() == "TTM0") {
+      if (!hasKnownKernels(binary))
+        return "with other kernels";
+      runMetal(binary, limit);
       return "ran";
+    }
     for (size_t i = 0; i < binary.programs().size(); ++i) {
       const auto &program = binary.program(i);
       sim::MeshOptions options;
@@ -425,20 +471,28 @@ private:
 int main(int argc, char **argv) {
   const int mutations = argc > 1 ? std::atoi(argv[1]) : 2000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  const bool verbose = argc > 3 && !std::strcmp(argv[3], "--verbose");
+  const auto given = [&](const char *option) {
+    return std::any_of(argv, argv + argc, [&](const char *each) { return !std::strcmp(each, option); });
+  };
+  const bool verbose = given("--verbose"), onlyMetal = given("--metal");
   constexpr size_t limit = size_t(16) << 20;
-  const std::pair<const char *, Bytes> seeds[] = {{"dense", dense()},
-                                                  {"image", image()},
-                                                  {"movement", movement()},
-                                                  {"mesh", mesh()},
-                                                  {"cached", cached()},
-                                                  {"metal", metalProgram(1)},
-                                                  {"metal on 8 devices", metalProgram(8)},
-                                                  {"collectives", collectives()},
-                                                  {"distributed", distributed()},
-                                                  {"stages", stages()},
-                                                  {"loop", loop()},
-                                                  {"open", open()}};
+  std::vector<std::pair<const char *, Bytes>> seeds = {{"dense", dense()},
+                                                       {"image", image()},
+                                                       {"movement", movement()},
+                                                       {"mesh", mesh()},
+                                                       {"cached", cached()},
+                                                       {"metal", metalProgram(1)},
+                                                       {"metal on 8 devices", metalProgram(8)},
+                                                       {"collectives", collectives()},
+                                                       {"distributed", distributed()},
+                                                       {"stages", stages()},
+                                                       {"loop", loop()},
+                                                       {"open", open()}};
+  std::erase_if(seeds, [&](const auto &each) { return onlyMetal && !std::strstr(each.first, "metal"); });
+  for (const auto &[name, bytes] : seeds)
+    if (const auto binary = runtime::Binary::load(bytes); binary.identifier() == "TTM0")
+      for (const auto &[symbol, source] : binary.kernelSources())
+        knownSources().insert(std::string(source));
   for (const auto &[name, bytes] : seeds)
     if (const std::string outcome = attempt(bytes, limit); outcome != "ran") {
       std::printf("the undamaged program %s ended in %s\n", name, outcome.c_str());
