@@ -79,7 +79,7 @@ TESTS = {
     "torch": "python:torch_frontend programs:torch_ttnn/",
     "onnx": "python:onnx_frontend",
     "pybuda": "python:pybuda programs:pybuda_(?:config|advanced) programs:pybuda/test_(?!transformers)",
-    "ttl": "python:ttl_frontend",
+    "ttl": "python:models/ttl",
     "torch_zoo": "python:torch_frontend/test_torch_models.py python:torch_frontend/test_torch_tools.py",
     "onnx_zoo": "python:onnx_frontend/test_backend.py python:onnx_frontend/test_published.py "
     "python:onnx_frontend/test_onnx_exported.py",
@@ -133,7 +133,7 @@ ENTRANCES = {
     "onnx": "python:onnx_frontend/test_onnx.py::test_a_network",
     "pybuda": "python:pybuda/test_pybuda_inference.py::test_a_model_of_pytorch",
     "pjrt": "python:jax/test_jax_plugin.py::test_another_chip",
-    "ttl": "python:ttl_frontend/test_ttl_programs.py::test_sums_of_a_row_of_nodes",
+    "ttl": "python:models/ttl/test_ttl_programs.py::test_sums_of_a_row_of_nodes",
 }
 # Files that belong to no layer.
 FOLDERS = (

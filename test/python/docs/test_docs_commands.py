@@ -32,7 +32,7 @@ ELSEWHERE = {
     ("docs/first-pass.md", "mlir"): "docs/test_first_pass.py",
     ("docs/profiler.md", "python"): "profiler/test_profiler_docs.py",
     ("docs/pybuda.md", "cpp"): "pybuda/images/test_pybuda_embedded.py",
-    ("docs/ttl.md", "python"): "ttl_frontend/test_ttl_docs.py",
+    ("docs/ttl.md", "python"): "models/ttl/test_ttl_docs.py",
     ("docs/ttnn.md", "python"): "ttnn/test_ttnn_docs.py",
     ("docs/ttrt.md", "sh"): "ttrt/test_ttrt_docs.py",
 }

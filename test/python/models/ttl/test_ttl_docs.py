@@ -9,7 +9,7 @@ from pathlib import Path
 import python_process
 import ttl
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PAGE = (ROOT / "docs" / "ttl.md").read_text(encoding="utf-8")
 
 

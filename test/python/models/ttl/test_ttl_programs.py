@@ -14,7 +14,7 @@ import torch
 import ttl
 import ttnn
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "ttl"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "examples" / "ttl"))
 import programs
 
 Put = Callable[..., Any]
