@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the C++ of an operation's kernels depends on: their code and all that it refers to."""
+"""The key of the C++ of an operation's kernels: their code and everything to which it refers."""
 
 from __future__ import annotations
 

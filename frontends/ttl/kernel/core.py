@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all parts of the compiler of a kernel share: the text so far, variables, scopes, errors with file and line."""
+"""The common state of a kernel's compiler: the text so far, variables, scopes, errors with file and line."""
 
 from __future__ import annotations
 

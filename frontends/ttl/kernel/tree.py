@@ -232,11 +232,11 @@ def broadcast(block: Node, dims: object, shape: object) -> Node:
     if rank < 2:
         raise ShapeError(f"{name}: a block of shape {block.shape}; expected at least 2 dimensions")
     along, target = _dims(name, block, dims, rank), _target(name, shape, rank)
-    for at, (size, wanted) in enumerate(zip(block.shape, target, strict=True)):
+    for at, (size, expected) in enumerate(zip(block.shape, target, strict=True)):
         if at in along and size != 1:
             raise ShapeError(f"{name}: dimension {at} of a block of shape {block.shape} has size {size}; expected 1")
-        if at not in along and size != wanted:
-            raise ShapeError(f"{name}: dimension {at} has size {size}, and shape {target} has {wanted} there")
+        if at not in along and size != expected:
+            raise ShapeError(f"{name}: dimension {at} has size {size}, and shape {target} has {expected} there")
     return Broadcast(target, block, along)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What names of a kernel stand for while it is compiled. Other Python objects are constants."""
+"""The values of a kernel's names while it is compiled. Other Python objects are constants."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ struct Line {
 float sumOf(const Line &line, float scale, Along along, const Compute &compute);
 float maximumOf(const Line &line, Along along, const Compute &compute);
 
-/// What `dst` is after a tile of a line, as f32 bits: plus the sum of 32 values, and the largest of it and of at most
-/// 32 values; without `dst`, of the values.
+/// Returns `dst` after a tile of a line, as f32 bits: plus the sum of 32 values, or the maximum of it and of at most 32
+/// values; without `dst`, of the values alone.
 uint32_t addTile(const float *values, float scale, uint32_t dst, DataType source, Along along, const Compute &compute);
 uint32_t joinTile(std::span<const float> values, std::optional<uint32_t> dst, DataType source, Along along,
                   const Compute &compute);
-/// `dst` plus the sum of a tile of 32 rows of 32 values. Rows of its four faces are added, and then what there is in
-/// each column. Both multiply by the factor, which therefore is a square root.
+/// `dst` plus the sum of a tile of 32 rows of 32 values. Rows of its four faces are added, and then the values in
+/// each column. Both steps multiply by the factor, which therefore is a square root.
 uint32_t addWholeTile(const float *values, float scale, uint32_t dst, DataType source, const Compute &compute);
 
 enum class Operation : uint8_t { Sum, Difference, Product };

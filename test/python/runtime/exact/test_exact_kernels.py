@@ -169,7 +169,7 @@ def test_matrix_unit_on_tiles(cores: Cores, dtype: str, wide: bool, seed: int) -
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_registers_as_operands(cores: Cores, dtype: str, seed: int) -> None:
-    """What comes from a register of 32 bits is cut to the format of the other operand."""
+    """A value from a register of 32 bits is truncated to the format of the other operand."""
     a, b = (given(cores, seed + i, "normal", (32, 32), dtype) for i in range(2))
     mode = {"unpack_to_dest_fp32": [0]}
     body = "copy_tile(0, 0, 0); binary_dest_reuse_tiles<ELWMUL, EltwiseBinaryReuseDestType::DEST_TO_SRCB>(1, 0, 0);"

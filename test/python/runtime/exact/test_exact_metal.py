@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Target ttmetal beside target ttnn, both exact: the same bits where both run the published kernels.
+"""Target ttmetal compared with target ttnn, both exact: the same bits where both run the published kernels.
 
 `pytest test/python/runtime/exact/test_exact_metal.py -s -k table` prints the table, and why other ops differ.
 """
