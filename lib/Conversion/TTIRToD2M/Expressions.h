@@ -69,7 +69,7 @@ struct Tensor {
   Tensor pad(ArrayRef<int64_t> before, ArrayRef<int64_t> after, double fill) const;
   Tensor slice(int64_t dim, int64_t begin, int64_t end, int64_t step) const;
   Tensor repeatInterleave(int64_t dim, int64_t count) const;
-  /// `wide`: the result is of f32.
+  /// `wide`: the result of floats is of f32.
   Tensor matmul(Tensor other, bool transposeB = false, bool wide = false) const;
 };
 

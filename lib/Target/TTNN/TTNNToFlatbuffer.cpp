@@ -55,13 +55,13 @@ public:
   LogicalResult write(llvm::raw_ostream &os);
 
 private:
-  /// Room for the constants, so that the buffer does not grow by copying them.
+  /// Reserves space for the constants, so that the buffer does not grow by copying them.
   static size_t reserve(ModuleOp module);
 
   FailureOr<OffsetTo<fb::Program>> writeProgram(func::FuncOp function);
   FailureOr<OffsetTo<fb::Program>> writePipeline(func::FuncOp function);
   /// Writes the description of a tensor. For a pipeline, `rows` is the factor by which dimension 0 is longer than in
-  /// the type; its values are the host's.
+  /// the type; the host holds its values.
   FailureOr<uint32_t> writeDesc(Type type, function_ref<InFlightDiagnostic()> emitError, int64_t rows = 0);
   FailureOr<Attribute> numberPrograms(Operation *op, Attribute value) const;
   LogicalResult writeOperation(Operation *op);
@@ -85,14 +85,14 @@ private:
   DenseMap<std::pair<Type, int64_t>, uint32_t> descIndices; // by type and rows
   std::vector<OffsetTo<fb::TensorDesc>> descs;
 
-  // Of the program being written.
+  // State of the program that is being written.
   DenseMap<Value, uint32_t> valueIndices;
   std::vector<OffsetTo<fb::Value>> values;
   std::vector<OffsetTo<fb::Operation>> operations;
 };
 } // namespace
 
-/// The values of a constant op, and the format they are stored in.
+/// The values of a constant op, and the format in which they are stored.
 static std::optional<std::pair<ElementsAttr, ttcore::DataType>> constantOf(Operation *op) {
   auto constant = dyn_cast<ConstantOp>(op);
   TTNNLayoutAttr layout = constant ? TTNNLayoutAttr::of(constant->getResult(0).getType()) : TTNNLayoutAttr();
@@ -102,7 +102,7 @@ static std::optional<std::pair<ElementsAttr, ttcore::DataType>> constantOf(Opera
 }
 
 size_t BinaryWriter::reserve(ModuleOp module) {
-  // Of the room for ops, which come with their text, what is not written to costs nothing.
+  // Reserves space for ops, which include their text; unused space costs nothing.
   uint64_t bytes = 1 << 20;
   module.walk([&](Operation *op) {
     bytes += 1 << 13;
@@ -131,7 +131,7 @@ LogicalResult BinaryWriter::write(llvm::raw_ostream &os) {
   if (failed(system))
     return failure();
 
-  // Of a trace the runtime has what is recorded; it is prepared once in any case.
+  // The runtime gets the recorded function of a trace, which it prepares once in any case.
   SymbolTableCollection symbols;
   llvm::StringMap<StringRef> recordedBy;
   WalkResult traces = module.walk([&](CaptureOrExecuteTraceOp op) {
@@ -188,7 +188,7 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
   TTNNLayoutAttr layout = TTNNLayoutAttr::of(type);
   if (!layout)
     return emitError() << " is " << type << "; expected a tensor with a #ttnn.ttnn_layout (run ttnn-layout first)";
-  // What the elements are said to be is what the runtime reads.
+  // The runtime reads the declared element type.
   Type element = cast<RankedTensorType>(type).getElementType();
   if (ttcore::elementTypeToDataType(element) != layout.getDataType() &&
       !(ttcore::isBlockFormat(layout.getDataType()) && isa<FloatType>(element)))
@@ -197,7 +197,7 @@ FailureOr<uint32_t> BinaryWriter::writeDesc(Type type, function_ref<InFlightDiag
   auto memoryLayout = fb::TensorMemoryLayout::Unset;
   if (layout.getMemLayout() && !rows)
     memoryLayout = static_cast<fb::TensorMemoryLayout>(layout.getMemLayout().getValue());
-  // A grid and a shard shape say something of sharded tensors only.
+  // A grid and a shard shape are meaningful for sharded tensors only.
   OffsetTo<flatbuffers::Vector<int64_t>> grid, shard;
   if (layout.isSharded() && !rows) {
     grid = vector(layout.getGridShape());
@@ -269,7 +269,7 @@ FailureOr<OffsetTo<fb::Program>> BinaryWriter::writeProgram(func::FuncOp functio
                            builder.CreateVector(operations), builder.CreateVector(mesh), function.isPrivate());
 }
 
-/// A function that calls its stages, as ttnn-pipeline-stages leaves it.
+/// A function that calls its stages, as ttnn-pipeline-stages produces it.
 FailureOr<OffsetTo<fb::Program>> BinaryWriter::writePipeline(func::FuncOp function) {
   valueIndices.clear();
   values.clear();
@@ -336,8 +336,7 @@ FailureOr<OffsetTo<fb::Program>> BinaryWriter::writePipeline(func::FuncOp functi
                            function.isPrivate(), pipeline);
 }
 
-/// Tensors in ODS order. An absent operand shows as a segment of none, which
-/// matters only if others follow.
+/// Tensors in ODS order. An absent operand is an empty segment, which matters only if others follow.
 std::vector<uint32_t> BinaryWriter::operandsOf(Operation *op) {
   std::vector<uint32_t> indices;
   auto add = [&](Value operand) {
@@ -361,7 +360,7 @@ std::vector<uint32_t> BinaryWriter::operandsOf(Operation *op) {
   return indices;
 }
 
-/// `value` with the numbers of programs for their names.
+/// `value` with the numbers of programs in place of their names.
 FailureOr<Attribute> BinaryWriter::numberPrograms(Operation *op, Attribute value) const {
   if (auto name = dyn_cast<FlatSymbolRefAttr>(value)) {
     auto callee = programIndices.find(name.getValue());
@@ -412,21 +411,21 @@ LogicalResult BinaryWriter::writeOperation(Operation *op) {
     auto list = dyn_cast<ArrayAttr>(attr.getValue());
     const bool isMerged = name == ttcore::mergedName && list && !list.empty();
     // What is attached to the op is no argument of the call, but for how it computes, which elementwise ops do not
-    // declare, and for its epochs, its place and the ops that it computes, which reports show.
+    // declare, and for its epochs, its part, its place and the ops that it computes, which reports show.
     if (name == "operandSegmentSizes" || name == "resultSegmentSizes" ||
         (!isInherent(op->getName(), attr.getName()) && name != ttcore::epochName && name != ttcore::partName &&
          !isMerged && !llvm::is_contained(ttcore::placeNames, name) &&
          !isa<DeviceComputeKernelConfigAttr>(attr.getValue())))
       continue;
     Attribute value = attr.getValue();
-    // What is called is known by its place.
+    // A called function is known by its index.
     if (calls && !isMerged) {
       FailureOr<Attribute> numbered = numberPrograms(op, value);
       if (failed(numbered))
         return failure();
       value = *numbered;
     }
-    // Functions that the file brings along are called by the hash of their code.
+    // Functions in the file's native code are called by the hash of their code.
     if (auto call = dyn_cast<debug::HostCallOp>(op);
         call && native && name == "function" && native->functions.contains(call.getFunction()))
       value = StringAttr::get(op->getContext(), native->nameOf(call.getFunction()));

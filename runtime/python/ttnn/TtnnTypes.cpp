@@ -68,7 +68,7 @@ int64_t coresOf(const CoreRangeSet &set) {
   return cores;
 }
 
-/// Writes the cores of shards to a memory: their number as rows and columns of shards, and where they are.
+/// Writes the cores of shards to a memory: their number as rows and columns of shards, and their positions.
 void placeShards(const ShardSpec &shard, MemoryConfig &memory) {
   const std::vector<CoreRange> &ranges = shard.grid.ranges;
   const bool block = memory.layout == MemoryLayout::BlockSharded;
@@ -151,7 +151,7 @@ std::string printed(const ShardSpec &shard) {
   std::string ranges;
   for (const CoreRange &range : shard.grid.ranges)
     ranges += (ranges.empty() ? "" : "}, ") + ("{\"start\":" + corner(range.start) + ",\"end\":" + corner(range.end));
-  // The library leaves out the last brace of the ranges.
+  // The library omits the last brace of the ranges.
   return "ShardSpec{grid=[" + ranges + "], shape=" + toString(shard.shape) + ", orientation=ShardOrientation::" +
          (shard.orientation == Orientation::RowMajor ? "ROW_MAJOR}" : "COL_MAJOR}");
 }
@@ -167,7 +167,7 @@ std::string printed(const MemoryConfig &memory) {
          ",nd_shard_spec=std::nullopt,created_with_nd_shard_spec=0,per_core_allocation=0,range_lockstep_allocation=0)";
 }
 
-/// Far more than a chip has, and little enough that cores can be counted.
+/// Far more than a chip has, and few enough that cores can be counted.
 constexpr int64_t mostCores = 1 << 20;
 
 int64_t coordinate(Int<int64_t> given, const char *name) { return given.in(name, -mostCores, mostCores); }
@@ -303,7 +303,8 @@ void bindTtnnTypes(nb::module_ &module) {
           "__eq__", [](const ShardSpec &self, const ShardSpec &other) { return self == other; }, nb::is_operator())
       .def("__hash__", [](const ShardSpec &self) { return self.shape.front() << 20 ^ self.shape.back(); })
       .def("__repr__", [](const ShardSpec &self) { return printed(self); });
-  nb::class_<MemoryConfig>(module, "MemoryConfig", "The memory of a tensor, and its distribution over the banks of that memory.")
+  nb::class_<MemoryConfig>(module, "MemoryConfig",
+                           "The memory of a tensor, and its distribution over the banks of that memory.")
       .def(
           "__init__",
           [](MemoryConfig *self, std::optional<MemoryLayout> layout, BufferType buffer,

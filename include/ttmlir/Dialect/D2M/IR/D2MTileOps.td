@@ -167,7 +167,7 @@ def D2M_TileMatmulBlockOp
                          DefaultValuedAttr<BoolAttr, "false">:$transpose_b),
                     (outs), []>;
 
-/// b: the scale of what is reduced.
+/// b: the scale of the reduced values.
 class D2M_Reduce<string mnemonic> : D2M_TileOp<"reduce_" # mnemonic, mnemonic # " over a tile, with a tile so far.",
                                                (ins TTCore_TileType:$a, TTCore_TileType:$b, TTCore_TileType:$c,
                                                     D2M_ReduceDimAttr:$reduce_dim)>;
@@ -200,7 +200,7 @@ class D2M_Tilize<string mnemonic, string text>
 def D2M_TileTilizeBlockOp : D2M_Tilize<"tilize_block", "A block of rows as tiles.">;
 def D2M_TileUntilizeBlockOp : D2M_Tilize<"untilize_block", "A block of tiles as rows.">;
 
-/// A step of sorting pairs of values and indices, in place.
+/// A step of sorting pairs of values and indices in place.
 class D2M_TopK<string mnemonic, string text, dag more, dag attributes>
     : D2M_ComputeOp<"tile_topk_" # mnemonic, text,
                     !con((ins Arg<AnyRankedTensorOrMemRef, "", [MemRead]>:$values,

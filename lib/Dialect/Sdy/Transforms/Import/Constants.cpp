@@ -97,7 +97,7 @@ struct ConstantOrScalarMerger : sdy::impl::SdyConstantOrScalarMergerBase<Constan
   using Base::Base;
 
   void runOnOperation() override {
-    // Attributes are unique, so their pointers say whether two ops are the same.
+    // Attributes are uniqued, so their pointers tell whether two ops are equal.
     using Key = std::tuple<Region *, Attribute, Attribute, Type, Value>;
     DenseMap<Key, Operation *> seen;
     SmallVector<Operation *> merged;
