@@ -1,7 +1,7 @@
 //===- Distribution.cpp - which values differ from chip to chip -----------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Distribution.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Distribution.h"
 
 #include "ttmlir/Dialect/Families/Traits.h"
 #include "ttmlir/Dialect/TTCore/IR/TTCore.h"
@@ -23,7 +23,7 @@ bool ttnn::isMeshShard(Operation *op, ttcore::MeshShardDirection direction) {
   return shard && shard.getShardDirection() == direction;
 }
 
-/// Whether the devices exchange values, so that each gets its own, even of an operand that is the same on all.
+/// Whether the devices exchange values, so that each gets its own, even for an operand that is the same on all.
 static bool isCollective(Operation *op) { return op->hasTrait<trait::Collective>(); }
 
 static bool hasSeveralDevices(Operation *op) {
@@ -52,7 +52,7 @@ Distribution::Distribution(Operation *root) : isWhole(isa<ModuleOp>(root)) {
           if (isMarked(argument.getType()))
             add(argument);
   });
-  // Loops carry what their bodies give to where they begin.
+  // Loops carry results of their bodies back to their beginning.
   bool changed = true;
   while (changed) {
     changed = false;
@@ -74,7 +74,7 @@ bool Distribution::isDistributedBy(Operation *op) const {
 bool Distribution::visit(Operation *op) {
   bool changed = false;
   if (op->hasTrait<trait::ControlsFlow>()) {
-    // Chips that go different ways have different results.
+    // Chips that take different branches have different results.
     auto branches = dyn_cast<ttcore::CaseOp>(op);
     const bool differ = branches && contains(branches.getIndex());
     for (const Link &link : linksOf(op)) {
@@ -100,7 +100,7 @@ bool Distribution::visit(Operation *op) {
 }
 
 Block *Distribution::bodyOf(Operation *op, FlatSymbolRefAttr name) const {
-  // Of a function alone the others may be changed by other threads.
+  // In a pass on functions, other threads may change the other functions.
   if (!isWhole)
     return nullptr;
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name);
@@ -133,7 +133,7 @@ SmallVector<Distribution::Link> Distribution::linksOf(Operation *op) const {
       for (Block *body : bodies)
         link.sources.push_back(&body->getTerminator()->getOpOperand(result.getResultNumber()));
     }
-    // Behind the number of the branch.
+    // After the number of the branch.
     for (unsigned i = 0; i < branches.getInputs().size(); ++i) {
       Link &link = links.emplace_back();
       for (Block *body : bodies)

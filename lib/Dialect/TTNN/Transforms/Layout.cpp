@@ -1,7 +1,7 @@
 //===- Layout.cpp - assignment of layouts ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0
 
-#include "Distribution.h"
+#include "ttmlir/Dialect/TTNN/Transforms/Distribution.h"
 
 #include "ttmlir/Dialect/TTCore/Transforms/Constants.h"
 #include "ttmlir/Dialect/TTCore/Transforms/ShardedArguments.h"
@@ -34,10 +34,10 @@ using namespace mlir;
 using namespace mlir::tt;
 using namespace mlir::tt::ttnn;
 
-/// The limits of a flatbuffer's tensors; sums and products over shapes this small fit 64 bits.
+/// The limits of a flatbuffer's tensors; sums and products over shapes this small fit into 64 bits.
 static constexpr int64_t maxRank = 16, maxElements = int64_t(1) << 44;
 
-/// Whether `value` is the full side of mesh_shards and nothing else.
+/// Whether `value` is only used as the full side of mesh_shards.
 static bool staysOnHost(Value value) {
   auto goesToMesh = [](Operation *user) { return isMeshShard(user, ttcore::MeshShardDirection::FullToShard); };
   if (Operation *op = value.getDefiningOp())
@@ -47,8 +47,8 @@ static bool staysOnHost(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), goesToMesh);
 }
 
-/// Whether tiles of a tensor would be padding for the most part, and that would take much memory: a kernel of 1 x 1
-/// takes 1,024 times its size in tiles.
+/// Whether tiles of a tensor would be mostly padding, and would take much memory: a kernel of 1 x 1 takes 1,024 times
+/// its size in tiles.
 static bool isMostlyPadding(ArrayRef<int64_t> shape, ttcore::DataType dataType) {
   constexpr int64_t tileSide = 32, aligned = 32; // bytes, of a row in DRAM
   constexpr int64_t ratio = 8, much = int64_t(1) << 20;
@@ -62,7 +62,7 @@ static bool isMostlyPadding(ArrayRef<int64_t> shape, ttcore::DataType dataType) 
   return inTile >= ratio * inRows && (!bytes || *bytes >= much);
 }
 
-/// A kernel of 1 x 1 that is given to the program and read as a matrix.
+/// A kernel of 1 x 1 that is an argument of the program and read as a matrix.
 static bool isKernelAsMatrix(ttir::ReshapeOp op) {
   auto from = cast<RankedTensorType>(op.getInput().getType()), to = cast<RankedTensorType>(op.getType());
   return isa<BlockArgument>(op.getInput()) && from.getRank() > 3 && to.getRank() == 2 && !from.getEncoding() &&
@@ -71,7 +71,7 @@ static bool isKernelAsMatrix(ttir::ReshapeOp op) {
          llvm::all_of(op->getUsers(), llvm::IsaPred<ttir::LinearOp, ttir::MatmulOp, ttir::ToLayoutOp>);
 }
 
-/// Puts such matrices on the device by an op of their own, so that they may be shaped on the host.
+/// Moves such matrices to the device by a separate op, so that they can be reshaped on the host.
 static void shapeKernelsOnHost(func::FuncOp function) {
   for (auto op : llvm::to_vector(function.getBody().front().getOps<ttir::ReshapeOp>())) {
     if (!isKernelAsMatrix(op))
@@ -88,13 +88,14 @@ static void shapeKernelsOnHost(func::FuncOp function) {
 }
 
 namespace {
-/// Weights and biases of convolutions, and what they are computed or rearranged from, where nothing else reads it.
+/// Weights and biases of convolutions, and the values from which they are computed or rearranged, if nothing else reads
+/// them.
 ///
-/// The library prepares weights from rows on the host. As tiles on the device a kernel of 1 x 1 would take the memory
-/// of one of 32 x 32, and with it every step of a weight's scaling.
+/// The library prepares weights from rows on the host. As tiles on the device, a kernel of 1 x 1 would take the memory
+/// of one of 32 x 32, and so would every step of a weight's scaling.
 class ConvolutionWeights {
 public:
-  /// isCalled: arguments lie where other functions have them.
+  /// isCalled: arguments are where other functions have them.
   ConvolutionWeights(func::FuncOp function, bool isCalled) {
     Block &body = function.getBody().front();
     // Users come before what they use.
@@ -104,7 +105,7 @@ public:
     for (BlockArgument argument : body.getArguments())
       if (!isCalled && isa<RankedTensorType>(argument.getType()) && isReadByConvolutions(argument))
         values.insert(argument);
-    // What has an operand on the device is computed there, and with it what it has of others.
+    // An op with an operand on the device is computed there, and its other operands are moved there.
     for (Operation &op : body) {
       auto isAbsent = [&](Value operand) { return !values.contains(operand); };
       if (op.getNumResults() == 1 && values.contains(op.getResult(0)) && llvm::any_of(op.getOperands(), isAbsent))
@@ -117,7 +118,7 @@ private:
   bool isOnHost(Operation *op) {
     if (op->getNumResults() != 1 || op->getNumRegions() != 0)
       return false;
-    // The order of a kernel's dimensions is changed at each run where its weights are an input.
+    // The order of a kernel's dimensions is changed in each run if its weights are an input.
     if (op->hasTrait<trait::Rearranges>())
       return true;
     return constants.isConstant(op->getResult(0)) &&
@@ -139,7 +140,7 @@ private:
     });
   }
 
-  /// Takes out a value, what is computed from it, and what those are computed from.
+  /// Removes a value, the values computed from it, and the values from which those are computed.
   void remove(Value value) {
     SmallVector<Value> open = {value};
     while (!open.empty()) {
@@ -264,7 +265,7 @@ private:
     if (elements && *elements > maxElements)
       return emitError() << " is " << type << "; the runtime has tensors of up to " << maxElements << " elements";
 
-    // Block formats are tiles wherever they lie.
+    // Block formats are tiled in any memory.
     const bool inRows = onHost || (!openSizes && isMostlyPadding(tensor.getShape(), *dataType));
     Layout order = inRows && !ttcore::isBlockFormat(*dataType) ? Layout::RowMajor : Layout::Tile;
     auto layout = TTNNLayoutAttr::get(type.getContext(), tensor.getShape(), *dataType, order,

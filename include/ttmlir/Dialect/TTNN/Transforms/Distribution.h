@@ -1,7 +1,7 @@
 //===- Distribution.h - which values differ from chip to chip ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
-#define TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
+#ifndef TTMLIR_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
+#define TTMLIR_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
 
 #include "ttmlir/Dialect/TTIR/IR/TTIR.h"
 
@@ -41,4 +41,4 @@ private:
 
 } // namespace mlir::tt::ttnn
 
-#endif // TTMLIR_LIB_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
+#endif // TTMLIR_DIALECT_TTNN_TRANSFORMS_DISTRIBUTION_H
